@@ -1,0 +1,96 @@
+# What every target is compiled with, and which optional parts this machine allows.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# CUDA: decided here, once.
+set(C63_HAVE_CUDA OFF)
+if(NOT C63_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc CACHE FILEPATH "CUDA compiler")
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      # A machine with a GPU builds for it; any other builds for all, with PTX for those to come.
+      if(EXISTS /dev/nvidia0)
+        set(CMAKE_CUDA_ARCHITECTURES native CACHE STRING "CUDA architectures")
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES all-major CACHE STRING "CUDA architectures")
+      endif()
+    endif()
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    find_package(CUDAToolkit REQUIRED)
+    set(C63_HAVE_CUDA ON)
+  elseif(C63_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "C63_CUDA=ON, but no CUDA compiler was found (set CUDACXX or PATH)")
+  endif()
+endif()
+message(STATUS "c63: CUDA backend ${C63_HAVE_CUDA}")
+
+find_package(Threads REQUIRED)
+find_package(TBB REQUIRED)
+find_package(PkgConfig)
+
+set(C63_HAVE_FFMPEG OFF)
+if(NOT C63_FFMPEG STREQUAL "OFF")
+  if(PkgConfig_FOUND)
+    pkg_check_modules(FFMPEG IMPORTED_TARGET libavformat libavcodec libavutil libswscale)
+  endif()
+  if(FFMPEG_FOUND)
+    set(C63_HAVE_FFMPEG ON)
+  elseif(C63_FFMPEG STREQUAL "ON")
+    message(FATAL_ERROR "C63_FFMPEG=ON, but libavformat, libavcodec, libavutil or libswscale was not found")
+  endif()
+endif()
+message(STATUS "c63: FFmpeg input ${C63_HAVE_FFMPEG}")
+
+# Every target of the project links this; nothing of it is exported.
+add_library(c63_build_options INTERFACE)
+target_compile_options(c63_build_options INTERFACE
+  # A fused multiply-add rounds once where the format rounds twice: other bytes. g++ contracts even with -std=c++20.
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow>)
+if(C63_WERROR)
+  target_compile_options(c63_build_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Werror>)
+endif()
+if(C63_SANITIZE)
+  target_compile_options(c63_build_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+  target_link_options(c63_build_options INTERFACE -fsanitize=${C63_SANITIZE})
+endif()
+if(C63_FUZZ)
+  target_compile_options(c63_build_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow
+      -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+  target_link_options(c63_build_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(C63_GPROF)
+  target_compile_options(c63_build_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-pg -fno-inline-functions>)
+  target_link_options(c63_build_options INTERFACE -pg)
+endif()
+if(C63_PROFILE)
+  target_compile_options(c63_build_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+endif()
+
+# Revision for --version and result files.
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12 --match=NOTHING
+  OUTPUT_VARIABLE C63_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE git_result)
+if(NOT git_result EQUAL 0 OR NOT C63_REVISION)
+  set(C63_REVISION unknown)
+endif()

@@ -1,0 +1,36 @@
+#include "c63/error.h"
+
+#include <utility>
+
+namespace c63 {
+namespace {
+
+std::string describe(const std::string& id, const std::string& message, const ErrorPlace& place) {
+  std::string text;
+  if (!place.file.empty()) text += place.file + ": ";
+  if (place.frame) text += "frame " + std::to_string(*place.frame) + ": ";
+  if (!place.block.empty()) text += place.block + ": ";
+  text += message;
+  if (place.offset) text += " at byte " + std::to_string(*place.offset);
+  return text + " [" + id + "]";
+}
+
+}  // namespace
+
+Error::Error(ErrorKind kind, std::string id, std::string message, ErrorPlace place)
+    : std::runtime_error(describe(id, message, place)),
+      kind_(kind),
+      id_(std::move(id)),
+      message_(std::move(message)),
+      place_(std::move(place)) {}
+
+Error Error::at(const ErrorPlace& outer) const {
+  ErrorPlace place = place_;
+  if (place.file.empty()) place.file = outer.file;
+  if (!place.frame) place.frame = outer.frame;
+  if (!place.offset) place.offset = outer.offset;
+  if (place.block.empty()) place.block = outer.block;
+  return {kind_, id_, message_, std::move(place)};
+}
+
+}  // namespace c63

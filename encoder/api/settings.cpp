@@ -1,0 +1,107 @@
+#include "c63/settings.h"
+
+#include <array>
+#include <utility>
+
+#include "c63/error.h"
+#include "codec/geometry.h"
+#include "codec/quantization.h"
+
+namespace c63 {
+namespace {
+
+constexpr std::array kSearchMethods = {
+    std::pair{SearchMethod::full, std::string_view("full")},
+    std::pair{SearchMethod::full_brute, std::string_view("full-brute")},
+    std::pair{SearchMethod::zero, std::string_view("zero")},
+    std::pair{SearchMethod::diamond, std::string_view("diamond")},
+    std::pair{SearchMethod::hex, std::string_view("hex")},
+    std::pair{SearchMethod::pyramid, std::string_view("pyramid")},
+};
+
+constexpr std::array kSimdLevels = {
+    std::pair{SimdLevel::scalar, std::string_view("scalar")}, std::pair{SimdLevel::sse4, std::string_view("sse4")},
+    std::pair{SimdLevel::avx2, std::string_view("avx2")},     std::pair{SimdLevel::avx512, std::string_view("avx512")},
+    std::pair{SimdLevel::neon, std::string_view("neon")},
+};
+
+template <typename Table, typename Value>
+std::string_view name_in(const Table& table, Value value) {
+  for (const auto& [entry, text] : table) {
+    if (entry == value) return text;
+  }
+  return "?";
+}
+
+template <typename Value, typename Table>
+std::optional<Value> find_in(const Table& table, std::string_view text) {
+  for (const auto& [entry, entry_name] : table) {
+    if (entry_name == text) return entry;
+  }
+  return std::nullopt;
+}
+
+template <typename Value, typename Table>
+std::vector<Value> values_of(const Table& table) {
+  std::vector<Value> values;
+  for (const auto& entry : table) values.push_back(entry.first);
+  return values;
+}
+
+void require(bool condition, ErrorKind kind, const char* id, const std::string& message) {
+  if (!condition) throw Error(kind, id, message);
+}
+
+}  // namespace
+
+std::string_view name(SearchMethod method) { return name_in(kSearchMethods, method); }
+std::string_view name(SimdLevel level) { return name_in(kSimdLevels, level); }
+std::optional<SearchMethod> search_method_from(std::string_view text) {
+  return find_in<SearchMethod>(kSearchMethods, text);
+}
+std::optional<SimdLevel> simd_level_from(std::string_view text) { return find_in<SimdLevel>(kSimdLevels, text); }
+std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(kSearchMethods); }
+std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(kSimdLevels); }
+
+void validate(const EncoderSettings& s) {
+  const std::string size = std::to_string(s.width) + "x" + std::to_string(s.height);
+  require(s.width > 0 && s.height > 0, ErrorKind::usage, "C63-SIZE-ZERO",
+          "picture size " + size + ": both sides must be positive");
+  require(s.width <= kMaxSide && s.height <= kMaxSide, ErrorKind::limit, "C63-SIZE-RANGE",
+          "picture size " + size + ": the format holds sides up to 65535");
+  require(is_codable_area(s.width, s.height), ErrorKind::usage, "C63-SIZE-AREA",
+          "picture size " + size + ": width times height must be a multiple of 4, or chroma has no whole number of "
+          "samples; crop or pad to even sides");
+  require(static_cast<std::uint64_t>(s.width) * static_cast<std::uint64_t>(s.height) <= s.limits.max_pixels,
+          ErrorKind::limit, "C63-MAX-PIXELS",
+          "picture size " + size + " exceeds the limit of " + std::to_string(s.limits.max_pixels) + " pixels");
+  require(s.qp >= kMinQp && s.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
+          "qp " + std::to_string(s.qp) + " is outside 5..50: the format cannot hold its tables or coefficients");
+  require(s.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
+  require(s.search_range >= 1 && s.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
+          "search range " + std::to_string(s.search_range) + " is outside 1..127: vectors have 7 bits");
+  require(s.threads >= 0 && s.lanes >= 0, ErrorKind::usage, "C63-COUNT-RANGE",
+          "the numbers of threads and lanes must not be negative");
+}
+
+std::vector<std::string> differences_from_course(const EncoderSettings& s) {
+  std::vector<std::string> reasons;
+  if (s.qp > kMaxExactQp) {
+    reasons.push_back("qp " + std::to_string(s.qp) +
+                      " is above 25: luma coefficients are kept to ±511, which the course encoder would write unreadably");
+  } else if (s.qp != 25) {
+    reasons.push_back("qp " + std::to_string(s.qp) + " (the course encoder's is fixed at 25)");
+  }
+  if (s.key_interval != 100) {
+    reasons.push_back("key interval " + std::to_string(s.key_interval) + " (the course encoder's is fixed at 100)");
+  }
+  if (s.search_range != 16) {
+    reasons.push_back("search range " + std::to_string(s.search_range) + " (the course encoder's is fixed at 16)");
+  }
+  if (s.method != SearchMethod::full && s.method != SearchMethod::full_brute) {
+    reasons.push_back("search method " + std::string(name(s.method)) + " does not test every candidate");
+  }
+  return reasons;
+}
+
+}  // namespace c63

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "c63/motion.h"
+#include "codec/geometry.h"
+
+namespace c63 {
+
+/// What entropy coding says of one plane of a frame; blocks in raster order of the plane.
+struct PlaneSymbols {
+  PlaneGeometry geometry;
+  std::vector<std::int16_t> levels;       ///< 64 a block, zig-zag order
+  std::vector<MotionVector> vectors;      ///< one a block
+  std::vector<std::uint8_t> uses_vector;  ///< one a block, 0 or 1
+
+  [[nodiscard]] std::int16_t* block(int index) { return levels.data() + static_cast<std::size_t>(index) * 64; }
+  [[nodiscard]] const std::int16_t* block(int index) const {
+    return levels.data() + static_cast<std::size_t>(index) * 64;
+  }
+};
+
+/// What entropy coding says of one frame: the interface between transform and entropy coder, in both directions.
+struct FrameSymbols {
+  bool key = false;
+  std::array<PlaneSymbols, kPlanes> planes;
+
+  FrameSymbols() = default;
+  explicit FrameSymbols(const Geometry& geometry) {
+    for (int p = 0; p < kPlanes; ++p) {
+      planes[p].geometry = geometry.plane(p);
+      const auto blocks = static_cast<std::size_t>(planes[p].geometry.blocks());
+      planes[p].levels.resize(blocks * 64);
+      planes[p].vectors.resize(blocks);
+      planes[p].uses_vector.resize(blocks);
+    }
+  }
+};
+
+}  // namespace c63

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "codec/geometry.h"
+#include "codec/host_device.h"
+
+namespace c63 {
+
+inline constexpr int kMinQp = 5;
+inline constexpr int kMaxQp = 50;
+/// Up to here every coefficient has a code that every decoder reads.
+inline constexpr int kMaxExactQp = 25;
+
+/// Position (row·8 + column) of the k-th coefficient in zig-zag order.
+inline constexpr std::array<std::uint8_t, 64> kZigZag = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+/// Quantization steps in zig-zag order.
+using QuantizationTable = std::array<std::uint8_t, 64>;
+/// One table each for Y, U and V.
+using QuantizationTables = std::array<QuantizationTable, kPlanes>;
+
+inline constexpr QuantizationTable kLumaBaseTable = {
+    16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18,  17,  16,  19, 24, 40,  26,  24,  22,  22, 24,  49,
+    35, 37, 29, 40, 58, 51, 61, 30, 57, 51, 56,  55,  64,  72, 92, 78,  64,  68,  87,  69, 55,  56,
+    80, 109, 81, 87, 95, 98, 103, 104, 103, 62, 77, 113, 121, 112, 100, 120, 92, 101, 103, 99};
+inline constexpr QuantizationTable kChromaBaseTable = {
+    17, 18, 18, 24, 21, 24, 47, 26, 26, 47, 99, 66, 56, 66, 99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
+
+/// The tables of a qp in kMinQp..kMaxQp: base / (qp/10), cut to an integer.
+[[nodiscard]] constexpr QuantizationTables make_quantization_tables(int qp) {
+  QuantizationTables tables{};
+  for (int plane = 0; plane < kPlanes; ++plane) {
+    const QuantizationTable& base = plane == 0 ? kLumaBaseTable : kChromaBaseTable;
+    for (std::size_t k = 0; k < 64; ++k) {
+      tables[plane][k] = static_cast<std::uint8_t>(base[k] / (qp / 10.0));
+    }
+  }
+  return tables;
+}
+
+/// Largest magnitude of an AC coefficient that the encoder writes. Luma's symbol for size 10 is written with the code of
+/// size 9 by the course encoder (bitstream.md, "Q-AC10"), which nobody can decode, so luma stops at 511. Not reachable
+/// at qp <= kMaxExactQp, so these bytes do not change.
+[[nodiscard]] C63_HD constexpr int max_ac_magnitude(int plane) { return plane == 0 ? 511 : 1023; }
+/// Largest magnitude of a DC coefficient; never reached at qp <= 80.
+inline constexpr int kMaxDcMagnitude = 2047;
+
+/// Quantizes one scaled transform coefficient: round(F / 4 / q), half away from zero. Exactly the course encoder's double
+/// arithmetic: a binary32 F differs from a tie by at least one ulp, so one correctly rounded division is enough (a
+/// product with the reciprocal is not).
+[[nodiscard]] C63_HD inline std::int16_t quantize(float coefficient, int step) {
+  return static_cast<std::int16_t>(roundf(coefficient / static_cast<float>(4 * step)));
+}
+
+/// The same, kept within what can be coded at position k of the zig-zag order.
+[[nodiscard]] C63_HD inline std::int16_t clamp_coefficient(std::int16_t value, int k, int plane) {
+  const int limit = k == 0 ? kMaxDcMagnitude : max_ac_magnitude(plane);
+  return static_cast<std::int16_t>(value > limit ? limit : value < -limit ? -limit : value);
+}
+
+/// Restores a coefficient: round(level·q / 4), half away from zero.
+[[nodiscard]] C63_HD constexpr int dequantize(int level, int step) {
+  const int product = level * step;
+  const int magnitude = ((product < 0 ? -product : product) + 2) >> 2;
+  return product < 0 ? -magnitude : magnitude;
+}
+
+}  // namespace c63

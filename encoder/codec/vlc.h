@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "codec/host_device.h"
+
+namespace c63 {
+
+/// One prefix code: the low `length` bits of `bits`. Length 0: no such code.
+struct VlcCode {
+  std::uint16_t bits = 0;
+  std::uint8_t length = 0;
+};
+
+inline constexpr int kMaxCodeLength = 16;
+inline constexpr int kZeroRunLength = 0xF0;  ///< symbol: sixteen zeros
+inline constexpr int kEndOfBlock = 0x00;     ///< symbol: nothing but zeros from here
+
+/// A canonical prefix code as JPEG writes it down: how many codes of each length, and the symbols in order of code.
+template <std::size_t Symbols>
+struct HuffmanSpec {
+  std::array<std::uint8_t, 16> counts;
+  std::array<std::uint8_t, Symbols> symbols;
+};
+
+inline constexpr HuffmanSpec<12> kDcLumaSpec = {{0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0},
+                                                {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+inline constexpr HuffmanSpec<12> kDcChromaSpec = {{0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0},
+                                                  {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+
+namespace detail {
+
+/// The first symbols of an AC table are listed; the rest follows as all (run 0..15, size 1..10) not yet named, ascending.
+template <std::size_t Listed>
+constexpr std::array<std::uint8_t, 162> complete_ac_symbols(const std::array<std::uint8_t, Listed>& listed) {
+  std::array<std::uint8_t, 162> symbols{};
+  std::array<bool, 256> used{};
+  std::size_t n = 0;
+  for (const std::uint8_t symbol : listed) {
+    symbols[n++] = symbol;
+    used[symbol] = true;
+  }
+  for (int run = 0; run < 16; ++run) {
+    for (int size = 1; size <= 10; ++size) {
+      const int symbol = run << 4 | size;
+      if (!used[symbol]) symbols[n++] = static_cast<std::uint8_t>(symbol);
+    }
+  }
+  return symbols;
+}
+
+}  // namespace detail
+
+inline constexpr HuffmanSpec<162> kAcLumaSpec = {
+    {0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125},
+    detail::complete_ac_symbols(std::array<std::uint8_t, 37>{
+        0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13, 0x51, 0x61, 0x07, 0x22, 0x71, 0x14,
+        0x32, 0x81, 0x91, 0xA1, 0x08, 0x23, 0x42, 0xB1, 0xC1, 0x15, 0x52, 0xD1, 0xF0, 0x24, 0x33, 0x62, 0x72, 0x82})};
+inline constexpr HuffmanSpec<162> kAcChromaSpec = {
+    {0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119},
+    detail::complete_ac_symbols(std::array<std::uint8_t, 43>{
+        0x00, 0x01, 0x02, 0x03, 0x11, 0x04, 0x05, 0x21, 0x31, 0x06, 0x12, 0x41, 0x51, 0x07, 0x61,
+        0x71, 0x13, 0x22, 0x32, 0x81, 0x08, 0x14, 0x42, 0x91, 0xA1, 0xB1, 0xC1, 0x09, 0x23, 0x33,
+        0x52, 0xF0, 0x15, 0x62, 0x72, 0xD1, 0x0A, 0x16, 0x24, 0x34, 0xE1, 0x25, 0xF1})};
+
+/// Codes by symbol, assigned in order of increasing length, consecutive, shifted left at each length.
+template <std::size_t Symbols>
+constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) {
+  std::array<VlcCode, 256> codes{};
+  std::uint32_t code = 0;
+  std::size_t n = 0;
+  for (int length = 1; length <= kMaxCodeLength; ++length) {
+    for (int i = 0; i < spec.counts[length - 1]; ++i) {
+      codes[spec.symbols[n++]] = {static_cast<std::uint16_t>(code++), static_cast<std::uint8_t>(length)};
+    }
+    code <<= 1;
+  }
+  return codes;
+}
+
+inline constexpr std::array<VlcCode, 256> kDcLumaCodes = make_codes(kDcLumaSpec);
+inline constexpr std::array<VlcCode, 256> kDcChromaCodes = make_codes(kDcChromaSpec);
+inline constexpr std::array<VlcCode, 256> kAcLumaCodes = make_codes(kAcLumaSpec);
+inline constexpr std::array<VlcCode, 256> kAcChromaCodes = make_codes(kAcChromaSpec);
+
+/// Sizes of vector components are coded as luma DC sizes are, 0..7 only.
+inline constexpr int kMaxVectorSize = 7;
+
+/// Number of bits of |value|: the size category that precedes a value.
+[[nodiscard]] C63_HD constexpr int value_size(int value) {
+  unsigned magnitude = static_cast<unsigned>(value < 0 ? -value : value);
+#if defined(__CUDA_ARCH__)
+  return 32 - __clz(static_cast<int>(magnitude));
+#else
+  return static_cast<int>(std::bit_width(magnitude));
+#endif
+}
+
+/// The `size` bits that follow the size category: the value itself, or value-1 modulo 2^size where it is negative.
+[[nodiscard]] C63_HD constexpr std::uint32_t value_bits(int value, int size) {
+  return static_cast<std::uint32_t>(value < 0 ? value - 1 : value) & ((1U << size) - 1U);
+}
+
+/// Undoes value_bits().
+[[nodiscard]] C63_HD constexpr int value_from_bits(std::uint32_t bits, int size) {
+  if (size == 0) return 0;
+  return bits < 1U << (size - 1) ? static_cast<int>(bits) - static_cast<int>((1U << size) - 1U)
+                                 : static_cast<int>(bits);
+}
+
+}  // namespace c63

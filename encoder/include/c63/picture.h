@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace c63 {
+
+/// A rectangle of samples somewhere in memory; does not own it. `pitch` is the distance of two rows in samples.
+template <typename T>
+struct BasicPlaneView {
+  T* data = nullptr;
+  int width = 0;
+  int height = 0;
+  std::ptrdiff_t pitch = 0;
+
+  [[nodiscard]] constexpr T* row(int y) const { return data + y * pitch; }
+  [[nodiscard]] constexpr T& at(int x, int y) const { return data[y * pitch + x]; }
+
+  constexpr operator BasicPlaneView<const T>() const { return {data, width, height, pitch}; }
+};
+
+using PlaneView = BasicPlaneView<std::uint8_t>;
+using ConstPlaneView = BasicPlaneView<const std::uint8_t>;
+
+/// Frames per second as a fraction.
+struct FrameRate {
+  int numerator = 25;
+  int denominator = 1;
+  [[nodiscard]] double value() const { return static_cast<double>(numerator) / denominator; }
+};
+
+/// Size and rate of a video in 8-bit planar YUV 4:2:0.
+struct VideoFormat {
+  int width = 0;
+  int height = 0;
+  FrameRate rate = {};
+};
+
+/// Bytes of plane 0 (Y), 1 (U) or 2 (V) of a frame: W·H, and floor(W·H/4) for each chroma plane, which is the course
+/// codec's rule for every size (odd ones included).
+[[nodiscard]] constexpr std::size_t plane_bytes(int width, int height, int plane) {
+  const auto luma = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  return plane == 0 ? luma : luma / 4;
+}
+
+/// Bytes of one frame: the three planes, Y, U, V, without gaps.
+[[nodiscard]] constexpr std::size_t frame_bytes(int width, int height) {
+  return plane_bytes(width, height, 0) + 2 * plane_bytes(width, height, 1);
+}
+
+/// Splits the bytes of one frame into its planes.
+template <typename Byte>
+[[nodiscard]] std::array<std::span<Byte>, 3> split_planes(std::span<Byte> frame, int width, int height) {
+  const std::size_t luma = plane_bytes(width, height, 0);
+  const std::size_t chroma = plane_bytes(width, height, 1);
+  return {frame.subspan(0, luma), frame.subspan(luma, chroma), frame.subspan(luma + chroma, chroma)};
+}
+
+}  // namespace c63

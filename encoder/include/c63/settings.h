@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace c63 {
+
+/// How the encoder looks for the best vector. All but the first two trade quality for speed.
+enum class SearchMethod {
+  full,        ///< every candidate, or provably as good: the bytes of the course encoder
+  full_brute,  ///< every candidate, one by one
+  zero,        ///< the zero vector only
+  diamond,
+  hex,
+  pyramid,
+};
+
+/// Instruction sets of the CPU kernels; all give the same bytes.
+enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
+
+[[nodiscard]] std::string_view name(SearchMethod method);
+[[nodiscard]] std::string_view name(SimdLevel level);
+/// Nothing for a name that is none.
+[[nodiscard]] std::optional<SearchMethod> search_method_from(std::string_view name);
+[[nodiscard]] std::optional<SimdLevel> simd_level_from(std::string_view name);
+/// All there are, in the order in which help texts list them.
+[[nodiscard]] std::vector<SearchMethod> all_search_methods();
+[[nodiscard]] std::vector<SimdLevel> all_simd_levels();
+/// Those that this machine and this build have, slowest first; never empty.
+[[nodiscard]] std::vector<SimdLevel> available_simd_levels();
+
+/// What a caller allows a stream or a run to take.
+struct Limits {
+  std::uint64_t max_pixels = std::uint64_t{65535} * 65535;  ///< width times height of a picture
+  std::uint64_t max_memory = std::uint64_t{8} << 30;        ///< bytes that pictures and buffers may take
+};
+
+/// Everything that an encode depends on. The defaults are the course encoder's.
+struct EncoderSettings {
+  int width = 0;          ///< 1..65535
+  int height = 0;         ///< 1..65535; width·height a multiple of 4
+  int qp = 25;            ///< 5..50, higher is better (the course codec's scale)
+  int key_interval = 100; ///< a key frame every that many frames, from 1
+  int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma
+  SearchMethod method = SearchMethod::full;
+
+  int threads = 0;                        ///< 0: as many as the machine has
+  int lanes = 0;                          ///< GOPs encoded at the same time; 0: chosen
+  std::optional<SimdLevel> simd = {};     ///< nothing: the best this machine has
+
+  bool measure_psnr = true;         ///< fills FrameStatistics::sse
+  bool measure_ssim = false;        ///< fills FrameStatistics::ssim
+  bool keep_reconstruction = false; ///< hands out what a decoder will show
+  bool keep_prediction = false;     ///< hands out the motion-compensated prediction
+  bool keep_motion = false;         ///< hands out vectors and SADs of every block
+
+  Limits limits = {};
+};
+
+/// Throws Error (usage or limit) if the settings cannot be encoded with; says why and what would do.
+void validate(const EncoderSettings& settings);
+
+/// Why these settings do not give the course encoder's bytes, one sentence each; empty where they do.
+[[nodiscard]] std::vector<std::string> differences_from_course(const EncoderSettings& settings);
+
+}  // namespace c63

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "c63/encoder.h"
+
+namespace c63 {
+
+/// What the encoder decided for one frame.
+struct FramePlan {
+  std::int64_t index = 0;  ///< in display order
+  bool key = false;        ///< predicts from nothing, and starts a GOP
+};
+
+/// One frame to encode on one lane.
+struct LaneFrame {
+  int lane = 0;
+  FramePlan plan;
+  double read_ms = 0;  ///< what reading it took; handed on to the statistics
+};
+
+/// A frame that a lane has finished.
+struct LaneResult {
+  int lane = 0;
+  EncodedFrame frame;
+};
+
+/// A device that encodes frames on lanes. A lane is one chain of dependent frames with its own reference picture; it is
+/// given the frames of a GOP in order, key frame first. Lanes do not know of each other, so how many there are never
+/// changes a byte. Called from one thread. Settings are valid when a backend is opened.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// For people: "cpu (AVX-512, 2 threads)" or "cuda:0 NVIDIA H200 (sm_90)".
+  [[nodiscard]] virtual std::string description() const = 0;
+
+  [[nodiscard]] virtual int lanes() const = 0;
+
+  /// How many frames a lane can hold between submit() and collect().
+  [[nodiscard]] virtual int depth() const = 0;
+
+  /// Where the next frame of `lane` is to be put: frame_bytes(width, height) bytes, valid until it is submitted. Waits
+  /// for nothing as long as fewer than depth() frames of that lane are uncollected.
+  [[nodiscard]] virtual std::span<std::uint8_t> input(int lane) = 0;
+
+  /// Starts encoding the frames that input() was filled with, at most one per lane and call. Returns at once.
+  virtual void submit(std::span<const LaneFrame> frames) = 0;
+
+  /// Waits for the next finished frame of any lane; frames of one lane come in order. At least one must be in flight.
+  /// Throws what went wrong on the device.
+  [[nodiscard]] virtual LaneResult collect() = 0;
+};
+
+}  // namespace c63
