@@ -1,0 +1,160 @@
+#include "io/frame_source.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "c63/error.h"
+#include "io/source_parts.h"
+#include "io/text.h"
+
+namespace c63 {
+namespace {
+
+constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
+
+constexpr std::array<std::string_view, 4> kRawExtensions = {"yuv", "raw", "i420", "yuv420p"};
+
+// Names that are no raw video even where the user gives a size.
+constexpr std::array<std::string_view, 50> kContainerExtensions = {
+    "mp4", "m4v", "mov", "mkv", "webm", "avi",  "264",  "h264",  "avc", "26l", "265",  "h265", "hevc",
+    "ivf", "obu", "av1", "ts",  "m2ts", "mts",  "mpg",  "mpeg",  "m2v", "m1v", "vob",  "ogv",  "ogg",
+    "flv", "gif", "png", "jpg", "jpeg", "mjpg", "apng", "webp",  "tif", "bmp", "tiff", "wmv",  "asf",
+    "3gp", "3g2", "mxf", "nut", "dv",   "h263", "263",  "mjpeg", "y4m", "rm",  "divx"};
+
+template <typename List>
+bool contains(const List& list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+SourceFormat detect(InputFile& file, const SourceOptions& options) {
+  const auto start = file.peek(kY4mMagic.size());
+  if (std::equal(start.begin(), start.end(), kY4mMagic.begin(), kY4mMagic.end())) return SourceFormat::y4m;
+  const std::string extension = extension_of(options.path);
+  if (contains(kRawExtensions, extension)) return SourceFormat::raw;
+  const bool size_given = options.width != 0 || options.height != 0;
+  return size_given && !contains(kContainerExtensions, extension) ? SourceFormat::raw : SourceFormat::av;
+}
+
+class ClippedSource final : public FrameSource {
+ public:
+  ClippedSource(std::unique_ptr<FrameSource> source, std::int64_t first, std::int64_t count)
+      : source_(std::move(source)), first_(first), count_(count) {}
+
+  VideoFormat format() const override { return source_->format(); }
+  bool seekable() const override { return source_->seekable(); }
+
+  std::optional<std::int64_t> frame_count() const override {
+    const auto all = source_->frame_count();
+    if (!all) return std::nullopt;
+    const std::int64_t rest = std::max<std::int64_t>(0, *all - first_);
+    return count_ < 0 ? rest : std::min(rest, count_);
+  }
+
+  bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (index < 0 || (count_ >= 0 && index >= count_)) return false;
+    if (!source_->seekable()) {
+      for (; dropped_ < first_; ++dropped_) {
+        if (!source_->read(dropped_, frame)) return false;
+      }
+    }
+    return source_->read(first_ + index, frame);
+  }
+
+ private:
+  std::unique_ptr<FrameSource> source_;
+  std::int64_t first_;
+  std::int64_t count_;
+  std::int64_t dropped_ = 0;
+};
+
+}  // namespace
+
+void check_picture_size(int width, int height, const Limits& limits, const std::string& file) {
+  try {
+    validate(EncoderSettings{.width = width, .height = height, .limits = limits});
+  } catch (const Error& error) {
+    throw error.at({.file = file});
+  }
+  if (frame_bytes(width, height) > limits.max_memory) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "a frame of " + size_text(width, height) + " takes " + std::to_string(frame_bytes(width, height)) +
+                    " bytes, the limit is " + std::to_string(limits.max_memory),
+                {.file = file});
+  }
+}
+
+void warn(const SourceOptions& options, const std::string& message) {
+  if (options.warn) options.warn(message);
+}
+
+std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
+  auto file = std::make_unique<InputFile>(options.path);
+  if (options.width < 0 || options.height < 0 || (options.width == 0) != (options.height == 0)) {
+    throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
+                "picture size " + size_text(options.width, options.height) + ": both sides must be positive",
+                {.file = file->name()});
+  }
+  const SourceFormat format = options.format == SourceFormat::automatic ? detect(*file, options) : options.format;
+  if (format == SourceFormat::raw) return open_raw_source(std::move(file), options);
+  const std::string name = file->name();
+  auto source = format == SourceFormat::y4m ? open_y4m_source(std::move(file), options)
+                                            : open_av_source(std::move(file), options);
+  const VideoFormat found = source->format();
+  if (options.width != 0 && (found.width != options.width || found.height != options.height)) {
+    throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
+                "the video is " + size_text(found.width, found.height) + ", not " +
+                    size_text(options.width, options.height) + " as asked for; nothing here scales",
+                {.file = name});
+  }
+  return source;
+}
+
+std::unique_ptr<FrameSource> clip_frames(std::unique_ptr<FrameSource> source, std::int64_t first, std::int64_t count) {
+  if (first < 0) {
+    throw Error(ErrorKind::usage, "C63-SEEK-RANGE", "the first frame must not be negative: " + std::to_string(first));
+  }
+  return std::make_unique<ClippedSource>(std::move(source), first, count);
+}
+
+std::optional<std::pair<int, int>> size_from_name(const std::string& path) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_word = [&](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
+  std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  for (std::size_t x = name.size(); x-- > 1;) {
+    if (name[x] != 'x') continue;
+    std::size_t from = x;
+    std::size_t to = x + 1;
+    while (from > 0 && is_digit(name[from - 1])) --from;
+    while (to < name.size() && is_digit(name[to])) ++to;
+    if (from == x || to == x + 1 || x - from > 5 || to - x > 6) continue;
+    const int width = std::stoi(name.substr(from, x - from));
+    const int height = std::stoi(name.substr(x + 1, to - x - 1));
+    if (width > 0 && height > 0) return std::pair{width, height};
+  }
+  constexpr std::array kNames = {std::pair{std::string_view("qcif"), std::pair{176, 144}},
+                                 std::pair{std::string_view("cif"), std::pair{352, 288}},
+                                 std::pair{std::string_view("4cif"), std::pair{704, 576}},
+                                 std::pair{std::string_view("sif"), std::pair{352, 240}},
+                                 std::pair{std::string_view("qvga"), std::pair{320, 240}},
+                                 std::pair{std::string_view("vga"), std::pair{640, 480}},
+                                 std::pair{std::string_view("720p"), std::pair{1280, 720}},
+                                 std::pair{std::string_view("1080p"), std::pair{1920, 1080}},
+                                 std::pair{std::string_view("2160p"), std::pair{3840, 2160}}};
+  // Whole words of the name, the last first.
+  for (std::size_t end = name.size(); end > 0;) {
+    std::size_t begin = end;
+    while (begin > 0 && is_word(name[begin - 1])) --begin;
+    for (const auto& [word, size] : kNames) {
+      if (std::string_view(name).substr(begin, end - begin) == word) return size;
+    }
+    end = begin > 0 ? begin - 1 : 0;
+  }
+  return std::nullopt;
+}
+
+}  // namespace c63

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "c63/picture.h"
+
+namespace c63 {
+
+/// Where frames go. Frames are in linear layout, frame_bytes(width, height) each; all of one writer have one size.
+class FrameWriter {
+ public:
+  virtual ~FrameWriter() = default;
+
+  /// Throws Error (output) where it cannot be written, Error (usage, C63-Y4M-ODD) for what the format cannot hold.
+  virtual void write(int width, int height, std::span<const std::uint8_t> frame) = 0;
+  /// Completes the file; without it a regular file does not appear. See OutputFile::commit().
+  virtual void commit() = 0;
+};
+
+/// Y4M where the path ends in .y4m, else raw. "-" is stdout.
+/// Y4M takes even sides only: for others it holds ceil(W/2)·ceil(H/2) chroma samples, and the course codec W·H/4.
+[[nodiscard]] std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate = {});
+
+/// Takes frames and keeps nothing.
+[[nodiscard]] std::unique_ptr<FrameWriter> make_null_writer();
+
+}  // namespace c63

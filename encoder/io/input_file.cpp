@@ -1,0 +1,110 @@
+#include "io/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+#include "c63/error.h"
+
+namespace c63 {
+namespace {
+
+// Linux transfers no more than this in one call.
+constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
+
+std::string system_message(int code) { return std::strerror(code); }
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : name_(path == "-" ? "stdin" : path), owned_(path != "-") {
+  const auto refuse = [&](const std::string& why) -> Error {
+    return {ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading: " + why, {.file = name_}};
+  };
+  if (path.empty()) throw Error(ErrorKind::usage, "C63-INPUT-MISSING", "no input file was given");
+  descriptor_ = owned_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+  if (descriptor_ < 0) throw refuse(system_message(errno));
+  struct stat status {};
+  int fault = ::fstat(descriptor_, &status) != 0 ? errno : 0;
+  if (fault == 0 && S_ISDIR(status.st_mode)) fault = EISDIR;
+  if (fault != 0) {
+    if (owned_) ::close(descriptor_);
+    throw refuse(system_message(fault));
+  }
+  if (S_ISREG(status.st_mode)) {
+    base_ = owned_ ? 0 : std::max<std::int64_t>(0, ::lseek(descriptor_, 0, SEEK_CUR));
+    size_ = std::max<std::int64_t>(0, status.st_size - base_);
+  }
+}
+
+InputFile::~InputFile() {
+  if (owned_) ::close(descriptor_);
+}
+
+std::size_t InputFile::read_descriptor(std::span<std::uint8_t> bytes) const {
+  for (;;) {
+    const ssize_t got = ::read(descriptor_, bytes.data(), std::min(bytes.size(), kMaxTransfer));
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) {
+      throw Error(ErrorKind::input, "C63-INPUT-READ", "cannot read: " + system_message(errno), {.file = name_});
+    }
+  }
+}
+
+std::span<const std::uint8_t> InputFile::peek(std::size_t bytes) {
+  peeked_.erase(peeked_.begin(), peeked_.begin() + static_cast<std::ptrdiff_t>(taken_));
+  taken_ = 0;
+  while (peeked_.size() < bytes) {
+    const std::size_t before = peeked_.size();
+    peeked_.resize(bytes);
+    const std::size_t got = read_descriptor(std::span(peeked_).subspan(before));
+    peeked_.resize(before + got);
+    if (got == 0) break;
+  }
+  return std::span(peeked_).first(std::min(bytes, peeked_.size()));
+}
+
+std::size_t InputFile::read_some(std::span<std::uint8_t> bytes) {
+  if (bytes.empty()) return 0;
+  std::size_t got = std::min(bytes.size(), peeked_.size() - taken_);
+  if (got > 0) {
+    std::memcpy(bytes.data(), peeked_.data() + taken_, got);
+    taken_ += got;
+  } else {
+    got = read_descriptor(bytes);
+  }
+  position_ += static_cast<std::int64_t>(got);
+  return got;
+}
+
+std::size_t InputFile::read(std::span<std::uint8_t> bytes) {
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const std::size_t got = read_some(bytes.subspan(filled));
+    if (got == 0) break;
+    filled += got;
+  }
+  return filled;
+}
+
+std::size_t InputFile::read_at(std::int64_t offset, std::span<std::uint8_t> bytes) const {
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = ::pread(descriptor_, bytes.data() + filled, std::min(bytes.size() - filled, kMaxTransfer),
+                                base_ + offset + static_cast<std::int64_t>(filled));
+    if (got == 0) break;
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      throw Error(ErrorKind::input, "C63-INPUT-READ", "cannot read: " + system_message(errno),
+                  {.file = name_, .offset = offset + static_cast<std::int64_t>(filled)});
+    }
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
+}  // namespace c63

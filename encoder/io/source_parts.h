@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+
+#include "io/frame_source.h"
+#include "io/input_file.h"
+
+// What open_frame_source() chooses from.
+
+namespace c63 {
+
+/// Throws Error (usage, limit) if frames of this size cannot be coded or exceed the limits.
+void check_picture_size(int width, int height, const Limits& limits, const std::string& file);
+
+/// Calls options.warn where there is one.
+void warn(const SourceOptions& options, const std::string& message);
+
+[[nodiscard]] std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file,
+                                                           const SourceOptions& options);
+[[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
+                                                           const SourceOptions& options);
+/// Throws Error (usage, C63-NO-FFMPEG) in a build without FFmpeg.
+[[nodiscard]] std::unique_ptr<FrameSource> open_av_source(std::unique_ptr<InputFile> file,
+                                                          const SourceOptions& options);
+
+}  // namespace c63

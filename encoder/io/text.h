@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+namespace c63 {
+
+/// "352x288"
+[[nodiscard]] inline std::string size_text(int width, int height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+/// What follows the last dot of the file's name, in lower case; empty where there is none.
+[[nodiscard]] inline std::string extension_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) return {};
+  std::string extension = path.substr(dot + 1);
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return extension;
+}
+
+}  // namespace c63

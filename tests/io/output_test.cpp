@@ -1,0 +1,200 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "io/byte_source.h"
+#include "io/frame_source.h"
+#include "io/frame_writer.h"
+#include "io/output_file.h"
+#include "io_test_support.h"
+
+namespace c63 {
+namespace {
+
+using test::expect_error;
+using test::read_file;
+using test::sample_bytes;
+
+class OutputFiles : public test::TemporaryFolder {
+ protected:
+  static mode_t mode_of(const std::string& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return status.st_mode & 07777;
+  }
+};
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST_F(OutputFiles, AppearsOnCommitOnly) {
+  OutputFile file(path("out"));
+  file.write("hello");
+  EXPECT_FALSE(file.direct());
+  EXPECT_EQ(file.bytes_written(), 5U);
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+  file.commit();
+  EXPECT_EQ(read_file(path("out")), "hello");
+  EXPECT_EQ(files_in_folder(), 1U);
+  expect_error(ErrorKind::internal, "C63-WRITE-COMMITTED", [&] { file.write("more"); });
+}
+
+TEST_F(OutputFiles, WithoutCommitLeavesTheOldFileAlone) {
+  write_file("out", "old");
+  { OutputFile(path("out")).write("new"); }
+  EXPECT_EQ(read_file(path("out")), "old");
+  EXPECT_EQ(files_in_folder(), 1U);
+}
+
+TEST_F(OutputFiles, NewFilesHaveTheUsersMaskAndOldOnesKeepTheirMode) {
+  const mode_t mask = ::umask(027);
+  OutputFile(path("new")).commit();
+  ::umask(mask);
+  EXPECT_EQ(mode_of(path("new")), 0640U);
+  ::chmod(write_file("old", "").c_str(), 0604);
+  OutputFile(path("old")).commit();
+  EXPECT_EQ(mode_of(path("old")), 0604U);
+}
+
+TEST_F(OutputFiles, FollowsLinks) {
+  std::filesystem::create_directory(path("dir"));
+  write_file("dir/real", "old");
+  std::filesystem::create_symlink("dir/real", path("link"));
+  std::filesystem::create_symlink("dir/none", path("dangling"));
+  for (const auto& [link, real] : {std::pair{"link", "dir/real"}, {"dangling", "dir/none"}}) {
+    OutputFile file(path(link));
+    file.write("new");
+    file.commit();
+    EXPECT_TRUE(std::filesystem::is_symlink(path(link)));
+    EXPECT_EQ(read_file(path(real)), "new");
+  }
+}
+
+TEST_F(OutputFiles, RefusesWhatCannotBeWritten) {
+  expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(folder_.string()); });
+  expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("none/out")); });
+  expect_error(ErrorKind::usage, "C63-OUTPUT-MISSING", [&] { OutputFile file(""); });
+  if (::geteuid() == 0) return;  // root writes everything
+  ::chmod(write_file("locked", "old").c_str(), 0444);
+  expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("locked")); });
+}
+
+TEST_F(OutputFiles, FullDeviceIsReported) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  OutputFile file("/dev/full");
+  EXPECT_TRUE(file.direct());
+  expect_error(
+      ErrorKind::output, "C63-WRITE-FAILED", [&] { file.write("x"); },
+      [](const Error& error) { EXPECT_EQ(error.place().file, "/dev/full"); });
+}
+
+TEST_F(OutputFiles, NullDeviceTakesAll) {
+  OutputFile file("/dev/null");
+  file.write(sample_bytes(100000));
+  file.commit();
+  EXPECT_EQ(file.bytes_written(), 100000U);
+  EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null"));
+}
+
+TEST_F(OutputFiles, ClosedPipeIsReported) {
+  ::signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const test::RedirectedDescriptor redirected(STDOUT_FILENO, ends[1]);
+  OutputFile file("-");
+  expect_error(ErrorKind::output, "C63-PIPE-CLOSED", [&] { file.write("x"); });
+}
+
+TEST_F(OutputFiles, StandardOutputAndNamedPipesAreWrittenDirectly) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  const int reader = ::open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  OutputFile file(path("fifo"));
+  file.write("now");
+  char got[8] = {};
+  EXPECT_EQ(::read(reader, got, sizeof got), 3);
+  file.commit();
+  ::close(reader);
+  EXPECT_EQ(files_in_folder(), 1U);
+
+  ::fflush(stdout);
+  {
+    const test::RedirectedDescriptor redirected(STDOUT_FILENO, ::open(path("out").c_str(), O_WRONLY | O_CREAT, 0600));
+    OutputFile out("-");
+    EXPECT_TRUE(out.direct());
+    out.write("data");
+    out.commit();
+  }
+  EXPECT_EQ(read_file(path("out")), "data");
+}
+
+TEST_F(OutputFiles, SameFileSeesThroughLinks) {
+  write_file("a", "");
+  write_file("b", "");
+  std::filesystem::create_symlink("a", path("soft"));
+  std::filesystem::create_hard_link(path("a"), path("hard"));
+  EXPECT_TRUE(same_file(path("a"), path("a")));
+  EXPECT_TRUE(same_file(path("a"), folder_.string() + "/./a"));
+  EXPECT_TRUE(same_file(path("soft"), path("a")));
+  EXPECT_TRUE(same_file(path("a"), path("soft")));
+  EXPECT_TRUE(same_file(path("a"), path("hard")));
+  EXPECT_FALSE(same_file(path("a"), path("b")));
+  EXPECT_FALSE(same_file(path("a"), path("none")));
+  EXPECT_FALSE(same_file("/dev/null", "/dev/null"));
+  const test::RedirectedDescriptor redirected(STDIN_FILENO, ::open(path("a").c_str(), O_RDONLY));
+  EXPECT_TRUE(same_file("-", path("a")));
+  EXPECT_FALSE(same_file("-", path("b")));
+}
+
+TEST_F(OutputFiles, RawWriterWritesPlanesOnly) {
+  const std::string frames = sample_bytes(48);
+  const auto writer = open_frame_writer(path("a.yuv"));
+  writer->write(4, 4, bytes_of(frames).first(24));
+  writer->write(4, 4, bytes_of(frames).last(24));
+  writer->commit();
+  EXPECT_EQ(read_file(path("a.yuv")), frames);
+}
+
+TEST_F(OutputFiles, Y4mWriterIsReadBack) {
+  const std::string frames = sample_bytes(48);
+  const auto writer = open_frame_writer(path("a.Y4M"), {30000, 1001});
+  writer->write(4, 4, bytes_of(frames).first(24));
+  writer->write(4, 4, bytes_of(frames).last(24));
+  expect_error(ErrorKind::output, "C63-Y4M-SIZE-CHANGE", [&] { writer->write(2, 8, bytes_of(frames).first(24)); });
+  writer->commit();
+  EXPECT_EQ(read_file(path("a.Y4M")), "YUV4MPEG2 W4 H4 F30000:1001 Ip A0:0 C420jpeg\nFRAME\n" + frames.substr(0, 24) +
+                                          "FRAME\n" + frames.substr(24));
+}
+
+TEST_F(OutputFiles, Y4mWriterRefusesOddSides) {
+  const std::string frame = sample_bytes(30);
+  const auto writer = open_frame_writer(path("a.y4m"));
+  expect_error(ErrorKind::usage, "C63-Y4M-ODD", [&] { writer->write(5, 4, bytes_of(frame)); });
+}
+
+TEST_F(OutputFiles, NullWriterTakesFrames) {
+  const std::string frame = sample_bytes(24);
+  const auto writer = make_null_writer();
+  writer->write(4, 4, bytes_of(frame));
+  writer->commit();
+}
+
+TEST_F(OutputFiles, ByteSourceReadsFilesAndPipes) {
+  const std::string bytes = sample_bytes(70000);
+  const auto read_whole = [](ByteSource& source) {
+    std::string all;
+    std::vector<std::uint8_t> piece(4096);
+    while (const std::size_t got = source.read(piece)) all.append(piece.begin(), piece.begin() + got);
+    return all;
+  };
+  EXPECT_EQ(read_whole(*open_byte_source(write_file("a.c63", bytes))), bytes);
+  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_byte_source(path("none")); });
+  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_byte_source(folder_.string()); });
+  const test::PipedInput input(bytes);
+  EXPECT_EQ(read_whole(*open_byte_source("-")), bytes);
+}
+
+}  // namespace
+}  // namespace c63

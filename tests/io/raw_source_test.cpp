@@ -1,0 +1,199 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "io/frame_source.h"
+#include "io_test_support.h"
+
+namespace c63 {
+namespace {
+
+using test::expect_error;
+using test::read_all;
+using test::read_frame;
+using test::sample_bytes;
+
+class RawSource : public test::TemporaryFolder {
+ protected:
+  SourceOptions options(const std::string& path, int width = 0, int height = 0) {
+    return {.path = path, .width = width, .height = height, .warn = [this](const std::string& text) {
+              warnings_.push_back(text);
+            }};
+  }
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(RawSource, ReadsFramesInAnyOrder) {
+  const std::string bytes = sample_bytes(5 * 24);
+  const auto source = open_frame_source(options(write_file("a.yuv", bytes), 4, 4));
+  EXPECT_TRUE(source->seekable());
+  EXPECT_EQ(source->frame_count(), 5);
+  EXPECT_EQ(source->format().rate.value(), 25);
+  for (const int index : {4, 0, 3, 3, 1, 2}) EXPECT_EQ(read_frame(*source, index), bytes.substr(24 * index, 24));
+  EXPECT_EQ(read_frame(*source, 5), "");
+  EXPECT_EQ(read_frame(*source, -1), "");
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(RawSource, TakesTheSizeFromTheName) {
+  EXPECT_EQ(size_from_name("dir_16x16/FOREMAN_352x288.yuv"), std::pair(352, 288));
+  EXPECT_EQ(size_from_name("a_176x144_30fps.yuv"), std::pair(176, 144));
+  EXPECT_EQ(size_from_name("a/akiyo_cif.yuv"), std::pair(352, 288));
+  EXPECT_EQ(size_from_name("akiyo_QCIF.yuv"), std::pair(176, 144));
+  EXPECT_EQ(size_from_name("city_4cif_30.yuv"), std::pair(704, 576));
+  EXPECT_EQ(size_from_name("pacific.yuv"), std::nullopt);
+  EXPECT_EQ(size_from_name("max.yuv"), std::nullopt);
+  EXPECT_EQ(size_from_name("0x10.yuv"), std::nullopt);
+  EXPECT_EQ(size_from_name("99999999999x99999999999.yuv"), std::nullopt);
+  EXPECT_EQ(size_from_name(""), std::nullopt);
+  const auto source = open_frame_source(options(write_file("clip_8X4.yuv", sample_bytes(48))));
+  EXPECT_EQ(source->format().width, 8);
+  EXPECT_EQ(source->format().height, 4);
+}
+
+TEST_F(RawSource, OddSidesWithTheCourseRule) {
+  const std::string bytes = sample_bytes(2 * 30);  // 5x4: 20 + 5 + 5
+  EXPECT_EQ(read_all(*open_frame_source(options(write_file("a.yuv", bytes), 5, 4))), bytes);
+}
+
+TEST_F(RawSource, RefusesAnAreaThatIsNoMultipleOfFour) {
+  const std::string path = write_file("a.yuv", sample_bytes(100));
+  expect_error(
+      ErrorKind::usage, "C63-SIZE-AREA", [&] { (void)open_frame_source(options(path, 3, 3)); },
+      [&](const Error& error) { EXPECT_EQ(error.place().file, path); });
+  expect_error(ErrorKind::usage, "C63-SIZE-AREA", [&] { (void)open_frame_source(options(path, 3, 2)); });
+}
+
+TEST_F(RawSource, RefusesSizesThatAreNone) {
+  const std::string path = write_file("a.yuv", sample_bytes(100));
+  expect_error(ErrorKind::usage, "C63-SIZE-UNKNOWN", [&] { (void)open_frame_source(options(path)); });
+  for (const auto& [width, height] : {std::pair{4, 0}, {0, 4}, {-4, 4}, {4, -4}, {-4, -4}}) {
+    expect_error(ErrorKind::usage, "C63-SIZE-ZERO", [&] { (void)open_frame_source(options(path, width, height)); });
+  }
+  expect_error(ErrorKind::limit, "C63-SIZE-RANGE", [&] { (void)open_frame_source(options(path, 65536, 4)); });
+}
+
+TEST_F(RawSource, HoldsTheLimits) {
+  const std::string path = write_file("a.yuv", sample_bytes(100));
+  SourceOptions few_pixels = options(path, 16, 16);
+  few_pixels.limits.max_pixels = 255;
+  expect_error(ErrorKind::limit, "C63-MAX-PIXELS", [&] { (void)open_frame_source(few_pixels); });
+  SourceOptions little_memory = options(path, 16, 16);
+  little_memory.limits.max_memory = 383;
+  expect_error(ErrorKind::limit, "C63-MAX-MEMORY", [&] { (void)open_frame_source(little_memory); });
+}
+
+TEST_F(RawSource, EmptyFileHasNoFrames) {
+  const auto source = open_frame_source(options(write_file("a.yuv", ""), 4, 4));
+  EXPECT_EQ(source->frame_count(), 0);
+  EXPECT_EQ(read_frame(*source, 0), "");
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(RawSource, PartialLastFrameWarnsAndIsDropped) {
+  const std::string bytes = sample_bytes(24 * 3 - 1);
+  const auto source = open_frame_source(options(write_file("a.yuv", bytes), 4, 4));
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("2.9 frames of 4x4: wrong size?"), std::string::npos) << warnings_[0];
+  EXPECT_EQ(source->frame_count(), 2);
+  EXPECT_EQ(read_all(*source), bytes.substr(0, 48));
+}
+
+TEST_F(RawSource, PartialLastFrameIsAnErrorWhenStrict) {
+  SourceOptions strict = options(write_file("a.yuv", sample_bytes(24 * 3 - 1)), 4, 4);
+  strict.strict = true;
+  expect_error(
+      ErrorKind::input, "C63-RAW-PARTIAL", [&] { (void)open_frame_source(strict); },
+      [](const Error& error) {
+        EXPECT_EQ(error.place().frame, 2);
+        EXPECT_EQ(error.place().offset, 48);
+      });
+}
+
+TEST_F(RawSource, ReadsAPipeInOrderOnly) {
+  const std::string bytes = sample_bytes(24 * 300);
+  const test::PipedInput input(bytes);
+  const auto source = open_frame_source(options("-", 4, 4));
+  EXPECT_FALSE(source->seekable());
+  EXPECT_EQ(source->frame_count(), std::nullopt);
+  expect_error(ErrorKind::internal, "C63-SOURCE-ORDER", [&] { (void)read_frame(*source, 1); });
+  EXPECT_EQ(read_all(*source), bytes);
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(RawSource, PartialLastFrameOfAPipeWarnsAndIsDropped) {
+  const std::string bytes = sample_bytes(24 * 3 + 12);
+  const test::PipedInput input(bytes);
+  EXPECT_EQ(read_all(*open_frame_source(options("-", 4, 4))), bytes.substr(0, 72));
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("3.5 frames of 4x4"), std::string::npos) << warnings_[0];
+}
+
+TEST_F(RawSource, PartialLastFrameOfAPipeIsAnErrorWhenStrict) {
+  const test::PipedInput input(sample_bytes(24 + 1));
+  SourceOptions strict = options("-", 4, 4);
+  strict.strict = true;
+  const auto source = open_frame_source(strict);
+  EXPECT_EQ(read_frame(*source, 0).size(), 24U);
+  expect_error(ErrorKind::input, "C63-RAW-PARTIAL", [&] { (void)read_frame(*source, 1); });
+}
+
+TEST_F(RawSource, EmptyPipeHasNoFrames) {
+  const test::PipedInput input("");
+  EXPECT_EQ(read_all(*open_frame_source(options("-", 4, 4))), "");
+}
+
+TEST_F(RawSource, RedirectedFileIsSeekableFromWhereItStands) {
+  const std::string bytes = sample_bytes(24 * 4);
+  const int descriptor = ::open(write_file("a.yuv", bytes).c_str(), O_RDONLY);
+  ASSERT_EQ(::lseek(descriptor, 24, SEEK_SET), 24);
+  const test::RedirectedDescriptor redirected(STDIN_FILENO, descriptor);
+  const auto source = open_frame_source(options("-", 4, 4));
+  EXPECT_TRUE(source->seekable());
+  EXPECT_EQ(source->frame_count(), 3);
+  EXPECT_EQ(read_frame(*source, 2), bytes.substr(72));
+  EXPECT_EQ(read_frame(*source, 0), bytes.substr(24, 24));
+}
+
+TEST_F(RawSource, FileThatShrinksIsReported) {
+  const std::string path = write_file("a.yuv", sample_bytes(24 * 4));
+  const auto source = open_frame_source(options(path, 4, 4));
+  std::filesystem::resize_file(path, 30);
+  EXPECT_EQ(read_frame(*source, 0).size(), 24U);
+  expect_error(
+      ErrorKind::input, "C63-INPUT-SHRUNK", [&] { (void)read_frame(*source, 1); },
+      [](const Error& error) { EXPECT_EQ(error.place().offset, 30); });
+}
+
+TEST_F(RawSource, MissingDirectoryUnreadableAndUnnamedInput) {
+  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_frame_source(options(path("none.yuv"), 4, 4)); });
+  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_frame_source(options(folder_.string(), 4, 4)); });
+  expect_error(ErrorKind::usage, "C63-INPUT-MISSING", [&] { (void)open_frame_source(options("", 4, 4)); });
+}
+
+TEST_F(RawSource, UnreadableInput) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const std::string path = write_file("a.yuv", sample_bytes(24));
+  ::chmod(path.c_str(), 0);
+  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_frame_source(options(path, 4, 4)); });
+}
+
+TEST_F(RawSource, ClippedToARange) {
+  const std::string bytes = sample_bytes(24 * 5);
+  const std::string path = write_file("a.yuv", bytes);
+  const auto open = [&](std::int64_t first, std::int64_t count) {
+    return clip_frames(open_frame_source(options(path, 4, 4)), first, count);
+  };
+  EXPECT_EQ(open(2, 2)->frame_count(), 2);
+  EXPECT_EQ(read_all(*open(2, 2)), bytes.substr(48, 48));
+  EXPECT_EQ(read_all(*open(3, -1)), bytes.substr(72));
+  EXPECT_EQ(open(3, 9)->frame_count(), 2);
+  EXPECT_EQ(open(9, -1)->frame_count(), 0);
+  EXPECT_EQ(read_all(*open(9, -1)), "");
+  EXPECT_EQ(read_all(*open(0, 0)), "");
+  expect_error(ErrorKind::usage, "C63-SEEK-RANGE", [&] { (void)open(-1, 1); });
+  const test::PipedInput input(bytes);
+  EXPECT_EQ(read_all(*clip_frames(open_frame_source(options("-", 4, 4)), 1, 3)), bytes.substr(24, 72));
+}
+
+}  // namespace
+}  // namespace c63
