@@ -1,0 +1,145 @@
+#include "c63/cuda/devices.h"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "c63/error.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/device_probe.h"
+
+namespace c63::cuda {
+namespace {
+
+std::string words(cudaError_t status) {
+  return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  return value;
+}
+
+/// Says whether the device runs our code; opens it to find out.
+void probe(DeviceInfo& info) {
+  try {
+    const DeviceGuard guard(info.index);
+    const cudaError_t status = probe_code();
+    if (status == cudaSuccess) return;
+    const bool no_code = status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction ||
+                         status == cudaErrorUnsupportedPtxVersion;
+    info.state = no_code ? DeviceState::no_code : DeviceState::failed;
+    info.reason = no_code ? "this build has no code for sm_" + std::to_string(info.compute_major) +
+                                std::to_string(info.compute_minor)
+                          : words(status);
+  } catch (const Error& error) {
+    info.state = DeviceState::failed;
+    info.reason = error.message();
+  }
+}
+
+DeviceInfo describe(int index) {
+  DeviceInfo info;
+  info.index = index;
+  cudaDeviceProp properties{};
+  const cudaError_t status = cudaGetDeviceProperties(&properties, index);
+  if (status != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    info.state = DeviceState::failed;
+    info.reason = words(status);
+    return info;
+  }
+  info.name = properties.name;
+  info.compute_major = properties.major;
+  info.compute_minor = properties.minor;
+  info.multiprocessors = properties.multiProcessorCount;
+  info.clock_khz = attribute(cudaDevAttrClockRate, index);
+  info.memory_bytes = properties.totalGlobalMem;
+  info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+  probe(info);
+  return info;
+}
+
+DeviceList look() {
+  DeviceList list;
+  if (cudaDriverGetVersion(&list.driver_version) != cudaSuccess) list.driver_version = 0;
+  if (cudaRuntimeGetVersion(&list.runtime_version) != cudaSuccess) list.runtime_version = 0;
+  static_cast<void>(cudaGetLastError());
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+  if (list.driver_version == 0) {
+    list.state = DeviceState::no_driver;
+    list.reason = "no NVIDIA driver is loaded";
+  } else if (status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary ||
+             status == cudaErrorSystemDriverMismatch) {
+    list.state = DeviceState::no_driver;
+    list.reason = words(status);
+  } else if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) {
+    list.state = DeviceState::no_device;
+    list.reason = "the driver sees no device";
+  } else if (status != cudaSuccess) {
+    list.state = DeviceState::failed;
+    list.reason = words(status);
+  }
+  if (list.state != DeviceState::usable) return list;
+
+  for (int i = 0; i < count; ++i) list.devices.push_back(describe(i));
+  for (const DeviceInfo& device : list.devices) {
+    if (device.state == DeviceState::usable) return list;
+  }
+  list.state = list.devices.front().state;
+  list.reason = list.devices.front().name + ": " + list.devices.front().reason;
+  return list;
+}
+
+[[noreturn]] void refuse(DeviceState state, const std::string& reason) {
+  switch (state) {
+    case DeviceState::no_driver:
+      throw Error(ErrorKind::device, "C63-CUDA-NO-DRIVER", "no usable GPU driver: " + reason);
+    case DeviceState::no_device:
+      throw Error(ErrorKind::device, "C63-CUDA-NO-DEVICE", "no GPU: " + reason);
+    case DeviceState::no_code:
+      throw Error(ErrorKind::device, "C63-CUDA-NO-CODE", "GPU cannot be used: " + reason);
+    default:
+      throw Error(ErrorKind::device, "C63-CUDA-DEVICE-FAILED", "GPU cannot be used: " + reason);
+  }
+}
+
+}  // namespace
+
+const char* name(DeviceState state) noexcept {
+  switch (state) {
+    case DeviceState::usable:
+      return "usable";
+    case DeviceState::no_driver:
+      return "no driver";
+    case DeviceState::no_device:
+      return "no device";
+    case DeviceState::no_code:
+      return "no code for this architecture";
+    case DeviceState::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+const DeviceList& devices() {
+  static const DeviceList list = look();
+  return list;
+}
+
+const DeviceInfo& require_device(int index) {
+  const DeviceList& list = devices();
+  if (list.devices.empty()) refuse(list.state, list.reason);
+  if (index < 0 || static_cast<std::size_t>(index) >= list.devices.size()) {
+    refuse(DeviceState::no_device, "there is no device " + std::to_string(index) + ", only 0.." +
+                                       std::to_string(list.devices.size() - 1));
+  }
+  const DeviceInfo& device = list.devices[static_cast<std::size_t>(index)];
+  if (device.state != DeviceState::usable) refuse(device.state, device.name + ": " + device.reason);
+  return device;
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <exception>
+#include <utility>
+
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/handle.h"
+
+namespace c63::cuda {
+
+namespace detail {
+inline void release_graph(cudaGraph_t g) noexcept { check_release(cudaGraphDestroy(g), "cudaGraphDestroy"); }
+inline void release_graph_exec(cudaGraphExec_t g) noexcept {
+  check_release(cudaGraphExecDestroy(g), "cudaGraphExecDestroy");
+}
+}  // namespace detail
+
+/// Work recorded once.
+class Graph {
+ public:
+  Graph() = default;
+
+  /// Records what `work` puts on `stream`; if `work` throws, the recording is dropped and the exception goes on.
+  template <typename Work>
+  [[nodiscard]] static Graph capture(cudaStream_t stream, Work&& work) {
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    cudaGraph_t graph = nullptr;
+    try {
+      std::forward<Work>(work)();
+    } catch (...) {
+      const cudaError_t ended = cudaStreamEndCapture(stream, &graph);  // fails where the capture is already broken
+      if (ended == cudaSuccess && graph != nullptr) detail::release_graph(graph);
+      static_cast<void>(cudaGetLastError());
+      throw;
+    }
+    check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    return Graph(graph);
+  }
+
+  [[nodiscard]] cudaGraph_t get() const noexcept { return handle_.get(); }
+
+ private:
+  explicit Graph(cudaGraph_t graph) : handle_(graph) {}
+  Handle<cudaGraph_t, detail::release_graph> handle_;
+};
+
+/// A graph made ready to be launched any number of times.
+class GraphExec {
+ public:
+  GraphExec() = default;
+  explicit GraphExec(const Graph& graph) : handle_(make(graph)) {}
+
+  [[nodiscard]] bool empty() const noexcept { return handle_.get() == nullptr; }
+  void launch(cudaStream_t stream) const { check(cudaGraphLaunch(handle_.get(), stream), "cudaGraphLaunch"); }
+
+ private:
+  static cudaGraphExec_t make(const Graph& graph) {
+    cudaGraphExec_t exec = nullptr;
+    check(cudaGraphInstantiate(&exec, graph.get(), 0), "cudaGraphInstantiate");
+    return exec;
+  }
+  Handle<cudaGraphExec_t, detail::release_graph_exec> handle_;
+};
+
+}  // namespace c63::cuda

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#include "cuda_me/runtime/check.h"
+
+namespace c63::cuda {
+
+/// Where and how wide a kernel runs.
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory
+};
+
+/// Launches `kernel` and throws at once if the launch is refused. Arguments convert to the kernel's parameter types.
+template <typename... Parameters>
+void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
+            std::type_identity_t<Parameters>... arguments) {
+  std::array<void*, sizeof...(Parameters) + 1> addresses{
+      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block, addresses.data(),
+                         shape.shared_bytes, stream),
+        name);
+}
+
+/// Lets `kernel` use `bytes` of dynamic shared memory, which above 48 KiB must be asked for, once per device.
+template <typename... Parameters>
+void allow_shared_bytes(const char* name, void (*kernel)(Parameters...), std::size_t bytes) {
+  check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        name);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/handle.h"
+
+namespace c63::cuda {
+
+namespace detail {
+inline void release_stream(cudaStream_t s) noexcept { check_release(cudaStreamDestroy(s), "cudaStreamDestroy"); }
+inline void release_event(cudaEvent_t e) noexcept { check_release(cudaEventDestroy(e), "cudaEventDestroy"); }
+}  // namespace detail
+
+/// A point in the work of a stream. Untimed unless asked: timed events cost more.
+class Event {
+ public:
+  enum class Timing { off, on };
+
+  explicit Event(Timing timing = Timing::off) : handle_(make(timing)) {}
+
+  [[nodiscard]] cudaEvent_t get() const noexcept { return handle_.get(); }
+  void record(cudaStream_t stream) const { check(cudaEventRecord(get(), stream), "cudaEventRecord"); }
+  void synchronize() const { check(cudaEventSynchronize(get()), "cudaEventSynchronize"); }
+  /// Whether everything before the last record() is done; throws if it failed.
+  [[nodiscard]] bool done() const {
+    const cudaError_t status = cudaEventQuery(get());
+    if (status == cudaErrorNotReady) return false;
+    check(status, "cudaEventQuery");
+    return true;
+  }
+  /// Milliseconds from `start` to this event; both timed, recorded and done.
+  [[nodiscard]] float milliseconds_since(const Event& start) const {
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start.get(), get()), "cudaEventElapsedTime");
+    return ms;
+  }
+
+ private:
+  static cudaEvent_t make(Timing timing) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, timing == Timing::on ? cudaEventDefault : cudaEventDisableTiming),
+          "cudaEventCreateWithFlags");
+    return event;
+  }
+  Handle<cudaEvent_t, detail::release_event> handle_;
+};
+
+/// A stream on the current device, which never waits for the legacy default stream.
+class Stream {
+ public:
+  Stream() : handle_(make()) {}
+
+  [[nodiscard]] cudaStream_t get() const noexcept { return handle_.get(); }
+  operator cudaStream_t() const noexcept { return handle_.get(); }
+  void synchronize() const { check(cudaStreamSynchronize(get()), "cudaStreamSynchronize"); }
+  void wait(const Event& event) const { check(cudaStreamWaitEvent(get(), event.get(), 0), "cudaStreamWaitEvent"); }
+
+ private:
+  static cudaStream_t make() {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    return stream;
+  }
+  Handle<cudaStream_t, detail::release_stream> handle_;
+};
+
+}  // namespace c63::cuda
