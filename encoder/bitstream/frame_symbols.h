@@ -24,13 +24,14 @@ struct PlaneSymbols {
 
 /// What entropy coding says of one frame: the interface between transform and entropy coder, in both directions.
 struct FrameSymbols {
+  Geometry geometry;
   bool key = false;
   std::array<PlaneSymbols, kPlanes> planes;
 
   FrameSymbols() = default;
-  explicit FrameSymbols(const Geometry& geometry) {
+  explicit FrameSymbols(const Geometry& picture) : geometry(picture) {
     for (int p = 0; p < kPlanes; ++p) {
-      planes[p].geometry = geometry.plane(p);
+      planes[p].geometry = picture.plane(p);
       const auto blocks = static_cast<std::size_t>(planes[p].geometry.blocks());
       planes[p].levels.resize(blocks * 64);
       planes[p].vectors.resize(blocks);

@@ -82,7 +82,13 @@ constexpr std::array<VlcCode, 256> make_codes(const HuffmanSpec<Symbols>& spec) 
 
 inline constexpr std::array<VlcCode, 256> kDcLumaCodes = make_codes(kDcLumaSpec);
 inline constexpr std::array<VlcCode, 256> kDcChromaCodes = make_codes(kDcChromaSpec);
-inline constexpr std::array<VlcCode, 256> kAcLumaCodes = make_codes(kAcLumaSpec);
+/// Luma's (run 0, size 10) has no code here: the course encoder writes it with the code of size 9 (`Q-AC10`), its decoder
+/// rejects the right one, and coefficients that would need it are kept smaller (max_ac_magnitude).
+inline constexpr std::array<VlcCode, 256> kAcLumaCodes = [] {
+  auto codes = make_codes(kAcLumaSpec);
+  codes[0x0A] = {};
+  return codes;
+}();
 inline constexpr std::array<VlcCode, 256> kAcChromaCodes = make_codes(kAcChromaSpec);
 
 /// Sizes of vector components are coded as luma DC sizes are, 0..7 only.

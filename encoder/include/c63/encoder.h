@@ -104,6 +104,11 @@ class Encoder {
 
   [[nodiscard]] const EncoderSettings& settings() const;
 
+  /// Where the backend fails with a device error, `factory` opens another, `on_fallback` is told why, and encoding goes
+  /// on from the last key frame that was handed out: the same bytes, nothing handed out twice. Input that cannot seek is
+  /// then kept in memory for one GOP and what lanes hold.
+  void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
+
   /// Encodes all frames of `source`; `sink` is called on this thread, in display order. After a stop request the frames
   /// in hand are finished and handed out. The source's size must be the settings' one.
   EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {});

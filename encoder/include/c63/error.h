@@ -21,7 +21,7 @@ enum class ErrorKind {
 
 /// Where it went wrong, as far as it is known.
 struct ErrorPlace {
-  std::string file;                         ///< empty for memory buffers
+  std::string file = {};                    ///< empty for memory buffers
   std::optional<std::int64_t> frame = {};   ///< index of the frame, from 0
   std::optional<std::int64_t> offset = {};  ///< byte offset in the file
   std::string block = {};                   ///< for example "Y block 3,7"

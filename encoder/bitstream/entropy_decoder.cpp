@@ -1,0 +1,137 @@
+#include "bitstream/entropy_decoder.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+#include "bitstream/bit_reader.h"
+#include "bitstream/block_order.h"
+#include "bitstream/vlc_table.h"
+#include "c63/error.h"
+#include "codec/search_window.h"
+
+namespace c63 {
+namespace {
+
+constexpr char kPlaneNames[] = "YUV";
+
+/// Faults a block can have; turned into an Error with its place outside the hot loop.
+struct Fault {
+  const char* id = nullptr;
+  const char* message = nullptr;
+};
+
+constexpr Fault kUnknownCode{"C63-CODE", "unknown code"};
+constexpr Fault kAcOverrun{"C63-AC-INDEX", "coefficients run past index 63"};
+constexpr Fault kDcOverflow{"C63-DC-OVERFLOW", "the DC sum leaves 16 bits"};
+constexpr Fault kReuseFirst{"C63-MV-REUSE", "reuse of the left vector in column 0"};
+constexpr Fault kReuseIntra{"C63-MV-REUSE", "reuse of the vector of a block that has none"};
+constexpr Fault kVectorRange{"C63-MV-RANGE", "motion vector leaves the picture"};
+
+bool take_value(BitReader& reader, const VlcTable& table, int& value) {
+  const VlcTable::Entry entry = table.find(reader.peek(16));
+  if (entry.length == 0) return false;
+  reader.skip(entry.length);
+  value = value_from_bits(reader.take(entry.symbol), entry.symbol);
+  return true;
+}
+
+const Fault* decode_motion(BitReader& reader, PlaneSymbols& plane, int block, int column, bool key) {
+  plane.uses_vector[block] = static_cast<std::uint8_t>(reader.take(1));
+  MotionVector& vector = plane.vectors[block];
+  vector = {};
+  if (plane.uses_vector[block] == 0) return nullptr;
+  if (reader.take(1) != 0) {
+    if (column == 0) return &kReuseFirst;
+    if (plane.uses_vector[block - 1] == 0) return &kReuseIntra;
+    vector = plane.vectors[block - 1];
+  } else {
+    int x = 0;
+    int y = 0;
+    if (!take_value(reader, kVectorTable, x) || !take_value(reader, kVectorTable, y)) return &kUnknownCode;
+    vector = {static_cast<std::int8_t>(x), static_cast<std::int8_t>(y)};
+  }
+  // A key frame predicts from nothing: decoders read its vectors, if it has any, and forget them.
+  const PlaneGeometry& g = plane.geometry;
+  if (!key && !vector_is_legal(column, block / g.columns, g.width, g.height, vector.x, vector.y)) return &kVectorRange;
+  return nullptr;
+}
+
+const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, const VlcTable& ac_table, int& dc,
+                                 std::int16_t levels[64]) {
+  int difference = 0;
+  if (!take_value(reader, dc_table, difference)) return &kUnknownCode;
+  dc += difference;
+  if (dc < std::numeric_limits<std::int16_t>::min() || dc > std::numeric_limits<std::int16_t>::max()) {
+    return &kDcOverflow;
+  }
+  std::fill_n(levels, 64, std::int16_t{0});
+  levels[0] = static_cast<std::int16_t>(dc);
+  for (int k = 1; k < 64;) {
+    const std::uint32_t next = reader.peek(32);
+    const VlcTable::Entry entry = ac_table.find(next >> 16);
+    if (entry.length == 0) return &kUnknownCode;
+    const int size = entry.symbol & 15;
+    if (size == 0) {
+      reader.skip(entry.length);
+      if (entry.symbol == kEndOfBlock) return nullptr;
+      k += 16;
+      if (k > 63) return &kAcOverrun;
+      continue;
+    }
+    k += entry.symbol >> 4;
+    if (k > 63) return &kAcOverrun;
+    const std::uint32_t bits = next << entry.length >> (32 - size);
+    reader.skip(entry.length + size);
+    levels[k++] = static_cast<std::int16_t>(value_from_bits(bits, size));
+  }
+  return nullptr;
+}
+
+/// Offset in the stuffed scan of byte `index` of the scan without stuffing.
+std::size_t stuffed_offset(std::span<const std::uint8_t> scan, std::size_t index) {
+  std::size_t at = 0;
+  for (; index > 0 && at < scan.size(); --index) at += scan[at] == 0xFF ? 2 : 1;
+  return std::min(at, scan.size());
+}
+
+}  // namespace
+
+void decode_scan(const ParsedFrame& frame, FrameSymbols& symbols, std::vector<std::uint8_t>& scratch) {
+  remove_stuffing(frame.scan, scratch);
+  BitReader reader(scratch);
+  symbols.key = frame.key;
+
+  const auto offset_of = [&](std::int64_t byte) {
+    return static_cast<std::int64_t>(frame.scan_offset + stuffed_offset(frame.scan, static_cast<std::size_t>(byte)));
+  };
+  std::array<int, kPlanes> dc{};
+  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
+    PlaneSymbols& plane = symbols.planes[p];
+    const std::int64_t start = reader.consumed();
+    const Fault* fault = decode_motion(reader, plane, block, column, frame.key);
+    if (fault == nullptr) {
+      fault = decode_coefficients(reader, p == 0 ? kDcLumaTable : kDcChromaTable,
+                                  p == 0 ? kAcLumaTable : kAcChromaTable, dc[p], plane.block(block));
+    }
+    if (fault == nullptr && !reader.overrun()) return;
+    const std::string place = std::string(1, kPlaneNames[p]) + " block " + std::to_string(column) + "," +
+                              std::to_string(block / plane.geometry.columns);
+    if (reader.overrun()) {
+      throw Error(ErrorKind::input, "C63-SCAN-MARKER", "the scan ends at a marker before its last block",
+                  {.offset = static_cast<std::int64_t>(frame.scan_offset + frame.scan.size()), .block = place});
+    }
+    throw Error(ErrorKind::input, fault->id, fault->message, {.offset = offset_of(start / 8), .block = place});
+  });
+
+  // What may follow: the rest of the last byte, and one zero byte where there is no such rest.
+  const std::int64_t next_byte = (reader.consumed() + 7) / 8;
+  const std::int64_t spare = static_cast<std::int64_t>(scratch.size()) - next_byte;
+  if (spare > 1 || (spare == 1 && scratch.back() != 0x00)) {
+    throw Error(ErrorKind::input, "C63-SCAN-TRAILING", std::to_string(spare) + " bytes behind the last block of the scan",
+                {.offset = offset_of(next_byte)});
+  }
+}
+
+}  // namespace c63

@@ -1,0 +1,261 @@
+#include "bitstream/frame_header.h"
+
+#include <cstring>
+#include <string>
+
+#include "c63/error.h"
+#include "codec/vlc.h"
+
+namespace c63 {
+namespace {
+
+enum Marker : std::uint8_t { kSoi = 0xD8, kDqt = 0xDB, kSof0 = 0xC0, kDht = 0xC4, kSos = 0xDA, kEoi = 0xD9 };
+
+constexpr std::size_t kDqtPayload = 3 * 65;
+constexpr std::size_t kSofPayload = 16;
+
+void put_u16(std::vector<std::uint8_t>& out, unsigned value) {
+  out.push_back(static_cast<std::uint8_t>(value >> 8));
+  out.push_back(static_cast<std::uint8_t>(value));
+}
+
+void put_marker(std::vector<std::uint8_t>& out, Marker marker) {
+  out.push_back(0xFF);
+  out.push_back(marker);
+}
+
+template <std::size_t Symbols>
+void put_huffman_table(std::vector<std::uint8_t>& out, int id, const HuffmanSpec<Symbols>& spec) {
+  out.push_back(static_cast<std::uint8_t>(id));
+  out.insert(out.end(), spec.counts.begin(), spec.counts.end());
+  out.insert(out.end(), spec.symbols.begin(), spec.symbols.end());
+}
+
+std::string hex(unsigned value) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  return {kDigits[value >> 4 & 15], kDigits[value & 15]};
+}
+
+/// Reads one frame's segments and keeps the offset for messages.
+class SegmentReader {
+ public:
+  explicit SegmentReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] std::size_t offset() const { return offset_; }
+  [[nodiscard]] std::size_t left() const { return bytes_.size() - offset_; }
+
+  [[noreturn]] void fail(const char* id, const std::string& message, std::size_t offset) const {
+    throw Error(ErrorKind::input, id, message, {.offset = static_cast<std::int64_t>(offset)});
+  }
+  [[noreturn]] void fail_truncated() const { fail("C63-TRUNCATED", "truncated", bytes_.size()); }
+
+  void need(std::size_t count) const {
+    if (left() < count) fail_truncated();
+  }
+  std::uint8_t u8() {
+    need(1);
+    return bytes_[offset_++];
+  }
+  unsigned u16() {
+    need(2);
+    const unsigned value = static_cast<unsigned>(bytes_[offset_]) << 8 | bytes_[offset_ + 1];
+    offset_ += 2;
+    return value;
+  }
+  void skip(std::size_t count) {
+    need(count);
+    offset_ += count;
+  }
+  /// The bytes up to the next 0xFF that no 0x00 follows.
+  std::span<const std::uint8_t> scan() {
+    const std::size_t start = offset_;
+    for (std::size_t at = start;;) {
+      const void* const found = at < bytes_.size() ? std::memchr(bytes_.data() + at, 0xFF, bytes_.size() - at) : nullptr;
+      if (found == nullptr) fail_truncated();
+      at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes_.data());
+      if (at + 1 >= bytes_.size()) fail_truncated();
+      if (bytes_[at + 1] != 0x00) {
+        offset_ = at;
+        return bytes_.subspan(start, at - start);
+      }
+      at += 2;
+    }
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+  std::size_t offset_ = 0;
+};
+
+/// The length field of a segment, in a frame whose length fields the course codec writes but does not read.
+std::size_t segment_length(SegmentReader& in, const char* segment) {
+  const std::size_t at = in.offset();
+  const unsigned length = in.u16();
+  if (length < 2) {
+    in.fail("C63-SEGMENT-LENGTH", std::string(segment) + " length " + std::to_string(length) + " is below 2", at);
+  }
+  return length - 2;
+}
+
+QuantizationTables parse_dqt(SegmentReader& in) {
+  const std::size_t at = in.offset();
+  const std::size_t payload = segment_length(in, "DQT");
+  // The encoder writes two bytes too few; 195 and 197 both mean three tables.
+  if (payload != kDqtPayload && payload != kDqtPayload - 2) {
+    in.fail("C63-SEGMENT-LENGTH", "DQT length " + std::to_string(payload + 2) + " is neither 195 nor 197", at);
+  }
+  in.need(kDqtPayload);
+  QuantizationTables tables{};
+  unsigned seen = 0;
+  for (int i = 0; i < kPlanes; ++i) {
+    const std::uint8_t id = in.u8();
+    if (id >= kPlanes || (seen >> id & 1U) != 0) {
+      in.fail("C63-DQT-ID", "quantization table id " + std::to_string(id) + " is unknown or doubled", in.offset() - 1);
+    }
+    seen |= 1U << id;
+    for (auto& step : tables[id]) {
+      step = in.u8();
+      if (step == 0) in.fail("C63-DQT-ZERO", "zero in a quantization table", in.offset() - 1);
+    }
+  }
+  return tables;
+}
+
+}  // namespace
+
+void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
+                        bool key) {
+  put_marker(out, kSoi);
+
+  put_marker(out, kDqt);
+  put_u16(out, kDqtPayload);  // the course codec forgets the two bytes of the length itself
+  for (int i = 0; i < kPlanes; ++i) {
+    out.push_back(static_cast<std::uint8_t>(i));
+    out.insert(out.end(), tables[i].begin(), tables[i].end());
+  }
+
+  put_marker(out, kSof0);
+  put_u16(out, kSofPayload + 2);
+  out.push_back(8);  // bits a sample
+  put_u16(out, static_cast<unsigned>(geometry.height()));
+  put_u16(out, static_cast<unsigned>(geometry.width()));
+  constexpr std::uint8_t kComponents[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
+  out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
+  out.push_back(key ? 1 : 0);
+
+  put_marker(out, kDht);
+  put_u16(out, 2 + 2 * (17 + 12) + 2 * (17 + 162));
+  put_huffman_table(out, 0x00, kDcLumaSpec);
+  put_huffman_table(out, 0x01, kDcChromaSpec);
+  put_huffman_table(out, 0x10, kAcLumaSpec);
+  put_huffman_table(out, 0x11, kAcChromaSpec);
+
+  put_marker(out, kSos);
+  constexpr std::uint8_t kScanHeader[] = {0x00, 0x0C, 3, 1, 0x00, 2, 0x11, 3, 0x11, 0x00, 0x3F, 0x00};
+  out.insert(out.end(), std::begin(kScanHeader), std::end(kScanHeader));
+}
+
+void write_frame_trailer(std::vector<std::uint8_t>& out) { put_marker(out, kEoi); }
+
+ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
+  SegmentReader in(bytes);
+  if (in.u8() != 0xFF || (in.left() > 0 && bytes[1] != kSoi)) {
+    in.fail("C63-NO-FRAME", first_ ? "not a c63 stream: it does not start with a frame (FF D8)"
+                                   : "garbage where the next frame (FF D8) should start", 0);
+  }
+  in.skip(1);
+
+  ParsedFrame frame;
+  std::optional<QuantizationTables> tables = tables_;
+  bool has_size = false;
+  bool has_scan = false;
+  for (bool ended = false; !ended;) {
+    std::size_t at = in.offset();
+    std::uint8_t lead = in.u8();
+    if (lead == 0x00) {  // one pad byte may precede a marker
+      at = in.offset();
+      lead = in.u8();
+    }
+    if (lead != 0xFF) {
+      const bool in_scan = has_scan;
+      in.fail(in_scan ? "C63-SCAN-TRAILING" : "C63-NO-MARKER",
+              "byte " + hex(lead) + " where a marker should be", at);
+    }
+    const std::uint8_t marker = in.u8();
+    switch (marker) {
+      case kDqt:
+        tables = parse_dqt(in);
+        break;
+      case kSof0: {
+        if (has_size) in.fail("C63-SOF-TWICE", "a second SOF in one frame", at);
+        if (has_scan) in.fail("C63-SOF-LATE", "SOF after the scan", at);
+        const std::size_t payload = segment_length(in, "SOF");
+        if (payload != kSofPayload) {
+          in.fail("C63-SEGMENT-LENGTH", "SOF length " + std::to_string(payload + 2) + " is not 18", at + 2);
+        }
+        in.need(kSofPayload);
+        const unsigned bits = in.u8();
+        if (bits != 8) in.fail("C63-PRECISION", std::to_string(bits) + " bits a sample; only 8 are known", at + 4);
+        const int height = static_cast<int>(in.u16());
+        const int width = static_cast<int>(in.u16());
+        const std::string size = std::to_string(width) + "x" + std::to_string(height);
+        in.skip(10);
+        frame.key = in.u8() != 0;
+        if (width == 0 || height == 0) in.fail("C63-SIZE-ZERO", "picture size " + size, at + 5);
+        if (!is_codable_area(width, height)) {
+          in.fail("C63-SIZE-AREA", "picture size " + size + ": width times height is no multiple of 4", at + 5);
+        }
+        frame.geometry = Geometry(width, height);
+        if (geometry_ && !(*geometry_ == frame.geometry)) {
+          in.fail("C63-SIZE-CHANGE",
+                  "picture size changes from " + std::to_string(geometry_->width()) + "x" +
+                      std::to_string(geometry_->height()) + " to " + size, at + 5);
+        }
+        if (static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) > limits_.max_pixels) {
+          throw Error(ErrorKind::limit, "C63-MAX-PIXELS",
+                      "picture size " + size + " exceeds the limit of " + std::to_string(limits_.max_pixels) +
+                          " pixels (--max-pixels)", {.offset = static_cast<std::int64_t>(at + 5)});
+        }
+        if (in.left() < smallest_scan(frame.geometry)) in.fail_truncated();
+        has_size = true;
+        break;
+      }
+      case kDht:
+        in.skip(segment_length(in, "DHT"));  // the code tables are fixed
+        break;
+      case kSos:
+        if (has_scan) in.fail("C63-SCAN-TWICE", "a second scan in one frame", at);
+        if (!has_size) in.fail("C63-SCAN-BEFORE-SOF", "scan before SOF", at);
+        if (!tables) in.fail("C63-NO-DQT", "no quantization tables before the scan", at);
+        in.skip(segment_length(in, "SOS"));
+        frame.scan_offset = in.offset();
+        frame.scan = in.scan();
+        has_scan = true;
+        if (frame.scan.size() < smallest_scan(frame.geometry)) {
+          in.fail("C63-SCAN-MARKER", "a marker cuts the scan short", in.offset());
+        }
+        break;
+      case kEoi:
+        if (!has_size && !has_scan) {
+          in.fail("C63-NO-SOF", "a frame without SOF and scan, which would repeat the last picture", at);
+        }
+        if (!has_scan) in.fail("C63-NO-SCAN", "a frame without a scan", at);
+        ended = true;
+        break;
+      case kSoi:
+        in.fail("C63-SOI-TWICE", "a second SOI before the end of the frame", at);
+      default:
+        in.fail(has_scan ? "C63-SCAN-MARKER" : "C63-MARKER",
+                std::string("unknown marker FF ") + hex(marker) + (has_scan ? " inside or after the scan" : ""), at);
+    }
+  }
+  if (first_ && !frame.key) in.fail("C63-INTER-FIRST", "the stream starts with an inter frame, which has no reference", 0);
+  frame.tables = *tables;
+  frame.size = in.offset();
+  tables_ = tables;
+  geometry_ = frame.geometry;
+  first_ = false;
+  return frame;
+}
+
+}  // namespace c63

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "c63/settings.h"
+#include "codec/geometry.h"
+#include "codec/quantization.h"
+
+namespace c63 {
+
+/// Bytes of all segments before the scan, as the encoder writes them.
+inline constexpr std::size_t kFrameHeaderBytes = 655;
+/// The marker that ends a frame.
+inline constexpr std::size_t kFrameTrailerBytes = 2;
+
+/// Appends everything of a frame that precedes its scan: SOI, DQT, SOF0, DHT, SOS; kFrameHeaderBytes bytes.
+void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
+                        bool key);
+
+/// Appends EOI.
+void write_frame_trailer(std::vector<std::uint8_t>& out);
+
+/// A coded frame taken apart. `scan` points into the bytes it was parsed from.
+struct ParsedFrame {
+  bool key = false;
+  Geometry geometry;
+  QuantizationTables tables{};
+  std::span<const std::uint8_t> scan;  ///< with stuffing
+  std::size_t scan_offset = 0;         ///< of the scan, from the frame's first byte
+  std::size_t size = 0;                ///< of the frame, SOI to EOI
+};
+
+/// The fewest bytes that the scan of a picture can take: 38 bits an MCU, less up to seven that the encoder may lose.
+[[nodiscard]] constexpr std::uint64_t smallest_scan(const Geometry& geometry) {
+  return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
+}
+
+/// Takes frames of one stream apart, in order; keeps what persists from frame to frame (quantization tables, size).
+class FrameParser {
+ public:
+  explicit FrameParser(Limits limits = {}) : limits_(limits) {}
+
+  /// Parses the frame at the start of `bytes`; more frames may follow it. Throws Error with offsets from the start of
+  /// `bytes`: id C63-TRUNCATED where `bytes` end before the frame does (more bytes may mend it), others for faults.
+  /// Nothing is allocated on behalf of sizes that the remaining bytes cannot fill. State changes only on success.
+  [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes);
+
+ private:
+  Limits limits_;
+  std::optional<QuantizationTables> tables_;
+  std::optional<Geometry> geometry_;
+  bool first_ = true;
+};
+
+}  // namespace c63

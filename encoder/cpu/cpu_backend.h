@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "c63/encoder.h"
+#include "pipeline/backend.h"
+
+namespace c63::cpu {
+
+/// Opens the CPU backend: settings.threads threads, settings.lanes lanes (0: one a thread), at most max_lanes.
+[[nodiscard]] std::unique_ptr<Backend> make_cpu_backend(const EncoderSettings& settings, int max_lanes);
+
+}  // namespace c63::cpu

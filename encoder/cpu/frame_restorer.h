@@ -1,0 +1,15 @@
+#pragma once
+
+#include "bitstream/frame_symbols.h"
+#include "codec/quantization.h"
+#include "cpu/frame_coder.h"
+#include "cpu/kernels.h"
+
+namespace c63::cpu {
+
+/// Reconstructs MCU row `mcu_row` of a decoded frame. `reference` is the previous reconstruction and not read in key
+/// frames; vectors are legal. `prediction` is filled where it is not null.
+void restore_row(const FrameSymbols& symbols, const QuantizationTables& tables, const Kernels& kernels,
+                 const PaddedPicture& reference, PaddedPicture& reconstruction, PaddedPicture* prediction, int mcu_row);
+
+}  // namespace c63::cpu

@@ -1,0 +1,78 @@
+// The scalar kernels are the definition of correct: every other form of a stage is compared with them.
+
+#include <cstdlib>
+
+#include "codec/dct.h"
+#include "cpu/kernels.h"
+
+namespace c63::cpu {
+namespace {
+
+std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
+  std::uint32_t sum = 0;
+  for (int y = 0; y < kBlockSize; ++y) {
+    for (int x = 0; x < kBlockSize; ++x) {
+      sum += static_cast<std::uint32_t>(std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]));
+    }
+  }
+  return sum;
+}
+
+BestCandidate search_full(const BlockSearch& block) {
+  BestCandidate best{.x = block.window.left, .y = block.window.top, .sad = UINT32_MAX};
+  for (int y = block.window.top; y < block.window.bottom; ++y) {
+    for (int x = block.window.left; x < block.window.right; ++x) {
+      const std::uint32_t sad =
+          sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
+      if (sad < best.sad) best = {x, y, sad};
+    }
+  }
+  return best;
+}
+
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
+                std::ptrdiff_t prediction_pitch, const QuantizationTable& steps, int plane, std::int16_t levels[64]) {
+  std::int16_t residual[64];
+  for (int y = 0; y < kBlockSize; ++y) {
+    for (int x = 0; x < kBlockSize; ++x) {
+      residual[y * kBlockSize + x] =
+          static_cast<std::int16_t>(current[y * current_pitch + x] - prediction[y * prediction_pitch + x]);
+    }
+  }
+  float coefficients[64];
+  forward_dct(residual, coefficients, kDctCosines);
+  for (int k = 0; k < 64; ++k) levels[k] = clamp_coefficient(quantize(coefficients[kZigZag[k]], steps[k]), k, plane);
+}
+
+void restore_block(const std::int16_t levels[64], const QuantizationTable& steps, const std::uint8_t* prediction,
+                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
+                   std::ptrdiff_t reconstruction_pitch) {
+  float coefficients[64];
+  for (int k = 0; k < 64; ++k) coefficients[kZigZag[k]] = static_cast<float>(dequantize(levels[k], steps[k]));
+  std::int16_t residual[64];
+  inverse_dct(coefficients, residual, kDctCosines);
+  for (int y = 0; y < kBlockSize; ++y) {
+    for (int x = 0; x < kBlockSize; ++x) {
+      reconstruction[y * reconstruction_pitch + x] =
+          reconstruct_sample(residual[y * kBlockSize + x], prediction[y * prediction_pitch + x]);
+    }
+  }
+}
+
+std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int difference = a[i] - b[i];
+    sum += static_cast<std::uint64_t>(difference * difference);
+  }
+  return sum;
+}
+
+}  // namespace
+
+const Kernels& scalar_kernels() {
+  static constexpr Kernels kScalar{SimdLevel::scalar, search_full, code_block, restore_block, squared_error};
+  return kScalar;
+}
+
+}  // namespace c63::cpu

@@ -1,0 +1,40 @@
+#include "cpu/padded_picture.h"
+
+#include <algorithm>
+
+namespace c63::cpu {
+
+PaddedPicture::PaddedPicture(const Geometry& geometry) : geometry_(geometry) {
+  std::size_t offset = kPlaneGuard;
+  for (int p = 0; p < kPlanes; ++p) {
+    offsets_[p] = offset;
+    offset += geometry.plane(p).samples();
+  }
+  samples_.resize(offset + kPlaneGuard);
+}
+
+PlaneView PaddedPicture::plane(int index) {
+  const PlaneGeometry g = geometry_.plane(index);
+  return {samples_.data() + offsets_[index], g.width, g.height, g.width};
+}
+
+ConstPlaneView PaddedPicture::plane(int index) const {
+  const PlaneGeometry g = geometry_.plane(index);
+  return {samples_.data() + offsets_[index], g.width, g.height, g.width};
+}
+
+void PaddedPicture::assign(std::span<const std::uint8_t> frame) {
+  const auto planes = split_planes(frame, geometry_.width(), geometry_.height());
+  for (int p = 0; p < kPlanes; ++p) std::ranges::copy(planes[p], samples_.data() + offsets_[p]);
+}
+
+void PaddedPicture::copy_to(std::span<std::uint8_t> frame) const {
+  const auto planes = split_planes(frame, geometry_.width(), geometry_.height());
+  for (int p = 0; p < kPlanes; ++p) std::ranges::copy(coded(p), planes[p].data());
+}
+
+std::span<const std::uint8_t> PaddedPicture::coded(int index) const {
+  return {samples_.data() + offsets_[index], geometry_.plane(index).coded_samples};
+}
+
+}  // namespace c63::cpu

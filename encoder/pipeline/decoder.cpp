@@ -1,0 +1,306 @@
+#include "c63/decoder.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "c63/error.h"
+#include "pipeline/frame_chain.h"
+#include "pipeline/stream_reader.h"
+
+namespace c63 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int thread_count(const DecoderSettings& settings) {
+  return settings.threads > 0 ? settings.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// Decodes `coded` with a chain; faults and results are placed in the stream.
+DecodedFrame decode_in_stream(FrameChain& chain, const StreamFrame& coded) {
+  try {
+    DecodedFrame frame = chain.decode(coded.parsed);
+    frame.index = coded.index;
+    frame.offset = coded.offset;
+    return frame;
+  } catch (const Error& error) {
+    ErrorPlace place = error.place();
+    place.frame = coded.index;
+    place.offset = static_cast<std::int64_t>(coded.offset) + place.offset.value_or(0);
+    throw Error(error.kind(), error.id(), error.message(), std::move(place));
+  }
+}
+
+/// Decodes the GOPs of a stream side by side and hands out their frames in order.
+class ParallelDecode {
+ public:
+  ParallelDecode(const DecoderSettings& settings, ByteSource& source)
+      : settings_(settings),
+        threads_(thread_count(settings)),
+        reader_(source, settings.limits),
+        parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
+        arena_(threads_, 0) {}
+
+  ~ParallelDecode() {
+    std::unique_lock lock(mutex_);
+    for (Gop& gop : gops_) gop.coded.clear();
+    changed_.wait(lock, [this] { return running_ == 0; });
+  }
+
+  ParallelDecode(const ParallelDecode&) = delete;
+  ParallelDecode& operator=(const ParallelDecode&) = delete;
+
+  DecodeSummary run(const Decoder::Sink& sink, const std::stop_token& stop) {
+    const auto start = Clock::now();
+    DecodeSummary summary;
+    std::exception_ptr fault;
+    bool more = true;
+    while (!wants_no_more(summary)) {
+      if (stop.stop_requested()) {
+        summary.stopped = true;
+        break;
+      }
+      if (more && has_room()) {
+        try {
+          more = read_frame();
+        } catch (...) {
+          fault = std::current_exception();
+          more = false;
+        }
+        if (!more && !gops_.empty()) gops_.back().complete = true;
+      }
+      auto frame = take_frame(/*wait=*/!more || !has_room());
+      if (!frame) {
+        if (!more && gops_.empty()) break;
+        continue;
+      }
+      summary.width = frame->width;
+      summary.height = frame->height;
+      if (frame->index < settings_.first_frame) continue;
+      ++summary.frames;
+      sink(std::move(*frame));
+    }
+    summary.bytes = reader_.offset();
+    summary.elapsed_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    if (fault && !summary.stopped && !wants_no_more(summary)) std::rethrow_exception(fault);
+    return summary;
+  }
+
+ private:
+  struct Gop {
+    explicit Gop(const DecoderSettings& settings) : chain(settings) {}
+    FrameChain chain;
+    std::deque<StreamFrame> coded;
+    std::deque<DecodedFrame> decoded;
+    std::exception_ptr fault;
+    bool complete = false;  ///< all its coded frames are here
+    bool running = false;
+  };
+
+  [[nodiscard]] bool wants_no_more(const DecodeSummary& summary) const {
+    return settings_.max_frames >= 0 && summary.frames >= settings_.max_frames;
+  }
+
+  /// Whether another coded frame may be read: a frame kept back by a full set of GOPs goes first.
+  [[nodiscard]] bool has_room() {
+    const std::lock_guard lock(mutex_);
+    if (held_back_) return gops_.size() < max_gops_;
+    std::size_t waiting = 0;
+    for (const Gop& gop : gops_) waiting += gop.coded.size();
+    return waiting < kMaxCodedFrames;
+  }
+
+  /// Reads one coded frame and gives it to its GOP; false at the end of the stream.
+  bool read_frame() {
+    std::optional<StreamFrame> frame = held_back_ ? std::exchange(held_back_, std::nullopt) : reader_.next();
+    if (!frame) return false;
+    if (gops_.empty() && !geometry_) plan_memory(frame->parsed.geometry);
+    const std::lock_guard lock(mutex_);
+    if (frame->parsed.key) {
+      if (!gops_.empty()) {
+        // GOPs that end before the first wanted frame need no decoding.
+        if (frame->index <= settings_.first_frame && !gops_.back().running) {
+          gops_.back().coded.clear();
+          gops_.pop_back();
+        } else {
+          gops_.back().complete = true;
+        }
+      }
+      if (gops_.size() >= max_gops_) {
+        held_back_ = std::move(frame);
+        return true;
+      }
+      gops_.emplace_back(settings_);
+    }
+    const bool wanted = frame->index >= settings_.first_frame;
+    gops_.back().coded.push_back(std::move(*frame));
+    if (wanted) start(gops_.back());
+    return true;
+  }
+
+  void plan_memory(const Geometry& geometry) {
+    geometry_ = geometry;
+    const std::uint64_t chain = FrameChain::memory(geometry) + 2 * geometry.frame_bytes();
+    if (chain > settings_.limits.max_memory) {
+      throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                  "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
+                      std::to_string(chain) + " bytes, the limit is " + std::to_string(settings_.limits.max_memory) +
+                      " (--max-memory)", {.frame = 0});
+    }
+    max_gops_ = static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(settings_.limits.max_memory / 2 / chain, 1, static_cast<std::uint64_t>(threads_) + 1));
+    max_decoded_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        settings_.limits.max_memory / 2 / max_gops_ / geometry.frame_bytes(), 2, 1024));
+  }
+
+  /// Starts decoding a GOP where there is something to do and room for the result. The mutex is held.
+  void start(Gop& gop) {
+    if (gop.running || gop.coded.empty() || gop.fault || gop.decoded.size() >= max_decoded_) return;
+    gop.running = true;
+    ++running_;
+    arena_.enqueue([this, &gop] { decode(gop); });
+  }
+
+  /// Decodes what a GOP has, as far as there is room for it.
+  void decode(Gop& gop) {
+    std::unique_lock lock(mutex_);
+    while (!gop.coded.empty() && !gop.fault && gop.decoded.size() < max_decoded_) {
+      const StreamFrame coded = std::move(gop.coded.front());
+      gop.coded.pop_front();
+      lock.unlock();
+      std::optional<DecodedFrame> decoded;
+      std::exception_ptr fault;
+      try {
+        decoded = decode_in_stream(gop.chain, coded);
+      } catch (...) {
+        fault = std::current_exception();
+      }
+      lock.lock();
+      if (decoded) gop.decoded.push_back(std::move(*decoded));
+      gop.fault = fault;
+      changed_.notify_all();
+    }
+    gop.running = false;
+    --running_;
+    changed_.notify_all();  // under the lock: the destructor may be what waits
+  }
+
+  /// The next frame in order; nothing where it is not there yet, or there are no more. With `wait`, waits for it.
+  std::optional<DecodedFrame> take_frame(bool wait) {
+    std::unique_lock lock(mutex_);
+    while (!gops_.empty()) {
+      Gop& gop = gops_.front();
+      if (!gop.decoded.empty()) {
+        DecodedFrame frame = std::move(gop.decoded.front());
+        gop.decoded.pop_front();
+        start(gop);
+        return frame;
+      }
+      if (gop.running) {
+        if (!wait) return std::nullopt;
+        changed_.wait(lock);
+        continue;
+      }
+      if (gop.fault) std::rethrow_exception(gop.fault);
+      if (!gop.coded.empty()) {  // frames before the first wanted one, which may yet turn out to be needless
+        if (!wait) return std::nullopt;
+        start(gop);
+        continue;
+      }
+      if (!gop.complete) return std::nullopt;
+      gops_.pop_front();
+    }
+    return std::nullopt;
+  }
+
+  static constexpr std::size_t kMaxCodedFrames = 1024;
+
+  const DecoderSettings& settings_;
+  int threads_;
+  StreamReader reader_;
+  std::optional<Geometry> geometry_;
+  std::size_t max_gops_ = 1;
+  std::size_t max_decoded_ = 2;
+  std::optional<StreamFrame> held_back_;  ///< the key frame of a GOP that found no room
+
+  oneapi::tbb::global_control parallelism_;
+  oneapi::tbb::task_arena arena_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<Gop> gops_;  ///< in order of the stream
+  int running_ = 0;
+};
+
+/// A stream in memory.
+class MemoryBytes final : public ByteSource {
+ public:
+  explicit MemoryBytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
+    const std::size_t count = std::min(bytes.size(), bytes_.size());
+    std::copy_n(bytes_.begin(), count, bytes.begin());
+    bytes_ = bytes_.subspan(count);
+    return count;
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+}  // namespace
+
+Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {}
+
+DecodeSummary Decoder::decode(ByteSource& source, const Sink& sink, std::stop_token stop) {
+  return ParallelDecode(settings_, source).run(sink, stop);
+}
+
+DecodeSummary Decoder::decode(std::span<const std::uint8_t> stream, const Sink& sink, std::stop_token stop) {
+  MemoryBytes source(stream);
+  return decode(source, sink, std::move(stop));
+}
+
+struct FrameDecoder::State {
+  explicit State(const DecoderSettings& settings) : parser(settings.limits), chain(settings) {}
+  FrameParser parser;
+  FrameChain chain;
+  std::int64_t index = 0;
+  std::uint64_t offset = 0;
+};
+
+FrameDecoder::FrameDecoder(DecoderSettings settings) : state_(std::make_unique<State>(settings)) {}
+FrameDecoder::~FrameDecoder() = default;
+FrameDecoder::FrameDecoder(FrameDecoder&&) noexcept = default;
+FrameDecoder& FrameDecoder::operator=(FrameDecoder&&) noexcept = default;
+
+DecodedFrame FrameDecoder::decode(std::span<const std::uint8_t> bytes) {
+  const ParsedFrame parsed = state_->parser.parse(bytes);
+  if (parsed.size != bytes.size()) {
+    throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes behind the end of the frame",
+                {.frame = state_->index, .offset = static_cast<std::int64_t>(parsed.size)});
+  }
+  DecodedFrame frame = state_->chain.decode(parsed);
+  frame.index = state_->index++;
+  frame.offset = std::exchange(state_->offset, state_->offset + parsed.size);
+  return frame;
+}
+
+std::vector<std::uint8_t> decode(std::span<const std::uint8_t> stream, const DecoderSettings& settings) {
+  std::vector<std::uint8_t> frames;
+  Decoder(settings).decode(stream, [&](DecodedFrame&& frame) {
+    frames.insert(frames.end(), frame.picture.begin(), frame.picture.end());
+  });
+  return frames;
+}
+
+}  // namespace c63

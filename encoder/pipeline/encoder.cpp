@@ -1,0 +1,285 @@
+#include "c63/encoder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "c63/error.h"
+#include "codec/geometry.h"
+#include "cpu/cpu_backend.h"
+#include "pipeline/backend.h"
+#include "pipeline/frame_feeder.h"
+#include "pipeline/gop_scheduler.h"
+
+namespace c63 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Bytes of buffers that a lane takes at most, in pictures: three inputs, three frames of 16-bit levels, three pictures.
+constexpr std::uint64_t kPicturesPerLane = 12;
+
+/// How many lanes a run can feed: no more than it has GOPs and the memory limit holds, where half of it is for frames
+/// and pictures that wait in memory for their turn. Throws Error (limit) where not even one fits.
+int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
+  constexpr std::int64_t kMost = 1024;
+  std::int64_t limit = kMost;
+  if (const auto frames = source.frame_count()) {
+    limit = std::clamp<std::int64_t>((*frames + settings.key_interval - 1) / settings.key_interval, 1, kMost);
+  }
+  const std::uint64_t lane_bytes = kPicturesPerLane * Geometry(settings.width, settings.height).padded_samples();
+  if (lane_bytes > settings.limits.max_memory) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "encoding " + std::to_string(settings.width) + "x" + std::to_string(settings.height) + " takes " +
+                    std::to_string(lane_bytes) + " bytes, the limit is " +
+                    std::to_string(settings.limits.max_memory) + " (--max-memory)");
+  }
+  limit = std::clamp<std::int64_t>(static_cast<std::int64_t>(settings.limits.max_memory / 2 / lane_bytes), 1, limit);
+  const auto kept_pictures = static_cast<std::uint64_t>(!source.seekable()) +
+                             static_cast<std::uint64_t>(settings.keep_reconstruction) +
+                             static_cast<std::uint64_t>(settings.keep_prediction);
+  if (kept_pictures > 0) {
+    const std::uint64_t gop_bytes = kept_pictures * static_cast<std::uint64_t>(settings.key_interval) *
+                                    frame_bytes(settings.width, settings.height);
+    limit = std::min<std::int64_t>(limit, 1 + static_cast<std::int64_t>(settings.limits.max_memory / 2 / gop_bytes));
+  }
+  return static_cast<int>(limit);
+}
+
+/// One run of a backend over the frames of a source, from one key frame to the end.
+class EncodeRun {
+ public:
+  EncodeRun(const EncoderSettings& settings, Backend& backend, FrameFeeder& feeder, std::int64_t first_frame)
+      : settings_(settings), backend_(backend), feeder_(feeder), scheduler_(settings.key_interval, first_frame),
+        lanes_(static_cast<std::size_t>(backend.lanes())) {}
+
+  /// Calls `deliver` for finished frames of any lane until all are done. Faults of the source end the video before the
+  /// frame they concern and are thrown when every frame before it has been delivered.
+  template <typename Deliver>
+  void run(const std::stop_token& stop, Deliver&& deliver) {
+    int in_flight = 0;
+    std::vector<LaneFrame> batch;
+    for (;;) {
+      batch.clear();
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        if (lanes_[i].in_flight == backend_.depth() || stop.stop_requested()) continue;
+        if (auto frame = next_frame(static_cast<int>(i))) batch.push_back(*frame);
+      }
+      if (!batch.empty()) {
+        backend_.submit(batch);
+        for (const LaneFrame& frame : batch) ++lanes_[frame.lane].in_flight;
+        in_flight += static_cast<int>(batch.size());
+        continue;
+      }
+      if (in_flight == 0) break;
+      LaneResult result = backend_.collect();
+      --lanes_[result.lane].in_flight;
+      --in_flight;
+      deliver(std::move(result.frame));
+    }
+    if (fault_) std::rethrow_exception(fault_);
+  }
+
+  /// Frames from here on are not part of the video.
+  [[nodiscard]] std::int64_t end() const { return scheduler_.end(); }
+
+ private:
+  struct LaneState {
+    Gop gop;                ///< what is left of the lane's GOP
+    std::int64_t start = 0; ///< its key frame
+    int in_flight = 0;
+  };
+
+  /// Reads the next frame of a lane into its input; nothing where the lane has none left.
+  std::optional<LaneFrame> next_frame(int lane) {
+    LaneState& state = lanes_[lane];
+    while (state.gop.first >= std::min(state.gop.end, scheduler_.end())) {
+      const auto gop = scheduler_.next();
+      if (!gop) return std::nullopt;
+      state.gop = *gop;
+      state.start = gop->first;
+    }
+    const std::int64_t index = state.gop.first;
+    const auto start = Clock::now();
+    try {
+      if (!feeder_.read(index, backend_.input(lane))) {
+        scheduler_.end_at(index);
+        return std::nullopt;
+      }
+    } catch (...) {
+      if (index < scheduler_.end()) fault_ = std::current_exception();
+      scheduler_.end_at(index);
+      return std::nullopt;
+    }
+    ++state.gop.first;
+    return LaneFrame{lane, {index, index == state.start}, milliseconds_since(start)};
+  }
+
+  const EncoderSettings& settings_;
+  Backend& backend_;
+  FrameFeeder& feeder_;
+  GopScheduler scheduler_;
+  std::vector<LaneState> lanes_;
+  std::exception_ptr fault_;
+};
+
+}  // namespace
+
+StageTimes& StageTimes::operator+=(const StageTimes& other) {
+  for (const auto stage : {&StageTimes::read, &StageTimes::upload, &StageTimes::motion, &StageTimes::transform,
+                           &StageTimes::measure, &StageTimes::entropy, &StageTimes::download, &StageTimes::write}) {
+    this->*stage += other.*stage;
+  }
+  return *this;
+}
+
+BitCounts& BitCounts::operator+=(const BitCounts& other) {
+  for (const auto kind : {&BitCounts::header, &BitCounts::motion, &BitCounts::luma, &BitCounts::chroma}) {
+    this->*kind += other.*kind;
+  }
+  return *this;
+}
+
+struct Encoder::State {
+  EncoderSettings settings;
+  BackendFactory factory;
+  BackendFactory fallback;
+  std::function<void(const std::string&)> on_fallback;
+};
+
+Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), cpu::make_cpu_backend) {}
+
+Encoder::Encoder(EncoderSettings settings, BackendFactory factory)
+    : state_(std::make_unique<State>(State{std::move(settings), std::move(factory), nullptr, nullptr})) {
+  validate(state_->settings);
+}
+
+Encoder::~Encoder() = default;
+Encoder::Encoder(Encoder&&) noexcept = default;
+Encoder& Encoder::operator=(Encoder&&) noexcept = default;
+
+const EncoderSettings& Encoder::settings() const { return state_->settings; }
+
+void Encoder::set_fallback(BackendFactory factory, std::function<void(const std::string&)> on_fallback) {
+  state_->fallback = std::move(factory);
+  state_->on_fallback = std::move(on_fallback);
+}
+
+EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_token stop) {
+  const EncoderSettings& settings = state_->settings;
+  const VideoFormat format = source.format();
+  if (format.width != settings.width || format.height != settings.height) {
+    throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
+                "the source is " + std::to_string(format.width) + "x" + std::to_string(format.height) +
+                    ", the settings say " + std::to_string(settings.width) + "x" + std::to_string(settings.height));
+  }
+
+  EncodeSummary summary;
+  const int max_lanes = lane_limit(settings, source);
+  const auto open_start = Clock::now();
+  const auto open = [&](const BackendFactory& factory) {
+    std::unique_ptr<Backend> backend = factory(settings, max_lanes);
+    summary.backend = backend->description();
+    summary.lanes = backend->lanes();
+    return backend;
+  };
+  std::unique_ptr<Backend> backend;
+  bool may_fall_back = state_->fallback != nullptr;
+  const auto fall_back = [&](const Error& fault) {
+    may_fall_back = false;
+    if (state_->on_fallback) state_->on_fallback(fault.what());
+    backend.reset();
+    backend = open(state_->fallback);
+  };
+  try {
+    backend = open(state_->factory);
+  } catch (const Error& fault) {
+    if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
+    fall_back(fault);
+  }
+  summary.start_up_ms = milliseconds_since(open_start);
+
+  const auto start = Clock::now();
+  FrameFeeder feeder(source, may_fall_back);
+  std::map<std::int64_t, EncodedFrame> early;  // finished before a frame that comes before them
+  std::int64_t next = 0;
+  const auto deliver = [&](EncodedFrame&& finished) {
+    if (finished.index < next) return;  // delivered before a fallback
+    early.emplace(finished.index, std::move(finished));
+    for (auto it = early.begin(); it != early.end() && it->first == next; it = early.erase(it), ++next) {
+      EncodedFrame& frame = it->second;
+      ++summary.frames;
+      summary.key_frames += frame.key ? 1 : 0;
+      summary.bytes += frame.bytes.size();
+      if (frame.key) feeder.forget_before(frame.index);
+      sink(std::move(frame));
+    }
+  };
+
+  for (bool done = false; !done;) {
+    const std::int64_t last_key = next - next % settings.key_interval;
+    EncodeRun run(settings, *backend, feeder, last_key);
+    try {
+      run.run(stop, deliver);
+      done = true;
+    } catch (const Error& fault) {
+      if (fault.kind() != ErrorKind::device || !may_fall_back) throw fault.at({.frame = next});
+      early.clear();
+      fall_back(fault);
+    }
+  }
+  summary.stopped = stop.stop_requested();
+  summary.elapsed_ms = milliseconds_since(start);
+  return summary;
+}
+
+namespace {
+
+/// Whole frames in memory.
+class MemorySource final : public FrameSource {
+ public:
+  MemorySource(std::span<const std::uint8_t> frames, VideoFormat format)
+      : frames_(frames), format_(format), frame_bytes_(frame_bytes(format.width, format.height)) {}
+
+  [[nodiscard]] VideoFormat format() const override { return format_; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override {
+    return static_cast<std::int64_t>(frames_.size() / frame_bytes_);
+  }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (index >= *frame_count()) return false;
+    std::ranges::copy(frames_.subspan(static_cast<std::size_t>(index) * frame_bytes_, frame_bytes_), frame.begin());
+    return true;
+  }
+
+ private:
+  std::span<const std::uint8_t> frames_;
+  VideoFormat format_;
+  std::size_t frame_bytes_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> encode(std::span<const std::uint8_t> frames, const EncoderSettings& settings) {
+  Encoder encoder(settings);
+  const std::size_t size = frame_bytes(settings.width, settings.height);
+  if (frames.size() % size != 0) {
+    throw Error(ErrorKind::input, "C63-PARTIAL-FRAME",
+                std::to_string(frames.size()) + " bytes are no whole number of frames of " + std::to_string(size) +
+                    " bytes");
+  }
+  MemorySource source(frames, {settings.width, settings.height, {}});
+  std::vector<std::uint8_t> stream;
+  encoder.encode(source, [&](EncodedFrame&& frame) {
+    stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
+  });
+  return stream;
+}
+
+}  // namespace c63

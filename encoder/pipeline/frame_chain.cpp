@@ -1,0 +1,48 @@
+#include "pipeline/frame_chain.h"
+
+#include "bitstream/entropy_decoder.h"
+#include "cpu/frame_restorer.h"
+
+namespace c63 {
+
+void FrameChain::allocate(const Geometry& geometry) {
+  if (geometry_ == geometry) return;
+  symbols_ = FrameSymbols(geometry);
+  for (cpu::PaddedPicture& picture : pictures_) picture = cpu::PaddedPicture(geometry);
+  if (keep_prediction_) prediction_ = cpu::PaddedPicture(geometry);
+  geometry_ = geometry;
+}
+
+DecodedFrame FrameChain::decode(const ParsedFrame& frame) {
+  allocate(frame.geometry);
+  decode_scan(frame, symbols_, scan_);
+
+  const cpu::PaddedPicture& reference = pictures_[1 - reconstruction_];
+  cpu::PaddedPicture& picture = pictures_[reconstruction_];
+  for (int row = 0; row < frame.geometry.mcu_rows(); ++row) {
+    cpu::restore_row(symbols_, frame.tables, kernels_, reference, picture, keep_prediction_ ? &prediction_ : nullptr,
+                     row);
+  }
+  reconstruction_ = 1 - reconstruction_;
+
+  DecodedFrame out;
+  out.key = frame.key;
+  out.width = frame.geometry.width();
+  out.height = frame.geometry.height();
+  out.coded_bytes = frame.size;
+  out.picture.resize(frame.geometry.frame_bytes());
+  picture.copy_to(out.picture);
+  if (keep_prediction_) {
+    out.prediction.resize(frame.geometry.frame_bytes());
+    prediction_.copy_to(out.prediction);
+  }
+  if (keep_motion_ && !frame.key) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneSymbols& plane = symbols_.planes[p];
+      out.motion[p] = {plane.geometry.columns, plane.geometry.rows, plane.vectors, {}};
+    }
+  }
+  return out;
+}
+
+}  // namespace c63

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bitstream/frame_header.h"
+#include "bitstream/frame_symbols.h"
+#include "c63/decoder.h"
+#include "cpu/kernels.h"
+#include "cpu/padded_picture.h"
+
+namespace c63 {
+
+/// Decodes a chain of dependent frames, key frame first, one after another.
+class FrameChain {
+ public:
+  explicit FrameChain(const DecoderSettings& settings)
+      : keep_prediction_(settings.keep_prediction),
+        keep_motion_(settings.keep_motion),
+        kernels_(cpu::kernels(settings.simd)) {}
+
+  /// Decodes one frame. index, offset and coded_bytes of the result are left to the caller.
+  /// Throws Error (input) with offsets from the start of the frame.
+  [[nodiscard]] DecodedFrame decode(const ParsedFrame& frame);
+
+  /// Bytes that a chain of this geometry holds.
+  [[nodiscard]] static std::uint64_t memory(const Geometry& geometry) { return 6 * geometry.padded_samples(); }
+
+ private:
+  void allocate(const Geometry& geometry);
+
+  bool keep_prediction_;
+  bool keep_motion_;
+  const cpu::Kernels& kernels_;
+  std::optional<Geometry> geometry_;
+  FrameSymbols symbols_;
+  std::array<cpu::PaddedPicture, 2> pictures_;
+  int reconstruction_ = 0;  ///< index of the picture to be written next; the other one is the reference
+  cpu::PaddedPicture prediction_;
+  std::vector<std::uint8_t> scan_;
+};
+
+}  // namespace c63

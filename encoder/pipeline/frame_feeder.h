@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "c63/encoder.h"
+
+namespace c63 {
+
+/// Gives lanes the frames at their own positions. A seekable source is read there; of any other, the frames between are
+/// kept in memory until their lane comes for them.
+class FrameFeeder {
+ public:
+  /// With `rewindable`, frames stay until forget_before() gives them up, so that they can be read again.
+  FrameFeeder(FrameSource& source, bool rewindable)
+      : source_(source), frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
+        seekable_(source.seekable()), rewindable_(rewindable) {}
+
+  /// Fills `frame` with frame `index`; false behind the end. What the source throws while it reads ahead is thrown here
+  /// when the frame that it concerns is asked for.
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame);
+
+  /// Frames before `index` will not be asked for again.
+  void forget_before(std::int64_t index) { kept_.erase(kept_.begin(), kept_.lower_bound(index)); }
+
+ private:
+  FrameSource& source_;
+  std::size_t frame_bytes_;
+  bool seekable_;
+  bool rewindable_;
+  std::int64_t next_ = 0;     ///< the frame that a source that cannot seek gives next
+  bool ended_ = false;
+  std::map<std::int64_t, std::vector<std::uint8_t>> kept_;
+  std::vector<std::vector<std::uint8_t>> spare_;  ///< buffers to use again
+};
+
+}  // namespace c63

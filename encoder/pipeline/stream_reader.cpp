@@ -1,0 +1,55 @@
+#include "pipeline/stream_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "c63/error.h"
+
+namespace c63 {
+
+bool StreamReader::read_more() {
+  constexpr std::size_t kChunk = std::size_t{1} << 16;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  // Doubling keeps the work of parsing a large frame anew linear.
+  if (buffer_.size() - end_ < std::max(kChunk, end_)) buffer_.resize(end_ + std::max(kChunk, end_));
+  const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
+  end_ += count;
+  return count > 0;
+}
+
+std::optional<StreamFrame> StreamReader::next() {
+  for (;;) {
+    const std::span<const std::uint8_t> bytes(buffer_.data() + begin_, end_ - begin_);
+    if (bytes.empty()) {
+      if (ended_ || !read_more()) return std::nullopt;
+      continue;
+    }
+    try {
+      StreamFrame frame;
+      frame.parsed = parser_.parse(bytes);
+      frame.index = index_++;
+      frame.offset = offset_;
+      frame.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(frame.parsed.size));
+      frame.parsed.scan =
+          std::span<const std::uint8_t>(frame.bytes).subspan(frame.parsed.scan_offset, frame.parsed.scan.size());
+      begin_ += frame.parsed.size;
+      offset_ += frame.parsed.size;
+      return frame;
+    } catch (const Error& error) {
+      if (error.id() == "C63-TRUNCATED" && !ended_) {
+        ended_ = !read_more();
+        continue;
+      }
+      ErrorPlace place = error.place();
+      place.frame = index_;
+      place.offset = static_cast<std::int64_t>(offset_) + place.offset.value_or(0);
+      throw Error(error.kind(), error.id(), error.message(), std::move(place));
+    }
+  }
+}
+
+}  // namespace c63

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bitstream/frame_header.h"
+#include "c63/decoder.h"
+
+namespace c63 {
+
+/// A coded frame with its bytes and its place in the stream.
+struct StreamFrame {
+  std::int64_t index = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::uint8_t> bytes;
+  ParsedFrame parsed;  ///< its scan points into `bytes`
+};
+
+/// Cuts a stream into its frames, reading no further than it must.
+class StreamReader {
+ public:
+  StreamReader(ByteSource& source, Limits limits) : source_(source), parser_(limits) {}
+
+  /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
+  [[nodiscard]] std::optional<StreamFrame> next();
+
+  /// Bytes of the stream read and understood so far.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+
+ private:
+  bool read_more();
+
+  ByteSource& source_;
+  FrameParser parser_;
+  std::vector<std::uint8_t> buffer_;
+  std::size_t begin_ = 0;  ///< of the next frame in buffer_
+  std::size_t end_ = 0;    ///< of the bytes in buffer_
+  bool ended_ = false;
+  std::int64_t index_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace c63
