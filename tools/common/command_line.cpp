@@ -1,0 +1,239 @@
+#include "common/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/sinks/sink.h>
+
+#include <CLI/Validators.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "c63/error.h"
+#include "c63/version.h"
+#include "common/error_line.h"
+#include "common/exit_code.h"
+
+namespace c63::tools {
+namespace {
+
+constexpr const char* kFooter =
+    "Log and progress go to standard error, data to standard output; - is standard input or output.\n"
+    "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
+    "6 output not written, 7 out of memory, 8 GPU not usable, 130 and 143 stopped by SIGINT and SIGTERM.";
+
+void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program) {
+  const std::string group = "General";
+  app.set_version_flag(
+         "--version", [program] { return version_text(program); }, "Print version and build and exit")
+      ->group(group);
+  app.add_flag("-v,--verbose", common.verbose, "Say more (same as --log-level debug)")->group(group);
+  app.add_flag("--quiet", common.quiet, "Say nothing but errors")->group(group);
+  app.add_option("--log-level", common.log.level, "What standard error shows")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
+      ->type_name("LEVEL")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--log-file", common.log.file, "Append the log, with time stamps, to a file")
+      ->type_name("FILE")
+      ->group(group);
+  static const std::map<std::string, ProgressMode> kModes = {{"auto", ProgressMode::automatic},
+                                                             {"tty", ProgressMode::tty},
+                                                             {"plain", ProgressMode::plain},
+                                                             {"json", ProgressMode::json},
+                                                             {"none", ProgressMode::none}};
+  app.add_option_function<std::string>(
+         "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); },
+         "How to show progress: auto, tty, plain, json or none")
+      ->check(CLI::IsMember(kModes))
+      ->type_name("MODE")
+      ->default_str("auto")
+      ->group(group);
+  app.add_option("--threads", common.threads, "CPU threads; 0: as many as the machine has")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.set_config("--config", "", "Read options from a file of lines like qp=30; the command line comes first")
+      ->type_name("FILE")
+      ->group(group);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
+
+int report(const Program& program, Console& console, spdlog::logger* log, const Error& error) {
+  const std::string line = error_line(error);
+  console.clear_status();
+  if (log != nullptr) {
+    // The one line that no --log-level hides: it goes to the console here and through the log to a log file only.
+    for (const auto& sink : log->sinks()) {
+      if (sink != log->sinks().front()) {
+        sink->log(spdlog::details::log_msg(program.name, spdlog::level::err, line));
+        sink->flush();
+      }
+    }
+  }
+  console.line(program.name + ": " + line);
+  return exit_code(error.kind());
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    write_stdout(app.help());
+    return kExitDone;
+  } catch (const CLI::CallForVersion& e) {
+    write_stdout(std::string(e.what()) + "\n");
+    return kExitDone;
+  } catch (const CLI::ParseError& e) {
+    throw Error(ErrorKind::usage, "C63-USAGE", e.what());
+  }
+}
+
+nlohmann::ordered_json describe_option(const CLI::Option& option) {
+  nlohmann::ordered_json names = nlohmann::ordered_json::array();
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  nlohmann::ordered_json json = {{"names", names}, {"group", option.get_group()}};
+  if (option.get_positional()) json["positional"] = option.get_name(true, false);
+  json["value"] =
+      option.get_expected_max() == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(option.get_type_name());
+  json["default"] = option.get_default_str();
+  json["description"] = option.get_description();
+  return json;
+}
+
+nlohmann::ordered_json describe_app(const CLI::App& app) {
+  nlohmann::ordered_json json = {{"name", app.get_name()}, {"description", app.get_description()}};
+  json["options"] = nlohmann::ordered_json::array();
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_group().empty()) json["options"].push_back(describe_option(*option));
+  }
+  json["subcommands"] = nlohmann::ordered_json::array();
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) json["subcommands"].push_back(describe_app(*sub));
+  return json;
+}
+
+int run_program(int argc, char** argv, const Program& program, Console& console, Session& session,
+                std::shared_ptr<spdlog::logger>& log) {
+  CLI::App app(program.description, program.name);
+  app.footer(kFooter);
+  bool describe = false;
+  app.add_flag("--describe-options", describe, "")->group("")->configurable(false);
+  app.set_help_flag("--help", "Print this help and exit")->group("General");  // only long: -h is the height
+  program.add_options(app);
+  add_common_options(app, session.common, program.name);
+  if (const auto code = parse(app, argc, argv)) return *code;
+  if (describe) {
+    write_stdout(describe_options(app) + "\n");
+    return kExitDone;
+  }
+  if (session.common.verbose) session.common.log.level = "debug";
+  if (session.common.quiet) {
+    session.common.log.level = "error";
+    session.common.progress = ProgressMode::none;
+  }
+  const Signals signals;
+  session.log = log = make_log(program.name, session.console, session.common.log);
+  session.summary = make_plain_log(*log);
+  session.stop = signals.stop_token();
+  const int code = program.run(session);
+  console.clear_status();
+  return code == kExitDone && signals.received() != 0 ? 128 + signals.received() : code;
+}
+
+}  // namespace
+
+std::unique_ptr<Progress> Session::progress(std::optional<std::int64_t> total, double video_fps) const {
+  return std::make_unique<Progress>(common.progress, console, total, video_fps);
+}
+
+int run_main(int argc, char** argv, const Program& program) {
+  const auto console = std::make_shared<Console>();
+  std::shared_ptr<spdlog::logger> log;
+  const auto fail = [&](const Error& error) { return report(program, *console, log.get(), error); };
+  try {
+    Session session;
+    session.program = program.name;
+    session.console = console;
+    return run_program(argc, argv, program, *console, session, log);
+  } catch (const Error& error) {
+    return fail(error);
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorKind::memory, "C63-MEMORY", "out of memory"));
+  } catch (const std::exception& e) {
+    return fail(Error(ErrorKind::internal, "C63-INTERNAL", std::string("internal error: ") + e.what()));
+  } catch (...) {
+    return fail(Error(ErrorKind::internal, "C63-INTERNAL", "internal error of unknown kind"));
+  }
+}
+
+std::string describe_options(const CLI::App& app) { return describe_app(app).dump(2); }
+
+std::string version_text(const std::string& program) {
+  std::vector<std::string> levels;
+  for (const SimdLevel level : available_simd_levels()) levels.emplace_back(name(level));
+  return fmt::format("{} {}\nrevision {}\ncompiler {}\nCUDA {}\nSIMD {} (of {})\nFFmpeg {}", program, version(),
+                     revision(), compiler(), C63_CUDA_DESCRIPTION, levels.back(), fmt::join(levels, ", "),
+                     C63_FFMPEG_DESCRIPTION);
+}
+
+void write_stdout(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(ErrorKind::output, "C63-WRITE",
+                fmt::format("cannot write to standard output: {}", std::strerror(errno)), {.file = "-"});
+  }
+}
+
+std::vector<std::string> search_method_names() {
+  std::vector<std::string> names;
+  for (const SearchMethod method : all_search_methods()) names.emplace_back(name(method));
+  return names;
+}
+
+std::vector<std::string> simd_level_names() {
+  std::vector<std::string> names;
+  for (const SimdLevel level : all_simd_levels()) names.emplace_back(name(level));
+  return names;
+}
+
+void add_limit_options(CLI::App& app, Limits& limits) {
+  app.add_option("--max-pixels", limits.max_pixels, "Refuse pictures with more pixels")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Limits");
+  app.add_option("--max-memory", limits.max_memory,
+                 "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("BYTES")
+      ->capture_default_str()
+      ->group("Limits");
+}
+
+void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {
+  app.add_option_function<std::string>(
+         "--simd",
+         [&simd](const std::string& text) {
+           const SimdLevel level = simd_level_from(text).value();
+           const auto available = available_simd_levels();
+           if (std::find(available.begin(), available.end(), level) == available.end()) {
+             std::vector<std::string_view> names;
+             for (const SimdLevel usable : available) names.push_back(name(usable));
+             throw CLI::ValidationError(
+                 "--simd", fmt::format("{} is not to be had here; there is {}", text, fmt::join(names, ", ")));
+           }
+           simd = level;
+         },
+         "Force the CPU kernels of an instruction set; the bytes stay the same")
+      ->check(CLI::IsMember(simd_level_names()))
+      ->type_name("LEVEL")
+      ->group("Machine");
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "c63/settings.h"
+#include "common/console.h"
+#include "common/log.h"
+#include "common/progress.h"
+#include "common/signals.h"
+
+namespace c63::tools {
+
+/// The options that every program has.
+struct CommonSettings {
+  bool verbose = false;
+  bool quiet = false;
+  LogSettings log;
+  ProgressMode progress = ProgressMode::automatic;
+  int threads = 0;  ///< 0: as many as the machine has
+};
+
+/// What a program works with once its command line is understood.
+struct Session {
+  std::string program;
+  CommonSettings common;
+  std::shared_ptr<Console> console;
+  std::shared_ptr<spdlog::logger> log;      ///< "program: text" on standard error
+  std::shared_ptr<spdlog::logger> summary;  ///< the same without the name
+  std::stop_token stop;                     ///< asked for by SIGINT and SIGTERM
+
+  [[nodiscard]] std::unique_ptr<Progress> progress(std::optional<std::int64_t> total, double video_fps) const;
+};
+
+/// A command-line program: what it is called, which options it has, and what it does.
+struct Program {
+  std::string name;
+  std::string description;
+  std::function<void(CLI::App&)> add_options;
+  std::function<int(Session&)> run;  ///< returns the exit code
+};
+
+/// Runs a program: parses the command line and --config, sets up log, progress and signals, turns whatever is thrown
+/// into one line on standard error and an exit code. A run that a signal ended returns 128 + its number.
+[[nodiscard]] int run_main(int argc, char** argv, const Program& program);
+
+/// The whole option tree of a program as JSON, from which man pages and shell completions are made.
+[[nodiscard]] std::string describe_options(const CLI::App& app);
+
+/// What --version prints.
+[[nodiscard]] std::string version_text(const std::string& program);
+
+/// Writes to standard output, all of it. Throws Error (output).
+void write_stdout(std::string_view text);
+
+/// Names of enumerations as their options list them.
+[[nodiscard]] std::vector<std::string> search_method_names();
+[[nodiscard]] std::vector<std::string> simd_level_names();
+
+/// Adds --max-pixels and --max-memory.
+void add_limit_options(CLI::App& app, Limits& limits);
+
+/// Adds --simd. Throws (while parsing) for a level that this machine does not have.
+void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd);
+
+}  // namespace c63::tools

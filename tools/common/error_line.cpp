@@ -1,0 +1,89 @@
+#include "common/error_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/exit_code.h"
+
+namespace c63::tools {
+namespace {
+
+// A prefix of an id stands for all ids that start with it; the first match counts.
+constexpr std::array kAdviceById = {
+    std::pair{std::string_view("C63-USAGE"), std::string_view("see --help")},
+    std::pair{std::string_view("C63-SIZE-UNKNOWN"), std::string_view("see --help")},
+    std::pair{std::string_view("C63-MAX-PIXELS"), std::string_view("raise --max-pixels if the size is right")},
+    std::pair{std::string_view("C63-MAX-MEMORY"), std::string_view("raise --max-memory or lower --lanes")},
+    std::pair{std::string_view("C63-SAME-FILE"), std::string_view("choose another output name")},
+};
+
+std::string_view advice_for(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::internal:
+      return "please report it with the command line and the input";
+    case ErrorKind::usage:
+      return "see --help";
+    case ErrorKind::input:
+      return "check the input file";
+    case ErrorKind::limit:
+      return "raise the limit or use a smaller input";
+    case ErrorKind::output:
+      return "check the path, its permissions and the free space";
+    case ErrorKind::memory:
+      return "lower --lanes or --threads, or use a machine with more memory";
+    case ErrorKind::device:
+      return "use --backend cpu, or see --list-devices";
+    case ErrorKind::comparison:
+      return "please report it with the command line and the input";
+  }
+  return "see --help";
+}
+
+}  // namespace
+
+ExitCode exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::internal:
+      return kExitInternal;
+    case ErrorKind::usage:
+      return kExitUsage;
+    case ErrorKind::input:
+      return kExitInput;
+    case ErrorKind::limit:
+      return kExitLimit;
+    case ErrorKind::output:
+      return kExitOutput;
+    case ErrorKind::memory:
+      return kExitMemory;
+    case ErrorKind::device:
+      return kExitDevice;
+    case ErrorKind::comparison:
+      return kExitComparison;
+  }
+  return kExitInternal;
+}
+
+std::string_view advice(const Error& error) {
+  const auto found = std::find_if(kAdviceById.begin(), kAdviceById.end(),
+                                  [&](const auto& entry) { return error.id().starts_with(entry.first); });
+  return found != kAdviceById.end() ? found->second : advice_for(error.kind());
+}
+
+std::string error_line(const Error& error) {
+  const ErrorPlace& place = error.place();
+  std::string line;
+  if (!place.file.empty()) line += place.file + ": ";
+  if (place.frame) line += fmt::format("frame {}: ", *place.frame);
+  if (!place.block.empty()) line += place.block + ": ";
+  line += error.message();
+  if (place.offset) line += fmt::format(" at byte {}", *place.offset);
+  if (const auto* noted = dynamic_cast<const NotedError*>(&error)) line += "; " + noted->note();
+  line += fmt::format(" [{}]; {}", error.id(), advice(error));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,63 @@
+#include "common/log.h"
+
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/basic_file_sink.h>
+
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "c63/error.h"
+
+namespace c63::tools {
+namespace {
+
+class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit ConsoleSink(std::shared_ptr<Console> console) : console_(std::move(console)) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string line;
+    if (message.logger_name.size() > 0)
+      line = std::string(message.logger_name.data(), message.logger_name.size()) + ": ";
+    if (message.level == spdlog::level::warn) line += "warning: ";
+    line.append(message.payload.data(), message.payload.size());
+    console_->line(line);
+  }
+  void flush_() override {}
+
+ private:
+  std::shared_ptr<Console> console_;
+};
+
+}  // namespace
+
+std::shared_ptr<spdlog::logger> make_log(const std::string& program, const std::shared_ptr<Console>& console,
+                                         const LogSettings& settings) {
+  std::vector<spdlog::sink_ptr> sinks;
+  sinks.push_back(std::make_shared<ConsoleSink>(console));
+  const auto level = spdlog::level::from_str(settings.level);
+  sinks.back()->set_level(level);
+  if (!settings.file.empty()) {
+    try {
+      sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(settings.file));
+    } catch (const spdlog::spdlog_ex& e) {
+      throw Error(ErrorKind::output, "C63-LOG-FILE", e.what(), {.file = settings.file});
+    }
+    sinks.back()->set_level(spdlog::level::debug);
+  }
+  auto log = std::make_shared<spdlog::logger>(program, sinks.begin(), sinks.end());
+  log->set_level(settings.file.empty() ? level : std::min(level, spdlog::level::debug));
+  log->flush_on(spdlog::level::warn);
+  return log;
+}
+
+std::shared_ptr<spdlog::logger> make_plain_log(const spdlog::logger& log) {
+  auto plain = std::make_shared<spdlog::logger>("", log.sinks().begin(), log.sinks().end());
+  plain->set_level(log.level());
+  return plain;
+}
+
+}  // namespace c63::tools

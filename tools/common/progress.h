@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/console.h"
+
+namespace c63::tools {
+
+enum class ProgressMode {
+  automatic,  ///< tty where standard error is a terminal, else plain
+  tty,        ///< one line that overwrites itself, at most ten times a second
+  plain,      ///< a line every five seconds
+  json,       ///< a JSON object a line every second, and one at the end
+  none,
+};
+
+/// How far a run is.
+struct ProgressState {
+  std::int64_t frames = 0;
+  std::optional<std::int64_t> total = {};  ///< nothing where only the end will tell
+  std::uint64_t bytes = 0;                 ///< coded bytes of those frames
+  double video_fps = 25;                   ///< turns bytes into kb/s
+  double elapsed_s = 0;
+};
+
+/// "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01"
+[[nodiscard]] std::string progress_text(const ProgressState& state);
+/// The same as one JSON object, the unit of each figure in its key.
+[[nodiscard]] std::string progress_json(const ProgressState& state);
+
+/// Tells how far a run is, no more often than is useful.
+class Progress {
+ public:
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
+  Progress(ProgressMode mode, std::shared_ptr<Console> console, std::optional<std::int64_t> total, double video_fps,
+           Clock clock = std::chrono::steady_clock::now);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// One more frame is done, with `bytes` coded bytes.
+  void advance(std::uint64_t bytes);
+  /// Takes the line away (tty) or tells the end (json).
+  void finish();
+
+ private:
+  void show();
+
+  ProgressMode mode_;
+  std::shared_ptr<Console> console_;
+  Clock clock_;
+  ProgressState state_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point shown_;
+  bool finished_ = false;
+};
+
+}  // namespace c63::tools

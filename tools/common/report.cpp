@@ -1,0 +1,157 @@
+#include "common/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace c63::tools {
+namespace {
+
+using Stage = std::pair<const char*, double>;
+
+std::array<Stage, 8> stages_of(const StageTimes& t) {
+  return {{{"read", t.read},
+           {"upload", t.upload},
+           {"motion", t.motion},
+           {"transform", t.transform},
+           {"measure", t.measure},
+           {"entropy", t.entropy},
+           {"download", t.download},
+           {"write", t.write}}};
+}
+
+double sum_of(const std::array<Stage, 8>& stages) {
+  return std::accumulate(stages.begin(), stages.end(), 0.0, [](double sum, const Stage& s) { return sum + s.second; });
+}
+
+double kilobits_per_second(const EncodeSummary& s, const VideoFormat& format) {
+  return s.frames == 0 ? 0
+                       : static_cast<double>(s.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(s.frames);
+}
+
+}  // namespace
+
+void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& settings) {
+  std::array<std::uint64_t, 3> samples{};
+  for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.width, settings.height, plane);
+  if (settings.measure_psnr) quality.add(frame.statistics.sse, samples);
+  if (settings.measure_ssim) quality.add_ssim(frame.statistics.ssim);
+  stages += frame.statistics.times;
+  bits += frame.statistics.bits;
+}
+
+double frames_per_second(const EncodeSummary& s) {
+  return s.elapsed_ms > 0 ? static_cast<double>(s.frames) * 1000 / s.elapsed_ms : 0;
+}
+
+std::size_t index_of_median(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order.empty() ? 0 : order[(order.size() - 1) / 2];
+}
+
+std::string input_line(const std::string& input, const VideoFormat& format, std::optional<std::int64_t> frames) {
+  const std::string count = frames ? fmt::format(", {} frame{}", *frames, *frames == 1 ? "" : "s") : "";
+  return fmt::format("{} {}x{} yuv420p{} at {:.6g} fps", input == "-" ? "stdin" : input, format.width, format.height,
+                     count, format.rate.value());
+}
+
+std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s) {
+  return fmt::format("{}, {} lane{}, {} search ±{}, qp {}, keyint {}", summary.backend, summary.lanes,
+                     summary.lanes == 1 ? "" : "s", name(s.method), s.search_range, s.qp, s.key_interval);
+}
+
+std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings) {
+  const EncodeSummary& s = totals.summary;
+  const QualityTotals& q = totals.quality;
+  std::string line = fmt::format("key {}, inter {}", s.key_frames, s.frames - s.key_frames);
+  if (settings.measure_psnr) {
+    line += fmt::format("; PSNR Y {:.3f} U {:.3f} V {:.3f} all {:.3f}", q.psnr_of_plane(0), q.psnr_of_plane(1),
+                        q.psnr_of_plane(2), q.psnr_of_all());
+  }
+  if (settings.measure_ssim) line += fmt::format("; SSIM Y {:.5f}", q.mean_ssim(0));
+  return line;
+}
+
+std::string stages_line(const EncodeTotals& totals) {
+  const auto stages = stages_of(totals.stages);
+  const double sum = sum_of(stages);
+  std::string line;
+  for (const auto& [stage, ms] : stages) {
+    if (ms > 0) line += fmt::format("{}{} {:.0f} %", line.empty() ? "" : ", ", stage, 100 * ms / sum);
+  }
+  return fmt::format("{} (start-up {:.2f} s not counted)", line, totals.summary.start_up_ms / 1000);
+}
+
+std::vector<std::string> timing_table(const EncodeTotals& totals) {
+  const auto stages = stages_of(totals.stages);
+  const double sum = sum_of(stages);
+  const auto frames = static_cast<double>(std::max<std::int64_t>(totals.summary.frames, 1));
+  std::vector<std::string> lines = {fmt::format("{:<10}{:>12}{:>12}{:>10}", "stage", "total ms", "ms/frame", "share")};
+  for (const auto& [stage, ms] : stages) {
+    lines.push_back(
+        fmt::format("{:<10}{:>12.1f}{:>12.4f}{:>8.1f} %", stage, ms, ms / frames, sum > 0 ? 100 * ms / sum : 0));
+  }
+  lines.push_back(fmt::format("{:<10}{:>12.1f}{:>12.4f}   (stages of lanes and threads overlap)", "elapsed",
+                              totals.summary.elapsed_ms, totals.summary.elapsed_ms / frames));
+  return lines;
+}
+
+std::string runs_line(const std::vector<double>& fps) {
+  const auto [low, high] = std::minmax_element(fps.begin(), fps.end());
+  const double median = fps[index_of_median(fps)];
+  return fmt::format("{} runs: median {:.1f} fps, {:.1f} to {:.1f} (spread {:.1f} %)", fps.size(), median, *low, *high,
+                     median > 0 ? 100 * (*high - *low) / median : 0);
+}
+
+std::string result_line(const EncodeTotals& totals, const VideoFormat& format) {
+  const EncodeSummary& s = totals.summary;
+  return fmt::format("encoded {} frame{} in {:.2f} s ({:.1f} fps), {:.2f} kb/s, {} bytes", s.frames,
+                     s.frames == 1 ? "" : "s", s.elapsed_ms / 1000, frames_per_second(s),
+                     kilobits_per_second(s, format), s.bytes);
+}
+
+std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu) {
+  const double here_s = totals.summary.elapsed_ms / 1000;
+  const double cpu_s = cpu.summary.elapsed_ms / 1000;
+  return fmt::format("on the CPU: {} took {:.2f} s, {} {:.2f} s: {:.2f} times as fast, bytes {}", cpu.summary.backend,
+                     cpu_s, totals.summary.backend, here_s, here_s > 0 ? cpu_s / here_s : 0,
+                     cpu.identical ? "identical" : "DIFFER");
+}
+
+FrameCsv::FrameCsv(const std::string& path) : file_(path) {
+  file_.write(
+      "frame,type,bytes,header_bits,motion_bits,luma_bits,chroma_bits,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,"
+      "ssim_y,ssim_u,ssim_v,luma_sad,read_ms,upload_ms,motion_ms,transform_ms,measure_ms,entropy_ms,download_ms,"
+      "write_ms\n");
+}
+
+void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
+  const FrameStatistics& s = frame.statistics;
+  std::string row = fmt::format("{},{},{},{},{},{},{}", frame.index, frame.key ? "key" : "inter", frame.bytes.size(),
+                                s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma);
+  if (settings.measure_psnr) {
+    std::uint64_t sse = 0;
+    std::uint64_t samples = 0;
+    for (int plane = 0; plane < 3; ++plane) {
+      const std::uint64_t n = plane_bytes(settings.width, settings.height, plane);
+      row += fmt::format(",{:.4f}", psnr(s.sse[plane], n));
+      sse += s.sse[plane];
+      samples += n;
+    }
+    row += fmt::format(",{:.4f}", psnr(sse, samples));
+  } else {
+    row += ",,,,";
+  }
+  for (const double ssim : s.ssim) row += settings.measure_ssim ? fmt::format(",{:.6f}", ssim) : ",";
+  row += fmt::format(",{}", s.luma_sad);
+  for (const auto& stage : stages_of(s.times)) row += fmt::format(",{:.4f}", stage.second);
+  file_.write(row + "\n");
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c63/encoder.h"
+#include "c63/quality.h"
+#include "io/output_file.h"
+
+namespace c63::tools {
+
+/// What one run of the encoder learned, summed over its frames.
+struct EncodeTotals {
+  EncodeSummary summary;
+  QualityTotals quality;
+  StageTimes stages;
+  BitCounts bits;
+
+  /// Takes in one frame of width x height.
+  void add(const EncodedFrame& frame, const EncoderSettings& settings);
+};
+
+/// The outcome of encoding the same on the CPU, for --compare-cpu.
+struct CpuComparison {
+  EncodeSummary summary;
+  bool identical = false;
+  std::optional<std::int64_t> first_difference = {};  ///< index of the first frame whose bytes differ
+};
+
+/// Everything that c63enc has to say about a run.
+struct EncodeReport {
+  std::string input;  ///< the file's name
+  VideoFormat format;
+  EncoderSettings settings;
+  EncodeTotals totals = {};                    ///< of the run of median speed
+  std::vector<double> runs_frames_per_s = {};  ///< of each measured run, in order
+  std::optional<CpuComparison> cpu = {};
+};
+
+/// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"
+[[nodiscard]] std::string input_line(const std::string& input, const VideoFormat& format,
+                                     std::optional<std::int64_t> frames);
+/// "cpu (AVX-512, 2 threads), 2 lanes, full search ±16, qp 25, keyint 100"
+[[nodiscard]] std::string settings_line(const EncodeSummary& summary, const EncoderSettings& settings);
+/// "key 3, inter 297; PSNR Y 36.611 U 43.976 V 43.727 all 37.980; SSIM Y 0.96092"
+[[nodiscard]] std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings);
+/// "read 1 %, motion 62 %, … (start-up 0.18 s not counted)": shares of the sum of all stage times.
+[[nodiscard]] std::string stages_line(const EncodeTotals& totals);
+/// A table of the stages: total and mean milliseconds, share.
+[[nodiscard]] std::vector<std::string> timing_table(const EncodeTotals& totals);
+/// "5 runs: median 235.0 fps, 230.1 to 238.2 (spread 3.4 %)"
+[[nodiscard]] std::string runs_line(const std::vector<double>& frames_per_s);
+/// "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes"
+[[nodiscard]] std::string result_line(const EncodeTotals& totals, const VideoFormat& format);
+/// "CPU: cpu (…) 12.30 s, here 1.28 s: 9.6 times as fast, bytes identical"
+[[nodiscard]] std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu);
+
+[[nodiscard]] double frames_per_second(const EncodeSummary& summary);
+/// The middle value; of an even number the lower of the two in the middle, so that it is one of them.
+[[nodiscard]] std::size_t index_of_median(const std::vector<double>& values);
+
+/// The report as JSON; the unit of each figure is in its key. Infinite and missing figures are null.
+[[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
+/// Version, compiler and machine, for any program's JSON.
+[[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
+/// Writes indented JSON to a file ("-": stdout). Throws Error (output).
+void write_json(const std::string& path, const nlohmann::ordered_json& json);
+
+/// One row per frame.
+class FrameCsv {
+ public:
+  explicit FrameCsv(const std::string& path);
+  void add(const EncodedFrame& frame, const EncoderSettings& settings);
+  void commit() { file_.commit(); }
+
+ private:
+  OutputFile file_;
+};
+
+}  // namespace c63::tools

@@ -1,0 +1,119 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "c63/version.h"
+#include "common/machine.h"
+#include "common/report.h"
+
+namespace c63::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+// JSON has no infinity and no NaN.
+ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+
+ordered_json summary_json(const EncodeSummary& s) {
+  return {{"backend", s.backend},
+          {"lanes", s.lanes},
+          {"frames", s.frames},
+          {"key_frames", s.key_frames},
+          {"inter_frames", s.frames - s.key_frames},
+          {"bytes", s.bytes},
+          {"elapsed_s", s.elapsed_ms / 1000},
+          {"start_up_s", s.start_up_ms / 1000},
+          {"frames_per_s", frames_per_second(s)},
+          {"stopped", s.stopped}};
+}
+
+ordered_json settings_json(const EncoderSettings& s) {
+  return {{"qp", s.qp},
+          {"key_interval_frames", s.key_interval},
+          {"search_range_samples", s.search_range},
+          {"search_method", name(s.method)},
+          {"threads", s.threads},
+          {"lanes", s.lanes},
+          {"simd", s.simd ? ordered_json(name(*s.simd)) : ordered_json(nullptr)},
+          {"max_pixels", s.limits.max_pixels},
+          {"max_memory_bytes", s.limits.max_memory},
+          {"differences_from_course", differences_from_course(s)}};
+}
+
+ordered_json quality_json(const EncodeTotals& totals, const EncoderSettings& settings) {
+  ordered_json json = ordered_json::object();
+  const QualityTotals& q = totals.quality;
+  if (settings.measure_psnr) {
+    json["psnr_y_db"] = number(q.psnr_of_plane(0));
+    json["psnr_u_db"] = number(q.psnr_of_plane(1));
+    json["psnr_v_db"] = number(q.psnr_of_plane(2));
+    json["psnr_all_db"] = number(q.psnr_of_all());
+  }
+  if (settings.measure_ssim) {
+    json["ssim_y"] = number(q.mean_ssim(0));
+    json["ssim_u"] = number(q.mean_ssim(1));
+    json["ssim_v"] = number(q.mean_ssim(2));
+  }
+  return json;
+}
+
+ordered_json stages_json(const StageTimes& t) {
+  return {{"read_ms", t.read},           {"upload_ms", t.upload},   {"motion_ms", t.motion},
+          {"transform_ms", t.transform}, {"measure_ms", t.measure}, {"entropy_ms", t.entropy},
+          {"download_ms", t.download},   {"write_ms", t.write}};
+}
+
+}  // namespace
+
+ordered_json environment_json(const std::string& program) {
+  const Machine machine = this_machine();
+  return {{"program", program},
+          {"version", version()},
+          {"revision", revision()},
+          {"compiler", compiler()},
+          {"machine",
+           {{"cpu", machine.cpu},
+            {"logical_cpus", machine.logical_cpus},
+            {"memory_bytes", machine.memory_bytes},
+            {"system", machine.system},
+            {"best_simd", name(available_simd_levels().back())}}}};
+}
+
+ordered_json to_json(const EncodeReport& report) {
+  const EncodeSummary& summary = report.totals.summary;
+  const VideoFormat& format = report.format;
+  ordered_json json = environment_json("c63enc");
+  json["input"] = {{"file", report.input},
+                   {"width_pixels", format.width},
+                   {"height_pixels", format.height},
+                   {"rate_numerator", format.rate.numerator},
+                   {"rate_denominator", format.rate.denominator}};
+  json["settings"] = settings_json(report.settings);
+  json["result"] = summary_json(summary);
+  json["result"]["bitrate_kb_per_s"] =
+      summary.frames == 0
+          ? 0.0
+          : static_cast<double>(summary.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(summary.frames);
+  json["quality"] = quality_json(report.totals, report.settings);
+  json["stages"] = stages_json(report.totals.stages);
+  json["bits"] = {{"header_bits", report.totals.bits.header},
+                  {"motion_bits", report.totals.bits.motion},
+                  {"luma_bits", report.totals.bits.luma},
+                  {"chroma_bits", report.totals.bits.chroma}};
+  json["runs_frames_per_s"] = report.runs_frames_per_s;
+  if (report.cpu) {
+    json["compare_cpu"] = summary_json(report.cpu->summary);
+    json["compare_cpu"]["bytes_identical"] = report.cpu->identical;
+    json["compare_cpu"]["speed_up"] =
+        summary.elapsed_ms > 0 ? number(report.cpu->summary.elapsed_ms / summary.elapsed_ms) : ordered_json(nullptr);
+  }
+  return json;
+}
+
+void write_json(const std::string& path, const ordered_json& json) {
+  OutputFile file(path);
+  // A file's name may be any bytes; JSON is UTF-8.
+  file.write(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file.commit();
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "c63/picture.h"
+
+namespace c63::tools {
+
+/// "25", "29.97", "30000/1001"; nothing for what is no positive rate. 23.976, 29.97, 59.94 and 119.88 mean n/1001.
+[[nodiscard]] std::optional<FrameRate> frame_rate_from(const std::string& text);
+
+/// "352x288"; nothing for what does not look like it. The sides may be any integers.
+[[nodiscard]] std::optional<std::pair<int, int>> size_from(const std::string& text);
+
+/// Adds --fps.
+CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,
+                                   const std::function<void(FrameRate)>& take);
+
+}  // namespace c63::tools

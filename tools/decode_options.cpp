@@ -1,0 +1,39 @@
+#include "decode_options.h"
+
+#include <CLI/Validators.hpp>
+
+#include "common/command_line.h"
+#include "common/values.h"
+
+namespace c63::tools {
+
+void add_options(CLI::App& app, DecodeOptions& o) {
+  const std::string group = "Input and output";
+  app.add_option("-i,--input,input", o.input, "Stream to read; - is stdin")->type_name("FILE")->group(group);
+  app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("-f,--frames", o.max_frames, "Write no more frames than this; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--seek", o.decoder.first_frame, "Start writing at that frame, counted from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  add_frame_rate_option(app, "Frames per second for the header of .y4m; 25 without it", [&o](FrameRate rate) {
+    o.rate = rate;
+  })->group(group);
+  app.add_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then")
+      ->group(group);
+  app.add_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion")->group(group);
+  app.add_option("--backend", o.backend, "Where to decode")
+      ->check(CLI::IsMember({"auto", "cpu"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Machine");
+  add_simd_option(app, o.decoder.simd);
+  add_limit_options(app, o.decoder.limits);
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <string>
+
+#include "c63/decoder.h"
+
+namespace c63::tools {
+
+/// What c63dec's and c63pred's command lines ask for.
+struct DecodeOptions {
+  std::string input;
+  std::string output;
+  std::int64_t max_frames = 0;  ///< 0: all
+  FrameRate rate;               ///< for the header of Y4M; the stream has none
+  bool md5 = false;
+  bool statistics = false;
+  std::string backend = "auto";
+  DecoderSettings decoder;
+};
+
+void add_options(CLI::App& app, DecodeOptions& options);
+
+}  // namespace c63::tools

@@ -1,0 +1,127 @@
+#include "decode_run.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/error_line.h"
+#include "common/exit_code.h"
+#include "common/md5.h"
+#include "common/paths.h"
+#include "io/byte_source.h"
+#include "io/frame_writer.h"
+#include "stream_statistics.h"
+
+namespace c63::tools {
+namespace {
+
+std::string count_of_frames(std::int64_t frames) { return fmt::format("{} frame{}", frames, frames == 1 ? "" : "s"); }
+
+void check_command_line(const Session& session, const DecodeOptions& o) {
+  if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
+  if (o.output.empty() && !o.md5) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
+  if (o.output == "-" && o.md5) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "standard output cannot carry both the video and --md5");
+  }
+  check_distinct_files({{"the input", o.input}}, {{"the output", o.output}, {"--log-file", session.common.log.file}});
+}
+
+/// Takes the decoded frames to where they go.
+class DecodeSink {
+ public:
+  DecodeSink(const DecodeOptions& options, DecodeOutput what)
+      : writer_(options.output.empty() ? make_null_writer() : open_frame_writer(options.output, options.rate)),
+        what_(what),
+        with_md5_(options.md5) {
+    if (options.statistics) statistics_.emplace();
+  }
+
+  void take(const DecodedFrame& frame) {
+    const auto& samples = what_ == DecodeOutput::picture ? frame.picture : frame.prediction;
+    writer_->write(frame.width, frame.height, samples);
+    if (with_md5_) md5_.add(samples);
+    if (statistics_) statistics_->add(frame);
+    ++frames_;
+    bytes_ += samples.size();
+  }
+
+  void commit() { writer_->commit(); }
+
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] Md5Digest digest() { return md5_.finish(); }
+  [[nodiscard]] std::vector<std::string> statistics() const {
+    return statistics_ ? statistics_->lines() : std::vector<std::string>{};
+  }
+
+ private:
+  std::unique_ptr<FrameWriter> writer_;
+  DecodeOutput what_;
+  bool with_md5_;
+  Md5 md5_;
+  std::optional<StreamStatistics> statistics_;
+  std::int64_t frames_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
+                              const ErrorPlace& place) {
+  const auto source = open_byte_source(options.input);
+  const auto progress = session.progress(std::nullopt, options.rate.value());
+  try {
+    const DecodeSummary summary = Decoder(options.decoder)
+                                      .decode(
+                                          *source,
+                                          [&](DecodedFrame&& frame) {
+                                            sink.take(frame);
+                                            progress->advance(frame.coded_bytes);
+                                          },
+                                          session.stop);
+    progress->finish();
+    return summary;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::output) throw;
+    // The frames before the fault are whole and worth keeping.
+    if (sink.frames() > 0) sink.commit();
+    throw NotedError(error.at(place), count_of_frames(sink.frames()) + (options.output.empty() ? " read" : " written"));
+  } catch (const std::exception&) {
+    if (sink.frames() > 0) sink.commit();
+    throw;
+  }
+}
+
+}  // namespace
+
+int run_decode(const Session& session, DecodeOptions options, DecodeOutput what) {
+  check_command_line(session, options);
+  options.decoder.threads = session.common.threads;
+  options.decoder.max_frames = options.max_frames > 0 ? options.max_frames : -1;
+  options.decoder.keep_prediction = what == DecodeOutput::prediction;
+  options.decoder.keep_motion = options.statistics;
+  const ErrorPlace place{.file = options.input == "-" ? "stdin" : options.input};
+
+  DecodeSink sink(options, what);
+  const DecodeSummary summary = decode_and_keep(session, options, sink, place);
+  if (sink.frames() > 0) {
+    sink.commit();
+  } else if (!summary.stopped) {
+    throw Error(ErrorKind::input, summary.bytes == 0 ? "C63-STREAM-EMPTY" : "C63-NO-FRAMES",
+                summary.bytes == 0 ? "the stream is empty"
+                                   : fmt::format("no frame after the first {}", options.decoder.first_frame),
+                place);
+  }
+  if (options.md5) {
+    write_stdout(hex(sink.digest()) + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
+  }
+  for (const std::string& line : sink.statistics()) session.log->info("{}", line);
+  const double seconds = summary.elapsed_ms / 1000;
+  session.summary->info("decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes", count_of_frames(sink.frames()),
+                        summary.width, summary.height, seconds,
+                        seconds > 0 ? static_cast<double>(sink.frames()) / seconds : 0, sink.bytes());
+  return kExitDone;
+}
+
+}  // namespace c63::tools

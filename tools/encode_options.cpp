@@ -1,0 +1,142 @@
+#include "encode_options.h"
+
+#include <CLI/Validators.hpp>
+#include <map>
+
+#include "common/command_line.h"
+#include "common/values.h"
+
+namespace c63::tools {
+namespace {
+
+void add_input_options(CLI::App& app, EncodeOptions& o) {
+  const std::string group = "Input and output";
+  app.add_option("-i,--input,input", o.source.path,
+                 "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("-o,--output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
+  auto* width = app.add_option("-w,--width", o.width, "Width of raw input")->type_name("PIXELS")->group(group);
+  auto* height = app.add_option("-h,--height", o.height, "Height of raw input")->type_name("PIXELS")->group(group);
+  app.add_option_function<std::string>(
+         "--input-res",
+         [&o](const std::string& text) {
+           const auto size = size_from(text);
+           if (!size) throw CLI::ValidationError("--input-res", "\"" + text + "\" is no size like 352x288");
+           o.width = size->first;
+           o.height = size->second;
+         },
+         "Size of raw input, such as 352x288")
+      ->type_name("WxH")
+      ->excludes(width)
+      ->excludes(height)
+      ->group(group);
+  add_frame_rate_option(app, "Frames per second; without it the input's own, or 25", [&o](FrameRate rate) {
+    o.source.rate = rate;
+  })->group(group);
+  app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--seek", o.first_frame, "Skip that many frames of the input")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  static const std::map<std::string, SourceFormat> kFormats = {{"auto", SourceFormat::automatic},
+                                                               {"raw", SourceFormat::raw},
+                                                               {"y4m", SourceFormat::y4m},
+                                                               {"av", SourceFormat::av}};
+  app.add_option_function<std::string>(
+         "--input-format", [&o](const std::string& text) { o.source.format = kFormats.at(text); },
+         "What the input is: auto, raw, y4m or av (FFmpeg)")
+      ->check(CLI::IsMember(kFormats))
+      ->type_name("FORMAT")
+      ->default_str("auto")
+      ->group(group);
+  app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
+}
+
+void add_coding_options(CLI::App& app, EncoderSettings& s) {
+  const std::string group = "Coding";
+  app.add_option("-q,--qp", s.qp, "Quality, 5 to 50, higher is better")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--keyint", s.key_interval, "A key frame every that many frames")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--merange", s.search_range, "Search range for luma vectors, 1 to 127; half of it for chroma")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--me", [&s](const std::string& text) { s.method = search_method_from(text).value(); },
+         "How vectors are searched")
+      ->check(CLI::IsMember(search_method_names()))
+      ->type_name("METHOD")
+      ->default_str(std::string(name(s.method)))
+      ->group(group);
+  // The defaults are the reference preset's: naming it says so, and options beside it still count.
+  app.add_option("--preset", "A named set of coding options: reference (the course encoder's, the default)")
+      ->check(CLI::IsMember({"reference"}))
+      ->type_name("NAME")
+      ->default_str("reference")
+      ->group(group);
+}
+
+void add_machine_options(CLI::App& app, EncodeOptions& o) {
+  add_backend_options(app, o.backend);
+  app.add_flag("--list-devices", o.list_devices, "Print what can be encoded on and exit")
+      ->configurable(false)
+      ->group("Machine");
+  app.add_option("--lanes", o.encoder.lanes, "Groups of pictures encoded at the same time; 0: chosen")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Machine");
+  add_simd_option(app, o.encoder.simd);
+  add_limit_options(app, o.encoder.limits);
+}
+
+void add_measurement_options(CLI::App& app, EncodeOptions& o) {
+  const std::string group = "Measurement";
+  app.add_flag("--psnr,!--no-psnr", o.encoder.measure_psnr, "Measure PSNR (on by default)")->group(group);
+  app.add_flag("--ssim,!--no-ssim", o.encoder.measure_ssim, "Measure SSIM")->group(group);
+  app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")
+      ->group(group);
+  app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU too; print both times and whether the bytes agree")
+      ->group(group);
+  app.add_flag("--timing", o.timing, "Print what each stage took")->group(group);
+  app.add_option("--repeat", o.repeat, "Encode that many times; print median and spread")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--warmup", o.warmup, "Encode that many times before, unmeasured")
+      ->check(CLI::Range(0, 1000000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--recon", o.reconstruction, "Write what a decoder will show (.y4m by name, else raw)")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--pred", o.prediction, "Write the motion-compensated prediction (.y4m by name, else raw)")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--csv", o.csv, "Write a row per frame: bits, PSNR, SSIM, stage times")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, EncodeOptions& options) {
+  add_input_options(app, options);
+  add_coding_options(app, options.encoder);
+  add_machine_options(app, options);
+  add_measurement_options(app, options);
+}
+
+}  // namespace c63::tools

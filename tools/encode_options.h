@@ -1,0 +1,40 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "c63/settings.h"
+#include "common/backends.h"
+#include "io/frame_source.h"
+
+namespace c63::tools {
+
+/// What c63enc's command line asks for.
+struct EncodeOptions {
+  SourceOptions source;
+  std::optional<int> width;  ///< 0 is what the user said, nothing that he said nothing
+  std::optional<int> height;
+  std::int64_t first_frame = 0;
+  std::int64_t max_frames = 0;  ///< 0: all, as the course encoder has it
+  std::string output;
+
+  EncoderSettings encoder;
+  BackendChoice backend;
+  bool list_devices = false;
+
+  bool compare_cpu = false;
+  bool timing = false;
+  bool verify = false;
+  int repeat = 1;
+  int warmup = 0;
+  std::string reconstruction;
+  std::string prediction;
+  std::string csv;
+  std::string json;
+};
+
+void add_options(CLI::App& app, EncodeOptions& options);
+
+}  // namespace c63::tools

@@ -1,0 +1,210 @@
+#include "encode_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/error_line.h"
+#include "common/exit_code.h"
+#include "common/md5.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "encode_outputs.h"
+
+namespace c63::tools {
+namespace {
+
+/// One encode of the whole input.
+struct Pass {
+  EncodeTotals totals;
+  std::vector<Md5Digest> digests;  ///< of each frame, where asked for
+};
+
+class EncodeRun {
+ public:
+  EncodeRun(const Session& session, EncodeOptions options) : session_(session), options_(std::move(options)) {}
+
+  int run();
+
+ private:
+  void check_command_line();
+  void open_first_source();
+  [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn) const;
+  [[nodiscard]] Pass encode(const BackendFactory& factory, EncodeOutputs* outputs);
+  [[nodiscard]] Pass encode_and_keep(const BackendFactory& factory, EncodeOutputs& outputs);
+  [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
+  void tell(const EncodeReport& report) const;
+
+  const Session& session_;
+  EncodeOptions options_;
+  VideoFormat format_;
+  std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
+};
+
+void EncodeRun::check_command_line() {
+  EncodeOptions& o = options_;
+  if (o.source.path.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
+  if (o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
+  if (o.width.has_value() != o.height.has_value()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");
+  }
+  if (o.width && (*o.width <= 0 || *o.height <= 0)) {
+    throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
+                fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
+  }
+  if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--repeat, --warmup and --compare-cpu read the input more than once, which stdin cannot be");
+  }
+  check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
+                                                        {"--recon", o.reconstruction},
+                                                        {"--pred", o.prediction},
+                                                        {"--csv", o.csv},
+                                                        {"--json", o.json},
+                                                        {"--log-file", session_.common.log.file}});
+  o.source.width = o.width.value_or(0);
+  o.source.height = o.height.value_or(0);
+  o.source.limits = o.encoder.limits;
+  o.encoder.threads = session_.common.threads;
+  o.encoder.keep_reconstruction = o.verify || !o.reconstruction.empty();
+  o.encoder.keep_prediction = !o.prediction.empty();
+}
+
+std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
+  SourceOptions source = options_.source;
+  if (warn) {
+    const std::string name = source.path == "-" ? "stdin" : source.path;
+    source.warn = [this, name](const std::string& message) {
+      // A stop request cuts a pipe anywhere; that is no fault of the input.
+      if (!session_.stop.stop_requested()) session_.log->warn("{}: {}", name, message);
+    };
+  }
+  return clip_frames(open_frame_source(source), options_.first_frame,
+                     options_.max_frames > 0 ? options_.max_frames : -1);
+}
+
+void EncodeRun::open_first_source() {
+  first_source_ = open_source(true);
+  format_ = first_source_->format();
+  options_.encoder.width = format_.width;
+  options_.encoder.height = format_.height;
+  validate(options_.encoder);
+  session_.log->info("{}", input_line(options_.source.path, format_, first_source_->frame_count()));
+  for (const std::string& difference : differences_from_course(options_.encoder)) {
+    session_.log->info("not the course encoder's bytes: {}", difference);
+  }
+}
+
+Pass EncodeRun::encode(const BackendFactory& factory, EncodeOutputs* outputs) {
+  const auto source = first_source_ ? std::move(first_source_) : open_source(false);
+  Encoder encoder = make_encoder(options_.encoder, factory);
+  const auto progress = session_.progress(source->frame_count(), format_.rate.value());
+  Pass pass;
+  const auto sink = [&](EncodedFrame&& frame) {
+    if (outputs != nullptr) outputs->write(frame, options_.encoder);
+    if (options_.compare_cpu) pass.digests.push_back(md5(frame.bytes));
+    pass.totals.add(frame, options_.encoder);
+    progress->advance(frame.bytes.size());
+    session_.log->debug("frame {}: {}, {} bytes", frame.index, frame.key ? "key" : "inter", frame.bytes.size());
+  };
+  pass.totals.summary = encoder.encode(*source, sink, session_.stop);
+  progress->finish();
+  return pass;
+}
+
+Pass EncodeRun::encode_and_keep(const BackendFactory& factory, EncodeOutputs& outputs) {
+  Pass pass;
+  try {
+    pass = encode(factory, &outputs);
+  } catch (const Error& error) {
+    // Frames before a fault are whole and worth keeping, except where writing them is what failed.
+    if (error.kind() == ErrorKind::output || outputs.frames() == 0) throw;
+    outputs.commit();
+    throw NotedError(error, fmt::format("{} frame{} written", outputs.frames(), outputs.frames() == 1 ? "" : "s"));
+  } catch (const std::exception&) {
+    if (outputs.frames() > 0) outputs.commit();
+    throw;
+  }
+  if (outputs.frames() > 0) {
+    outputs.commit();
+  } else if (!pass.totals.summary.stopped) {
+    throw Error(ErrorKind::input, "C63-NO-FRAMES",
+                options_.first_frame > 0 ? fmt::format("no frame after the first {}", options_.first_frame)
+                                         : "there is no whole frame",
+                {.file = options_.source.path == "-" ? "stdin" : options_.source.path});
+  }
+  return pass;
+}
+
+CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
+  const Pass cpu = encode({}, nullptr);
+  CpuComparison comparison{cpu.totals.summary, cpu.digests == pass.digests};
+  if (!comparison.identical) {
+    const auto [a, b] = std::mismatch(pass.digests.begin(), pass.digests.end(), cpu.digests.begin(), cpu.digests.end());
+    comparison.first_difference = a - pass.digests.begin();
+  }
+  return comparison;
+}
+
+void EncodeRun::tell(const EncodeReport& report) const {
+  spdlog::logger& log = *session_.log;
+  const EncodeTotals& totals = report.totals;
+  log.info("{}", settings_line(totals.summary, options_.encoder));
+  log.info("{}", quality_line(totals, options_.encoder));
+  log.info("{}", stages_line(totals));
+  if (options_.timing) {
+    for (const std::string& line : timing_table(totals)) log.info("{}", line);
+  }
+  if (options_.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
+  if (report.runs_frames_per_s.size() > 1) log.info("{}", runs_line(report.runs_frames_per_s));
+  if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
+  session_.summary->info("{}", result_line(totals, format_));
+}
+
+int EncodeRun::run() {
+  if (options_.list_devices) {
+    std::string text;
+    for (const std::string& line : list_devices()) text += line + "\n";
+    write_stdout(text);
+    return kExitDone;
+  }
+  check_command_line();
+  const BackendFactory factory =
+      select_backend(options_.backend, [this](const std::string& note) { session_.log->info("{}", note); });
+  open_first_source();
+  std::vector<Pass> passes;
+  {
+    EncodeOutputs outputs(options_, format_);
+    for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(factory, nullptr);
+    passes.push_back(encode_and_keep(factory, outputs));
+  }
+  while (static_cast<int>(passes.size()) < options_.repeat && !session_.stop.stop_requested()) {
+    Pass pass = encode(factory, nullptr);
+    if (!pass.totals.summary.stopped) passes.push_back(std::move(pass));
+  }
+  EncodeReport report{.input = options_.source.path, .format = format_, .settings = options_.encoder};
+  for (const Pass& pass : passes) report.runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
+  const Pass& median = passes[index_of_median(report.runs_frames_per_s)];
+  report.totals = median.totals;
+  if (options_.compare_cpu && !session_.stop.stop_requested()) {
+    CpuComparison comparison = compare_with_cpu(median);
+    if (!comparison.summary.stopped) report.cpu = std::move(comparison);
+  }
+  tell(report);
+  if (!options_.json.empty()) write_json(options_.json, to_json(report));
+  if (report.cpu && !report.cpu->identical) {
+    throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",
+                {.frame = report.cpu->first_difference});
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+int run_encode(const Session& session, EncodeOptions options) { return EncodeRun(session, std::move(options)).run(); }
+
+}  // namespace c63::tools

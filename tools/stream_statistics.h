@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "c63/decoder.h"
+
+namespace c63::tools {
+
+/// What --stats tells of a stream.
+class StreamStatistics {
+ public:
+  /// Wants frames decoded with their motion.
+  void add(const DecodedFrame& frame);
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  struct Sizes {
+    std::int64_t frames = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t smallest = 0;
+    std::uint64_t largest = 0;
+  };
+
+  std::array<Sizes, 2> sizes_;  // inter, key
+  std::uint64_t vectors_ = 0;   // of luma
+  std::uint64_t zero_vectors_ = 0;
+  double length_sum_ = 0;
+  int largest_component_ = 0;
+};
+
+}  // namespace c63::tools
