@@ -26,6 +26,7 @@ class RawFileSource final : public FrameSource {
   VideoFormat format() const override { return format_; }
   std::optional<std::int64_t> frame_count() const override { return frames_; }
   bool seekable() const override { return true; }
+  bool concurrent() const override { return true; }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index < 0 || index >= frames_) return false;

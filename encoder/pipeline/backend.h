@@ -42,8 +42,8 @@ class Backend {
   /// How many frames a lane can hold between submit() and collect().
   [[nodiscard]] virtual int depth() const = 0;
 
-  /// Where the next frame of `lane` is to be put: frame_bytes(width, height) bytes, valid until it is submitted. Waits
-  /// for nothing as long as fewer than depth() frames of that lane are uncollected.
+  /// Where the next frame of `lane` is to be put: frame_bytes(width, height) bytes, valid until it is submitted. May be
+  /// called from several threads at once. Waits for nothing as long as fewer than depth() frames of that lane are uncollected.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int lane) = 0;
 
   /// Starts encoding the frames that input() was filled with, at most one per lane and call. Returns at once.

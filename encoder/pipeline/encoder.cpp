@@ -1,5 +1,7 @@
 #include "c63/encoder.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -66,11 +68,7 @@ class EncodeRun {
     int in_flight = 0;
     std::vector<LaneFrame> batch;
     for (;;) {
-      batch.clear();
-      for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        if (lanes_[i].in_flight == backend_.depth() || stop.stop_requested()) continue;
-        if (auto frame = next_frame(static_cast<int>(i))) batch.push_back(*frame);
-      }
+      read_frames(stop, batch);
       if (!batch.empty()) {
         backend_.submit(batch);
         for (const LaneFrame& frame : batch) ++lanes_[frame.lane].in_flight;
@@ -86,9 +84,6 @@ class EncodeRun {
     if (fault_) std::rethrow_exception(fault_);
   }
 
-  /// Frames from here on are not part of the video.
-  [[nodiscard]] std::int64_t end() const { return scheduler_.end(); }
-
  private:
   struct LaneState {
     Gop gop;                ///< what is left of the lane's GOP
@@ -96,8 +91,15 @@ class EncodeRun {
     int in_flight = 0;
   };
 
-  /// Reads the next frame of a lane into its input; nothing where the lane has none left.
-  std::optional<LaneFrame> next_frame(int lane) {
+  /// A frame on its way into a lane's input.
+  struct Read {
+    LaneFrame frame;
+    bool done = false;  ///< false: there is no such frame, or it cannot be read
+    std::exception_ptr fault;
+  };
+
+  /// The next frame of a lane; nothing where the lane has none left.
+  std::optional<LaneFrame> plan_frame(int lane) {
     LaneState& state = lanes_[lane];
     while (state.gop.first >= std::min(state.gop.end, scheduler_.end())) {
       const auto gop = scheduler_.next();
@@ -105,20 +107,42 @@ class EncodeRun {
       state.gop = *gop;
       state.start = gop->first;
     }
-    const std::int64_t index = state.gop.first;
+    const std::int64_t index = state.gop.first++;
+    return LaneFrame{lane, {index, index == state.start}, 0};
+  }
+
+  void read_frame(Read& read) {
     const auto start = Clock::now();
     try {
-      if (!feeder_.read(index, backend_.input(lane))) {
-        scheduler_.end_at(index);
-        return std::nullopt;
-      }
+      read.done = feeder_.read(read.frame.plan.index, backend_.input(read.frame.lane));
     } catch (...) {
-      if (index < scheduler_.end()) fault_ = std::current_exception();
-      scheduler_.end_at(index);
-      return std::nullopt;
+      read.fault = std::current_exception();
     }
-    ++state.gop.first;
-    return LaneFrame{lane, {index, index == state.start}, milliseconds_since(start)};
+    read.frame.read_ms = milliseconds_since(start);
+  }
+
+  /// Fills the input of every lane that has room and a frame left; `batch` says which.
+  void read_frames(const std::stop_token& stop, std::vector<LaneFrame>& batch) {
+    batch.clear();
+    reads_.clear();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      if (lanes_[i].in_flight == backend_.depth() || stop.stop_requested()) continue;
+      if (const auto frame = plan_frame(static_cast<int>(i))) reads_.push_back({*frame, false, nullptr});
+    }
+    if (feeder_.concurrent() && reads_.size() > 1) {
+      oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
+    } else {
+      for (Read& read : reads_) read_frame(read);
+    }
+    for (const Read& read : reads_) {
+      const std::int64_t index = read.frame.plan.index;
+      if (read.done || index >= scheduler_.end()) continue;
+      scheduler_.end_at(index);
+      fault_ = read.fault;
+    }
+    for (const Read& read : reads_) {
+      if (read.frame.plan.index < scheduler_.end()) batch.push_back(read.frame);
+    }
   }
 
   const EncoderSettings& settings_;
@@ -126,7 +150,8 @@ class EncodeRun {
   FrameFeeder& feeder_;
   GopScheduler scheduler_;
   std::vector<LaneState> lanes_;
-  std::exception_ptr fault_;
+  std::vector<Read> reads_;
+  std::exception_ptr fault_;  ///< of the source, at scheduler_.end()
 };
 
 }  // namespace
@@ -252,6 +277,7 @@ class MemorySource final : public FrameSource {
     return static_cast<std::int64_t>(frames_.size() / frame_bytes_);
   }
   [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return true; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index >= *frame_count()) return false;
     std::ranges::copy(frames_.subspan(static_cast<std::size_t>(index) * frame_bytes_, frame_bytes_), frame.begin());

@@ -5,6 +5,17 @@
 
 namespace c63 {
 
+bool FrameFeeder::read_next(std::span<std::uint8_t> frame) {
+  try {
+    ended_ = !source_.read(next_, frame);
+  } catch (...) {
+    fault_ = std::current_exception();
+    ended_ = true;
+  }
+  if (!ended_) ++next_;
+  return !ended_;
+}
+
 bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
   if (seekable_) return source_.read(index, frame);
 
@@ -18,9 +29,8 @@ bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
   }
   while (!ended_ && next_ <= index) {
     if (next_ == index && !rewindable_) {
-      ended_ = !source_.read(next_, frame);
-      if (!ended_) ++next_;
-      return !ended_;
+      if (read_next(frame)) return true;
+      break;
     }
     std::vector<std::uint8_t> kept;
     if (!spare_.empty()) {
@@ -28,12 +38,13 @@ bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
       spare_.pop_back();
     }
     kept.resize(frame_bytes_);
-    ended_ = !source_.read(next_, kept);
-    if (ended_) return false;
-    if (next_ == index) std::ranges::copy(kept, frame.begin());
-    kept_.emplace(next_++, std::move(kept));
-    if (next_ > index) return true;
+    const std::int64_t at = next_;
+    if (!read_next(kept)) break;
+    if (at == index) std::ranges::copy(kept, frame.begin());
+    kept_.emplace(at, std::move(kept));
+    if (at == index) return true;
   }
+  if (fault_ && index == next_) std::rethrow_exception(fault_);
   return false;
 }
 

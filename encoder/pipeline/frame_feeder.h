@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <span>
 #include <vector>
@@ -22,16 +23,23 @@ class FrameFeeder {
   /// when the frame that it concerns is asked for.
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame);
 
+  /// Whether read() may be called from several threads at once.
+  [[nodiscard]] bool concurrent() const { return seekable_ && source_.concurrent(); }
+
   /// Frames before `index` will not be asked for again.
   void forget_before(std::int64_t index) { kept_.erase(kept_.begin(), kept_.lower_bound(index)); }
 
  private:
+  /// Reads the next frame of a source that cannot seek; false behind the end and from a fault on.
+  bool read_next(std::span<std::uint8_t> frame);
+
   FrameSource& source_;
   std::size_t frame_bytes_;
   bool seekable_;
   bool rewindable_;
   std::int64_t next_ = 0;     ///< the frame that a source that cannot seek gives next
   bool ended_ = false;
+  std::exception_ptr fault_;  ///< what the source threw at frame next_
   std::map<std::int64_t, std::vector<std::uint8_t>> kept_;
   std::vector<std::vector<std::uint8_t>> spare_;  ///< buffers to use again
 };
