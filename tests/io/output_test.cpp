@@ -166,6 +166,11 @@ TEST_F(OutputFiles, Y4mWriterIsReadBack) {
   writer->commit();
   EXPECT_EQ(read_file(path("a.Y4M")), "YUV4MPEG2 W4 H4 F30000:1001 Ip A0:0 C420jpeg\nFRAME\n" + frames.substr(0, 24) +
                                           "FRAME\n" + frames.substr(24));
+  const auto source = open_frame_source({.path = path("a.Y4M")});
+  EXPECT_EQ(source->format().width, 4);
+  EXPECT_EQ(source->format().rate.numerator, 30000);
+  EXPECT_EQ(source->format().rate.denominator, 1001);
+  EXPECT_EQ(test::read_all(*source), frames);
 }
 
 TEST_F(OutputFiles, Y4mWriterRefusesOddSides) {

@@ -1,0 +1,138 @@
+#include "io/frame_converter.h"
+
+#include "c63/error.h"
+
+#ifdef C63_HAVE_FFMPEG
+
+extern "C" {
+#include <libavutil/frame.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+namespace c63 {
+namespace {
+
+struct FrameDeleter {
+  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
+};
+using FramePointer = std::unique_ptr<AVFrame, FrameDeleter>;
+
+FramePointer make_picture(AVPixelFormat format, int width, int height) {
+  FramePointer frame(av_frame_alloc());
+  if (!frame) throw std::bad_alloc();
+  frame->format = format;
+  frame->width = width;
+  frame->height = height;
+  if (av_frame_get_buffer(frame.get(), 0) < 0) throw std::bad_alloc();
+  return frame;
+}
+
+}  // namespace
+
+struct FrameConverter::State {
+  AVPixelFormat format = AV_PIX_FMT_NONE;
+  int width = 0;
+  int height = 0;
+  bool full_range = false;
+  SwsContext* scaler = nullptr;  // none where the samples stay
+  FramePointer converted;
+  FramePointer unpacked;
+
+  ~State() { sws_freeContext(scaler); }
+};
+
+FrameConverter::FrameConverter(int pixel_format, int width, int height, bool full_range)
+    : state_(std::make_unique<State>()) {
+  state_->format = static_cast<AVPixelFormat>(pixel_format);
+  state_->width = width;
+  state_->height = height;
+  state_->full_range = full_range;
+  if (state_->format == AV_PIX_FMT_YUV420P) return;
+  const auto refuse = [&] {
+    return Error(ErrorKind::input, "C63-AV-PIXEL-FORMAT",
+                 "pixel format " + pixel_format_name(pixel_format) + " cannot be converted to yuv420p");
+  };
+  if (sws_isSupportedInput(state_->format) == 0) throw refuse();
+  SwsContext* scaler = sws_alloc_context();
+  state_->scaler = scaler;
+  if (scaler == nullptr) throw std::bad_alloc();
+  av_opt_set_int(scaler, "srcw", width, 0);
+  av_opt_set_int(scaler, "srch", height, 0);
+  av_opt_set_int(scaler, "src_format", state_->format, 0);
+  av_opt_set_int(scaler, "dstw", width, 0);
+  av_opt_set_int(scaler, "dsth", height, 0);
+  av_opt_set_int(scaler, "dst_format", AV_PIX_FMT_YUV420P, 0);
+  av_opt_set_int(scaler, "sws_flags", SWS_BICUBIC, 0);
+  if (full_range) av_opt_set_int(scaler, "src_range", 1, 0);
+  if (sws_init_context(scaler, nullptr, nullptr) < 0) throw refuse();
+  state_->converted = make_picture(AV_PIX_FMT_YUV420P, width, height);
+}
+
+FrameConverter::~FrameConverter() = default;
+
+bool FrameConverter::changes_samples() const { return state_->scaler != nullptr; }
+
+bool FrameConverter::is_for(int pixel_format, int width, int height, bool full_range) const {
+  return state_->format == pixel_format && state_->width == width && state_->height == height &&
+         state_->full_range == full_range;
+}
+
+void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame) {
+  if (state_->scaler != nullptr) {
+    sws_scale(state_->scaler, planes, pitches, 0, state_->height, state_->converted->data, state_->converted->linesize);
+    planes = state_->converted->data;
+    pitches = state_->converted->linesize;
+  }
+  copy_padded(planes, pitches, state_->width, state_->height, frame);
+}
+
+void FrameConverter::convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {
+  // swscale takes other code paths for rows that are not aligned; these are aligned as a decoder's are.
+  if (!state_->unpacked) state_->unpacked = make_picture(state_->format, state_->width, state_->height);
+  const std::uint8_t* planes[4];
+  int pitches[4];
+  std::uint8_t* pointers[4];
+  av_image_fill_arrays(pointers, pitches, picture.data(), state_->format, state_->width, state_->height, 1);
+  for (int plane = 0; plane < 4; ++plane) planes[plane] = pointers[plane];
+  av_image_copy(state_->unpacked->data, state_->unpacked->linesize, planes, pitches, state_->format, state_->width,
+                state_->height);
+  convert(state_->unpacked->data, state_->unpacked->linesize, frame);
+}
+
+std::size_t FrameConverter::packed_bytes() const {
+  return static_cast<std::size_t>(av_image_get_buffer_size(state_->format, state_->width, state_->height, 1));
+}
+
+int pixel_format_from(const std::string& name) { return av_get_pix_fmt(name.c_str()); }
+
+std::string pixel_format_name(int pixel_format) {
+  const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(pixel_format));
+  return name != nullptr ? name : "unknown";
+}
+
+}  // namespace c63
+
+#else
+
+namespace c63 {
+
+struct FrameConverter::State {};
+
+FrameConverter::FrameConverter(int, int, int, bool) {
+  throw Error(ErrorKind::usage, "C63-NO-FFMPEG", "only 8-bit 4:2:0 can be read by a build without FFmpeg");
+}
+FrameConverter::~FrameConverter() = default;
+bool FrameConverter::changes_samples() const { return false; }
+bool FrameConverter::is_for(int, int, int, bool) const { return false; }
+void FrameConverter::convert(const std::uint8_t* const*, const int*, std::span<std::uint8_t>) {}
+void FrameConverter::convert_packed(std::span<const std::uint8_t>, std::span<std::uint8_t>) {}
+std::size_t FrameConverter::packed_bytes() const { return 0; }
+int pixel_format_from(const std::string&) { return -1; }
+std::string pixel_format_name(int) { return "unknown"; }
+
+}  // namespace c63
+
+#endif

@@ -1,0 +1,177 @@
+#include <cstdlib>
+
+#include "io/frame_source.h"
+#include "io_test_support.h"
+#include "support/sha256.h"
+
+namespace c63 {
+namespace {
+
+using test::expect_error;
+using test::read_all;
+using test::read_frame;
+
+class AvSource : public test::TemporaryFolder {
+ protected:
+  SourceOptions options(const std::string& path) {
+    return {.path = path, .warn = [this](const std::string& text) { warnings_.push_back(text); }};
+  }
+  std::vector<std::string> warnings_;
+};
+
+#ifdef C63_HAVE_FFMPEG
+
+std::string shared_sequence(const std::string& name) {
+  const char* folder = std::getenv("C63_SHARED_DATA");
+  return std::string(folder != nullptr ? folder : C63_SHARED_DATA) + "/sequences/" + name;
+}
+
+/// A picture in the simplest container there is.
+std::string portable_pixmap(int width, int height, const std::string& rgb) {
+  std::string picture = "P6\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n";
+  for (int i = 0; i < width * height; ++i) picture += rgb;
+  return picture;
+}
+
+const std::string kGrey = "\x80\x80\x80";
+const std::string kWhite = "\xff\xff\xff";
+const std::string kGreyFrame = std::string(16, '\x7e') + std::string(8, '\x80');
+const std::string kWhiteFrame = std::string(16, '\xeb') + std::string(8, '\x80');
+
+TEST_F(AvSource, ConvertsWithOneWarning) {
+  const auto source =
+      open_frame_source(options(write_file("a.ppm", portable_pixmap(4, 4, kGrey) + portable_pixmap(4, 4, kWhite))));
+  EXPECT_FALSE(source->seekable());
+  EXPECT_EQ(source->frame_count(), std::nullopt);
+  EXPECT_EQ(read_all(*source), kGreyFrame + kWhiteFrame);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_EQ(warnings_[0], "rgb24 is converted to yuv420p");
+}
+
+TEST_F(AvSource, ReadsAPipe) {
+  const test::PipedInput input(portable_pixmap(4, 4, kGrey) + portable_pixmap(4, 4, kWhite));
+  EXPECT_EQ(read_all(*open_frame_source(options("-"))), kGreyFrame + kWhiteFrame);
+}
+
+TEST_F(AvSource, PadsOddSidesWithOneWarning) {
+  const auto source =
+      open_frame_source(options(write_file("a.ppm", portable_pixmap(3, 3, kGrey) + portable_pixmap(3, 3, kWhite))));
+  EXPECT_EQ(source->format().width, 4);
+  EXPECT_EQ(source->format().height, 4);
+  EXPECT_EQ(read_all(*source), kGreyFrame + kWhiteFrame);
+  ASSERT_EQ(warnings_.size(), 2U);
+  EXPECT_NE(warnings_[1].find("3x3 is padded to 4x4"), std::string::npos);
+}
+
+TEST_F(AvSource, GivesFramesInOrderOnly) {
+  const auto source = open_frame_source(options(write_file("a.ppm", portable_pixmap(4, 4, kGrey))));
+  expect_error(ErrorKind::internal, "C63-SOURCE-ORDER", [&] { (void)read_frame(*source, 1); });
+  EXPECT_EQ(read_frame(*source, 0), kGreyFrame);
+  EXPECT_EQ(read_frame(*source, 1), "");
+  EXPECT_EQ(read_frame(*source, 1), "");
+}
+
+TEST_F(AvSource, SizeChangeIsAnErrorAfterTheFramesBeforeIt) {
+  const auto source =
+      open_frame_source(options(write_file("a.ppm", portable_pixmap(4, 4, kGrey) + portable_pixmap(8, 4, kWhite))));
+  EXPECT_EQ(read_frame(*source, 0), kGreyFrame);
+  expect_error(
+      ErrorKind::input, "C63-AV-SIZE-CHANGE", [&] { (void)read_frame(*source, 1); },
+      [](const Error& error) { EXPECT_EQ(error.place().frame, 1); });
+}
+
+TEST_F(AvSource, PictureThatDoesNotDecodeIsAnErrorAfterTheFramesBeforeIt) {
+  const std::string whole = portable_pixmap(4, 4, kGrey);
+  const auto source = open_frame_source(options(write_file("a.ppm", whole + whole + whole.substr(0, 30))));
+  EXPECT_EQ(read_frame(*source, 0), kGreyFrame);
+  EXPECT_EQ(read_frame(*source, 1), kGreyFrame);
+  expect_error(
+      ErrorKind::input, "C63-AV-DECODE", [&] { (void)read_frame(*source, 2); },
+      [](const Error& error) { EXPECT_EQ(error.place().frame, 2); });
+}
+
+TEST_F(AvSource, EmptyAndGarbageFiles) {
+  for (const std::string& content : {std::string(), std::string("garbage"), test::sample_bytes(100000)}) {
+    const std::string path = write_file("a.mp4", content);
+    expect_error(
+        ErrorKind::input, "C63-AV-OPEN", [&] { (void)open_frame_source(options(path)); },
+        [&](const Error& error) { EXPECT_EQ(error.place().file, path); });
+  }
+  const test::PipedInput input(test::sample_bytes(100000));
+  expect_error(ErrorKind::input, "C63-AV-OPEN", [&] { (void)open_frame_source(options("-")); });
+}
+
+TEST_F(AvSource, HoldsTheLimits) {
+  SourceOptions limited = options(write_file("a.ppm", portable_pixmap(64, 64, kGrey)));
+  limited.limits.max_pixels = 64 * 64 - 1;
+  expect_error(ErrorKind::limit, "C63-MAX-PIXELS", [&] { (void)open_frame_source(limited); });
+  limited.limits = {.max_memory = 64 * 64};
+  expect_error(ErrorKind::limit, "C63-MAX-MEMORY", [&] { (void)open_frame_source(limited); });
+}
+
+TEST_F(AvSource, MissingFile) {
+  expect_error(ErrorKind::input, "C63-INPUT-OPEN", [&] { (void)open_frame_source(options(path("none.mp4"))); });
+}
+
+TEST_F(AvSource, StandardSequencesDecodeToTheirChecksums) {
+  const std::string foreman = shared_sequence("foreman_352x288.264");
+  if (!std::filesystem::exists(foreman)) GTEST_SKIP() << "no file " << foreman << " (set C63_SHARED_DATA)";
+  const auto source = open_frame_source(options(foreman));
+  EXPECT_EQ(source->format().width, 352);
+  EXPECT_EQ(source->format().height, 288);
+  EXPECT_EQ(test::sha256(read_all(*source)), "6561c4b33e0f209bc6ed00198b2e89af265a063a7661c45cb7e6ff05775232dc");
+  const test::PipedInput input(test::read_file(shared_sequence("mobile_352x288.264")));
+  EXPECT_EQ(test::sha256(read_all(*open_frame_source(options("-")))),
+            "9aee48517b51875dbd0ed7f406bcc1040a3b5a2b5434737f3581c322fb12338a");
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(AvSource, DamagedStreamGivesTheFramesBeforeTheDamage) {
+  const std::string mobile = shared_sequence("mobile_352x288.264");
+  if (!std::filesystem::exists(mobile)) GTEST_SKIP() << "no file " << mobile << " (set C63_SHARED_DATA)";
+  const std::string coded = test::read_file(mobile);
+  const std::string whole = read_all(*open_frame_source(options(mobile)));
+  const auto source = open_frame_source(options(write_file("a.264", coded.substr(0, coded.size() / 2))));
+  std::int64_t frames = 0;
+  const auto read_on = [&] {
+    for (;; ++frames) {
+      const std::string frame = read_frame(*source, frames);
+      if (frame.empty()) return;
+      EXPECT_EQ(whole.compare(static_cast<std::size_t>(frames) * 152064, 152064, frame), 0) << frames;
+    }
+  };
+  expect_error(ErrorKind::input, "C63-AV-DECODE", read_on,
+               [&](const Error& error) { EXPECT_EQ(error.place().frame, frames); });
+  EXPECT_GT(frames, 5);
+  EXPECT_LT(frames, 30);
+}
+
+#else
+
+TEST_F(AvSource, IsRefusedInABuildWithoutFfmpeg) {
+  const std::string path = write_file("a.mp4", "anything");
+  expect_error(ErrorKind::usage, "C63-NO-FFMPEG", [&] { (void)open_frame_source(options(path)); });
+}
+
+#endif
+
+TEST_F(AvSource, ASizeMakesUnknownNamesRaw) {
+  SourceOptions sized = options(write_file("a.bin", test::sample_bytes(24)));
+  sized.width = 4;
+  sized.height = 4;
+  EXPECT_TRUE(open_frame_source(sized)->seekable());
+  sized.path = write_file("a.mp4", test::sample_bytes(24));
+#ifdef C63_HAVE_FFMPEG
+  expect_error(ErrorKind::input, "C63-AV-OPEN", [&] { (void)open_frame_source(sized); });
+#endif
+  sized.format = SourceFormat::raw;
+  EXPECT_EQ(read_all(*open_frame_source(sized)), test::sample_bytes(24));
+}
+
+TEST(Sha256, KnownAnswers) {
+  EXPECT_EQ(test::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(test::sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace c63
