@@ -33,6 +33,7 @@ struct EncodeOptions {
   std::string prediction;
   std::string csv;
   std::string json;
+  std::string trace;
 };
 
 void add_options(CLI::App& app, EncodeOptions& options);

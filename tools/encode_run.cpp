@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/trace.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/md5.h"
@@ -65,6 +66,7 @@ void EncodeRun::check_command_line() {
                                                         {"--pred", o.prediction},
                                                         {"--csv", o.csv},
                                                         {"--json", o.json},
+                                                        {"--trace", o.trace},
                                                         {"--log-file", session_.common.log.file}});
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
@@ -117,6 +119,13 @@ Pass EncodeRun::encode(const BackendFactory& factory, EncodeOutputs* outputs) {
 }
 
 Pass EncodeRun::encode_and_keep(const BackendFactory& factory, EncodeOutputs& outputs) {
+  // Only the run whose files are kept is traced.
+  std::unique_ptr<OutputFile> trace_file;
+  TraceRecorder trace;
+  if (!options_.trace.empty()) {
+    trace_file = std::make_unique<OutputFile>(options_.trace);
+    options_.encoder.trace = &trace;
+  }
   Pass pass;
   try {
     pass = encode(factory, &outputs);
@@ -128,6 +137,11 @@ Pass EncodeRun::encode_and_keep(const BackendFactory& factory, EncodeOutputs& ou
   } catch (const std::exception&) {
     if (outputs.frames() > 0) outputs.commit();
     throw;
+  }
+  options_.encoder.trace = nullptr;
+  if (trace_file) {
+    trace_file->write(trace.chrome_json());
+    trace_file->commit();
   }
   if (outputs.frames() > 0) {
     outputs.commit();

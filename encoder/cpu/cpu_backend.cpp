@@ -19,6 +19,7 @@
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/quality.h"
+#include "c63/trace.h"
 #include "cpu/frame_coder.h"
 
 namespace c63::cpu {
@@ -168,9 +169,9 @@ class CpuBackend final : public Backend {
       }
       try {
         code(lane, *slot);
-        start([this, slot] {
+        start([this, &lane, slot] {
           try {
-            write(*slot);
+            write(lane, *slot);
           } catch (...) {
             slot->fault = std::current_exception();
           }
@@ -191,6 +192,13 @@ class CpuBackend final : public Backend {
     done_.notify_one();
   }
 
+  /// Reports what ran from `start` until now.
+  void trace(const char* what, TraceTrack track, const Lane& lane, const Slot& slot, Clock::time_point start) const {
+    if (settings_.trace == nullptr) return;
+    const auto index = static_cast<int>(&lane - lanes_.data());
+    settings_.trace->span({what, track, index, slot.plan.index, start, Clock::now()});
+  }
+
   template <typename Row>
   void for_each_mcu_row(Row&& row) {
     // Isolated, or a thread that waits here could pick up another lane's whole frame meanwhile.
@@ -203,7 +211,9 @@ class CpuBackend final : public Backend {
   void code(Lane& lane, Slot& slot) {
     const Geometry& geometry = coder_.geometry();
     FrameStatistics& statistics = slot.frame.statistics;
+    const auto start_load = Clock::now();
     lane.current.assign(slot.input);
+    trace("load", TraceTrack::lane, lane, slot, start_load);
     PaddedPicture& reconstruction = lane.pictures[lane.reconstruction];
     FrameJob job{.key = slot.plan.key,
                  .current = &lane.current,
@@ -229,11 +239,13 @@ class CpuBackend final : public Backend {
         for (int p = 0; p < kPlanes; ++p) slot.frame.motion[p].vectors = slot.symbols.planes[p].vectors;
       }
       statistics.times.motion = milliseconds_since(start_motion);
+      trace("search", TraceTrack::lane, lane, slot, start_motion);
     }
 
     const auto start_transform = Clock::now();
     for_each_mcu_row([&](int row) { coder_.code_row(job, row); });
     statistics.times.transform = milliseconds_since(start_transform);
+    trace("code", TraceTrack::lane, lane, slot, start_transform);
 
     const auto start_measure = Clock::now();
     if (settings_.measure_psnr) {
@@ -257,11 +269,12 @@ class CpuBackend final : public Backend {
       lane.prediction.copy_to(slot.frame.prediction);
     }
     statistics.times.measure = milliseconds_since(start_measure);
+    trace("measure", TraceTrack::lane, lane, slot, start_measure);
     lane.reconstruction = 1 - lane.reconstruction;
   }
 
   /// Writes the coded frame.
-  void write(Slot& slot) const {
+  void write(const Lane& lane, Slot& slot) const {
     const auto start_entropy = Clock::now();
     std::vector<std::uint8_t>& bytes = slot.frame.bytes;
     write_frame_header(bytes, coder_.geometry(), coder_.tables(), slot.plan.key);
@@ -269,6 +282,7 @@ class CpuBackend final : public Backend {
     write_frame_trailer(bytes);
     slot.frame.statistics.bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
     slot.frame.statistics.times.entropy = milliseconds_since(start_entropy);
+    trace("entropy", TraceTrack::entropy, lane, slot, start_entropy);
   }
 
   EncoderSettings settings_;

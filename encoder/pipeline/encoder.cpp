@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/trace.h"
 #include "codec/geometry.h"
 #include "cpu/cpu_backend.h"
 #include "pipeline/backend.h"
@@ -70,13 +71,16 @@ class EncodeRun {
     for (;;) {
       read_frames(stop, batch);
       if (!batch.empty()) {
-        backend_.submit(batch);
+        {
+          const TraceScope trace(settings_.trace, "submit", TraceTrack::loop);
+          backend_.submit(batch);
+        }
         for (const LaneFrame& frame : batch) ++lanes_[frame.lane].in_flight;
         in_flight += static_cast<int>(batch.size());
         continue;
       }
       if (in_flight == 0) break;
-      LaneResult result = backend_.collect();
+      LaneResult result = collect();
       --lanes_[result.lane].in_flight;
       --in_flight;
       deliver(std::move(result.frame));
@@ -111,7 +115,13 @@ class EncodeRun {
     return LaneFrame{lane, {index, index == state.start}, 0};
   }
 
+  LaneResult collect() {
+    const TraceScope trace(settings_.trace, "wait", TraceTrack::loop);
+    return backend_.collect();
+  }
+
   void read_frame(Read& read) {
+    const TraceScope trace(settings_.trace, "read", TraceTrack::input, read.frame.lane, read.frame.plan.index);
     const auto start = Clock::now();
     try {
       read.done = feeder_.read(read.frame.plan.index, backend_.input(read.frame.lane));
@@ -129,6 +139,8 @@ class EncodeRun {
       if (lanes_[i].in_flight == backend_.depth() || stop.stop_requested()) continue;
       if (const auto frame = plan_frame(static_cast<int>(i))) reads_.push_back({*frame, false, nullptr});
     }
+    if (reads_.empty()) return;
+    const TraceScope trace(settings_.trace, "read", TraceTrack::loop);
     if (feeder_.concurrent() && reads_.size() > 1) {
       oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
     } else {
@@ -243,6 +255,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
       summary.key_frames += frame.key ? 1 : 0;
       summary.bytes += frame.bytes.size();
       if (frame.key) feeder.forget_before(frame.index);
+      const TraceScope trace(settings.trace, "write", TraceTrack::loop, 0, frame.index);
       sink(std::move(frame));
     }
   };

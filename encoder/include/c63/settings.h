@@ -9,6 +9,8 @@
 
 namespace c63 {
 
+class TraceSink;
+
 /// How the encoder looks for the best vector. All but the first two trade quality for speed.
 enum class SearchMethod {
   full,        ///< every candidate, or provably as good: the bytes of the course encoder
@@ -57,6 +59,8 @@ struct EncoderSettings {
   bool keep_reconstruction = false; ///< hands out what a decoder will show
   bool keep_prediction = false;     ///< hands out the motion-compensated prediction
   bool keep_motion = false;         ///< hands out vectors and SADs of every block
+
+  TraceSink* trace = nullptr;       ///< is told what every stage took (c63/trace.h); outlives the encoder
 
   Limits limits = {};
 };

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace c63 {
+
+/// Which row of a trace a span belongs to. Spans of one row with one index do not overlap, or lie one in another.
+enum class TraceTrack {
+  loop,     ///< the caller's thread: reading, handing out work, waiting, writing
+  input,    ///< reading for one lane; lanes may read at the same time
+  lane,     ///< one lane's chain of dependent frames
+  entropy,  ///< entropy coding for one lane, which runs beside the lane's next frame
+  device,   ///< work on a device, one index per stream
+};
+
+/// One piece of work: what, for which frame, from when to when.
+struct TraceSpan {
+  using Clock = std::chrono::steady_clock;
+
+  const char* name = "";  ///< a string that outlives the sink, such as a literal
+  TraceTrack track = TraceTrack::loop;
+  int index = 0;            ///< lane or stream
+  std::int64_t frame = -1;  ///< in display order; -1 for work that belongs to none
+  Clock::time_point start;
+  Clock::time_point end;
+};
+
+/// Is told about every span, from any thread. All times are of one clock: a device's own times are brought to it by
+/// whoever reports them (take the host's time at an event that the device has just passed, and add the distance to it).
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  virtual void span(const TraceSpan& span) noexcept = 0;
+};
+
+/// Reports the time between its construction and its end. Does nothing, not even look at the clock, without a sink.
+class TraceScope {
+ public:
+  TraceScope(TraceSink* sink, const char* name, TraceTrack track, int index = 0, std::int64_t frame = -1) : sink_(sink) {
+    if (sink_ != nullptr) span_ = {name, track, index, frame, TraceSpan::Clock::now(), {}};
+  }
+  ~TraceScope() {
+    if (sink_ == nullptr) return;
+    span_.end = TraceSpan::Clock::now();
+    sink_->span(span_);
+  }
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+ private:
+  TraceSink* sink_;
+  TraceSpan span_;
+};
+
+/// Keeps all spans in memory.
+class TraceRecorder final : public TraceSink {
+ public:
+  TraceRecorder() : origin_(TraceSpan::Clock::now()) {}
+
+  void span(const TraceSpan& span) noexcept override;
+
+  /// What was recorded, in order of its start.
+  [[nodiscard]] std::vector<TraceSpan> spans() const;
+  /// Spans that found no memory.
+  [[nodiscard]] std::size_t dropped() const;
+
+  /// The trace as the JSON object that Chrome's about:tracing and Perfetto (ui.perfetto.dev) open. Times are
+  /// microseconds since this recorder was made.
+  [[nodiscard]] std::string chrome_json() const;
+
+ private:
+  TraceSpan::Clock::time_point origin_;
+  mutable std::mutex mutex_;
+  std::vector<TraceSpan> spans_;
+  std::size_t dropped_ = 0;
+};
+
+}  // namespace c63
