@@ -1,8 +1,10 @@
 #include "c63/trace.h"
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <cstdio>
-#include <set>
+#include <map>
 #include <tuple>
 
 namespace c63 {
@@ -11,28 +13,55 @@ namespace {
 constexpr int kHost = 1;
 constexpr int kDevice = 2;
 
-/// Where a viewer shows a span: process and thread number, in the order in which they are to be listed.
+/// Where a viewer shows a span, in the order in which rows are to be listed: process, lane, kind of row. Where spans of
+/// one row overlap (two frames of a lane may be entropy coded at once), the later ones move to rows of their own.
 struct Row {
-  int process;
-  int thread;
-  std::string name;
+  int process = kHost;
+  int lane = -1;
+  int kind = 0;
+  int overflow = 0;
 
-  friend bool operator<(const Row& a, const Row& b) {
-    return std::tie(a.process, a.thread) < std::tie(b.process, b.thread);
-  }
+  friend auto operator<=>(const Row&, const Row&) = default;
 };
 
 Row row_of(const TraceSpan& span) {
-  const std::string number = std::to_string(span.index);
-  const int lane = 1 + 3 * span.index;  // the rows of one lane stand together
   switch (span.track) {
-    case TraceTrack::loop: return {kHost, 0, "loop"};
-    case TraceTrack::input: return {kHost, lane, "lane " + number + " input"};
-    case TraceTrack::lane: return {kHost, lane + 1, "lane " + number};
-    case TraceTrack::entropy: return {kHost, lane + 2, "lane " + number + " entropy"};
-    case TraceTrack::device: break;
+    case TraceTrack::loop: break;
+    case TraceTrack::input: return {kHost, span.index, 0};
+    case TraceTrack::lane: return {kHost, span.index, 1};
+    case TraceTrack::entropy: return {kHost, span.index, 2};
+    case TraceTrack::device: return {kDevice, span.index, 0};
   }
-  return {kDevice, span.index, "stream " + number};
+  return {};
+}
+
+std::string name_of(const Row& row) {
+  std::string name = "loop";
+  if (row.process == kDevice) {
+    name = "stream " + std::to_string(row.lane);
+  } else if (row.lane >= 0) {
+    constexpr std::array kKinds = {" input", "", " entropy"};
+    name = "lane " + std::to_string(row.lane) + kKinds[static_cast<std::size_t>(row.kind)];
+  }
+  return row.overflow == 0 ? name : name + " (" + std::to_string(row.overflow + 1) + ")";
+}
+
+/// The row of every span, which are in order of start.
+std::vector<Row> place(const std::vector<TraceSpan>& spans) {
+  std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;  // ends of the spans that a row is in the midst of
+  std::vector<Row> rows;
+  rows.reserve(spans.size());
+  for (const TraceSpan& span : spans) {
+    for (Row row = row_of(span);; ++row.overflow) {
+      auto& ends = open[row];
+      while (!ends.empty() && ends.back() <= span.start) ends.pop_back();
+      if (!ends.empty() && ends.back() < span.end) continue;
+      ends.push_back(span.end);
+      rows.push_back(row);
+      break;
+    }
+  }
+  return rows;
 }
 
 const char* category(TraceTrack track) {
@@ -97,23 +126,26 @@ std::size_t TraceRecorder::dropped() const {
 
 std::string TraceRecorder::chrome_json() const {
   const std::vector<TraceSpan> sorted = spans();
-  std::set<Row> rows;
-  for (const TraceSpan& span : sorted) rows.insert(row_of(span));
+  const std::vector<Row> rows = place(sorted);
+  std::map<Row, int> threads;
+  for (const Row& row : rows) threads[row] = 0;
+  int number = 0;
+  for (auto& [row, thread] : threads) thread = ++number;
 
   std::string json = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"dropped_spans\":\"" + std::to_string(dropped()) +
                      "\"},\"traceEvents\":[\n";
   json += metadata("process_name", kHost, 0, "\"name\":\"c63 host\"");
-  if (!rows.empty() && rows.rbegin()->process == kDevice) {
+  if (!threads.empty() && threads.rbegin()->first.process == kDevice) {
     json += metadata("process_name", kDevice, 0, "\"name\":\"c63 device\"");
   }
-  for (const Row& row : rows) {
-    json += metadata("thread_name", row.process, row.thread, "\"name\":" + quoted(row.name.c_str()));
-    json += metadata("thread_sort_index", row.process, row.thread, "\"sort_index\":" + std::to_string(row.thread));
+  for (const auto& [row, thread] : threads) {
+    json += metadata("thread_name", row.process, thread, "\"name\":" + quoted(name_of(row).c_str()));
+    json += metadata("thread_sort_index", row.process, thread, "\"sort_index\":" + std::to_string(thread));
   }
-  for (const TraceSpan& span : sorted) {
-    const Row row = row_of(span);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const TraceSpan& span = sorted[i];
     json += "{\"ph\":\"X\",\"name\":" + quoted(span.name) + ",\"cat\":\"" + category(span.track) +
-            "\",\"pid\":" + std::to_string(row.process) + ",\"tid\":" + std::to_string(row.thread) +
+            "\",\"pid\":" + std::to_string(rows[i].process) + ",\"tid\":" + std::to_string(threads[rows[i]]) +
             ",\"ts\":" + microseconds(span.start - origin_) + ",\"dur\":" + microseconds(span.end - span.start);
     if (span.frame >= 0) json += ",\"args\":{\"frame\":" + std::to_string(span.frame) + "}";
     json += "},\n";

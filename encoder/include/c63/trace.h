@@ -9,7 +9,7 @@
 
 namespace c63 {
 
-/// Which row of a trace a span belongs to. Spans of one row with one index do not overlap, or lie one in another.
+/// Which row of a trace a span belongs to, together with an index.
 enum class TraceTrack {
   loop,     ///< the caller's thread: reading, handing out work, waiting, writing
   input,    ///< reading for one lane; lanes may read at the same time
