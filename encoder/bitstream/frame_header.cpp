@@ -13,6 +13,8 @@ enum Marker : std::uint8_t { kSoi = 0xD8, kDqt = 0xDB, kSof0 = 0xC0, kDht = 0xC4
 
 constexpr std::size_t kDqtPayload = 3 * 65;
 constexpr std::size_t kSofPayload = 16;
+constexpr std::size_t kMaxDhtPayload = 4 * (17 + 256);
+constexpr std::size_t kSosPayload = 10;
 
 void put_u16(std::vector<std::uint8_t>& out, unsigned value) {
   out.push_back(static_cast<std::uint8_t>(value >> 8));
@@ -66,13 +68,19 @@ class SegmentReader {
     need(count);
     offset_ += count;
   }
-  /// The bytes up to the next 0xFF that no 0x00 follows.
-  std::span<const std::uint8_t> scan() {
+  /// The bytes up to the next 0xFF that no 0x00 follows, which comes after `max_bytes` at most.
+  std::span<const std::uint8_t> scan(std::uint64_t max_bytes) {
     const std::size_t start = offset_;
     for (std::size_t at = start;;) {
       const void* const found = at < bytes_.size() ? std::memchr(bytes_.data() + at, 0xFF, bytes_.size() - at) : nullptr;
+      const std::size_t reached =
+          found != nullptr ? static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes_.data()) : bytes_.size();
+      if (reached - start > max_bytes) {
+        fail("C63-SCAN-TRAILING", "the scan is longer than its picture can take",
+             start + static_cast<std::size_t>(max_bytes));
+      }
       if (found == nullptr) fail_truncated();
-      at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes_.data());
+      at = reached;
       if (at + 1 >= bytes_.size()) fail_truncated();
       if (bytes_[at + 1] != 0x00) {
         offset_ = at;
@@ -188,7 +196,6 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
         break;
       case kSof0: {
         if (has_size) in.fail("C63-SOF-TWICE", "a second SOF in one frame", at);
-        if (has_scan) in.fail("C63-SOF-LATE", "SOF after the scan", at);
         const std::size_t payload = segment_length(in, "SOF");
         if (payload != kSofPayload) {
           in.fail("C63-SEGMENT-LENGTH", "SOF length " + std::to_string(payload + 2) + " is not 18", at + 2);
@@ -220,21 +227,32 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
         has_size = true;
         break;
       }
-      case kDht:
-        in.skip(segment_length(in, "DHT"));  // the code tables are fixed
+      case kDht: {
+        const std::size_t payload = segment_length(in, "DHT");
+        if (payload > kMaxDhtPayload) {
+          in.fail("C63-SEGMENT-LENGTH", "DHT length " + std::to_string(payload + 2) + " is more than four tables take",
+                  at + 2);
+        }
+        in.skip(payload);  // the code tables are fixed
         break;
-      case kSos:
+      }
+      case kSos: {
         if (has_scan) in.fail("C63-SCAN-TWICE", "a second scan in one frame", at);
         if (!has_size) in.fail("C63-SCAN-BEFORE-SOF", "scan before SOF", at);
         if (!tables) in.fail("C63-NO-DQT", "no quantization tables before the scan", at);
-        in.skip(segment_length(in, "SOS"));
+        const std::size_t payload = segment_length(in, "SOS");
+        if (payload != kSosPayload) {
+          in.fail("C63-SEGMENT-LENGTH", "SOS length " + std::to_string(payload + 2) + " is not 12", at + 2);
+        }
+        in.skip(payload);
         frame.scan_offset = in.offset();
-        frame.scan = in.scan();
+        frame.scan = in.scan(largest_scan(frame.geometry));
         has_scan = true;
         if (frame.scan.size() < smallest_scan(frame.geometry)) {
           in.fail("C63-SCAN-MARKER", "a marker cuts the scan short", in.offset());
         }
         break;
+      }
       case kEoi:
         if (!has_size && !has_scan) {
           in.fail("C63-NO-SOF", "a frame without SOF and scan, which would repeat the last picture", at);

@@ -38,6 +38,13 @@ struct ParsedFrame {
   return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
 }
 
+/// The most bytes that it can take: every block with a vector, the longest code and value for each coefficient, and every
+/// byte stuffed.
+[[nodiscard]] constexpr std::uint64_t largest_scan(const Geometry& geometry) {
+  constexpr std::uint64_t kBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
+  return (kBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
+}
+
 /// Takes frames of one stream apart, in order; keeps what persists from frame to frame (quantization tables, size).
 class FrameParser {
  public:

@@ -27,6 +27,22 @@ int thread_count(const DecoderSettings& settings) {
   return settings.threads > 0 ? settings.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// Bytes of one decoded frame as it is handed out.
+std::uint64_t decoded_bytes(const DecoderSettings& settings, const Geometry& geometry) {
+  return (settings.keep_prediction ? 2 : 1) * static_cast<std::uint64_t>(geometry.frame_bytes());
+}
+
+/// Throws Error (limit) where not even one chain and what it hands out fit the memory limit.
+void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
+  const std::uint64_t needed = FrameChain::memory(geometry) + 2 * decoded_bytes(settings, geometry);
+  if (needed > settings.limits.max_memory) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
+                    std::to_string(needed) + " bytes, the limit is " + std::to_string(settings.limits.max_memory) +
+                    " (--max-memory)", {.frame = 0});
+  }
+}
+
 /// Decodes `coded` with a chain; faults and results are placed in the stream.
 DecodedFrame decode_in_stream(FrameChain& chain, const StreamFrame& coded) {
   try {
@@ -117,8 +133,12 @@ class ParallelDecode {
     const std::lock_guard lock(mutex_);
     if (held_back_) return gops_.size() < max_gops_;
     std::size_t waiting = 0;
-    for (const Gop& gop : gops_) waiting += gop.coded.size();
-    return waiting < kMaxCodedFrames;
+    std::uint64_t bytes = 0;
+    for (const Gop& gop : gops_) {
+      waiting += gop.coded.size();
+      for (const StreamFrame& frame : gop.coded) bytes += frame.bytes.size();
+    }
+    return waiting < kMaxCodedFrames && (waiting < 2 || bytes < settings_.limits.max_memory / 4);
   }
 
   /// Reads one coded frame and gives it to its GOP; false at the end of the stream.
@@ -151,17 +171,13 @@ class ParallelDecode {
 
   void plan_memory(const Geometry& geometry) {
     geometry_ = geometry;
-    const std::uint64_t chain = FrameChain::memory(geometry) + 2 * geometry.frame_bytes();
-    if (chain > settings_.limits.max_memory) {
-      throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                  "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
-                      std::to_string(chain) + " bytes, the limit is " + std::to_string(settings_.limits.max_memory) +
-                      " (--max-memory)", {.frame = 0});
-    }
-    max_gops_ = static_cast<std::size_t>(
-        std::clamp<std::uint64_t>(settings_.limits.max_memory / 2 / chain, 1, static_cast<std::uint64_t>(threads_) + 1));
-    max_decoded_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(
-        settings_.limits.max_memory / 2 / max_gops_ / geometry.frame_bytes(), 2, 1024));
+    require_memory(settings_, geometry);
+    // A quarter for coded frames, a quarter for chains, half for decoded frames that wait for their turn.
+    const std::uint64_t quarter = settings_.limits.max_memory / 4;
+    max_gops_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(quarter / FrameChain::memory(geometry), 1,
+                                                                   static_cast<std::uint64_t>(threads_) + 1));
+    max_decoded_ = static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(2 * quarter / max_gops_ / decoded_bytes(settings_, geometry), 2, 1024));
   }
 
   /// Starts decoding a GOP where there is something to do and room for the result. The mutex is held.
@@ -271,7 +287,24 @@ DecodeSummary Decoder::decode(std::span<const std::uint8_t> stream, const Sink& 
 }
 
 struct FrameDecoder::State {
-  explicit State(const DecoderSettings& settings) : parser(settings.limits), chain(settings) {}
+  explicit State(const DecoderSettings& decoder_settings)
+      : settings(decoder_settings), parser(settings.limits), chain(settings) {}
+
+  /// Decodes one frame; places of faults are from its start.
+  DecodedFrame decode(std::span<const std::uint8_t> bytes) {
+    const ParsedFrame parsed = parser.parse(bytes);
+    if (parsed.size != bytes.size()) {
+      throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes behind the end of the frame",
+                  {.offset = static_cast<std::int64_t>(parsed.size)});
+    }
+    if (index == 0) require_memory(settings, parsed.geometry);
+    DecodedFrame frame = chain.decode(parsed);
+    frame.index = index++;
+    frame.offset = std::exchange(offset, offset + parsed.size);
+    return frame;
+  }
+
+  DecoderSettings settings;
   FrameParser parser;
   FrameChain chain;
   std::int64_t index = 0;
@@ -284,15 +317,11 @@ FrameDecoder::FrameDecoder(FrameDecoder&&) noexcept = default;
 FrameDecoder& FrameDecoder::operator=(FrameDecoder&&) noexcept = default;
 
 DecodedFrame FrameDecoder::decode(std::span<const std::uint8_t> bytes) {
-  const ParsedFrame parsed = state_->parser.parse(bytes);
-  if (parsed.size != bytes.size()) {
-    throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes behind the end of the frame",
-                {.frame = state_->index, .offset = static_cast<std::int64_t>(parsed.size)});
+  try {
+    return state_->decode(bytes);
+  } catch (const Error& error) {
+    throw error.at({.frame = state_->index});
   }
-  DecodedFrame frame = state_->chain.decode(parsed);
-  frame.index = state_->index++;
-  frame.offset = std::exchange(state_->offset, state_->offset + parsed.size);
-  return frame;
 }
 
 std::vector<std::uint8_t> decode(std::span<const std::uint8_t> stream, const DecoderSettings& settings) {

@@ -43,14 +43,17 @@ int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
                     std::to_string(lane_bytes) + " bytes, the limit is " +
                     std::to_string(settings.limits.max_memory) + " (--max-memory)");
   }
-  limit = std::clamp<std::int64_t>(static_cast<std::int64_t>(settings.limits.max_memory / 2 / lane_bytes), 1, limit);
+  const std::uint64_t lanes_in_half = settings.limits.max_memory / 2 / lane_bytes;
+  limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(lanes_in_half, 1, static_cast<std::uint64_t>(limit)));
   const auto kept_pictures = static_cast<std::uint64_t>(!source.seekable()) +
                              static_cast<std::uint64_t>(settings.keep_reconstruction) +
                              static_cast<std::uint64_t>(settings.keep_prediction);
   if (kept_pictures > 0) {
-    const std::uint64_t gop_bytes = kept_pictures * static_cast<std::uint64_t>(settings.key_interval) *
-                                    frame_bytes(settings.width, settings.height);
-    limit = std::min<std::int64_t>(limit, 1 + static_cast<std::int64_t>(settings.limits.max_memory / 2 / gop_bytes));
+    // Divided step by step: the bytes of a GOP may be more than 64 bits hold.
+    const std::uint64_t pictures =
+        settings.limits.max_memory / 2 / frame_bytes(settings.width, settings.height) / kept_pictures;
+    const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.key_interval);
+    limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
   }
   return static_cast<int>(limit);
 }

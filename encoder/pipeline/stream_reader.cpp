@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "c63/error.h"
 
@@ -13,6 +15,12 @@ bool StreamReader::read_more() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
+  }
+  if (end_ >= max_memory_) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "a coded frame does not end within the limit of " + std::to_string(max_memory_) +
+                    " bytes (--max-memory)",
+                {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
   // Doubling keeps the work of parsing a large frame anew linear.
   if (buffer_.size() - end_ < std::max(kChunk, end_)) buffer_.resize(end_ + std::max(kChunk, end_));

@@ -20,7 +20,8 @@ struct StreamFrame {
 /// Cuts a stream into its frames, reading no further than it must.
 class StreamReader {
  public:
-  StreamReader(ByteSource& source, Limits limits) : source_(source), parser_(limits) {}
+  StreamReader(ByteSource& source, Limits limits)
+      : source_(source), max_memory_(limits.max_memory), parser_(limits) {}
 
   /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
@@ -32,6 +33,7 @@ class StreamReader {
   bool read_more();
 
   ByteSource& source_;
+  std::uint64_t max_memory_;
   FrameParser parser_;
   std::vector<std::uint8_t> buffer_;
   std::size_t begin_ = 0;  ///< of the next frame in buffer_

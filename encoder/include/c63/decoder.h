@@ -79,7 +79,8 @@ class FrameDecoder {
   FrameDecoder(FrameDecoder&&) noexcept;
   FrameDecoder& operator=(FrameDecoder&&) noexcept;
 
-  /// Decodes the one coded frame that `bytes` holds, SOI to EOI.
+  /// Decodes the one coded frame that `bytes` holds, SOI to EOI. Throws Error (input, limit) with the frame's index and
+  /// the offset in `bytes`; decoding can go on with the next key frame then.
   DecodedFrame decode(std::span<const std::uint8_t> bytes);
 
  private:

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+namespace c63::test {
+
+/// Watches operator new of this test program, on all threads, for as long as it lives. One at a time.
+class AllocationProbe {
+ public:
+  AllocationProbe();
+  ~AllocationProbe();
+  AllocationProbe(const AllocationProbe&) = delete;
+  AllocationProbe& operator=(const AllocationProbe&) = delete;
+
+  /// Bytes of the largest single request so far.
+  [[nodiscard]] std::size_t largest() const;
+};
+
+}  // namespace c63::test

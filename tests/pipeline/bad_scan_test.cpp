@@ -1,0 +1,315 @@
+// Scans with codes that no encoder writes: every case is one error with its place, after all whole frames before.
+
+#include "bitstream/entropy_decoder.h"
+#include "bitstream/entropy_encoder.h"
+#include "pipeline/bad_stream.h"
+
+namespace c63::test {
+namespace {
+
+class BadScan : public BadStream {
+ protected:
+  static constexpr int kSide = 16;
+
+  static Bytes empty_key_frame() { return ScanBuilder().empty_blocks().frame(kSide, kSide, true); }
+
+  /// The scan in a key frame, and in an inter frame behind an empty key frame, has that fault in that block, which starts
+  /// in byte `byte` of the scan.
+  static void expect_block_fault(ScanBuilder& scan, const std::string& id, const std::string& block, std::size_t byte,
+                                 bool key, int side = kSide) {
+    const Bytes before = side == kSide ? empty_key_frame() : encode(Bytes(frame_bytes(side, side)), {.width = side, .height = side});
+    Bytes stream = before;
+    const Bytes frame = scan.frame(side, side, key);
+    stream.insert(stream.end(), frame.begin(), frame.end());
+    const Decoded decoded = decode_stream(stream);
+    ASSERT_TRUE(decoded.error) << id << " was expected";
+    EXPECT_EQ(decoded.error->id(), id) << decoded.error->what();
+    EXPECT_EQ(decoded.error->kind(), ErrorKind::input);
+    EXPECT_EQ(decoded.error->place().block, block) << decoded.error->what();
+    EXPECT_EQ(decoded.error->place().frame, 1) << decoded.error->what();
+    EXPECT_EQ(decoded.error->place().offset, static_cast<std::int64_t>(before.size() + layout::kScan + byte))
+        << decoded.error->what();
+    EXPECT_EQ(decoded.frames.size(), 1U);
+  }
+};
+
+TEST_F(BadScan, EmptyScanDecodes) {
+  const Decoded decoded = decode_stream(empty_key_frame());
+  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  EXPECT_EQ(decoded.pictures(), Bytes(frame_bytes(kSide, kSide)));
+}
+
+TEST_F(BadScan, VectorOutsideThePicture) {
+  for (const auto& [x, y] : {std::pair{-1, 0}, {0, -1}, {1, 9}, {9, 1}, {127, 0}, {0, -127}}) {
+    ScanBuilder scan;
+    scan.vector(x, y).empty_luma().empty_blocks(1);
+    expect_block_fault(scan, "C63-MV-RANGE", "Y block 0,0", 0, false);
+  }
+  ScanBuilder scan;
+  scan.empty_blocks(5);  // stands for a Y block: the same bits but one
+  ScanBuilder chroma;
+  chroma.intra().empty_luma().intra().empty_luma().intra().empty_luma().intra().empty_luma();
+  chroma.vector(0, 1).empty_chroma().intra().empty_chroma();
+  expect_block_fault(chroma, "C63-MV-RANGE", "U block 0,0", 3, false);
+}
+
+TEST_F(BadScan, VectorsAtTheEdgesAreLegal) {
+  ScanBuilder scan;
+  scan.vector(8, 8).empty_luma().vector(-8, 8).empty_luma().vector(8, -8).empty_luma().vector(-8, -8).empty_luma();
+  scan.vector(0, 0).empty_chroma().vector(0, 0).empty_chroma();
+  Bytes stream = empty_key_frame();
+  const Bytes frame = scan.frame(kSide, kSide, false);
+  stream.insert(stream.end(), frame.begin(), frame.end());
+  const Decoded decoded = decode_stream(stream);
+  EXPECT_FALSE(decoded.error) << decoded.error->what();
+  EXPECT_EQ(decoded.frames.size(), 2U);
+}
+
+TEST_F(BadScan, VectorsOfKeyFramesAreReadAndIgnored) {
+  ScanBuilder scan;
+  scan.vector(-100, 100).value(kDcLumaCodes, 5).symbol(kAcLumaCodes, kEndOfBlock);
+  scan.reuse().empty_luma().empty_blocks(2);
+  const Bytes with = scan.frame(kSide, kSide, true);
+  ScanBuilder plain;
+  plain.intra().value(kDcLumaCodes, 5).symbol(kAcLumaCodes, kEndOfBlock).empty_blocks(1);
+  const Decoded decoded = decode_stream(with);
+  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  EXPECT_EQ(decoded.pictures(), decode_stream(plain.frame(kSide, kSide, true)).pictures());
+}
+
+TEST_F(BadScan, ReuseInColumnZero) {
+  ScanBuilder first;
+  first.reuse().empty_luma().empty_blocks(1);
+  expect_block_fault(first, "C63-MV-REUSE", "Y block 0,0", 0, false);
+  ScanBuilder third;
+  third.vector(0, 0).empty_luma().intra().empty_luma().reuse().empty_luma().empty_blocks(3);
+  expect_block_fault(third, "C63-MV-REUSE", "Y block 0,1", 2, false);
+  ScanBuilder chroma;
+  for (int block = 0; block < 4; ++block) chroma.vector(0, 0).empty_luma();
+  chroma.reuse().empty_chroma().empty_blocks(5);
+  expect_block_fault(chroma, "C63-MV-REUSE", "U block 0,0", 6, false);
+}
+
+TEST_F(BadScan, ReuseOfAnIntraBlock) {
+  ScanBuilder scan;
+  scan.intra().empty_luma().reuse().empty_luma().empty_blocks(2);
+  expect_block_fault(scan, "C63-MV-REUSE", "Y block 1,0", 0, false);
+}
+
+TEST_F(BadScan, IntraBlocksOfInterFramesPredictFromNothing) {
+  const Bytes key = encode(Bytes(frame_bytes(kSide, kSide), 200), {.width = kSide, .height = kSide});
+  ScanBuilder scan;
+  scan.empty_blocks();
+  Bytes stream = key;
+  const Bytes frame = scan.frame(kSide, kSide, false);
+  stream.insert(stream.end(), frame.begin(), frame.end());
+  const Decoded decoded = decode_stream(stream);
+  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  EXPECT_NE(decoded.frames[0].picture, Bytes(frame_bytes(kSide, kSide)));
+  EXPECT_EQ(decoded.frames[1].picture, Bytes(frame_bytes(kSide, kSide)));
+}
+
+TEST_F(BadScan, CoefficientsPastTheLast) {
+  ScanBuilder runs;  // 48 zeros, then sixteen more: index 65
+  runs.intra().value(kDcLumaCodes, 0);
+  for (int i = 0; i < 4; ++i) runs.symbol(kAcLumaCodes, kZeroRunLength);
+  expect_block_fault(runs.empty_blocks(1), "C63-AC-INDEX", "Y block 0,0", 0, true);
+
+  ScanBuilder run;  // 48 zeros, then fifteen and a coefficient: index 64
+  run.intra().value(kDcLumaCodes, 0);
+  for (int i = 0; i < 3; ++i) run.symbol(kAcLumaCodes, kZeroRunLength);
+  run.symbol(kAcLumaCodes, 0xF1).bits(1, 1);
+  expect_block_fault(run.empty_blocks(1), "C63-AC-INDEX", "Y block 0,0", 0, true);
+
+  ScanBuilder chroma;
+  for (int block = 0; block < 4; ++block) chroma.intra().empty_luma();
+  chroma.intra().value(kDcChromaCodes, 0);
+  for (int i = 0; i < 4; ++i) chroma.symbol(kAcChromaCodes, kZeroRunLength);
+  expect_block_fault(chroma.empty_blocks(5), "C63-AC-INDEX", "U block 0,0", 3, true);
+}
+
+TEST_F(BadScan, LastCoefficientNeedsNoEndOfBlock) {
+  ScanBuilder scan;  // 48 zeros, fourteen more, then index 63
+  scan.intra().value(kDcLumaCodes, 0);
+  for (int i = 0; i < 3; ++i) scan.symbol(kAcLumaCodes, kZeroRunLength);
+  scan.symbol(kAcLumaCodes, 0xE1).bits(1, 1);
+  scan.empty_blocks(1);
+  const Decoded decoded = decode_stream(scan.frame(kSide, kSide, true));
+  EXPECT_FALSE(decoded.error) << decoded.error->what();
+}
+
+TEST_F(BadScan, DcOverflow) {
+  // 32 differences of 1000 are the most that 16 bits hold.
+  ScanBuilder scan;
+  for (int mcu = 0; mcu < 9; ++mcu) {
+    for (int block = 0; block < 4; ++block) scan.intra().value(kDcLumaCodes, 1000).symbol(kAcLumaCodes, kEndOfBlock);
+    scan.empty_blocks(4);
+  }
+  constexpr std::size_t kMcuBits = 4 * (1 + 8 + 10 + 4) + 2 * (1 + 2 + 2);
+  expect_block_fault(scan, "C63-DC-OVERFLOW", "Y block 4,4", 8 * kMcuBits / 8, true, 48);
+}
+
+TEST_F(BadScan, UnknownCodes) {
+  ScanBuilder dc;
+  dc.intra().bits(0x1FF, 9).empty_blocks(1);
+  expect_block_fault(dc, "C63-CODE", "Y block 0,0", 0, true);
+
+  ScanBuilder chroma;
+  for (int block = 0; block < 4; ++block) chroma.intra().empty_luma();
+  chroma.intra().bits(0x7FF, 11).empty_blocks(5);
+  expect_block_fault(chroma, "C63-CODE", "U block 0,0", 3, true);
+
+  ScanBuilder ac;
+  ac.intra().value(kDcLumaCodes, 0).bits(0xFFFF, 16).empty_blocks(1);
+  expect_block_fault(ac, "C63-CODE", "Y block 0,0", 0, true);
+
+  ScanBuilder size_ten;  // the code that the course decoder rejects, too
+  size_ten.intra().value(kDcLumaCodes, 0).bits(0xFF83, 16).bits(0x3FF, 10).empty_blocks(1);
+  expect_block_fault(size_ten, "C63-CODE", "Y block 0,0", 0, true);
+
+  ScanBuilder x;
+  x.bits(2, 2).bits(0x1F, 5).empty_blocks(0);
+  expect_block_fault(x, "C63-CODE", "Y block 0,0", 0, false);
+
+  ScanBuilder y;
+  y.bits(2, 2).value(kDcLumaCodes, 0).bits(0x1F, 5).empty_blocks(0);
+  expect_block_fault(y, "C63-CODE", "Y block 0,0", 0, false);
+}
+
+TEST_F(BadScan, MarkerInsideTheScan) {
+  for (const std::uint8_t marker : {0xD0, 0xD8, 0xC4, 0xE1, 0x01}) {
+    StreamEditor edited(valid());
+    const std::size_t at = layout::kScan + 40;
+    edited.insert(1, at, {0xFF, marker});
+    const Decoded decoded = decode_stream(edited.bytes());
+    ASSERT_TRUE(decoded.error);
+    EXPECT_TRUE(decoded.error->kind() == ErrorKind::input) << decoded.error->what();
+    EXPECT_EQ(decoded.error->place().frame, 1) << decoded.error->what();
+    EXPECT_EQ(decoded.frames.size(), 1U);
+  }
+  stream_.insert(1, layout::kScan + 40, {0xFF, 0xD0});
+  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan + 40);
+}
+
+TEST_F(BadScan, EndOfFrameInsideTheScan) {
+  const std::size_t early = layout::kScan + 10;  // before the fewest bytes that so many blocks take
+  stream_.insert(1, early, {0xFF, 0xD9});
+  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, early);
+
+  stream_ = StreamEditor(valid());
+  const std::size_t late = stream_.frames[1].size() - 10;
+  ASSERT_NE(stream_.frames[1][late - 1], 0xFF);
+  stream_.insert(1, late, {0xFF, 0xD9});
+  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, late);
+}
+
+TEST_F(BadScan, BytesBehindTheLastBlock) {
+  const std::size_t end = stream_.frames[1].size() - 2;
+  for (const Bytes& extra : {Bytes{0x00, 0x00}, Bytes{0x00, 0x01, 0x02}, Bytes{0x77, 0x77}}) {
+    StreamEditor edited(valid());
+    edited.insert(1, end, extra);
+    const Decoded decoded = decode_stream(edited.bytes());
+    ASSERT_TRUE(decoded.error);
+    EXPECT_EQ(decoded.error->id(), "C63-SCAN-TRAILING") << decoded.error->what();
+    EXPECT_EQ(decoded.error->place().frame, 1);
+    EXPECT_EQ(decoded.frames.size(), 1U);
+  }
+}
+
+TEST_F(BadScan, ScanMissing) {
+  const std::size_t scan = stream_.frames[1].size() - 2 - layout::kScan;
+  stream_.cut(1, layout::kScan, scan);
+  expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan);
+}
+
+/// Whatever comes out must be decoded frames or an Error.
+void expect_survives(const Bytes& stream, int threads) {
+  DecoderSettings settings{.threads = threads, .keep_prediction = true, .keep_motion = true};
+  settings.limits.max_pixels = 1 << 16;
+  const Decoded decoded = decode_stream(stream, settings);
+  for (const DecodedFrame& frame : decoded.frames) {
+    EXPECT_EQ(frame.picture.size(), frame_bytes(frame.width, frame.height));
+  }
+}
+
+TEST_F(BadScan, RandomByteFlips) {
+  Random random(7);
+  for (int round = 0; round < 3000; ++round) {
+    Bytes stream = valid();
+    const std::uint32_t flips = 1 + random.below(4);
+    for (std::uint32_t i = 0; i < flips; ++i) {
+      stream[random.below(static_cast<std::uint32_t>(stream.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
+    }
+    expect_survives(stream, 1 + round % 3);
+  }
+}
+
+TEST_F(BadScan, RandomScans) {
+  Random random(8);
+  for (int round = 0; round < 2000; ++round) {
+    StreamEditor edited(valid());
+    Bytes& frame = edited.frames[round % 3U];
+    for (std::size_t i = layout::kScan; i + 2 < frame.size(); ++i) frame[i] = static_cast<std::uint8_t>(random.next() % 255);
+    expect_survives(edited.bytes(), 1 + round % 3);
+  }
+}
+
+TEST_F(BadScan, HostileCoefficientsStayDefined) {
+  // The largest levels and steps that a stream can hold; sanitizers watch the conversions.
+  for (const int sign : {1, -1}) {
+    ScanBuilder scan;
+    for (int mcu = 0; mcu < 4; ++mcu) {
+      for (int block = 0; block < 6; ++block) {
+        const bool luma = block < 4;
+        scan.intra().value(luma ? kDcLumaCodes : kDcChromaCodes, 2047 * sign);
+        for (int k = 1; k < 64; ++k) {
+          const int largest = luma ? 511 : 1023;
+          const int size = value_size(largest);
+          scan.symbol(luma ? kAcLumaCodes : kAcChromaCodes, size).bits(value_bits(largest * sign, size), size);
+        }
+      }
+    }
+    Bytes frame = scan.frame(32, 32, true);
+    for (std::size_t i = 0; i < 3 * 65; ++i) {
+      if (i % 65 != 0) frame[layout::kDqtTables + i] = 255;
+    }
+    const Decoded decoded = decode_stream(frame);
+    EXPECT_FALSE(decoded.error) << decoded.error->what();
+  }
+}
+
+TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
+  // The last Y block ends with eight -1 at k = 56..63, U and V are empty: the last 32 bits are zero, so the flush loses the
+  // bits of the unfinished byte. Other values before them move that byte's border through all its places.
+  int lost = 0;
+  for (int shift = 0; shift < 64; ++shift) {
+    FrameSymbols symbols(Geometry(16, 16));
+    symbols.key = true;
+    std::int16_t* const first = symbols.planes[0].block(0);
+    first[0] = static_cast<std::int16_t>(shift % 8 == 0 ? 0 : 1 << (shift % 8 - 1));
+    first[1] = static_cast<std::int16_t>(1 << (shift / 8));
+    std::int16_t* const last = symbols.planes[0].block(3);
+    last[0] = symbols.planes[0].block(2)[0] = symbols.planes[0].block(1)[0] = first[0];
+    for (int k = 56; k < 64; ++k) last[k] = -1;
+
+    Bytes frame;
+    write_frame_header(frame, symbols.geometry, make_quantization_tables(25), true);
+    BitCounts bits;
+    encode_scan(symbols, frame, bits);
+    const std::size_t scan_bytes = frame.size() - layout::kScan;
+    write_frame_trailer(frame);
+    const std::uint64_t coded_bits = bits.luma + bits.chroma + bits.motion;
+    if (8 * scan_bytes < coded_bits) ++lost;  // no bytes of 0xFF in these scans
+
+    const ParsedFrame parsed = FrameParser().parse(frame);
+    FrameSymbols decoded(parsed.geometry);
+    std::vector<std::uint8_t> scratch;
+    decode_scan(parsed, decoded, scratch);
+    for (int p = 0; p < kPlanes; ++p) EXPECT_EQ(decoded.planes[p].levels, symbols.planes[p].levels) << shift;
+    EXPECT_FALSE(decode_stream(frame).error);
+  }
+  EXPECT_GT(lost, 10);  // the case is really there
+}
+
+}  // namespace
+}  // namespace c63::test

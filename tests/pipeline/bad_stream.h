@@ -1,0 +1,70 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "pipeline/coding.h"
+#include "support/expect_error.h"
+#include "support/stream_editor.h"
+
+namespace c63::test {
+
+/// A valid stream of a key frame and two inter frames to spoil.
+class BadStream : public testing::Test {
+ protected:
+  static constexpr int kWidth = 48;
+  static constexpr int kHeight = 32;
+
+  static const Bytes& valid() {
+    static const Bytes stream = encode(moving_video(kWidth, kHeight, 3), {.width = kWidth, .height = kHeight});
+    return stream;
+  }
+  static const Bytes& valid_pictures() {
+    static const Bytes pictures = decode_stream(valid()).pictures();
+    return pictures;
+  }
+
+  /// Decoding `stream` hands out all frames before frame `frame`, unharmed, and then throws just this error; the same
+  /// for every number of threads, for small pieces, and frame by frame.
+  static void expect_fault(const Bytes& stream, const std::string& id, std::int64_t frame, std::size_t offset,
+                           ErrorKind kind = ErrorKind::input, const DecoderSettings& base = {}) {
+    for (const int threads : {1, 3}) {
+      for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
+        StreamSource source(stream, piece);
+        DecoderSettings settings = base;
+        settings.threads = threads;
+        const Decoded decoded = decode_stream(source, settings);
+        ASSERT_TRUE(decoded.error) << id << " was expected";
+        const Error& error = *decoded.error;
+        EXPECT_EQ(error.id(), id) << error.what();
+        EXPECT_EQ(error.kind(), kind) << error.what();
+        EXPECT_EQ(error.place().frame, frame) << error.what();
+        ASSERT_TRUE(error.place().offset) << error.what();
+        EXPECT_EQ(*error.place().offset, static_cast<std::int64_t>(offset)) << error.what();
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+        ASSERT_EQ(static_cast<std::int64_t>(decoded.frames.size()), frame);
+        const Bytes pictures = decoded.pictures();
+        if (base.first_frame == 0 && pictures.size() <= valid_pictures().size()) {
+          EXPECT_TRUE(std::equal(pictures.begin(), pictures.end(), valid_pictures().begin()));
+        }
+      }
+    }
+  }
+
+  /// The same with the faulty frame and the offset in it.
+  static void expect_fault_in(const StreamEditor& stream, const std::string& id, std::size_t frame, std::size_t at,
+                              ErrorKind kind = ErrorKind::input, const DecoderSettings& base = {}) {
+    expect_fault(stream.bytes(), id, static_cast<std::int64_t>(frame), stream.offset(frame) + at, kind, base);
+  }
+
+  static void expect_decodes_to_valid(const Bytes& stream) {
+    const Decoded decoded = decode_stream(stream);
+    ASSERT_FALSE(decoded.error) << decoded.error->what();
+    EXPECT_TRUE(decoded.pictures() == valid_pictures());
+  }
+
+  StreamEditor stream_{valid()};
+};
+
+}  // namespace c63::test

@@ -1,0 +1,381 @@
+// The encoder's promises besides its bytes: the same for any source, lanes and threads; faults, stops and fallbacks lose nothing.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cpu/cpu_backend.h"
+#include "pipeline/backend.h"
+#include "pipeline/coding.h"
+#include "support/expect_error.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 48;
+constexpr int kHeight = 32;
+constexpr int kFrames = 23;
+
+using Kind = VideoSource::Kind;
+
+EncoderSettings small_gops() {
+  EncoderSettings settings{.width = kWidth, .height = kHeight};
+  settings.key_interval = 4;
+  settings.lanes = 3;
+  settings.threads = 2;
+  return settings;
+}
+
+const Bytes& video() {
+  static const Bytes frames = moving_video(kWidth, kHeight, kFrames);
+  return frames;
+}
+
+/// One lane, one thread, from a file: what all others have to give.
+const Encoded& expected() {
+  static const Encoded encoded = [] {
+    EncoderSettings settings = small_gops();
+    settings.lanes = settings.threads = 1;
+    VideoSource source(video(), kWidth, kHeight);
+    return encode_source(source, settings);
+  }();
+  return encoded;
+}
+
+void expect_first_frames(const Encoded& encoded, std::size_t count) {
+  ASSERT_EQ(encoded.frames.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(encoded.frames[i].index, static_cast<std::int64_t>(i));
+    EXPECT_EQ(encoded.frames[i].key, i % 4 == 0);
+    EXPECT_EQ(encoded.frames[i].bytes, expected().frames[i].bytes) << i;
+  }
+}
+
+TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (const int threads : {1, 2, 5}) {
+      for (int lanes = 0; lanes <= 7; ++lanes) {
+        EncoderSettings settings = small_gops();
+        settings.threads = threads;
+        settings.lanes = lanes;
+        VideoSource source(video(), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, settings);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        expect_first_frames(encoded, kFrames);
+        EXPECT_EQ(encoded.summary.frames, kFrames);
+        EXPECT_EQ(encoded.summary.key_frames, 6);
+        const int wanted = lanes > 0 ? lanes : threads;
+        EXPECT_EQ(encoded.summary.lanes, kind == Kind::file ? std::min(wanted, 6) : wanted);
+      }
+    }
+  }
+}
+
+TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
+  EncoderSettings settings = small_gops();
+  settings.keep_reconstruction = settings.keep_prediction = settings.keep_motion = true;
+  settings.measure_ssim = true;
+  VideoSource source(video(), kWidth, kHeight, Kind::pipe);
+  const Encoded encoded = encode_source(source, settings);
+  ASSERT_FALSE(encoded.error);
+  expect_first_frames(encoded, kFrames);
+  const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});
+  ASSERT_EQ(decoded.frames.size(), encoded.frames.size());
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < encoded.frames.size(); ++i) {
+    const EncodedFrame& e = encoded.frames[i];
+    const DecodedFrame& d = decoded.frames[i];
+    EXPECT_EQ(d.picture, e.reconstruction);
+    EXPECT_EQ(d.prediction, e.prediction);
+    EXPECT_EQ(d.offset, offset);
+    EXPECT_EQ(d.coded_bytes, e.bytes.size());
+    offset += e.bytes.size();
+    std::uint64_t luma_sad = 0;
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(d.motion[p].vectors, e.motion[p].vectors);
+      for (const std::uint16_t sad : e.motion[p].sads) luma_sad += p == 0 ? sad : 0;
+    }
+    EXPECT_EQ(luma_sad, e.statistics.luma_sad);
+    const auto shown = split_planes(std::span(e.reconstruction), kWidth, kHeight);
+    const auto original =
+        split_planes(std::span(video()).subspan(i * frame_bytes(kWidth, kHeight)), kWidth, kHeight);
+    for (std::size_t p = 0; p < 3; ++p) {
+      std::uint64_t sse = 0;
+      for (std::size_t k = 0; k < shown[p].size(); ++k) {
+        const int difference = shown[p][k] - original[p][k];
+        sse += static_cast<std::uint64_t>(difference * difference);
+      }
+      EXPECT_EQ(sse, e.statistics.sse[p]);
+    }
+    const BitCounts& bits = e.statistics.bits;
+    EXPECT_LE(bits.header + bits.motion + bits.luma + bits.chroma, 8 * e.bytes.size() + 7);
+    EXPECT_GE(bits.header + bits.motion + bits.luma + bits.chroma, 8 * e.bytes.size());
+    EXPECT_EQ(bits.motion > static_cast<std::uint64_t>(kWidth * kHeight / 64 * 3 / 2), !e.key);
+  }
+}
+
+TEST(Encoder, NoFramesAreAnEmptyStream) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    VideoSource source({}, kWidth, kHeight, kind);
+    const Encoded encoded = encode_source(source, small_gops());
+    EXPECT_FALSE(encoded.error);
+    EXPECT_EQ(encoded.summary.frames, 0);
+  }
+  EXPECT_TRUE(encode({}, small_gops()).empty());
+}
+
+TEST(Encoder, PartialFrameInMemoryIsRefused) {
+  const auto partial = std::span(video()).first(frame_bytes(kWidth, kHeight) + 1);
+  expect_error(ErrorKind::input, "C63-PARTIAL-FRAME", [&] { (void)encode(partial, small_gops()); });
+}
+
+TEST(Encoder, SourceOfAnotherSizeIsRefused) {
+  VideoSource source(video(), kHeight, kWidth);
+  const Encoded encoded = encode_source(source, small_gops());
+  ASSERT_TRUE(encoded.error);
+  EXPECT_EQ(encoded.error->id(), "C63-SIZE-MISMATCH");
+}
+
+TEST(Encoder, SettingsOutOfRangeAreRefused) {
+  const auto refuses = [](auto change, ErrorKind kind, const std::string& id) {
+    EncoderSettings settings = small_gops();
+    change(settings);
+    expect_error(kind, id, [&] { Encoder encoder(settings); });
+  };
+  refuses([](auto& s) { s.width = s.height = 0; }, ErrorKind::usage, "C63-SIZE-ZERO");
+  refuses([](auto& s) { s.width = 0; }, ErrorKind::usage, "C63-SIZE-ZERO");
+  refuses([](auto& s) { s.height = -16; }, ErrorKind::usage, "C63-SIZE-ZERO");
+  refuses([](auto& s) { s.width = 65536; }, ErrorKind::limit, "C63-SIZE-RANGE");
+  refuses([](auto& s) { s.width = s.height = 33; }, ErrorKind::usage, "C63-SIZE-AREA");
+  refuses([](auto& s) { s.width = 2, s.height = 17; }, ErrorKind::usage, "C63-SIZE-AREA");
+  refuses([](auto& s) { s.limits.max_pixels = kWidth * kHeight - 1; }, ErrorKind::limit, "C63-MAX-PIXELS");
+  for (const int qp : {-1, 0, 4, 51, 100}) {
+    refuses([qp](auto& s) { s.qp = qp; }, ErrorKind::usage, "C63-QP-RANGE");
+  }
+  for (const int interval : {-5, 0}) {
+    refuses([interval](auto& s) { s.key_interval = interval; }, ErrorKind::usage, "C63-KEYINT-RANGE");
+  }
+  for (const int range : {-1, 0, 128}) {
+    refuses([range](auto& s) { s.search_range = range; }, ErrorKind::usage, "C63-MERANGE-RANGE");
+  }
+  refuses([](auto& s) { s.threads = -1; }, ErrorKind::usage, "C63-COUNT-RANGE");
+  refuses([](auto& s) { s.lanes = -1; }, ErrorKind::usage, "C63-COUNT-RANGE");
+}
+
+TEST(Encoder, ExtremeSettingsRoundTrip) {
+  for (const int range : {1, 2, 127}) {
+    for (const int interval : {1, 2, 1'000'000'000}) {
+      EncoderSettings settings = small_gops();
+      settings.search_range = range;
+      settings.key_interval = interval;
+      settings.keep_reconstruction = true;
+      for (const Kind kind : {Kind::file, Kind::pipe}) {
+        VideoSource source(extreme_video(kWidth, kHeight, 4), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, settings);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        EXPECT_EQ(decode(encoded.stream()), encoded.reconstructions()) << range << " " << interval;
+      }
+    }
+  }
+}
+
+TEST(Encoder, MemoryLimitBoundsTheLanes) {
+  EncoderSettings settings = small_gops();
+  settings.lanes = 6;
+  const std::uint64_t lane = 12 * kWidth * kHeight * 3 / 2;
+  settings.limits.max_memory = 4 * lane;  // half of it for lanes
+  VideoSource file(video(), kWidth, kHeight);
+  const Encoded two = encode_source(file, settings);
+  EXPECT_EQ(two.summary.lanes, 2);
+  expect_first_frames(two, kFrames);
+
+  // Frames of a pipe that lanes have to wait with count too: a GOP of 4 takes a third of a lane's 12 pictures.
+  VideoSource pipe(video(), kWidth, kHeight, Kind::pipe);
+  settings.key_interval = 64;
+  EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);
+
+  settings.limits.max_memory = lane - 1;
+  VideoSource none(video(), kWidth, kHeight);
+  const Encoded refused = encode_source(none, settings);
+  ASSERT_TRUE(refused.error);
+  EXPECT_EQ(refused.error->id(), "C63-MAX-MEMORY");
+  EXPECT_EQ(refused.error->kind(), ErrorKind::limit);
+}
+
+TEST(Encoder, BrokenSourceDeliversEveryFrameBefore) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (int lanes = 1; lanes <= 6; ++lanes) {
+      for (const int broken : {0, 1, 4, 9, 22}) {
+        EncoderSettings settings = small_gops();
+        settings.lanes = lanes;
+        VideoSource source(video(), kWidth, kHeight, kind);
+        source.break_at(broken);
+        const Encoded encoded = encode_source(source, settings);
+        ASSERT_TRUE(encoded.error) << lanes << " lanes, broken at " << broken;
+        EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();
+        EXPECT_EQ(encoded.error->place().frame, broken);
+        expect_first_frames(encoded, static_cast<std::size_t>(broken));
+      }
+    }
+  }
+}
+
+TEST(Encoder, StopFinishesTheFramesInHand) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (const int lanes : {1, 4}) {
+      EncoderSettings settings = small_gops();
+      settings.lanes = lanes;
+      Encoder encoder(settings);
+      VideoSource source(video(), kWidth, kHeight, kind);
+      std::stop_source stop;
+      Encoded encoded;
+      encoded.summary = encoder.encode(
+          source,
+          [&](EncodedFrame&& frame) {
+            encoded.frames.push_back(std::move(frame));
+            if (encoded.frames.size() == 3) stop.request_stop();
+          },
+          stop.get_token());
+      EXPECT_TRUE(encoded.summary.stopped);
+      EXPECT_GE(encoded.frames.size(), 3U);
+      EXPECT_LT(encoded.frames.size(), static_cast<std::size_t>(kFrames));
+      EXPECT_EQ(encoded.summary.frames, static_cast<std::int64_t>(encoded.frames.size()));
+      expect_first_frames(encoded, encoded.frames.size());
+    }
+  }
+}
+
+TEST(Encoder, StopBeforeTheStart) {
+  Encoder encoder(small_gops());
+  VideoSource source(video(), kWidth, kHeight);
+  std::stop_source stop;
+  stop.request_stop();
+  const EncodeSummary summary = encoder.encode(source, [](EncodedFrame&&) { FAIL(); }, stop.get_token());
+  EXPECT_TRUE(summary.stopped);
+  EXPECT_EQ(summary.frames, 0);
+}
+
+TEST(Encoder, SinkThatThrowsEndsTheRun) {
+  Encoder encoder(small_gops());
+  VideoSource source(video(), kWidth, kHeight);
+  int frames = 0;
+  const auto error = expect_error(ErrorKind::output, "TEST-FULL", [&] {
+    encoder.encode(source, [&](EncodedFrame&&) {
+      if (++frames == 6) throw Error(ErrorKind::output, "TEST-FULL", "no space left");
+    });
+  });
+  EXPECT_EQ(frames, 6);
+  ASSERT_TRUE(error);
+}
+
+TEST(Encoder, CanEncodeAgain) {
+  Encoder encoder(small_gops());
+  for (int i = 0; i < 2; ++i) {
+    VideoSource source(video(), kWidth, kHeight);
+    expect_first_frames(encode_source(source, encoder), kFrames);
+  }
+}
+
+/// The CPU backend until a frame count is reached; then the device is lost.
+class FailingBackend final : public Backend {
+ public:
+  FailingBackend(const EncoderSettings& settings, int max_lanes, int frames, ErrorKind kind)
+      : backend_(cpu::make_cpu_backend(settings, max_lanes)), left_(frames), kind_(kind) {}
+
+  [[nodiscard]] std::string description() const override { return "failing"; }
+  [[nodiscard]] int lanes() const override { return backend_->lanes(); }
+  [[nodiscard]] int depth() const override { return backend_->depth(); }
+  [[nodiscard]] std::span<std::uint8_t> input(int lane) override { return backend_->input(lane); }
+  void submit(std::span<const LaneFrame> frames) override { backend_->submit(frames); }
+  [[nodiscard]] LaneResult collect() override {
+    if (left_-- == 0) throw Error(kind_, "TEST-DEVICE-LOST", "the device is gone");
+    return backend_->collect();
+  }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+  int left_;
+  ErrorKind kind_;
+};
+
+BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
+  return [frames, kind](const EncoderSettings& settings, int max_lanes) -> std::unique_ptr<Backend> {
+    if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");
+    return std::make_unique<FailingBackend>(settings, max_lanes, frames, kind);
+  };
+}
+
+TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (int lanes = 1; lanes <= 4; ++lanes) {
+      for (int frames = -1; frames < kFrames; ++frames) {
+        EncoderSettings settings = small_gops();
+        settings.lanes = lanes;
+        Encoder encoder(settings, failing_after(frames));
+        std::vector<std::string> reasons;
+        encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
+        VideoSource source(video(), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, encoder);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        expect_first_frames(encoded, kFrames);
+        EXPECT_EQ(encoded.summary.frames, kFrames);
+        EXPECT_EQ(encoded.summary.bytes, expected().summary.bytes);
+        EXPECT_EQ(encoded.summary.key_frames, 6);
+        EXPECT_NE(encoded.summary.backend.find("cpu"), std::string::npos);
+        ASSERT_EQ(reasons.size(), 1U);
+        EXPECT_NE(reasons[0].find(frames < 0 ? "TEST-NO-DEVICE" : "TEST-DEVICE-LOST"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(Fallback, SourceThatBrokeStaysBroken) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (int frames = 0; frames < 10; ++frames) {
+      Encoder encoder(small_gops(), failing_after(frames));
+      encoder.set_fallback(cpu::make_cpu_backend, nullptr);
+      VideoSource source(video(), kWidth, kHeight, kind);
+      source.break_at(10);
+      const Encoded encoded = encode_source(source, encoder);
+      ASSERT_TRUE(encoded.error);
+      EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();
+      expect_first_frames(encoded, 10);
+    }
+  }
+}
+
+TEST(Fallback, HappensOnce) {
+  Encoder encoder(small_gops(), failing_after(5));
+  encoder.set_fallback(failing_after(7), nullptr);
+  VideoSource source(video(), kWidth, kHeight);
+  const Encoded encoded = encode_source(source, encoder);
+  ASSERT_TRUE(encoded.error);
+  EXPECT_EQ(encoded.error->id(), "TEST-DEVICE-LOST");
+  EXPECT_EQ(encoded.error->kind(), ErrorKind::device);
+  expect_first_frames(encoded, encoded.frames.size());
+}
+
+TEST(Fallback, OnlyForDeviceErrors) {
+  Encoder encoder(small_gops(), failing_after(5, ErrorKind::memory));
+  encoder.set_fallback(cpu::make_cpu_backend, [](const std::string&) { FAIL(); });
+  VideoSource source(video(), kWidth, kHeight);
+  const Encoded encoded = encode_source(source, encoder);
+  ASSERT_TRUE(encoded.error);
+  EXPECT_EQ(encoded.error->kind(), ErrorKind::memory);
+}
+
+TEST(Fallback, WithoutOneTheDeviceErrorIsThrown) {
+  Encoder encoder(small_gops(), failing_after(5));
+  VideoSource source(video(), kWidth, kHeight);
+  const Encoded encoded = encode_source(source, encoder);
+  ASSERT_TRUE(encoded.error);
+  EXPECT_EQ(encoded.error->id(), "TEST-DEVICE-LOST");
+  EXPECT_TRUE(encoded.error->place().frame);
+}
+
+}  // namespace
+}  // namespace c63::test

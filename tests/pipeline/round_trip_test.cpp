@@ -1,0 +1,93 @@
+// What the encoder reconstructs is what the decoder shows, for every size and quality.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "codec/geometry.h"
+#include "pipeline/coding.h"
+
+namespace c63::test {
+namespace {
+
+class RoundTrip : public testing::TestWithParam<int> {};
+
+TEST_P(RoundTrip, EverySizeUpTo66) {
+  std::set<int> width_remainders;
+  std::set<int> height_remainders;
+  for (int height = 2; height <= 66; height += 3) {
+    for (int width = 2; width <= 66; width += 3) {
+      if (!is_codable_area(width, height)) continue;
+      width_remainders.insert(width % 16);
+      height_remainders.insert(height % 16);
+      EncoderSettings settings{.width = width, .height = height, .qp = GetParam()};
+      settings.keep_reconstruction = settings.measure_ssim = true;
+      settings.search_range = 1 + (width + height) % 16;
+      settings.threads = 1;
+      const auto seed = static_cast<std::uint64_t>(width * 100 + height);
+      VideoSource source((width + height) % 2 == 0 ? moving_video(width, height, 2, seed) : extreme_video(width, height, 2, seed),
+                         width, height);
+      const Encoded encoded = encode_source(source, settings);
+      ASSERT_FALSE(encoded.error) << encoded.error->what();
+      const Decoded decoded = decode_stream(encoded.stream(), {.threads = 1});
+      ASSERT_FALSE(decoded.error) << width << "x" << height << ": " << decoded.error->what();
+      ASSERT_EQ(decoded.pictures(), encoded.reconstructions()) << width << "x" << height;
+      ASSERT_EQ(decoded.pictures().size(), 2 * frame_bytes(width, height));
+    }
+  }
+  EXPECT_EQ(width_remainders.size(), 16U);
+  EXPECT_EQ(height_remainders.size(), 16U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Qp, RoundTrip, testing::Values(5, 12, 25, 40, 50), testing::PrintToStringParamName());
+
+TEST(RoundTripOf, OddSides) {
+  for (const auto& [width, height] : {std::pair{4, 1}, {1, 4}, {1, 64}, {64, 1}, {17, 4}, {4, 33}, {12, 3}, {2048, 2}}) {
+    EncoderSettings settings{.width = width, .height = height};
+    settings.keep_reconstruction = true;
+    VideoSource source(random_video(width, height, 3), width, height);
+    const Encoded encoded = encode_source(source, settings);
+    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    EXPECT_EQ(decode(encoded.stream()), encoded.reconstructions()) << width << "x" << height;
+  }
+}
+
+TEST(RoundTripOf, ExtremesAtEveryQp) {
+  for (int qp = 5; qp <= 50; ++qp) {
+    EncoderSettings settings{.width = 64, .height = 48, .qp = qp};
+    settings.keep_reconstruction = true;
+    VideoSource source(extreme_video(64, 48, 3, static_cast<std::uint64_t>(qp)), 64, 48);
+    const Encoded encoded = encode_source(source, settings);
+    const Decoded decoded = decode_stream(encoded.stream());
+    ASSERT_FALSE(decoded.error) << decoded.error->what();
+    EXPECT_EQ(decoded.pictures(), encoded.reconstructions()) << qp;
+  }
+}
+
+/// A picture whose one AC coefficient is as large as it gets: cosine k of both directions, at full swing.
+TEST(RoundTripOf, LargestCoefficientsAreKeptWhereDecodersCanReadThem) {
+  for (const int qp : {25, 26, 29, 34, 50}) {
+    for (int v = 0; v < 8; ++v) {
+      for (int u = 0; u < 8; ++u) {
+        Bytes frame(frame_bytes(16, 16));
+        for (int i = 0; i < 256; ++i) {
+          const int x = i % 16, y = i / 16;
+          const double wave = std::cos((2 * (x % 8) + 1) * u * 3.14159265358979 / 16) *
+                              std::cos((2 * (y % 8) + 1) * v * 3.14159265358979 / 16);
+          frame[i] = wave > 0 ? 255 : 0;
+        }
+        EncoderSettings settings{.width = 16, .height = 16, .qp = qp};
+        settings.keep_reconstruction = true;
+        VideoSource source(frame, 16, 16);
+        const Encoded encoded = encode_source(source, settings);
+        const Decoded decoded = decode_stream(encoded.stream());
+        ASSERT_FALSE(decoded.error) << decoded.error->what();
+        EXPECT_EQ(decoded.pictures(), encoded.reconstructions()) << qp << " " << u << "," << v;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace c63::test

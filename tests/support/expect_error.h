@@ -1,0 +1,28 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "c63/error.h"
+
+namespace c63::test {
+
+/// Runs `action`, which has to throw an Error of that kind and id, and returns it.
+inline std::optional<Error> expect_error(ErrorKind kind, const std::string& id, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_EQ(error.id(), id) << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return error;
+  }
+  ADD_FAILURE() << "no error, " << id << " was expected";
+  return std::nullopt;
+}
+
+}  // namespace c63::test

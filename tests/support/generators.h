@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "c63/picture.h"
+
+namespace c63::test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// Golden vectors' generator A: noise over the whole file.
+inline Bytes generate_a(int width, int height, int frames) {
+  Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
+  for (std::size_t k = 0; k < bytes.size(); ++k) {
+    bytes[k] = static_cast<std::uint8_t>((static_cast<std::uint32_t>(k) * 2654435761U) >> 13);
+  }
+  return bytes;
+}
+
+/// Calls sample(x, y, frame, plane) for every sample of a video with even sides.
+template <typename Sample>
+Bytes generate(int width, int height, int frames, Sample&& sample) {
+  Bytes bytes;
+  bytes.reserve(frame_bytes(width, height) * static_cast<std::size_t>(frames));
+  for (std::uint32_t f = 0; f < static_cast<std::uint32_t>(frames); ++f) {
+    for (std::uint32_t p = 0; p < 3; ++p) {
+      const auto w = static_cast<std::uint32_t>(p == 0 ? width : width / 2);
+      const auto h = static_cast<std::uint32_t>(p == 0 ? height : height / 2);
+      for (std::uint32_t y = 0; y < h; ++y) {
+        for (std::uint32_t x = 0; x < w; ++x) bytes.push_back(static_cast<std::uint8_t>(sample(x, y, f, p)));
+      }
+    }
+  }
+  return bytes;
+}
+
+/// Golden vectors' generator B: ramps and steps that move.
+inline Bytes generate_b(int width, int height, int frames) {
+  return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
+    return p == 0 ? 3 * x + 5 * y + 7 * f + 20 * ((x / 8 + y / 8 + f) % 3) : 128 + 9 * p + 2 * x - y + 3 * f;
+  });
+}
+
+/// Golden vectors' generator D(s): quadratic textures that tell fused from separate rounding.
+inline Bytes generate_d(std::uint32_t s, int width, int height, int frames) {
+  const auto px = [s](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
+    return (x * x * (s % 7 + 1) + y * y * (s % 5 + 2) + x * y * (s % 11) + (17 * f + 31 * p) * s) >> (2 + s % 4);
+  };
+  return generate(width, height, frames, [px](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
+    return p == 0 ? px(x + f, y, f, 0) : px(x, y + f, f, p);
+  });
+}
+
+/// A small deterministic random number generator.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
+  std::uint32_t next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<std::uint32_t>(state_ >> 32);
+  }
+  /// 0..bound-1
+  std::uint32_t below(std::uint32_t bound) { return next() % bound; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Noise: nothing in it predicts anything.
+inline Bytes random_video(int width, int height, int frames, std::uint64_t seed = 1) {
+  Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
+  Random random(seed);
+  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
+  return bytes;
+}
+
+/// Only 0 and 255, at random: the largest residuals and coefficients there are.
+inline Bytes extreme_video(int width, int height, int frames, std::uint64_t seed = 1) {
+  Bytes bytes = random_video(width, height, frames, seed);
+  for (auto& byte : bytes) byte = byte < 128 ? 0 : 255;
+  return bytes;
+}
+
+/// A texture that moves by (2, 1) samples a frame over noise of a few levels, for any size, odd ones included.
+inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed = 1) {
+  Bytes bytes;
+  Random random(seed);
+  for (int f = 0; f < frames; ++f) {
+    for (int p = 0; p < 3; ++p) {
+      const std::size_t count = plane_bytes(width, height, p);
+      const int w = p == 0 ? width : (width + 1) / 2;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto x = static_cast<std::uint32_t>(i % static_cast<std::size_t>(w)) + 2U * static_cast<std::uint32_t>(f);
+        const auto y = static_cast<std::uint32_t>(i / static_cast<std::size_t>(w)) + static_cast<std::uint32_t>(f);
+        bytes.push_back(static_cast<std::uint8_t>(((x * x * 5 + y * y * 3 + x * y * 7) >> 4) + random.below(4)));
+      }
+    }
+  }
+  return bytes;
+}
+
+}  // namespace c63::test
