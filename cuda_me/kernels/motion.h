@@ -23,7 +23,6 @@ enum class MotionKernel {
   sliding,       ///< a warp per macroblock, a lane per column, sliding down with rolling accumulators
   tile,          ///< a register tile of 8x4 candidates a lane, several macroblocks a block, interior and edge apart
   fast,          ///< the best combination for the architecture
-  eliminate,     ///< bounds first: candidates that cannot win are never compared, and the result is still exact
 };
 
 /// What a list of kernels shows.

@@ -1,0 +1,112 @@
+#include "cuda_me/kernels/motion.h"
+
+#include <array>
+#include <string>
+
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "codec/geometry.h"
+#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr std::array kKernels = {
+    MotionKernelInfo{MotionKernel::textbook, "textbook", "a thread per candidate, current block in shared memory"},
+    MotionKernelInfo{MotionKernel::shared_window, "shared-window", "the reference window in shared memory, too"},
+    MotionKernelInfo{MotionKernel::packed, "packed", "four differences an instruction"},
+    MotionKernelInfo{MotionKernel::texture, "texture", "packed, reference fetched through a texture"},
+    MotionKernelInfo{MotionKernel::warp_key, "warp-key", "packed, minimum as one key reduced by warps"},
+    MotionKernelInfo{MotionKernel::sliding, "sliding", "a lane per column, rolling accumulators"},
+    MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window"},
+    MotionKernelInfo{MotionKernel::fast, "fast", "tile, window by the copy engine, minimum off the busy pipe"},
+};
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-JOB", why); }
+
+void validate(const MotionJob& job) {
+  if (job.current == nullptr || job.reference == nullptr || job.vectors == nullptr) {
+    refuse("motion search needs a current plane, a reference plane and room for vectors");
+  }
+  if (job.width <= 0 || job.height <= 0 || job.width % kBlockSize != 0 || job.height % kBlockSize != 0 ||
+      job.width > kMaxSide + 1 || job.height > kMaxSide + 1) {
+    refuse("motion search needs sides that are multiples of 8, 8..65536; got " + std::to_string(job.width) + "x" +
+           std::to_string(job.height));
+  }
+  if (job.current_pitch < job.width || job.reference_pitch < job.width) {
+    refuse("motion search needs pitches of at least the width");
+  }
+  if (job.range < 0 || job.range > 127) refuse("motion search needs a range of 0..127, got " + std::to_string(job.range));
+}
+
+}  // namespace
+
+std::span<const MotionKernelInfo> motion_kernels() { return kKernels; }
+
+std::string_view name(MotionKernel kernel) {
+  for (const MotionKernelInfo& info : kKernels) {
+    if (info.kernel == kernel) return info.name;
+  }
+  return "unknown";
+}
+
+std::optional<MotionKernel> motion_kernel_from(std::string_view name) {
+  for (const MotionKernelInfo& info : kKernels) {
+    if (info.name == name) return info.kernel;
+  }
+  return std::nullopt;
+}
+
+void MotionSearch::enqueue(std::span<const MotionJob> jobs, cudaStream_t stream) {
+  static_assert(kMaxJobs == kBatchJobs);
+  for (const MotionJob& job : jobs) validate(job);
+  const Range range("motion search");
+  while (!jobs.empty()) {
+    const std::size_t count = std::min(jobs.size(), kMaxJobs);
+    launch_jobs(jobs.first(count), stream);
+    jobs = jobs.subspan(count);
+  }
+}
+
+std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
+  int device = 0;
+  static_cast<void>(require_device(device));
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  static_cast<void>(require_device(device));
+  switch (kernel) {
+    case MotionKernel::textbook:
+      return make_textbook_search();
+    case MotionKernel::shared_window:
+      return make_shared_window_search();
+    case MotionKernel::packed:
+      return make_packed_search();
+    case MotionKernel::texture:
+      return make_texture_search();
+    case MotionKernel::warp_key:
+      return make_warp_key_search();
+    case MotionKernel::sliding:
+      return make_sliding_search();
+    case MotionKernel::tile:
+      return make_tile_search();
+    case MotionKernel::fast:
+      return make_fast_search();
+  }
+  throw Error(ErrorKind::internal, "C63-MOTION-KERNEL", "unknown motion kernel");
+}
+
+MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, dynamic_shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device), "cudaDeviceGetAttribute");
+  return {attributes.numRegs, attributes.sharedSizeBytes + dynamic_shared_bytes, threads,
+          static_cast<double>(blocks) * threads / most};
+}
+
+}  // namespace c63::cuda

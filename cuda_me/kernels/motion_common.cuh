@@ -1,0 +1,81 @@
+#pragma once
+
+// What the search kernels share.
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+
+#include "codec/search_window.h"
+#include "cuda_me/kernels/motion.h"
+
+namespace c63::cuda {
+
+inline constexpr int kWarp = 32;
+/// Larger than every key.
+inline constexpr std::uint32_t kNoCandidate = 0xFFFFFFFFU;
+/// The most jobs that travel in one kernel's parameters.
+inline constexpr int kBatchJobs = 24;
+
+/// The jobs of one launch, handed over as a kernel parameter; blockIdx.z picks one.
+struct MotionBatch {
+  std::array<MotionJob, kBatchJobs> jobs;
+};
+
+#if defined(__CUDACC__)
+
+/// Sum of the absolute differences of four pairs of bytes, added to `sum`: one instruction. The compiler does not find
+/// it by itself, and __vsadu4() with an addition is two.
+__device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
+  std::uint32_t result;
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+}
+
+/// Smallest value of the warp; all lanes take part.
+__device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xFFFFFFFFU, value);
+#else
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    value = min(value, __shfl_xor_sync(0xFFFFFFFFU, value, step));
+  }
+  return value;
+#endif
+}
+
+/// SAD of the block at (x, y) with itself moved nowhere, byte by byte: for windows without a candidate.
+__device__ inline std::uint32_t sad_in_place(const MotionJob& job, int x, int y) {
+  std::uint32_t sad = 0;
+  for (int i = 0; i < kBlockSize; ++i) {
+    const std::uint8_t* a = job.current + (y + i) * job.current_pitch + x;
+    const std::uint8_t* b = job.reference + (y + i) * job.reference_pitch + x;
+    for (int j = 0; j < kBlockSize; ++j) sad += static_cast<std::uint32_t>(abs(a[j] - b[j]));
+  }
+  return sad;
+}
+
+__device__ __forceinline__ void store_motion(const MotionJob& job, int column, int row, int mv_x, int mv_y,
+                                             std::uint32_t sad) {
+  const std::size_t block = static_cast<std::size_t>(row) * (job.width / kBlockSize) + column;
+  job.vectors[block] = {static_cast<std::int8_t>(mv_x), static_cast<std::int8_t>(mv_y)};
+  if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
+}
+
+/// Turns the smallest key of a window into the block's vector and writes it.
+__device__ inline void store_best(const MotionJob& job, int column, int row, const SearchWindow& window,
+                                  std::uint32_t key) {
+  if (key == kNoCandidate) {
+    store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
+    return;
+  }
+  const int width = window.right - window.left;
+  const int index = static_cast<int>(key & 0xFFFFU);
+  store_motion(job, column, row, window.left + index % width - column * kBlockSize,
+               window.top + index / width - row * kBlockSize, key >> 16);
+}
+
+#endif
+
+}  // namespace c63::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+// The factories behind make_motion_search(), one a file, and the class most of them need no more than.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "codec/geometry.h"
+#include "cuda_me/kernels/motion.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
+
+namespace c63::cuda {
+
+std::unique_ptr<MotionSearch> make_textbook_search();
+std::unique_ptr<MotionSearch> make_shared_window_search();
+std::unique_ptr<MotionSearch> make_packed_search();
+std::unique_ptr<MotionSearch> make_texture_search();
+std::unique_ptr<MotionSearch> make_warp_key_search();
+std::unique_ptr<MotionSearch> make_sliding_search();
+std::unique_ptr<MotionSearch> make_tile_search();
+std::unique_ptr<MotionSearch> make_fast_search();
+
+/// Registers and occupancy of a kernel as the device would run it.
+[[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);
+
+/// Bytes of dynamic shared memory for a search of that range.
+using SharedBytes = std::size_t (*)(int range);
+
+/// Search by a kernel with one block of threads a macroblock: grid (columns, rows, jobs).
+class BlockwiseSearch : public MotionSearch {
+ public:
+  using Kernel = void (*)(MotionBatch);
+
+  BlockwiseSearch(const char* name, Kernel kernel, int threads, SharedBytes shared_bytes)
+      : name_(name), kernel_(kernel), threads_(threads), shared_bytes_(shared_bytes) {
+    constexpr int kLargestRange = 127;
+    constexpr std::size_t kAlwaysAllowed = 48 << 10;
+    if (shared_bytes(kLargestRange) > kAlwaysAllowed) allow_shared_bytes(name, kernel, shared_bytes(kLargestRange));
+  }
+
+  [[nodiscard]] MotionKernelResources resources() const override {
+    return kernel_resources(reinterpret_cast<const void*>(kernel_), threads_, shared_bytes_(16));
+  }
+
+ protected:
+  void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
+    MotionBatch batch{};
+    int columns = 0;
+    int rows = 0;
+    int range = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      batch.jobs[i] = jobs[i];
+      columns = std::max(columns, jobs[i].width / kBlockSize);
+      rows = std::max(rows, jobs[i].height / kBlockSize);
+      range = std::max(range, jobs[i].range);
+    }
+    const LaunchShape shape{dim3(static_cast<unsigned>(columns), static_cast<unsigned>(rows),
+                                 static_cast<unsigned>(jobs.size())),
+                            dim3(static_cast<unsigned>(threads_)), shared_bytes_(range)};
+    launch(name_, kernel_, shape, stream, batch);
+  }
+
+ private:
+  const char* name_;
+  Kernel kernel_;
+  int threads_;
+  SharedBytes shared_bytes_;
+};
+
+}  // namespace c63::cuda

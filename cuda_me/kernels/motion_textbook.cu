@@ -1,0 +1,58 @@
+// The search as a course solution writes it: a block of threads per macroblock, a thread per candidate, the current block
+// in shared memory, the reference byte by byte from global memory, and a tree of comparisons for the smallest SAD.
+
+#include "cuda_me/kernels/motion_search.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 1024;
+
+__global__ void __launch_bounds__(kThreads) motion_textbook(const __grid_constant__ MotionBatch batch) {
+  __shared__ std::uint8_t current[kBlockSamples];
+  __shared__ std::uint32_t keys[kThreads];
+
+  const MotionJob& job = batch.jobs[blockIdx.z];
+  const int column = static_cast<int>(blockIdx.x);
+  const int row = static_cast<int>(blockIdx.y);
+  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return;
+  const int thread = static_cast<int>(threadIdx.x);
+
+  if (thread < kBlockSamples) {
+    current[thread] = job.current[(row * kBlockSize + thread / kBlockSize) * job.current_pitch + column * kBlockSize +
+                                  thread % kBlockSize];
+  }
+  __syncthreads();
+
+  const SearchWindow window = search_window(column, row, job.width, job.height, job.range);
+  const int width = window.right - window.left;
+  const int candidates = window.empty() ? 0 : width * (window.bottom - window.top);
+  std::uint32_t best = kNoCandidate;
+  for (int index = thread; index < candidates; index += kThreads) {
+    const std::uint8_t* block =
+        job.reference + (window.top + index / width) * job.reference_pitch + window.left + index % width;
+    std::uint32_t sad = 0;
+    for (int y = 0; y < kBlockSize; ++y) {
+      for (int x = 0; x < kBlockSize; ++x) {
+        sad += static_cast<std::uint32_t>(abs(block[y * job.reference_pitch + x] - current[y * kBlockSize + x]));
+      }
+    }
+    best = min(best, candidate_key(sad, static_cast<std::uint32_t>(index)));
+  }
+
+  keys[thread] = best;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (thread < half) keys[thread] = min(keys[thread], keys[thread + half]);
+  }
+  if (thread == 0) store_best(job, column, row, window, keys[0]);
+}
+
+}  // namespace
+
+std::unique_ptr<MotionSearch> make_textbook_search() {
+  return std::make_unique<BlockwiseSearch>("motion_textbook", motion_textbook, kThreads,
+                                           [](int) -> std::size_t { return 0; });
+}
+
+}  // namespace c63::cuda

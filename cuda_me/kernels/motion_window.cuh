@@ -1,0 +1,70 @@
+#pragma once
+
+// A macroblock's reference window in shared memory, for the kernels that search it candidate by candidate.
+
+#include "cuda_me/kernels/motion_common.cuh"
+
+namespace c63::cuda {
+
+/// Bytes from row to row of a window of that range in shared memory: whole words, and one more for reads that straddle.
+[[nodiscard]] C63_HD constexpr int window_pitch(int range) { return (2 * range + kBlockSize + 3) / 4 * 4 + 4; }
+[[nodiscard]] C63_HD constexpr std::size_t window_bytes(int range) {
+  return static_cast<std::size_t>(window_pitch(range)) * (2 * range + kBlockSize);
+}
+
+#if defined(__CUDACC__)
+
+/// Copies all samples that candidates of `window` cover, with all threads of the block.
+__device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, const SearchWindow& window, int pitch) {
+  const int width = window.right - window.left + kBlockSize - 1;
+  const int height = window.bottom - window.top + kBlockSize - 1;
+  for (int i = static_cast<int>(threadIdx.x); i < width * height; i += static_cast<int>(blockDim.x)) {
+    const int y = i / width;
+    const int x = i % width;
+    shared[y * pitch + x] = job.reference[(window.top + y) * job.reference_pitch + window.left + x];
+  }
+}
+
+/// The current block as sixteen words in shared memory, by the first 64 threads.
+__device__ inline void load_current(std::uint32_t* shared, const MotionJob& job, int column, int row) {
+  const int thread = static_cast<int>(threadIdx.x);
+  auto* bytes = reinterpret_cast<std::uint8_t*>(shared);
+  for (int i = thread; i < kBlockSamples; i += static_cast<int>(blockDim.x)) {
+    bytes[i] = job.current[(row * kBlockSize + i / kBlockSize) * job.current_pitch + column * kBlockSize +
+                           i % kBlockSize];
+  }
+}
+
+/// SAD of the candidate at (x, y) of the window, four samples at a time. Words are aligned, candidates are not.
+__device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, int pitch, int x, int y,
+                                                    const std::uint32_t* current) {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(window + y * pitch + (x & ~3));
+  const unsigned shift = static_cast<unsigned>(x & 3) * 8;
+  std::uint32_t sad = 0;
+#pragma unroll
+  for (int i = 0; i < kBlockSize; ++i) {
+    const std::uint32_t a = words[0];
+    const std::uint32_t b = words[1];
+    const std::uint32_t c = words[2];
+    sad = absdiff4_add(__funnelshift_r(a, b, shift), current[2 * i], sad);
+    sad = absdiff4_add(__funnelshift_r(b, c, shift), current[2 * i + 1], sad);
+    words += pitch / 4;
+  }
+  return sad;
+}
+
+/// Smallest key of all threads, by a tree in shared memory; for thread 0.
+template <int kThreads>
+__device__ inline std::uint32_t block_min_tree(std::uint32_t* keys, std::uint32_t key) {
+  const int thread = static_cast<int>(threadIdx.x);
+  keys[thread] = key;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (thread < half) keys[thread] = min(keys[thread], keys[thread + half]);
+  }
+  return keys[0];
+}
+
+#endif
+
+}  // namespace c63::cuda

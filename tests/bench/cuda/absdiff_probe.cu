@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "bench/cuda/absdiff_probe.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::bench {
+namespace {
+
+constexpr int kChains = 16;  ///< independent sums a thread, enough to hide the latency
+constexpr int kSteps = 16;   ///< instructions a chain and turn
+constexpr int kTurns = 512;
+constexpr int kThreads = 256;
+
+__global__ void __launch_bounds__(kThreads) absdiff_probe(std::uint32_t* out, std::uint32_t seed) {
+  std::uint32_t sums[kChains];
+#pragma unroll
+  for (int c = 0; c < kChains; ++c) sums[c] = seed + static_cast<std::uint32_t>(c);
+  const std::uint32_t a = seed * (threadIdx.x + 1);
+  const std::uint32_t b = seed + blockIdx.x;
+  for (int turn = 0; turn < kTurns; ++turn) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+      for (int c = 0; c < kChains; ++c) sums[c] = cuda::absdiff4_add(a, b, sums[c]);
+    }
+  }
+  std::uint32_t all = 0;
+#pragma unroll
+  for (int c = 0; c < kChains; ++c) all ^= sums[c];
+  if (all == 0x12345678U) out[0] = all;  // keeps the sums alive
+}
+
+}  // namespace
+
+double measure_absdiff4_ceiling(cudaStream_t stream) {
+  int device = 0;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  int multiprocessors = 0;
+  cuda::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+  const cuda::DeviceBuffer<std::uint32_t> out(1);
+  const cuda::Event start(cuda::Event::Timing::on);
+  const cuda::Event stop(cuda::Event::Timing::on);
+  const unsigned blocks = static_cast<unsigned>(multiprocessors) * 8;
+  double best = 0;
+  for (int run = 0; run < 12; ++run) {
+    start.record(stream);
+    cuda::launch("absdiff_probe", absdiff_probe, {dim3(blocks), dim3(kThreads)}, stream, out.data(),
+                 static_cast<std::uint32_t>(run + 3));
+    stop.record(stream);
+    stop.synchronize();
+    const double count = static_cast<double>(blocks) * kThreads * kChains * kSteps * kTurns;
+    best = std::max(best, count / (stop.milliseconds_since(start) * 1e-3));
+  }
+  return best;
+}
+
+}  // namespace c63::bench

@@ -1,0 +1,292 @@
+// c63bench me: every motion search kernel on the GPU, side by side, against the VABSDIFF4 ceiling of the same run.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cuda/absdiff_probe.h"
+#include "bench/cuda/test_video.h"
+#include "bench/registry.h"
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "codec/search_window.h"
+#include "cuda_me/kernels/motion.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/graph.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::bench {
+namespace {
+
+using cuda::MotionJob;
+
+struct Options {
+  std::vector<std::string> sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"};
+  std::vector<std::string> kernels;
+  std::vector<std::string> contents = {"natural", "noise"};
+  std::string yuv;
+  std::string yuv_size;
+  std::string json;
+  int frames = 9;
+  int range = 16;
+  int repeats = 30;
+  int device = 0;
+  bool verify = false;
+};
+
+struct Size {
+  int width = 0;
+  int height = 0;
+};
+
+Size parse_size(const std::string& text) {
+  Size size;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 || size.height < 1) {
+    throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
+  }
+  return size;
+}
+
+/// Candidates that a search of a plane has to compare.
+double count_candidates(int width, int height, int range) {
+  double count = 0;
+  for (int row = 0; row < height / kBlockSize; ++row) {
+    for (int column = 0; column < width / kBlockSize; ++column) {
+      const SearchWindow w = search_window(column, row, width, height, range);
+      if (!w.empty()) count += static_cast<double>(w.right - w.left) * (w.bottom - w.top);
+    }
+  }
+  return count;
+}
+
+/// The frames of a video on the device, and pinned copies for kernels that are timed with their uploads.
+class ResidentVideo {
+ public:
+  ResidentVideo(const LumaVideo& video, int range, const cuda::Stream& stream)
+      : blocks_(static_cast<std::size_t>(video.width / kBlockSize) * (video.height / kBlockSize)) {
+    const std::size_t samples = static_cast<std::size_t>(video.width) * video.height;
+    for (const auto& frame : video.frames) {
+      pinned_.emplace_back(samples);
+      std::copy(frame.begin(), frame.end(), pinned_.back().data());
+      device_.emplace_back(samples);
+      cuda::copy_async(device_.back().data(), pinned_.back().data(), samples, stream);
+    }
+    stream.synchronize();
+    for (std::size_t i = 1; i < device_.size(); ++i) {
+      vectors_.emplace_back(blocks_);
+      sads_.emplace_back(blocks_);
+      jobs_.push_back({device_[i].data(), device_[i - 1].data(), video.width, video.width, video.width, video.height,
+                       range, vectors_.back().data(), sads_.back().data()});
+    }
+  }
+
+  [[nodiscard]] const std::vector<MotionJob>& jobs() const { return jobs_; }
+
+  /// Uploads both frames of pair i, as a program does that keeps nothing on the device.
+  void upload_pair(std::size_t i, cudaStream_t stream) {
+    for (std::size_t k = i; k < i + 2; ++k) {
+      cuda::copy_async(device_[k].data(), pinned_[k].data(), pinned_[k].size(), stream);
+    }
+  }
+
+  void poison(cudaStream_t stream) const {
+    for (const auto& v : vectors_) cuda::fill_async(v.data(), 0xCD, v.bytes(), stream);
+    for (const auto& s : sads_) cuda::fill_async(s.data(), 0xCD, s.bytes(), stream);
+  }
+
+  [[nodiscard]] std::vector<MotionField> results(const cuda::Stream& stream) const {
+    std::vector<MotionField> fields(jobs_.size());
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      fields[i] = {jobs_[i].width / kBlockSize, jobs_[i].height / kBlockSize, std::vector<MotionVector>(blocks_),
+                   std::vector<std::uint16_t>(blocks_)};
+      cuda::copy_async(fields[i].vectors.data(), vectors_[i].data(), blocks_, stream);
+      cuda::copy_async(fields[i].sads.data(), sads_[i].data(), blocks_, stream);
+    }
+    stream.synchronize();
+    return fields;
+  }
+
+ private:
+  std::size_t blocks_;
+  std::vector<cuda::PinnedBuffer<std::uint8_t>> pinned_;
+  std::vector<cuda::DeviceBuffer<std::uint8_t>> device_;
+  std::vector<cuda::DeviceBuffer<MotionVector>> vectors_;
+  std::vector<cuda::DeviceBuffer<std::uint16_t>> sads_;
+  std::vector<MotionJob> jobs_;
+};
+
+bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].vectors != b[i].vectors || a[i].sads != b[i].sads) return false;
+  }
+  return a.size() == b.size();
+}
+
+/// What the rules say, by the CPU.
+std::vector<MotionField> search_on_cpu(const LumaVideo& video, int range) {
+  std::vector<MotionField> fields;
+  for (std::size_t i = 1; i < video.frames.size(); ++i) {
+    const ConstPlaneView current{video.frames[i].data(), video.width, video.height, video.width};
+    const ConstPlaneView reference{video.frames[i - 1].data(), video.width, video.height, video.width};
+    fields.push_back(estimate_motion(current, reference, range, SearchMethod::full_brute));
+  }
+  return fields;
+}
+
+/// Microseconds a frame: graphs that search all pairs in turn, replayed.
+template <typename EnqueuePair>
+Sample time_pairs(std::size_t pairs, int repeats, const cuda::Stream& stream, EnqueuePair&& enqueue_pair) {
+  const cuda::GraphExec graph(cuda::Graph::capture(stream, [&] {
+    for (std::size_t i = 0; i < pairs; ++i) enqueue_pair(i);
+  }));
+  const cuda::Event start(cuda::Event::Timing::on);
+  const cuda::Event stop(cuda::Event::Timing::on);
+  std::vector<double> microseconds;
+  for (int run = 0; run < repeats + 3; ++run) {
+    start.record(stream);
+    graph.launch(stream);
+    stop.record(stream);
+    stop.synchronize();
+    if (run >= 3) microseconds.push_back(stop.milliseconds_since(start) * 1e3 / static_cast<double>(pairs));
+  }
+  return summarize(std::move(microseconds));
+}
+
+class MeBench {
+ public:
+  explicit MeBench(const Options& options) : options_(options), guard_(options.device) {
+    ceiling_ = measure_absdiff4_ceiling(stream_);
+    const cuda::DeviceInfo& device = cuda::require_device(options.device);
+    figures_ = {{"subcommand", "me"},
+                {"device", device.name},
+                {"architecture", "sm_" + std::to_string(device.compute_major) + std::to_string(device.compute_minor)},
+                {"multiprocessors", device.multiprocessors},
+                {"driver", cuda::devices().driver_version},
+                {"runtime", cuda::devices().runtime_version},
+                {"range", options.range},
+                {"absdiff4_ceiling_per_s", ceiling_},
+                {"results", nlohmann::json::array()}};
+    std::printf("%s, VABSDIFF4 ceiling %.2f T/s = %.1f T absolute differences/s\n", device.name.c_str(), ceiling_ * 1e-12,
+                ceiling_ * 4e-12);
+  }
+
+  void run() {
+    if (!options_.yuv.empty()) {
+      const Size size = parse_size(options_.yuv_size);
+      measure(read_luma(options_.yuv, size.width, size.height, options_.frames), options_.yuv_size);
+    } else {
+      for (const std::string& text : options_.sizes) {
+        const Size size = parse_size(text);
+        const Geometry geometry(size.width, size.height);
+        for (const std::string& content : options_.contents) {
+          measure(content == "noise" ? noise_video(geometry.padded_width(), geometry.padded_height(), options_.frames)
+                                     : natural_video(geometry.padded_width(), geometry.padded_height(), options_.frames),
+                  text);
+        }
+      }
+    }
+    figures_["all_equal"] = all_equal_;
+    write_json(options_.json, figures_);
+    if (!all_equal_) throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS", "kernels do not agree");
+  }
+
+ private:
+  [[nodiscard]] bool wanted(std::string_view kernel) const {
+    return options_.kernels.empty() || std::find(options_.kernels.begin(), options_.kernels.end(), kernel) != options_.kernels.end();
+  }
+
+  void measure(const LumaVideo& video, const std::string& size) {
+    ResidentVideo resident(video, options_.range, stream_);
+    const double candidates = count_candidates(video.width, video.height, options_.range);
+    const double floor_us = candidates * (kBlockSamples / 4) / ceiling_ * 1e6;
+    std::printf("\n%s %s, range %d: %.2f M candidates a frame, brute-force floor %.1f us\n", size.c_str(),
+                video.name.c_str(), options_.range, candidates * 1e-6, floor_us);
+    std::printf("%-18s %10s %19s %8s %8s %8s %5s %6s %6s\n", "kernel", "us/frame", "p10..p90", "Gcand/s", "Tabs/s",
+                "ceiling", "regs", "occ", "equal");
+    std::optional<std::vector<MotionField>> expected;
+    if (options_.verify) expected = search_on_cpu(video, options_.range);
+    for (const cuda::MotionKernelInfo& info : cuda::motion_kernels()) {
+      if (!wanted(info.name)) continue;
+      const auto search = cuda::make_motion_search(info.kernel);
+      resident.poison(stream_);
+      const auto enqueue = [&](std::size_t i) { search->enqueue({&resident.jobs()[i], 1}, stream_); };
+      if (info.kernel == cuda::MotionKernel::textbook) {
+        report(std::string(info.name) + "+upload", size, video.name, candidates, search->resources(),
+               time_pairs(resident.jobs().size(), std::min(options_.repeats, 10), stream_,
+                          [&](std::size_t i) {
+                            resident.upload_pair(i, stream_);
+                            enqueue(i);
+                          }),
+               true);
+      }
+      const Sample us = time_pairs(resident.jobs().size(), options_.repeats, stream_, enqueue);
+      const std::vector<MotionField> results = resident.results(stream_);
+      if (!expected) expected = results;
+      report(std::string(info.name), size, video.name, candidates, search->resources(), us, equal(results, *expected));
+    }
+  }
+
+  void report(const std::string& kernel, const std::string& size, const std::string& content, double candidates,
+              const cuda::MotionKernelResources& resources, const Sample& us, bool is_equal) {
+    const double rate = candidates / (us.median * 1e-6);
+    const double share = rate * (kBlockSamples / 4) / ceiling_;
+    all_equal_ = all_equal_ && is_equal;
+    std::printf("%-18s %10.2f %9.2f..%8.2f %8.1f %8.2f %7.1f%% %5d %5.0f%% %6s\n", kernel.c_str(), us.median, us.low,
+                us.high, rate * 1e-9, rate * kBlockSamples * 1e-12, share * 100, resources.registers,
+                resources.occupancy * 100, is_equal ? "yes" : "NO");
+    figures_["results"].push_back({{"kernel", kernel},
+                                   {"size", size},
+                                   {"content", content},
+                                   {"us_per_frame", to_json(us)},
+                                   {"candidates", candidates},
+                                   {"candidates_per_s", rate},
+                                   {"absdiff_per_s", rate * kBlockSamples},
+                                   {"share_of_ceiling", share},
+                                   {"registers", resources.registers},
+                                   {"shared_bytes", resources.shared_bytes},
+                                   {"threads", resources.threads},
+                                   {"occupancy", resources.occupancy},
+                                   {"equal", is_equal}});
+  }
+
+  const Options& options_;
+  cuda::DeviceGuard guard_;
+  cuda::Stream stream_;
+  double ceiling_ = 0;
+  bool all_equal_ = true;
+  nlohmann::json figures_;
+};
+
+void add_me(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* me = app.add_subcommand("me", "motion search kernels on the GPU");
+  me->add_option("--sizes", options->sizes, "luma sizes, WxH")->delimiter(',')->capture_default_str();
+  me->add_option("--kernels", options->kernels, "only these")->delimiter(',');
+  me->add_option("--contents", options->contents, "natural, noise")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"natural", "noise"}))
+      ->capture_default_str();
+  CLI::Option* yuv = me->add_option("--yuv", options->yuv, "raw 4:2:0 file instead of made content");
+  me->add_option("--yuv-size", options->yuv_size, "its size, WxH")->needs(yuv);
+  me->add_option("--frames", options->frames, "frames a video")->check(CLI::Range(2, 1000))->capture_default_str();
+  me->add_option("--range", options->range, "search range")->check(CLI::Range(1, 127))->capture_default_str();
+  me->add_option("--repeats", options->repeats, "timed repetitions")->check(CLI::Range(1, 10000))->capture_default_str();
+  me->add_option("--device", options->device, "index of the GPU")->capture_default_str();
+  me->add_option("--json", options->json, "also write the figures there; - for stdout");
+  me->add_flag("--verify", options->verify, "compare with the CPU's search, not only with each other");
+  me->callback([options] {
+    static_cast<void>(cuda::require_device(options->device));
+    MeBench(*options).run();
+  });
+}
+
+const Registration registration(add_me);
+
+}  // namespace
+}  // namespace c63::bench

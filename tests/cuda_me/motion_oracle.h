@@ -1,0 +1,96 @@
+#pragma once
+
+// The search, spelled out: what every kernel is compared with. Written from codec/search_window.h alone.
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "c63/motion.h"
+#include "codec/search_window.h"
+
+namespace c63::cuda::test {
+
+/// A plane in memory with a pitch of its own; the gap between rows is poisoned.
+struct TestPlane {
+  int width;
+  int height;
+  int pitch;
+  std::vector<std::uint8_t> samples;
+
+  TestPlane(int w, int h, int p) : width(w), height(h), pitch(p), samples(static_cast<std::size_t>(p) * h, 0xA5) {}
+  std::uint8_t& at(int x, int y) { return samples[static_cast<std::size_t>(y) * pitch + x]; }
+  [[nodiscard]] std::uint8_t at(int x, int y) const { return samples[static_cast<std::size_t>(y) * pitch + x]; }
+};
+
+enum class Content { random, zero, full, opposite, alternating, smooth, flat_steps };
+inline constexpr Content kContents[] = {Content::random,      Content::zero,   Content::full,      Content::opposite,
+                                        Content::alternating, Content::smooth, Content::flat_steps};
+
+/// Sample (x, y) of the current (which 0) or reference (1) plane.
+inline std::uint8_t sample(Content content, int which, int x, int y, std::mt19937& random) {
+  switch (content) {
+    case Content::random:
+      return static_cast<std::uint8_t>(random());
+    case Content::zero:
+      return 0;
+    case Content::full:
+      return 255;
+    case Content::opposite:  // the largest SAD there is, 16320, everywhere
+      return which == 0 ? 255 : 0;
+    case Content::alternating:  // ties all over, and sums that change with every step
+      return ((x ^ y) & 1) != 0 ? 255 : 0;
+    case Content::smooth: {  // a moved picture with a little noise, as video has
+      const int u = x + (which == 0 ? 3 : 0);
+      const int v = y - (which == 0 ? 2 : 0);
+      return static_cast<std::uint8_t>((u * u / 7 + v * 5 + u * v / 11 + static_cast<int>(random() % 4)) & 0xFF);
+    }
+    case Content::flat_steps:  // large equal areas: the first of many equal candidates counts
+      return static_cast<std::uint8_t>((x / 24 + y / 16) * 40);
+  }
+  return 0;
+}
+
+inline void fill(TestPlane& plane, Content content, int which, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  for (int y = 0; y < plane.height; ++y) {
+    for (int x = 0; x < plane.width; ++x) plane.at(x, y) = sample(content, which, x, y, random);
+  }
+}
+
+inline int sad_at(const TestPlane& current, const TestPlane& reference, int x, int y, int rx, int ry) {
+  int sad = 0;
+  for (int i = 0; i < kBlockSize; ++i) {
+    for (int j = 0; j < kBlockSize; ++j) sad += std::abs(current.at(x + j, y + i) - reference.at(rx + j, ry + i));
+  }
+  return sad;
+}
+
+inline MotionField search(const TestPlane& current, const TestPlane& reference, int range) {
+  MotionField field{current.width / kBlockSize, current.height / kBlockSize, {}, {}};
+  for (int row = 0; row < field.rows; ++row) {
+    for (int column = 0; column < field.columns; ++column) {
+      const int x = column * kBlockSize;
+      const int y = row * kBlockSize;
+      const SearchWindow window = search_window(column, row, current.width, current.height, range);
+      MotionVector vector{};
+      int best = 1 << 30;
+      for (int ry = window.top; ry < window.bottom; ++ry) {
+        for (int rx = window.left; rx < window.right; ++rx) {
+          const int sad = sad_at(current, reference, x, y, rx, ry);
+          if (sad < best) {
+            best = sad;
+            vector = {static_cast<std::int8_t>(rx - x), static_cast<std::int8_t>(ry - y)};
+          }
+        }
+      }
+      if (window.empty()) best = sad_at(current, reference, x, y, x, y);
+      field.vectors.push_back(vector);
+      field.sads.push_back(static_cast<std::uint16_t>(best));
+    }
+  }
+  return field;
+}
+
+}  // namespace c63::cuda::test

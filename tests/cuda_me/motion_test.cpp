@@ -1,0 +1,240 @@
+// Every search kernel against the scalar search: sizes, pitches, alignments, contents, ranges; outputs poisoned.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "cuda_me/kernels/motion.h"
+#include "cuda_me/motion_oracle.h"
+#include "cuda_me/runtime/graph.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::cuda {
+namespace {
+
+using test::Content;
+using test::TestPlane;
+
+constexpr std::uint8_t kPoison = 0xCD;
+
+/// A plane on the device, at an address that is `misalignment` bytes past an aligned one.
+class DevicePlane {
+ public:
+  DevicePlane(const TestPlane& plane, int misalignment, cudaStream_t stream)
+      : buffer_(plane.samples.size() + static_cast<std::size_t>(misalignment)), misalignment_(misalignment) {
+    // The gap after the last row is not part of a plane; leaving it out lets memcheck see reads past the end.
+    copy_async(buffer_.data() + misalignment, plane.samples.data(), plane.samples.size(), stream);
+  }
+  [[nodiscard]] const std::uint8_t* data() const { return buffer_.data() + misalignment_; }
+
+ private:
+  DeviceBuffer<std::uint8_t> buffer_;
+  int misalignment_;
+};
+
+/// One job with its memory and what must come out.
+struct Case {
+  Case(int width, int height, int pitch_gap, int misalignment, int range, Content content, std::uint32_t seed,
+       cudaStream_t stream)
+      : label(std::to_string(width) + "x" + std::to_string(height) + " gap " + std::to_string(pitch_gap) + " misaligned " +
+              std::to_string(misalignment) + " range " + std::to_string(range) + " content " +
+              std::to_string(static_cast<int>(content))),
+        current(width, height, width + pitch_gap),
+        reference(width, height, width + pitch_gap + (pitch_gap != 0 ? 2 : 0)),
+        blocks(static_cast<std::size_t>(width / 8) * (height / 8)),
+        vectors(blocks + 1),
+        sads(blocks + 1) {
+    fill(current, content, 0, seed);
+    fill(reference, content, 1, seed + 1);
+    expected = search(current, reference, range);
+    current_on_device.emplace(current, misalignment, stream);
+    reference_on_device.emplace(reference, misalignment, stream);
+    fill_async(vectors.data(), kPoison, vectors.bytes(), stream);
+    fill_async(sads.data(), kPoison, sads.bytes(), stream);
+    job = {current_on_device->data(), reference_on_device->data(), current.pitch, reference.pitch, width, height, range,
+           vectors.data(), sads.data()};
+  }
+
+  void expect_right(const char* kernel, cudaStream_t stream) const {
+    std::vector<MotionVector> got_vectors(blocks + 1);
+    std::vector<std::uint16_t> got_sads(blocks + 1);
+    copy_async(got_vectors.data(), vectors.data(), blocks + 1, stream);
+    copy_async(got_sads.data(), sads.data(), blocks + 1, stream);
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    for (std::size_t i = 0; i < blocks; ++i) {
+      ASSERT_EQ(std::make_pair(int{got_vectors[i].x}, int{got_vectors[i].y}),
+                std::make_pair(int{expected.vectors[i].x}, int{expected.vectors[i].y}))
+          << kernel << ", " << label << ", block " << i << ", sad " << got_sads[i] << " for " << expected.sads[i];
+      ASSERT_EQ(got_sads[i], expected.sads[i]) << kernel << ", " << label << ", block " << i;
+    }
+    EXPECT_EQ(static_cast<std::uint8_t>(got_vectors[blocks].x), kPoison) << "written past the end: " << label;
+    EXPECT_EQ(got_sads[blocks], kPoison << 8 | kPoison) << "written past the end: " << label;
+  }
+
+  std::string label;
+  TestPlane current;
+  TestPlane reference;
+  std::size_t blocks;
+  MotionField expected;
+  std::optional<DevicePlane> current_on_device;
+  std::optional<DevicePlane> reference_on_device;
+  DeviceBuffer<MotionVector> vectors;
+  DeviceBuffer<std::uint16_t> sads;
+  MotionJob job;
+};
+
+class MotionParity : public testing::TestWithParam<MotionKernelInfo> {
+ protected:
+  void SetUp() override {
+    if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason;
+    stream_.emplace();
+    search_ = make_motion_search(GetParam().kernel);
+  }
+
+  void run(int width, int height, int pitch_gap, int misalignment, int range, Content content) {
+    const Case one(width, height, pitch_gap, misalignment, range, content, ++seed_, *stream_);
+    search_->enqueue({&one.job, 1}, *stream_);
+    one.expect_right(std::string(GetParam().name).c_str(), *stream_);
+  }
+
+  std::optional<Stream> stream_;
+  std::unique_ptr<MotionSearch> search_;
+  std::uint32_t seed_ = 1;
+};
+
+TEST_P(MotionParity, SmallForSanitizers) {
+  for (const Content content : {Content::random, Content::flat_steps}) {
+    run(8, 8, 0, 0, 16, content);
+    run(40, 24, 0, 0, 16, content);
+    run(48, 32, 0, 0, 8, content);
+    run(72, 48, 5, 1, 16, content);
+    run(80, 64, 0, 0, 20, content);
+  }
+}
+
+TEST_P(MotionParity, Sizes) {
+  const std::pair<int, int> sizes[] = {{8, 8},   {16, 8},  {8, 16},   {16, 16},  {24, 40},  {32, 32}, {40, 24},
+                                       {64, 64}, {72, 56}, {88, 104}, {128, 48}, {136, 96}, {176, 72}, {200, 120}};
+  for (const auto& [width, height] : sizes) {
+    for (const int range : {8, 16}) {
+      run(width, height, 0, 0, range, Content::random);
+      run(width, height, 0, 0, range, Content::smooth);
+    }
+  }
+}
+
+TEST_P(MotionParity, PitchesAndAddresses) {
+  for (const int gap : {0, 1, 3, 8, 13, 24}) {
+    for (const int misalignment : {0, 1, 2, 4, 7, 8}) {
+      run(104, 72, gap, misalignment, 16, Content::smooth);
+      run(56, 40, gap, misalignment, 8, Content::random);
+    }
+  }
+}
+
+TEST_P(MotionParity, Contents) {
+  for (const Content content : test::kContents) {
+    for (const int range : {7, 8, 16, 24}) {
+      run(112, 88, 0, 0, range, content);
+      run(200, 120, 0, 0, range, content);
+    }
+  }
+}
+
+TEST_P(MotionParity, Ranges) {
+  for (int range = 0; range <= 64; ++range) run(120, 88, 0, 0, range, range % 2 == 0 ? Content::smooth : Content::random);
+  for (const int range : {65, 96, 127}) run(200, 120, 0, 0, range, Content::smooth);
+}
+
+TEST_P(MotionParity, EveryRangeOfARowWithTies) {
+  for (int range = 1; range <= 40; ++range) run(96, 64, 0, 0, range, Content::flat_steps);
+}
+
+TEST_P(MotionParity, ManyPlanesInOneCall) {
+  std::vector<std::unique_ptr<Case>> cases;
+  for (int lane = 0; lane < 11; ++lane) {
+    const int w = 16 * (3 + lane % 4);
+    const int h = 16 * (2 + lane % 3);
+    cases.push_back(std::make_unique<Case>(w, h, 0, 0, 16, Content::smooth, 100 + lane, *stream_));
+    cases.push_back(std::make_unique<Case>(w / 2, h / 2, 0, 0, 8, Content::smooth, 200 + lane, *stream_));
+    cases.push_back(std::make_unique<Case>(w / 2, h / 2, 1, 3, 8, Content::random, 300 + lane, *stream_));
+  }
+  std::vector<MotionJob> jobs;
+  for (const auto& one : cases) jobs.push_back(one->job);
+  search_->enqueue(jobs, *stream_);
+  for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
+}
+
+TEST_P(MotionParity, SadsAreOptionalAndGraphsReplay) {
+  const Case one(96, 64, 0, 0, 16, Content::smooth, 7, *stream_);
+  MotionJob job = one.job;
+  job.sads = nullptr;
+  search_->enqueue({&job, 1}, *stream_);
+  const GraphExec graph(Graph::capture(*stream_, [&] { search_->enqueue({&one.job, 1}, *stream_); }));
+  for (int replay = 0; replay < 2; ++replay) {
+    fill_async(one.vectors.data(), kPoison, one.vectors.bytes(), *stream_);
+    fill_async(one.sads.data(), kPoison, one.sads.bytes(), *stream_);
+    graph.launch(*stream_);
+    one.expect_right(std::string(GetParam().name).c_str(), *stream_);
+  }
+}
+
+TEST_P(MotionParity, RefusesJobsThatCannotBe) {
+  const Case one(16, 16, 0, 0, 8, Content::random, 3, *stream_);
+  const auto refused = [&](auto change) {
+    MotionJob job = one.job;
+    change(job);
+    EXPECT_THROW(search_->enqueue({&job, 1}, *stream_), Error);
+  };
+  refused([](MotionJob& job) { job.width = 12; });
+  refused([](MotionJob& job) { job.height = 0; });
+  refused([](MotionJob& job) { job.range = 128; });
+  refused([](MotionJob& job) { job.range = -1; });
+  refused([](MotionJob& job) { job.reference_pitch = 15; });
+  refused([](MotionJob& job) { job.vectors = nullptr; });
+}
+
+TEST_P(MotionParity, SaysWhatItTakes) {
+  const MotionKernelResources resources = search_->resources();
+  EXPECT_GT(resources.registers, 0);
+  EXPECT_GT(resources.threads, 0);
+  EXPECT_GT(resources.occupancy, 0.0);
+  EXPECT_LE(resources.occupancy, 1.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, MotionParity, testing::ValuesIn(motion_kernels().begin(), motion_kernels().end()),
+                         [](const auto& parameter) {
+                           std::string label(parameter.param.name);
+                           for (char& c : label) c = c == '-' ? '_' : c;
+                           return label;
+                         });
+
+TEST(MotionKernels, HaveNamesThatAreFoundAgain) {
+  std::set<std::string_view> names;
+  for (const MotionKernelInfo& info : motion_kernels()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_EQ(motion_kernel_from(info.name), info.kernel);
+    EXPECT_EQ(name(info.kernel), info.name);
+  }
+  EXPECT_FALSE(motion_kernel_from("no-such-kernel"));
+}
+
+TEST(MotionKernels, WithoutADriverTheReasonIsNamed) {
+  if (devices().state == DeviceState::usable) GTEST_SKIP() << "this machine has a usable GPU";
+  try {
+    static_cast<void>(make_motion_search(MotionKernel::fast));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_EQ(error.id().rfind("C63-CUDA-", 0), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace c63::cuda
