@@ -110,7 +110,12 @@ class TextureSearch final : public MotionSearch {
       resource.res.linear.sizeInBytes = bytes;
       cudaTextureDesc description{};
       description.readMode = cudaReadModeElementType;
-      check(cudaCreateTextureObject(&object, &resource, &description, nullptr), "cudaCreateTextureObject");
+      // Not work of a stream, so a capture that is under way need not forbid it.
+      cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+      check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
+      const cudaError_t created = cudaCreateTextureObject(&object, &resource, &description, nullptr);
+      check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
+      check(created, "cudaCreateTextureObject");
     }
     return object;
   }

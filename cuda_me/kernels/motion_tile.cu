@@ -1,4 +1,4 @@
-// The register tile by itself: window by ordinary loads, integer keys. Runs on every architecture.
+// The register tile by itself, with integer keys.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_tile.cuh"
@@ -19,7 +19,7 @@ class TileSearch final : public MotionSearch {
  protected:
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
     TileBatch batch{};
-    const std::uint32_t tiles = lay_out_tiles(batch, jobs, false);
+    const std::uint32_t tiles = lay_out_tiles(batch, jobs);
     launch("motion_tile", motion_tile, {dim3(tiles), dim3(kTileThreads)}, stream, batch);
   }
 };

@@ -10,11 +10,9 @@
 // kColumns 8: 32x32 candidates, all lanes one pair. kColumns 4: 16x16 candidates (chroma), half a warp a pair.
 // Larger ranges take several passes over such squares.
 //
-// Shared memory holds four copies of the window, copy s shifted s bytes left and s rows down. Rows are 48 bytes (16 times
-// an odd number) and copies start at multiples of 128, so the eight lanes of a load's phase (two groups, four copies)
-// touch banks 16 * (s * 3 + group * 12) mod 128: all different.
-
-#include <cuda.h>
+// Shared memory holds four copies of the window, copy s shifted s bytes left, made once for all candidates. Rows are 48
+// bytes and copies an odd number of 16 bytes apart, so the eight lanes of a load's phase (two groups, four copies) touch
+// banks at 16 * (odd * s + 12 * group) mod 128: all different.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
@@ -35,9 +33,9 @@ struct TileShape {
   static constexpr int kLanes = kTileShifts * kGroups;               ///< lanes a pair
   static constexpr int kPairs = kTileThreads / kLanes;               ///< pairs above each other in a block of threads
   static constexpr int kRows = kBlockSize * kPairs + kSpan - 1;      ///< window rows
-  static constexpr int kBoxRows = kRows + kTileShifts - 1;           ///< and those that the copies are moved down
-  static constexpr int kCopyBytes = (kBoxRows * kTilePitch + 127) / 128 * 128;
+  static constexpr int kCopyBytes = kRows * kTilePitch;
   static constexpr int kChunks = kColumns == 8 ? 3 : 2;              ///< 16-byte loads a row
+  static_assert(kCopyBytes / 16 % 2 == 1);
 };
 
 struct TileJob {
@@ -46,11 +44,10 @@ struct TileJob {
   std::uint32_t reciprocal = 0;  ///< 2^32 / pairs, rounded up
   std::uint32_t first_tile = 0;  ///< of this job in the grid
   bool narrow = false;           ///< kColumns is 4
-  bool mapped = false;           ///< the window comes by the copy engine
+  int granule = 0;               ///< 16, 8 or 4 bytes that window rows are read in; 0: byte by byte
 };
 
 struct TileBatch {
-  std::array<CUtensorMap, kBatchJobs> maps;
   std::array<TileJob, kBatchJobs> jobs;
   int count;
 };
@@ -60,75 +57,72 @@ struct TileBatch {
 struct alignas(128) TileShared {
   std::uint8_t copies[kTileShifts * TileShape<4>::kCopyBytes];
   uint4 current[TileShape<4>::kPairs * kBlockSize];  ///< a row of a pair of macroblocks each
-  std::uint64_t arrived;                             ///< barrier of the copy engine
 };
 static_assert(TileShape<4>::kCopyBytes >= TileShape<8>::kCopyBytes);
 
-__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+/// Four samples from any address, 0 outside the plane.
+__device__ inline std::uint32_t gather_word(const MotionJob& job, int x, int y) {
+  std::uint32_t word = 0;
+  if (y < 0 || y >= job.height) return 0;
+  for (int i = 0; i < 4; ++i) {
+    if (x + i < 0 || x + i >= job.width) continue;
+    word |= static_cast<std::uint32_t>(job.reference[y * job.reference_pitch + x + i]) << 8 * i;
+  }
+  return word;
 }
 
-/// An aligned word of the reference, 0 outside the plane; a plane is a whole number of words wide.
-__device__ inline std::uint32_t reference_word(const MotionJob& job, int x, int y, bool aligned) {
-  if (x < 0 || y < 0 || x >= job.width || y >= job.height) return 0;
+/// Sixteen samples from (x, y) and four more, 0 outside the plane. Granules lie wholly inside or outside.
+template <int kGranule>
+__device__ __forceinline__ void load_chunk(std::uint32_t (&words)[5], const MotionJob& job, int x, int y) {
   const std::uint8_t* p = job.reference + y * job.reference_pitch + x;
-  if (aligned) return *reinterpret_cast<const std::uint32_t*>(p);
-  return p[0] | p[1] << 8 | p[2] << 16 | static_cast<std::uint32_t>(p[3]) << 24;
+  const bool in_rows = static_cast<unsigned>(y) < static_cast<unsigned>(job.height);
+  const auto inside = [&](int offset) {
+    return in_rows && static_cast<unsigned>(x + offset) < static_cast<unsigned>(job.width);
+  };
+  if constexpr (kGranule == 16) {
+    const uint4 chunk = inside(0) ? *reinterpret_cast<const uint4*>(p) : uint4{};
+    words[0] = chunk.x;
+    words[1] = chunk.y;
+    words[2] = chunk.z;
+    words[3] = chunk.w;
+    words[4] = inside(16) ? *reinterpret_cast<const std::uint32_t*>(p + 16) : 0;
+  } else if constexpr (kGranule == 8) {
+    const uint2 low = inside(0) ? *reinterpret_cast<const uint2*>(p) : uint2{};
+    const uint2 high = inside(8) ? *reinterpret_cast<const uint2*>(p + 8) : uint2{};
+    words[0] = low.x;
+    words[1] = low.y;
+    words[2] = high.x;
+    words[3] = high.y;
+    words[4] = inside(16) ? *reinterpret_cast<const std::uint32_t*>(p + 16) : 0;
+  } else if constexpr (kGranule == 4) {
+#pragma unroll
+    for (int i = 0; i < 5; ++i) {
+      words[i] = inside(4 * i) ? *reinterpret_cast<const std::uint32_t*>(p + 4 * i) : 0;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 5; ++i) words[i] = gather_word(job, x + 4 * i, y);
+  }
 }
 
-/// Fills the four copies of the window whose first sample is (x, y), by ordinary loads.
-template <typename Shape>
-__device__ inline void load_tile_window(TileShared& shared, const MotionJob& job, int x, int y) {
-  const bool aligned = (reinterpret_cast<std::uintptr_t>(job.reference) | job.reference_pitch) % 4 == 0;
-  const unsigned misfit = static_cast<unsigned>(x & 3) * 8;
-  const int base = x & ~3;
-  constexpr int kWords = Shape::kChunks * 4;
-  for (int i = static_cast<int>(threadIdx.x); i < Shape::kRows * kWords; i += kTileThreads) {
-    const int row = i / kWords;
-    const int word = i % kWords;
-    const std::uint32_t a = reference_word(job, base + 4 * word, y + row, aligned);
-    const std::uint32_t b = reference_word(job, base + 4 * word + 4, y + row, aligned);
-    const std::uint32_t c = reference_word(job, base + 4 * word + 8, y + row, aligned);
-    const std::uint32_t low = __funnelshift_r(a, b, misfit);
-    const std::uint32_t high = __funnelshift_r(b, c, misfit);
+/// Fills the four copies of the window whose first sample is (x, y).
+template <typename Shape, int kGranule>
+__device__ __forceinline__ void load_tile_window(TileShared& shared, const MotionJob& job, int x, int y) {
+  constexpr int kRowChunks = kTilePitch / 16;
 #pragma unroll
-    for (int s = 0; s < kTileShifts; ++s) {
-      auto* to = reinterpret_cast<std::uint32_t*>(shared.copies + s * Shape::kCopyBytes + (row + s) * kTilePitch);
-      to[word] = __funnelshift_r(low, high, static_cast<unsigned>(s) * 8);
+  for (int i = static_cast<int>(threadIdx.x); i < Shape::kRows * kRowChunks; i += kTileThreads) {
+    const int row = static_cast<int>(static_cast<unsigned>(i) / kRowChunks);
+    std::uint32_t words[5];
+    load_chunk<kGranule>(words, job, x + 16 * (i - kRowChunks * row), y + row);
+    auto* to = reinterpret_cast<uint4*>(shared.copies) + i;
+#pragma unroll
+    for (unsigned s = 0; s < kTileShifts; ++s) {
+      to[s * (Shape::kCopyBytes / 16)] = {
+          __funnelshift_r(words[0], words[1], 8 * s), __funnelshift_r(words[1], words[2], 8 * s),
+          __funnelshift_r(words[2], words[3], 8 * s), __funnelshift_r(words[3], words[4], 8 * s)};
     }
   }
 }
-
-#if __CUDA_ARCH__ >= 900
-/// One thread asks the copy engine for the four copies: shifting costs nothing, and neither do the plane's edges.
-template <typename Shape>
-__device__ __forceinline__ void fetch_tile_window(TileShared& shared, const CUtensorMap& map, int x, int y) {
-  const std::uint32_t barrier = shared_address(&shared.arrived);
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-               "r"(kTileShifts * Shape::kBoxRows * kTilePitch)
-               : "memory");
-#pragma unroll
-  for (int s = 0; s < kTileShifts; ++s) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-        ::"r"(shared_address(shared.copies + s * Shape::kCopyBytes)), "l"(&map), "r"(x + s), "r"(y - s), "r"(barrier)
-        : "memory");
-  }
-}
-
-__device__ __forceinline__ void wait_for_window(TileShared& shared, unsigned phase) {
-  const std::uint32_t barrier = shared_address(&shared.arrived);
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(barrier),
-      "r"(phase)
-      : "memory");
-}
-#endif
 
 /// The current macroblocks of the tile: a word a thread and turn.
 template <typename Shape>
@@ -201,12 +195,6 @@ struct FloatMinimum {
     }
     return static_cast<std::uint32_t>(__float2int_rn(best * 0x1p40F)) + lane_index;
   }
-  template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find_masked(const std::uint32_t (&sums)[kTileDy][kColumns],
-                                                              std::uint32_t lane_index, std::uint32_t columns,
-                                                              std::uint32_t rows) {
-    return IntegerMinimum::find_masked(sums, lane_index, columns, rows);
-  }
 };
 
 /// Bits b < count that say whether first + b * step lies in [low, high).
@@ -270,8 +258,7 @@ __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_
 }
 
 template <int kColumns, typename Minimum>
-__device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, const CUtensorMap& map,
-                                            std::uint32_t tile) {
+__device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, std::uint32_t tile) {
   using Shape = TileShape<kColumns>;
   const MotionJob& job = tile_job.job;
   // tile / pairs by the reciprocal, which may be one too large.
@@ -288,61 +275,54 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
   const int pair_row = thread / Shape::kLanes;
   const int shift = lane % kTileShifts;
   const int group = lane / kTileShifts;
-  const std::uint8_t* window = shared.copies + shift * (Shape::kCopyBytes + kTilePitch) +
+  const std::uint8_t* window = shared.copies + shift * Shape::kCopyBytes +
                                (pair_row * kBlockSize + group * kTileDy) * kTilePitch;
   const uint4* current = shared.current + pair_row * kBlockSize;
   const std::uint32_t lane_index = static_cast<std::uint32_t>(group * kTileDy * 32 + shift);
   const int row = static_cast<int>(tile_row) * Shape::kPairs + pair_row;
-  const SearchWindow bounds[2] = {search_window(2 * pair, row, job.width, job.height, job.range),
-                                  search_window(2 * pair + 1, row, job.width, job.height, job.range)};
   std::uint32_t best[2] = {kNoCandidate, kNoCandidate};
-#if __CUDA_ARCH__ >= 900
-  unsigned phase = 0;
-#endif
   bool first = true;
   for (int first_dy = -job.range; first_dy < job.range; first_dy += Shape::kSpan) {
     for (int first_dx = -job.range; first_dx < job.range; first_dx += Shape::kSpan) {
-      if (!first) __syncthreads();
-#if __CUDA_ARCH__ >= 900
-      if (tile_job.mapped) {
-        if (thread == 0) fetch_tile_window<Shape>(shared, map, x + first_dx, y + first_dy);
+      const int low_x = x + first_dx;
+      if (first) {
+        load_tile_current<Shape>(shared, job, x, y);
       } else {
-        load_tile_window<Shape>(shared, job, x + first_dx, y + first_dy);
+        __syncthreads();
       }
-#else
-      load_tile_window<Shape>(shared, job, x + first_dx, y + first_dy);
-#endif
-      if (first) load_tile_current<Shape>(shared, job, x, y);
       first = false;
-      __syncthreads();
-#if __CUDA_ARCH__ >= 900
-      if (tile_job.mapped) {
-        wait_for_window(shared, phase);
-        phase ^= 1U;
+      if (tile_job.granule == 16) {
+        load_tile_window<Shape, 16>(shared, job, low_x, y + first_dy);
+      } else if (tile_job.granule == 8) {
+        load_tile_window<Shape, 8>(shared, job, low_x, y + first_dy);
+      } else if (tile_job.granule == 4) {
+        load_tile_window<Shape, 4>(shared, job, low_x, y + first_dy);
+      } else {
+        load_tile_window<Shape, 1>(shared, job, low_x, y + first_dy);
       }
-#endif
+      __syncthreads();
       std::uint32_t left[kTileDy][kColumns];
       std::uint32_t right[kTileDy][kColumns];
       tile_sums<kColumns>(window, current, left, right);
-      // Whether all candidates of the pass count, for both macroblocks.
-      const int low_x = x + first_dx;
+      // Where the whole square counts for both macroblocks, nothing is asked candidate by candidate.
       const int low_y = row * kBlockSize + first_dy;
-      const bool inside = job.range >= Shape::kSpan / 2 && bounds[0].left <= low_x &&
-                          low_x + Shape::kSpan <= bounds[0].right && low_x + kBlockSize + Shape::kSpan <= bounds[1].right &&
-                          bounds[0].top <= low_y && low_y + Shape::kSpan <= bounds[0].bottom;
+      const bool inside = first_dx + Shape::kSpan <= job.range && first_dy + Shape::kSpan <= job.range && low_x >= 0 &&
+                          low_x + Shape::kSpan + 2 * kBlockSize <= job.width && low_y >= 0 &&
+                          low_y + Shape::kSpan + kBlockSize <= job.height;
       std::uint32_t keys[2];
       if (__all_sync(0xFFFFFFFFU, inside)) {
         keys[0] = Minimum::find(left, lane_index);
         keys[1] = Minimum::find(right, lane_index);
       } else {
-        const std::uint32_t rows =
-            allowed_bits(low_y + group * kTileDy, 1, kTileDy, bounds[0].top, bounds[0].bottom);
-        keys[0] = Minimum::find_masked(
-            left, lane_index, allowed_bits(low_x + shift, kTileShifts, kColumns, bounds[0].left, bounds[0].right), rows);
-        keys[1] = Minimum::find_masked(right, lane_index,
-                                       allowed_bits(low_x + kBlockSize + shift, kTileShifts, kColumns, bounds[1].left,
-                                                    bounds[1].right),
-                                       rows);
+        const SearchWindow bounds[2] = {search_window(2 * pair, row, job.width, job.height, job.range),
+                                        search_window(2 * pair + 1, row, job.width, job.height, job.range)};
+        const std::uint32_t rows = allowed_bits(low_y + group * kTileDy, 1, kTileDy, bounds[0].top, bounds[0].bottom);
+        const std::uint32_t left_columns =
+            allowed_bits(low_x + shift, kTileShifts, kColumns, bounds[0].left, bounds[0].right);
+        const std::uint32_t right_columns =
+            allowed_bits(low_x + kBlockSize + shift, kTileShifts, kColumns, bounds[1].left, bounds[1].right);
+        keys[0] = IntegerMinimum::find_masked(left, lane_index, left_columns, rows);
+        keys[1] = IntegerMinimum::find_masked(right, lane_index, right_columns, rows);
       }
 #pragma unroll
       for (int b = 0; b < 2; ++b) {
@@ -377,25 +357,16 @@ __device__ __forceinline__ void search_tiles(const TileBatch& batch) {
   int which = 0;
   while (which + 1 < batch.count && blockIdx.x >= batch.jobs[which + 1].first_tile) ++which;
   const TileJob& job = batch.jobs[which];
-#if __CUDA_ARCH__ >= 900
-  if (job.mapped) {
-    if (threadIdx.x == 0) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&shared.arrived)) : "memory");
-      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    }
-  }
-#endif
   if (job.narrow) {
-    search_tile<4, Minimum>(shared, job, batch.maps[which], blockIdx.x - job.first_tile);
+    search_tile<4, Minimum>(shared, job, blockIdx.x - job.first_tile);
   } else {
-    search_tile<8, Minimum>(shared, job, batch.maps[which], blockIdx.x - job.first_tile);
+    search_tile<8, Minimum>(shared, job, blockIdx.x - job.first_tile);
   }
 }
 
 #endif
 
-/// Lays the jobs of a launch out; returns the number of tiles. `use_maps`: by the copy engine where a plane allows it.
-std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs, bool use_maps);
+/// Lays the jobs of a launch out; returns the number of tiles.
+std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs);
 
 }  // namespace c63::cuda

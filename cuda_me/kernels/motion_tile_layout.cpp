@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "cuda_me/kernels/motion_tile.cuh"
-#include "cuda_me/kernels/tensor_map.h"
 
 namespace c63::cuda {
 namespace {
@@ -12,14 +11,18 @@ std::uint32_t tiles(const MotionJob& job, int pairs) {
   return static_cast<std::uint32_t>(pairs) * static_cast<std::uint32_t>((job.height / kBlockSize + kRows - 1) / kRows);
 }
 
-template <int kColumns>
-CUtensorMap map_reference(const MotionJob& job) {
-  return map_plane(job.reference, job.reference_pitch, job.width, job.height, kTilePitch, TileShape<kColumns>::kBoxRows);
+/// The widest loads that fit the plane's address, pitch and width and every window's first column: windows start at
+/// multiples of 16 less the range.
+int granule_of(const MotionJob& job) {
+  const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(job.reference) |
+                             static_cast<std::uintptr_t>(job.reference_pitch) | static_cast<std::uintptr_t>(job.width) |
+                             static_cast<std::uintptr_t>(job.range);
+  return all % 16 == 0 ? 16 : all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
 }
 
 }  // namespace
 
-std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs, bool use_maps) {
+std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs) {
   std::uint32_t first = 0;
   batch.count = static_cast<int>(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -30,8 +33,7 @@ std::uint32_t lay_out_tiles(TileBatch& batch, std::span<const MotionJob> jobs, b
     tile.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) - 1) / static_cast<unsigned>(tile.pairs) + 1);
     tile.first_tile = first;
     tile.narrow = job.range <= TileShape<4>::kSpan / 2;
-    tile.mapped = use_maps && can_map_plane(job.reference, job.reference_pitch);
-    if (tile.mapped) batch.maps[i] = tile.narrow ? map_reference<4>(job) : map_reference<8>(job);
+    tile.granule = granule_of(job);
     first += tile.narrow ? tiles<4>(job, tile.pairs) : tiles<8>(job, tile.pairs);
   }
   return first;
