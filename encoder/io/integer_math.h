@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+// Arithmetic of generated video: integers only, so that every machine makes the same bytes.
+
+namespace c63 {
+
+/// Well-mixed bits of one number.
+[[nodiscard]] constexpr std::uint32_t hash(std::uint32_t x) {
+  x = (x ^ (x >> 17)) * 0xed5ad4bbU;
+  x = (x ^ (x >> 11)) * 0xac4c1b51U;
+  x = (x ^ (x >> 15)) * 0x31848babU;
+  return x ^ (x >> 14);
+}
+template <typename... More>
+[[nodiscard]] constexpr std::uint32_t hash(std::uint32_t x, std::uint32_t y, More... more) {
+  return hash(hash(x) + 0x9e3779b9U * (y + 1), more...);
+}
+
+/// Division that rounds to the nearest, halves up. `divisor` is positive.
+[[nodiscard]] constexpr std::int64_t divide_rounded(std::int64_t value, std::int64_t divisor) {
+  const std::int64_t doubled = 2 * value + divisor;
+  const std::int64_t quotient = doubled / (2 * divisor);
+  return doubled % (2 * divisor) < 0 ? quotient - 1 : quotient;
+}
+
+inline constexpr int kTurn = 4096;   ///< angle units in a full circle
+inline constexpr int kUnit = 16384;  ///< what sine() gives for 1
+
+namespace detail {
+
+/// The first quarter of the sine, by its series in 30 binary places.
+constexpr std::array<std::int32_t, kTurn / 4 + 1> make_quarter_sine() {
+  constexpr std::int64_t kPi = 3373259426;  // pi with 30 binary places
+  std::array<std::int32_t, kTurn / 4 + 1> table{};
+  for (int i = 0; i <= kTurn / 4; ++i) {
+    const std::int64_t x = kPi * 2 * i / kTurn;
+    const std::int64_t square = (x * x) >> 30;
+    std::int64_t term = x;
+    std::int64_t sum = 0;
+    for (std::int64_t k = 1; k < 16; k += 2) {
+      sum += term;
+      term = -(((term * square) >> 30) / ((k + 1) * (k + 2)));
+    }
+    table[i] = static_cast<std::int32_t>((sum + (1 << 15)) >> 16);
+  }
+  return table;
+}
+
+inline constexpr auto kQuarterSine = make_quarter_sine();
+
+}  // namespace detail
+
+/// kUnit times the sine of `angle` units.
+[[nodiscard]] constexpr int sine(std::int64_t angle) {
+  const int a = static_cast<int>(((angle % kTurn) + kTurn) % kTurn);
+  const int quarter = a % (kTurn / 4);
+  switch (a / (kTurn / 4)) {
+    case 0:
+      return detail::kQuarterSine[quarter];
+    case 1:
+      return detail::kQuarterSine[kTurn / 4 - quarter];
+    case 2:
+      return -detail::kQuarterSine[quarter];
+    default:
+      return -detail::kQuarterSine[kTurn / 4 - quarter];
+  }
+}
+[[nodiscard]] constexpr int cosine(std::int64_t angle) { return sine(angle + kTurn / 4); }
+
+/// A sample of noise: near normal, mean 0, deviation `sixteenths` / 16 grey levels, from 32 random bits.
+[[nodiscard]] constexpr int noise_sample(std::uint32_t bits, int sixteenths) {
+  const int sum = static_cast<int>((bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)) - 510;
+  return static_cast<int>(divide_rounded(static_cast<std::int64_t>(sum) * sixteenths, 148 * 16));
+}
+
+[[nodiscard]] constexpr std::uint8_t clamp_sample(int value) {
+  return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+}  // namespace c63

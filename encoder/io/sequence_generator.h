@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "c63/encoder.h"
+#include "io/star_field.h"
+
+namespace c63 {
+
+enum class Pattern {
+  natural,  ///< the default sequence: pan, zoom, objects, occlusion, sensor noise
+  pan,
+  zoom,
+  rotate,
+  objects,
+  noise,
+  checker,
+  stars,
+};
+
+[[nodiscard]] std::string_view name(Pattern pattern);
+[[nodiscard]] std::optional<Pattern> pattern_from(std::string_view name);
+[[nodiscard]] std::vector<Pattern> all_patterns();
+
+struct SequenceOptions {
+  Pattern pattern = Pattern::natural;
+  int width = 352;
+  int height = 288;
+  std::int64_t frames = 300;
+  std::uint32_t seed = 1;
+  /// How far the content moves a frame, right and down, in 1/256 sample: the background's pan, in `objects` the
+  /// objects', in `stars` the moving object's. Nothing: the pattern's own.
+  std::optional<std::pair<int, int>> motion = {};
+  /// Standard deviation of the sensor noise in 1/16 grey level, up to 4096. Nothing: the pattern's own.
+  std::optional<int> noise = {};
+  FrameRate rate = {};
+  Limits limits = {};
+};
+
+/// True motion of an 8x8 luma block in the codec's sense: the block comes from (x, y) further right and down in the
+/// frame before, in 1/256 sample.
+struct TrueVector {
+  std::int32_t x = 0;
+  std::int32_t y = 0;
+  bool known = false;  ///< false where the block was hidden, outside, or has more than one motion
+};
+
+/// One per whole 8x8 block of luma, in raster order.
+struct TrueMotion {
+  int columns = 0;
+  int rows = 0;
+  std::vector<TrueVector> vectors;
+};
+
+/// Makes video with known motion, from integers only: the same options give the same bytes on every machine. Every
+/// frame follows from its index alone; any number of threads may read at once.
+class SequenceGenerator final : public FrameSource {
+ public:
+  /// Throws Error (usage, limit) for sizes that cannot be coded and values out of range.
+  explicit SequenceGenerator(const SequenceOptions& options);
+  ~SequenceGenerator() override;
+
+  [[nodiscard]] VideoFormat format() const override;
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override;
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
+
+  /// Against frame - 1; all unknown for frame 0 and where there is no such frame.
+  [[nodiscard]] TrueMotion true_motion(std::int64_t frame) const;
+  /// Nothing for other patterns than `stars`.
+  [[nodiscard]] std::optional<StarTruth> star_truth(std::int64_t frame) const;
+
+ private:
+  SequenceOptions options_;
+  std::unique_ptr<const Scene> scene_;
+  std::unique_ptr<const StarField> stars_;
+};
+
+}  // namespace c63

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "io/scene.h"
+
+namespace c63 {
+
+/// What a frame of a star field shows, in 1/256 sample.
+struct StarTruth {
+  Point shift;          ///< of the whole sky against frame 0
+  Point object;         ///< where the moving object is in this frame
+  int object_peak = 0;  ///< grey levels it adds at its middle
+};
+
+/// Stars that stay, a camera that shakes, and one dim object that moves among them.
+class StarField {
+ public:
+  StarField(int width, int height, std::uint32_t seed, Point velocity);
+
+  [[nodiscard]] StarTruth truth(std::int64_t frame) const;
+  /// Luma without noise, width * height samples.
+  void render(std::int64_t frame, std::uint8_t* luma) const;
+
+ private:
+  struct Star {
+    Point at;
+    int peak;
+  };
+  static void add_spot(std::vector<int>& light, int width, int height, Point at, int peak);
+
+  int width_;
+  int height_;
+  std::uint32_t seed_;
+  Point velocity_;
+  std::vector<Star> stars_;
+};
+
+}  // namespace c63

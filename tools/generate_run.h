@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "common/command_line.h"
+#include "io/sequence_generator.h"
+
+namespace c63::tools {
+
+/// What c63gen's command line asks for.
+struct GenerateOptions {
+  SequenceOptions sequence;
+  std::string output;
+  std::string truth;  ///< file for the true motion; empty: none
+};
+
+void add_options(CLI::App& app, GenerateOptions& options);
+
+/// Writes the video and, where asked for, its true motion; returns the exit code.
+[[nodiscard]] int run_generate(const Session& session, const GenerateOptions& options);
+
+}  // namespace c63::tools
