@@ -17,6 +17,9 @@ constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-SIZE-UNKNOWN"), std::string_view("see --help")},
     std::pair{std::string_view("C63-MAX-PIXELS"), std::string_view("raise --max-pixels if the size is right")},
     std::pair{std::string_view("C63-MAX-MEMORY"), std::string_view("raise --max-memory or lower --lanes")},
+    std::pair{std::string_view("C63-CMP-SIZE"), std::string_view("compare videos of one size")},
+    std::pair{std::string_view("C63-CMP-COUNT"), std::string_view("cut both to the same frames with --seek and -f")},
+    std::pair{std::string_view("C63-CMP-"), std::string_view("this is the comparison's result")},
     std::pair{std::string_view("C63-SAME-FILE"), std::string_view("choose another output name")},
 };
 

@@ -1,0 +1,72 @@
+#include "compare/bd_rate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace c63::tools {
+namespace {
+
+// The curves of the example that comes with the bjontegaard packages of FAU Erlangen-Nürnberg (low bitrates). Its PCHIP
+// figures are those of the JVET spreadsheet; the values here were computed from that definition by another program
+// (closed-form integrals in Python), since the example prints its figures at run time.
+const std::vector<RdPoint> kAnchor = {{9487.76, 40.037}, {4593.60, 38.615}, {2486.44, 36.845}, {1358.24, 34.851}};
+const std::vector<RdPoint> kTest = {{9787.80, 40.121}, {4469.00, 38.651}, {2451.52, 36.970}, {1356.24, 34.987}};
+
+// The example of the classic Matlab function bjontegaard.m (ETRO, Vrije Universiteit Brussel). With one cubic through all
+// four points it gives 31.40 %; piecewise cubics stay within a few hundredths of that.
+const std::vector<RdPoint> kEtroAnchor = {{686.76, 40.28}, {309.58, 37.18}, {157.11, 34.24}, {85.95, 31.42}};
+const std::vector<RdPoint> kEtroTest = {{893.34, 40.39}, {407.8, 37.21}, {204.93, 34.17}, {112.75, 31.24}};
+
+TEST(BdRateTest, EqualsPublishedExamples) {
+  const BdResult erlangen = bjontegaard_delta(kAnchor, kTest);
+  EXPECT_NEAR(erlangen.rate_percent.value(), -4.4174854, 1e-6);
+  EXPECT_NEAR(erlangen.quality.value(), 0.1196928, 1e-6);
+  const BdResult etro = bjontegaard_delta(kEtroAnchor, kEtroTest);
+  EXPECT_NEAR(etro.rate_percent.value(), 31.3798782, 1e-6);
+  EXPECT_NEAR(etro.quality.value(), -1.1834724, 1e-6);
+  EXPECT_NEAR(etro.rate_percent.value(), 31.397, 0.05);
+}
+
+TEST(BdRateTest, OrderOfPointsDoesNotMatter) {
+  const std::vector<RdPoint> reversed(kTest.rbegin(), kTest.rend());
+  EXPECT_DOUBLE_EQ(*bjontegaard_delta(kAnchor, reversed).rate_percent, *bjontegaard_delta(kAnchor, kTest).rate_percent);
+}
+
+TEST(BdRateTest, AConstantFactorIsFoundExactly) {
+  std::vector<RdPoint> dearer = kAnchor;
+  for (RdPoint& p : dearer) p.rate *= 1.25;
+  EXPECT_NEAR(*bjontegaard_delta(kAnchor, dearer).rate_percent, 25, 1e-9);
+  EXPECT_NEAR(*bjontegaard_delta(dearer, kAnchor).rate_percent, -20, 1e-9);
+  std::vector<RdPoint> better = kAnchor;
+  for (RdPoint& p : better) p.quality += 0.5;
+  EXPECT_NEAR(*bjontegaard_delta(kAnchor, better).quality, 0.5, 1e-9);
+}
+
+TEST(BdRateTest, SaysWhyThereIsNone) {
+  std::vector<RdPoint> far = kAnchor;
+  for (RdPoint& p : far) p.quality += 10;
+  const BdResult no_overlap = bjontegaard_delta(kAnchor, far);
+  EXPECT_FALSE(no_overlap.rate_percent);
+  EXPECT_TRUE(no_overlap.quality);  // the rates do overlap
+  EXPECT_EQ(no_overlap.why_not, "no overlap");
+
+  const auto first_three = std::span(kAnchor).first(3);
+  EXPECT_EQ(bjontegaard_delta(first_three, kTest).why_not, "fewer than four points");
+  EXPECT_EQ(bjontegaard_delta(kAnchor, {}).why_not, "fewer than four points");
+
+  std::vector<RdPoint> falling = kTest;
+  falling[1].quality = 41;
+  EXPECT_EQ(bjontegaard_delta(kAnchor, falling).why_not, "quality does not rise with the rate");
+
+  std::vector<RdPoint> lossless = kTest;
+  lossless[0].quality = std::numeric_limits<double>::infinity();
+  const BdResult infinite = bjontegaard_delta(kAnchor, lossless);
+  EXPECT_FALSE(infinite.rate_percent);
+  EXPECT_EQ(infinite.why_not, "a point without a finite rate and quality");
+}
+
+}  // namespace
+}  // namespace c63::tools

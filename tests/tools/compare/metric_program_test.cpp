@@ -1,0 +1,104 @@
+// c63cmp as a program: exit codes, files, refusals.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/generators.h"
+#include "support/shell.h"
+
+namespace c63::tools {
+namespace {
+
+class MetricProgramTest : public testing::Test {
+ protected:
+  std::string save(const std::string& name, const test::Bytes& bytes) {
+    std::ofstream(folder_.file(name), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return folder_.file(name);
+  }
+  test::ShellResult run(const std::string& arguments) {
+    return test::shell("'" C63_BIN_DIR "/c63cmp' --progress none " + arguments + " 2>&1");
+  }
+
+  test::TemporaryFolder folder_;
+  test::Bytes video_ = test::generate_b(48, 32, 4);
+  std::string a_ = save("a_48x32.yuv", video_);
+};
+
+TEST_F(MetricProgramTest, EqualVideosPass) {
+  const std::string b = save("b_48x32.yuv", video_);
+  const auto result = run("--bitexact '" + a_ + "' '" + b + "'");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+}
+
+TEST_F(MetricProgramTest, ADifferenceIsNamedAndFailsWhereItMay) {
+  test::Bytes changed = video_;
+  changed[frame_bytes(48, 32) + 48 * 2 + 9] ^= 4;
+  const std::string b = save("b_48x32.yuv", changed);
+  auto result = run("'" + a_ + "' '" + b + "'");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("first difference: frame 1, plane Y, x 9, y 2"), std::string::npos) << result.output;
+  result = run("--bitexact '" + a_ + "' '" + b + "'");
+  EXPECT_EQ(result.exit_code, 3) << result.output;
+  EXPECT_NE(result.output.find("C63-CMP-DIFFERENT"), std::string::npos) << result.output;
+  EXPECT_EQ(run("--min-psnr 20 '" + a_ + "' '" + b + "'").exit_code, 0);
+  EXPECT_EQ(run("--min-psnr 90 '" + a_ + "' '" + b + "'").exit_code, 3);
+}
+
+TEST_F(MetricProgramTest, CountsAndSizesThatDoNotFitAreRefused) {
+  test::Bytes shorter(video_.begin(), video_.end() - static_cast<std::ptrdiff_t>(frame_bytes(48, 32)));
+  auto result = run("'" + a_ + "' '" + save("short_48x32.yuv", shorter) + "'");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.output.find("C63-CMP-COUNT"), std::string::npos) << result.output;
+  result = run("'" + a_ + "' '" + save("turned_32x48.yuv", video_) + "'");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.output.find("C63-CMP-SIZE"), std::string::npos) << result.output;
+}
+
+TEST_F(MetricProgramTest, WrongUseIsToldApart) {
+  EXPECT_EQ(run("'" + a_ + "'").exit_code, 2);
+  EXPECT_EQ(run("'" + a_ + "' '" + folder_.file("missing_48x32.yuv") + "'").exit_code, 4);
+  EXPECT_EQ(run("--heatmap h.gif '" + a_ + "' '" + a_ + "'").exit_code, 2);
+  EXPECT_EQ(run("--csv '" + a_ + "' '" + a_ + "' '" + a_ + "'").exit_code, 2) << "would overwrite its input";
+}
+
+TEST_F(MetricProgramTest, WritesTablesAndPictures) {
+  test::Bytes changed = video_;
+  changed[5] ^= 16;
+  const std::string b = save("b, \"c\"_48x32.yuv", changed);
+  const std::string csv = folder_.file("m.csv");
+  const std::string json = folder_.file("m.json");
+  const std::string heat = folder_.file("h.ppm");
+  const auto result = run("-w 48 -h 32 --csv '" + csv + "' --json '" + json + "' --heatmap '" + heat + "' '" + a_ + "' '" + b + "'");
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  std::ifstream csv_file(csv);
+  std::string line;
+  std::string last;
+  int rows = 0;
+  for (; std::getline(csv_file, line); ++rows) last = line;
+  EXPECT_EQ(rows, 5);
+  EXPECT_NE(last.find("b, \"\"c\"\"_48x32.yuv\",3,1,inf"), std::string::npos) << last;
+  const auto data = nlohmann::json::parse(std::ifstream(json));
+  EXPECT_EQ(data["videos"][0]["frames"], 4);
+  EXPECT_EQ(data["videos"][0]["first_difference"]["x"], 5);
+  EXPECT_TRUE(data["videos"][0]["per_frame"][1]["psnr_y_db"].is_null()) << "infinite";
+  std::ifstream picture(heat, std::ios::binary);
+  std::string magic;
+  int width = 0;
+  int height = 0;
+  picture >> magic >> width >> height;
+  EXPECT_EQ(std::tuple(magic, width, height), std::tuple("P6", 48, 32));
+}
+
+TEST_F(MetricProgramTest, ReadsCodedStreams) {
+  const std::string coded = folder_.file("a.c63");
+  const std::string decoded = folder_.file("recon_48x32.yuv");
+  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63enc' --backend cpu --quiet '" + a_ + "' -o '" + coded + "' --recon '" + decoded + "'").exit_code, 0);
+  const auto result = run("--bitexact '" + decoded + "' '" + coded + "'");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+}
+
+}  // namespace
+}  // namespace c63::tools

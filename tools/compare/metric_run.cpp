@@ -1,0 +1,184 @@
+#include "compare/metric_run.h"
+
+#include <fmt/format.h>
+
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "common/values.h"
+#include "compare/metric_report.h"
+#include "compare/metrics.h"
+#include "compare/video_input.h"
+#include "io/output_file.h"
+#include "pictures/picture_file.h"
+
+namespace c63::tools {
+namespace {
+
+/// Sums the differences of luma over frames.
+class HeatMap {
+ public:
+  void add(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b, const VideoFormat& format) {
+    format_ = format;
+    sums_.resize(plane_bytes(format.width, format.height, 0));
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      sums_[i] += static_cast<std::uint64_t>(a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
+    }
+    ++frames_;
+  }
+
+  /// Mean absolute difference of the sample that differs most.
+  [[nodiscard]] double peak() const {
+    return sums_.empty() ? 0 : static_cast<double>(*std::max_element(sums_.begin(), sums_.end())) / frames_;
+  }
+
+  /// The brightest colour stands for peak().
+  [[nodiscard]] Image image() const {
+    Image image(format_.width, format_.height);
+    const double scale = peak() > 0 ? 1 / (peak() * frames_) : 0;
+    for (int y = 0; y < format_.height; ++y) {
+      for (int x = 0; x < format_.width; ++x) {
+        image.set(x, y, heat_colour(static_cast<double>(sums_[static_cast<std::size_t>(y) * format_.width + x]) * scale));
+      }
+    }
+    return image;
+  }
+
+ private:
+  VideoFormat format_;
+  std::vector<std::uint64_t> sums_;
+  double frames_ = 0;
+};
+
+void check_command_line(const Session& session, const MetricRunOptions& o) {
+  if (o.reference.empty() || o.others.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "a reference and at least one video to compare with it are needed");
+  }
+  if (!o.heatmap.empty()) {
+    check_picture_name(o.heatmap);
+    if (o.others.size() > 1) {
+      throw Error(ErrorKind::usage, "C63-USAGE", "--heatmap shows one video; name one beside the reference");
+    }
+  }
+  std::vector<NamedPath> inputs = {{"the reference", o.reference}};
+  for (const std::string& other : o.others) inputs.push_back({"a video", other});
+  if (std::count_if(inputs.begin(), inputs.end(), [](const NamedPath& p) { return p.path == "-"; }) > 1 ||
+      (o.reference == "-" && o.others.size() > 1)) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "stdin can be read only once");
+  }
+  check_distinct_files(inputs, {{"--csv", o.csv},
+                                {"--json", o.json},
+                                {"--heatmap", o.heatmap},
+                                {"--log-file", session.common.log.file}});
+}
+
+std::unique_ptr<FrameSource> open(const Session& session, const MetricRunOptions& o, const std::string& path) {
+  const SourceOptions source{
+      .path = path,
+      .width = path.ends_with(".c63") ? 0 : o.width,
+      .height = path.ends_with(".c63") ? 0 : o.height,
+      .rate = o.rate,
+      .limits = o.limits,
+      .warn = [&session, path](const std::string& message) { session.log->warn("{}: {}", path, message); }};
+  return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
+}
+
+/// What a threshold says of one video; empty where it is met.
+std::string missed(const MetricRunOptions& o, const ComparedVideo& video) {
+  if (o.bit_exact && video.quality.first_difference) {
+    return fmt::format("{} is not identical: {}", video.name, to_string(*video.quality.first_difference));
+  }
+  const double all = video.quality.psnr_of_video(3);
+  if (o.min_psnr && all < *o.min_psnr) {
+    return fmt::format("{} has a PSNR of {:.4f} dB, below {:.4f}", video.name, all, *o.min_psnr);
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, MetricRunOptions& o) {
+  const std::string group = "Comparison";
+  app.add_option("reference", o.reference, "Video to compare with: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes")
+      ->type_name("REF")
+      ->group(group);
+  app.add_option("videos", o.others, "Videos to compare")->type_name("FILE...")->group(group);
+  auto* width = app.add_option("-w,--width", o.width, "Width of raw video")
+                    ->check(CLI::PositiveNumber)
+                    ->type_name("PIXELS")
+                    ->group(group);
+  auto* height = app.add_option("-h,--height", o.height, "Height of raw video")
+                     ->check(CLI::PositiveNumber)
+                     ->type_name("PIXELS")
+                     ->group(group);
+  width->needs(height);
+  height->needs(width);
+  add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
+  app.add_option("-f,--frames", o.max_frames, "Compare no more frames than this; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference")->group(group);
+  app.add_option("--min-psnr", o.min_psnr, "Fail (exit code 3) below this PSNR of all planes")
+      ->type_name("DB")
+      ->group(group);
+  app.add_option("--csv", o.csv, "Write a row per frame and video")->type_name("FILE")->group(group);
+  app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
+  app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")
+      ->type_name("FILE")
+      ->group(group);
+  add_limit_options(app, o.limits);
+}
+
+int run_metrics(const Session& session, const MetricRunOptions& o) {
+  check_command_line(session, o);
+  std::vector<ComparedVideo> videos;
+  HeatMap heat;
+  for (const std::string& path : o.others) {
+    const auto reference = open(session, o, o.reference);
+    const auto other = open(session, o, path);
+    const auto progress = session.progress(reference->frame_count(), reference->format().rate.value());
+    const VideoFormat format = reference->format();
+    const bool quick = o.bit_exact && !o.min_psnr && o.csv.empty() && o.json.empty() && o.heatmap.empty();
+    ComparedVideo video{path, compare_videos(*reference, o.reference, *other, path,
+                                             {.ssim = o.ssim, .stop_at_difference = quick},
+                                             [&](std::int64_t, auto a, auto b) {
+                                               if (!o.heatmap.empty()) heat.add(a, b, format);
+                                               progress->advance(0);
+                                             },
+                                             session.stop)};
+    progress->finish();
+    if (session.stop.stop_requested()) return kExitDone;
+    if (!quick) write_stdout(metric_text(video, o.ssim));
+    videos.push_back(std::move(video));
+  }
+  if (!o.csv.empty()) {
+    OutputFile file(o.csv);
+    file.write(metric_csv(videos));
+    file.commit();
+  }
+  if (!o.json.empty()) write_json(o.json, metric_json(o.reference, videos));
+  if (!o.heatmap.empty()) {
+    save_picture(o.heatmap, heat.image());
+    session.log->info("{}: the brightest spot differs by {:.2f} in the mean", o.heatmap, heat.peak());
+  }
+  for (const ComparedVideo& video : videos) {
+    if (const std::string what = missed(o, video); !what.empty()) {
+      throw Error(ErrorKind::comparison, o.bit_exact && video.quality.first_difference ? "C63-CMP-DIFFERENT" : "C63-CMP-PSNR",
+                  what);
+    }
+  }
+  return kExitDone;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/command_line.h"
+#include "io/frame_source.h"
+
+namespace c63::tools {
+
+/// What `c63cmp ref a [b…]` asks for.
+struct MetricRunOptions {
+  std::string reference;
+  std::vector<std::string> others;
+  int width = 0;
+  int height = 0;
+  std::int64_t first_frame = 0;
+  std::int64_t max_frames = 0;  ///< 0: all
+  std::optional<FrameRate> rate;
+  bool ssim = true;
+  bool bit_exact = false;
+  std::optional<double> min_psnr;
+  std::string csv;
+  std::string json;
+  std::string heatmap;
+  Limits limits;
+};
+
+void add_options(CLI::App& app, MetricRunOptions& options);
+
+/// Compares and tells; returns the exit code: 3 where --bitexact or --min-psnr is missed. Throws Error.
+[[nodiscard]] int run_metrics(const Session& session, const MetricRunOptions& options);
+
+}  // namespace c63::tools

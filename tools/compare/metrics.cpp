@@ -1,0 +1,136 @@
+#include "compare/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "c63/error.h"
+
+namespace c63::tools {
+namespace {
+
+std::string size_of(const VideoFormat& f) { return fmt::format("{}x{}", f.width, f.height); }
+
+/// Where a byte of a frame lies.
+FirstDifference locate(std::size_t offset, const VideoFormat& format) {
+  FirstDifference d;
+  while (d.plane < 2 && offset >= plane_bytes(format.width, format.height, d.plane)) {
+    offset -= plane_bytes(format.width, format.height, d.plane);
+    ++d.plane;
+  }
+  const bool rectangular = d.plane == 0 || (format.width % 2 == 0 && format.height % 2 == 0);
+  const auto width = static_cast<std::size_t>(d.plane == 0 ? format.width : format.width / 2);
+  d.x = rectangular ? static_cast<int>(offset % width) : -1;
+  d.y = rectangular ? static_cast<int>(offset / width) : -1;
+  return d;
+}
+
+double weighted(const std::array<double, 3>& values, const std::array<std::uint64_t, 3>& weights) {
+  double sum = 0;
+  double weight = 0;
+  for (int p = 0; p < 3; ++p) {
+    if (std::isnan(values[p])) continue;
+    sum += values[p] * static_cast<double>(weights[p]);
+    weight += static_cast<double>(weights[p]);
+  }
+  return weight > 0 ? sum / weight : std::numeric_limits<double>::quiet_NaN();
+}
+
+[[noreturn]] void fail_count(const std::string& shorter, const std::string& longer, std::int64_t frames) {
+  throw Error(ErrorKind::comparison, "C63-CMP-COUNT",
+              fmt::format("{} ends after {} frame{}, {} has more; frames pair by index", shorter, frames,
+                          frames == 1 ? "" : "s", longer));
+}
+
+}  // namespace
+
+std::string to_string(const FirstDifference& d) {
+  const std::string where = d.x < 0 ? "" : fmt::format(", x {}, y {}", d.x, d.y);
+  return fmt::format("frame {}, plane {}{}: {} instead of {}", d.frame, "YUV"[d.plane], where, d.value, d.reference);
+}
+
+double ssim_db(double ssim) {
+  return ssim >= 1 ? std::numeric_limits<double>::infinity() : -10 * std::log10(1 - ssim);
+}
+
+double VideoQuality::psnr_of(const FrameQuality& frame, int plane) const {
+  if (plane < 3) return psnr(frame.sse[plane], samples[plane]);
+  return psnr(std::accumulate(frame.sse.begin(), frame.sse.end(), std::uint64_t{0}),
+              std::accumulate(samples.begin(), samples.end(), std::uint64_t{0}));
+}
+
+double VideoQuality::ssim_of_all(const FrameQuality& frame) const { return weighted(frame.ssim, samples); }
+
+double VideoQuality::ssim_of_all() const {
+  return weighted({totals.mean_ssim(0), totals.mean_ssim(1), totals.mean_ssim(2)}, samples);
+}
+
+double VideoQuality::psnr_of_video(int plane) const {
+  return plane < 3 ? totals.psnr_of_plane(plane) : totals.psnr_of_all();
+}
+
+VideoQuality compare_videos(FrameSource& reference, const std::string& reference_name, FrameSource& other,
+                            const std::string& other_name, const MetricOptions& options, const FramePairVisitor& visit,
+                            const std::stop_token& stop) {
+  VideoQuality result;
+  result.format = reference.format();
+  const VideoFormat& format = result.format;
+  const VideoFormat other_format = other.format();
+  if (format.width != other_format.width || format.height != other_format.height) {
+    throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
+                fmt::format("{} is {}, {} is {}; nothing here scales", reference_name, size_of(format), other_name,
+                            size_of(other_format)));
+  }
+  // Known before the first frame where both are files.
+  const auto reference_count = reference.frame_count();
+  const auto other_count = other.frame_count();
+  if (reference_count && other_count && *reference_count != *other_count) {
+    throw Error(ErrorKind::comparison, "C63-CMP-COUNT",
+                fmt::format("{} has {} frames, {} has {}; frames pair by index", reference_name, *reference_count,
+                            other_name, *other_count));
+  }
+  for (int p = 0; p < 3; ++p) result.samples[p] = plane_bytes(format.width, format.height, p);
+
+  std::vector<std::uint8_t> a(frame_bytes(format.width, format.height));
+  std::vector<std::uint8_t> b(a.size());
+  for (std::int64_t index = 0; !stop.stop_requested(); ++index) {
+    const bool more_a = reference.read(index, a);
+    const bool more_b = other.read(index, b);
+    if (more_a != more_b) more_a ? fail_count(other_name, reference_name, index) : fail_count(reference_name, other_name, index);
+    if (!more_a) break;
+
+    FrameQuality frame;
+    const auto planes_a = split_planes(std::span<const std::uint8_t>(a), format.width, format.height);
+    const auto planes_b = split_planes(std::span<const std::uint8_t>(b), format.width, format.height);
+    for (int p = 0; p < 3; ++p) frame.sse[p] = sum_of_squared_errors(planes_a[p], planes_b[p]);
+    frame.identical = frame.sse == std::array<std::uint64_t, 3>{};
+    frame.ssim.fill(std::numeric_limits<double>::quiet_NaN());
+    if (options.ssim) {
+      frame.ssim = ssim_of_frames(a, b, format.width, format.height);
+      result.totals.add_ssim(frame.ssim);
+    }
+    result.totals.add(frame.sse, result.samples);
+    if (!frame.identical) {
+      ++result.different_frames;
+      if (!result.first_difference) {
+        const auto offset = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+        result.first_difference = locate(offset, format);
+        result.first_difference->frame = index;
+        result.first_difference->reference = a[offset];
+        result.first_difference->value = b[offset];
+      }
+    }
+    result.frames.push_back(frame);
+    if (visit) visit(index, a, b);
+    if (options.stop_at_difference && result.first_difference) break;
+  }
+  if (result.frames.empty() && !stop.stop_requested()) {
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame to compare", {.file = reference_name});
+  }
+  return result;
+}
+
+}  // namespace c63::tools

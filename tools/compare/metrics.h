@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "c63/encoder.h"
+#include "c63/quality.h"
+
+namespace c63::tools {
+
+/// How one frame differs from its reference.
+struct FrameQuality {
+  std::array<std::uint64_t, 3> sse{};
+  std::array<double, 3> ssim{};  ///< NaN for planes without an 8x8 window
+  bool identical = false;
+};
+
+/// The first sample in which two videos differ. x and y are -1 for chroma that has no rows of one length (odd sides).
+struct FirstDifference {
+  std::int64_t frame = 0;
+  int plane = 0;
+  int x = 0;
+  int y = 0;
+  int reference = 0;
+  int value = 0;
+};
+
+/// "frame 3, plane U, x 17, y 4: 128 instead of 127"
+[[nodiscard]] std::string to_string(const FirstDifference& difference);
+
+/// How one video differs from its reference. All means are over frames as FFmpeg's psnr and ssim filters take them: PSNR
+/// of the summed squared error, SSIM as mean of the frames'.
+struct VideoQuality {
+  VideoFormat format;
+  std::array<std::uint64_t, 3> samples{};  ///< of each plane of a frame
+  std::vector<FrameQuality> frames;
+  QualityTotals totals;
+  std::optional<FirstDifference> first_difference;
+  std::int64_t different_frames = 0;
+
+  /// PSNR of one frame; plane 3 is all planes together.
+  [[nodiscard]] double psnr_of(const FrameQuality& frame, int plane) const;
+  /// SSIM of one frame over all planes, weighted by their sizes.
+  [[nodiscard]] double ssim_of_all(const FrameQuality& frame) const;
+  /// The same of the whole video.
+  [[nodiscard]] double ssim_of_all() const;
+  [[nodiscard]] double psnr_of_video(int plane) const;
+};
+
+/// SSIM in dB, as FFmpeg prints it beside the ratio.
+[[nodiscard]] double ssim_db(double ssim);
+
+/// Sees every pair of frames: index, reference, other.
+using FramePairVisitor =
+    std::function<void(std::int64_t, std::span<const std::uint8_t>, std::span<const std::uint8_t>)>;
+
+struct MetricOptions {
+  bool ssim = true;
+  bool stop_at_difference = false;
+};
+
+/// Compares frame by frame, by index. Throws Error (comparison): C63-CMP-SIZE for different picture sizes, C63-CMP-COUNT
+/// for different numbers of frames; Error (input) where there is no frame at all.
+[[nodiscard]] VideoQuality compare_videos(FrameSource& reference, const std::string& reference_name, FrameSource& other,
+                                          const std::string& other_name, const MetricOptions& options = {},
+                                          const FramePairVisitor& visit = {}, const std::stop_token& stop = {});
+
+}  // namespace c63::tools

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace c63::tools {
+
+using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
+
+/// An RGB picture, 8 bits a sample, rows without gaps.
+class Image {
+ public:
+  Image(int width, int height) : width_(width), height_(height), rgb_(3 * static_cast<std::size_t>(width) * height) {}
+
+  [[nodiscard]] int width() const { return width_; }
+  [[nodiscard]] int height() const { return height_; }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return rgb_; }
+
+  [[nodiscard]] Colour at(int x, int y) const {
+    const std::uint8_t* p = &rgb_[offset(x, y)];
+    return {p[0], p[1], p[2]};
+  }
+  void set(int x, int y, Colour colour) { std::copy(colour.begin(), colour.end(), &rgb_[offset(x, y)]); }
+  /// Mixes `colour` in, opacity 0..1; outside the picture nothing happens.
+  void blend(int x, int y, Colour colour, double opacity);
+
+ private:
+  [[nodiscard]] std::size_t offset(int x, int y) const { return 3 * (static_cast<std::size_t>(y) * width_ + x); }
+
+  int width_;
+  int height_;
+  std::vector<std::uint8_t> rgb_;
+};
+
+/// The picture of a frame in linear 4:2:0 layout (BT.601, video range), each sample `scale` pixels a side. Chroma of sizes
+/// with an odd side, which has no rows, is left grey.
+[[nodiscard]] Image to_image(std::span<const std::uint8_t> frame, int width, int height, int scale = 1);
+
+/// Colours from dark violet (0) over red to pale yellow (1), evenly rising in lightness.
+[[nodiscard]] Colour heat_colour(double value);
+
+/// A line from (x0, y0) to (x1, y1), `thickness` pixels wide, edges smoothed.
+void draw_line(Image& image, double x0, double y0, double x1, double y1, double thickness, Colour colour);
+
+/// A line with a head at its end.
+void draw_arrow(Image& image, double x0, double y0, double x1, double y1, double thickness, Colour colour);
+
+}  // namespace c63::tools
