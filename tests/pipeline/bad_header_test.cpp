@@ -118,7 +118,7 @@ TEST_F(BadHeader, NoScan) {
 
 TEST_F(BadHeader, RepeatFrame) {
   const Bytes repeat = {0xFF, 0xD8, 0xFF, 0xD9};
-  stream_.frames.insert(stream_.frames.begin() + 1, repeat);
+  stream_.frames.at(1) = repeat;
   expect_fault_in(stream_, "C63-NO-SOF", 1, 2);
   expect_fault(repeat, "C63-NO-SOF", 0, 2);
 }
