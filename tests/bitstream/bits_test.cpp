@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitstream/bit_reader.h"
+#include "bitstream/bit_writer.h"
+#include "bitstream/vlc_table.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+/// The writer and the flush rule as the format describes them, bit by bit.
+Bytes write_as_described(const std::vector<std::pair<std::uint32_t, int>>& fields) {
+  std::vector<bool> bits;
+  for (const auto& [value, count] : fields) {
+    for (int i = count - 1; i >= 0; --i) bits.push_back((value >> i & 1U) != 0);
+  }
+  Bytes out;
+  const auto put = [&](std::size_t first, std::size_t count) {
+    unsigned byte = 0;
+    for (std::size_t i = 0; i < 8; ++i) byte = byte << 1 | (i < count && bits[first + i] ? 1U : 0U);
+    out.push_back(static_cast<std::uint8_t>(byte));
+    if (byte == 0xFF) out.push_back(0);
+  };
+  std::size_t at = 0;
+  for (; at + 8 <= bits.size(); at += 8) put(at, 8);
+  bool last_32_are_zero = true;
+  for (std::size_t i = bits.size() > 32 ? bits.size() - 32 : 0; i < bits.size(); ++i) last_32_are_zero &= !bits[i];
+  if (!last_32_are_zero) put(at, bits.size() - at);  // also where nothing is left: a whole zero byte
+  return out;
+}
+
+Bytes write(const std::vector<std::pair<std::uint32_t, int>>& fields) {
+  Bytes out;
+  BitWriter writer(out);
+  std::uint64_t total = 0;
+  for (const auto& [value, count] : fields) {
+    writer.reserve(32);
+    writer.put(value, count);
+    total += static_cast<std::uint64_t>(count);
+  }
+  EXPECT_EQ(writer.bits(), total);
+  writer.finish();
+  return out;
+}
+
+TEST(BitWriter, StuffsEveryByteOfOnes) {
+  EXPECT_EQ(write({{0xFF, 8}, {0x12, 8}, {1, 1}}), (Bytes{0xFF, 0x00, 0x12, 0x80}));
+  EXPECT_EQ(write({{0xFFFFFFFF, 32}, {1, 1}}), (Bytes{0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0x80}));
+}
+
+TEST(BitWriter, UnfinishedByteIsFilledWithZeros) {
+  EXPECT_EQ(write({{0x5, 3}}), (Bytes{0xA0}));
+  EXPECT_EQ(write({{0x7F, 7}}), (Bytes{0xFE}));
+}
+
+TEST(BitWriter, WholeBytesGetAnExtraZeroByte) {
+  EXPECT_EQ(write({{0x41, 8}}), (Bytes{0x41, 0x00}));
+  EXPECT_EQ(write({{0xFF, 8}}), (Bytes{0xFF, 0x00, 0x00}));
+}
+
+TEST(BitWriter, BitsBehindThirtyTwoZerosAreLost) {
+  EXPECT_EQ(write({{0xC0, 8}, {0, 32}, {0, 3}}), (Bytes{0xC0, 0, 0, 0, 0}));
+  EXPECT_EQ(write({{0xC0, 8}, {0, 32}}), (Bytes{0xC0, 0, 0, 0, 0}));  // and no extra byte
+  EXPECT_EQ(write({{0xC1, 8}, {0, 31}}), (Bytes{0xC1, 0, 0, 0, 0}));  // one bit of the last 32 is set
+  EXPECT_EQ(write({{0, 5}}), Bytes{});
+  EXPECT_EQ(write({}), Bytes{});
+}
+
+TEST(BitWriter, AppendsToWhatIsThere) {
+  Bytes out = {1, 2, 3};
+  BitWriter writer(out);
+  writer.reserve(8);
+  writer.put(0xAB, 8);
+  writer.finish();
+  EXPECT_EQ(out, (Bytes{1, 2, 3, 0xAB, 0}));
+}
+
+TEST(BitWriter, RandomFieldsAreWrittenAsDescribedAndReadBack) {
+  Random random(11);
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::pair<std::uint32_t, int>> fields;
+    const std::uint32_t kind = random.below(3);  // noise, mostly ones, mostly zeros
+    const std::uint32_t count = random.below(200);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const int bits = static_cast<int>(random.below(33));
+      const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+      const std::uint32_t value =
+          kind == 0 ? random.next() : kind == 1 ? ~(random.below(8) == 0 ? random.next() : 0) : random.below(9) == 0 ? 1 : 0;
+      fields.emplace_back(static_cast<std::uint32_t>(value & mask), bits);
+    }
+    const Bytes written = write(fields);
+    ASSERT_EQ(written, write_as_described(fields));
+
+    Bytes plain;
+    remove_stuffing(written, plain);
+    BitReader reader(plain);
+    std::int64_t taken = 0;
+    for (const auto& [value, bits] : fields) {
+      ASSERT_EQ(reader.take(bits), value);
+      taken += bits;
+      ASSERT_EQ(reader.consumed(), taken);
+      ASSERT_EQ(reader.left(), static_cast<std::int64_t>(plain.size()) * 8 - taken);
+    }
+    ASSERT_EQ(reader.overrun(), reader.left() < -7);
+    if (taken >= 32) {
+      ASSERT_FALSE(reader.overrun());
+    }
+  }
+}
+
+TEST(BitReader, SuppliesZerosPastTheEndAndCountsThem) {
+  const Bytes bytes = {0xFF, 0xFF};
+  BitReader reader(bytes);
+  EXPECT_EQ(reader.peek(32), 0xFFFF0000U);
+  EXPECT_EQ(reader.take(16), 0xFFFFU);
+  EXPECT_EQ(reader.take(7), 0U);
+  EXPECT_FALSE(reader.overrun());
+  EXPECT_EQ(reader.take(1), 0U);
+  EXPECT_TRUE(reader.overrun());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(reader.take(32), 0U);
+  EXPECT_EQ(reader.left(), -8 - 3200);
+}
+
+TEST(BitReader, EmptyInput) {
+  BitReader reader({});
+  EXPECT_EQ(reader.left(), 0);
+  EXPECT_EQ(reader.take(7), 0U);
+  EXPECT_FALSE(reader.overrun());
+}
+
+TEST(RemoveStuffing, DropsTheByteAfterOnesWhateverItIs) {
+  const auto plain = [](const Bytes& scan) {
+    Bytes out = {9, 9, 9};
+    remove_stuffing(scan, out);
+    return out;
+  };
+  EXPECT_EQ(plain({}), Bytes{});
+  EXPECT_EQ(plain({1, 2, 3}), (Bytes{1, 2, 3}));
+  EXPECT_EQ(plain({0xFF, 0x00, 7}), (Bytes{0xFF, 7}));
+  EXPECT_EQ(plain({0xFF, 0xD9, 7}), (Bytes{0xFF, 7}));
+  EXPECT_EQ(plain({0xFF, 0x00, 0xFF, 0x00}), (Bytes{0xFF, 0xFF}));
+  EXPECT_EQ(plain({7, 0xFF}), (Bytes{7, 0xFF}));
+}
+
+/// Each code followed by anything is found, and what no code starts is not.
+void expect_table(const VlcTable& table, const std::array<VlcCode, 256>& codes, int max_symbol = 255) {
+  std::vector<int> expected(65536, -1);
+  for (int symbol = 0; symbol <= max_symbol; ++symbol) {
+    const VlcCode code = codes[static_cast<std::size_t>(symbol)];
+    if (code.length == 0) continue;
+    const unsigned first = static_cast<unsigned>(code.bits) << (16 - code.length);
+    for (unsigned i = 0; i < 1U << (16 - code.length); ++i) expected[first + i] = symbol;
+  }
+  for (unsigned next = 0; next < 65536; ++next) {
+    const VlcTable::Entry entry = table.find(next);
+    if (expected[next] < 0) {
+      ASSERT_EQ(entry.length, 0) << next;
+    } else {
+      ASSERT_EQ(entry.symbol, expected[next]) << next;
+      ASSERT_EQ(entry.length, codes[entry.symbol].length) << next;
+    }
+  }
+}
+
+TEST(VlcTables, FindEveryCodeAndNothingElse) {
+  expect_table(kDcLumaTable, kDcLumaCodes);
+  expect_table(kDcChromaTable, kDcChromaCodes);
+  expect_table(kAcLumaTable, kAcLumaCodes);
+  expect_table(kAcChromaTable, kAcChromaCodes);
+  expect_table(kVectorTable, kDcLumaCodes, 7);
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "bitstream/block_order.h"
+#include "bitstream/entropy_decoder.h"
+#include "bitstream/entropy_encoder.h"
+#include "codec/search_window.h"
+#include "codec/vlc.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+/// Random symbols that an encoder could have made. `density` of 64 coefficients are not zero, up to `largest`.
+FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t density, int largest, std::uint64_t seed) {
+  Random random(seed);
+  FrameSymbols symbols(geometry);
+  symbols.key = key;
+  for (int p = 0; p < kPlanes; ++p) {
+    PlaneSymbols& plane = symbols.planes[p];
+    const PlaneGeometry& g = plane.geometry;
+    for (int block = 0; block < g.blocks(); ++block) {
+      std::int16_t* const levels = plane.block(block);
+      for (int k = 0; k < 64; ++k) {
+        if (random.below(64) >= density) continue;
+        const int limit = std::min(largest, k == 0 ? 1023 : max_ac_magnitude(p));
+        levels[k] = static_cast<std::int16_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * limit + 1))) - limit);
+      }
+      plane.uses_vector[static_cast<std::size_t>(block)] = key ? 0 : random.below(8) != 0;
+      if (plane.uses_vector[static_cast<std::size_t>(block)] == 0) continue;
+      MotionVector vector;
+      do {
+        const int reach = random.below(3) == 0 ? 127 : 2;
+        vector.x = static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
+        vector.y = static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
+      } while (!vector_is_legal(block % g.columns, block / g.columns, g.width, g.height, vector.x, vector.y));
+      plane.vectors[static_cast<std::size_t>(block)] = vector;
+    }
+  }
+  return symbols;
+}
+
+TEST(EntropyCoding, RoundTripsAnySymbols) {
+  std::uint64_t seed = 0;
+  for (const auto& [width, height] : {std::pair{16, 16}, {48, 32}, {160, 144}}) {
+    for (const bool key : {true, false}) {
+      for (const std::uint32_t density : {0U, 1U, 3U, 20U, 64U}) {
+        for (const int largest : {1, 40, 2000}) {
+          const FrameSymbols symbols = random_symbols(Geometry(width, height), key, density, largest, ++seed);
+          Bytes frame;
+          write_frame_header(frame, symbols.geometry, make_quantization_tables(25), true);
+          frame[220] = key ? 1 : 0;
+          BitCounts bits;
+          encode_scan(symbols, frame, bits);
+          const std::uint64_t scan_bits = 8 * (frame.size() - kFrameHeaderBytes);
+          EXPECT_LE(scan_bits, 8 * largest_scan(symbols.geometry));
+          const std::uint64_t counted = bits.motion + bits.luma + bits.chroma + bits.header;
+          EXPECT_TRUE(counted >= scan_bits && counted <= scan_bits + 7) << counted << " " << scan_bits;
+          write_frame_trailer(frame);
+
+          Bytes key_frame = frame;
+          key_frame[220] = 1;
+          FrameParser parser;
+          (void)parser.parse(key_frame);  // an inter frame cannot be the first
+          const ParsedFrame parsed = parser.parse(frame);
+          FrameSymbols decoded(symbols.geometry);
+          for (PlaneSymbols& plane : decoded.planes) {
+            std::ranges::fill(plane.levels, std::int16_t{0x5A5A});
+            std::ranges::fill(plane.uses_vector, std::uint8_t{7});
+            std::ranges::fill(plane.vectors, MotionVector{77, 77});
+          }
+          Bytes scratch(3, 0xEE);
+          decode_scan(parsed, decoded, scratch);
+          EXPECT_EQ(decoded.key, key);
+          for (int p = 0; p < kPlanes; ++p) {
+            ASSERT_EQ(decoded.planes[p].levels, symbols.planes[p].levels);
+            ASSERT_EQ(decoded.planes[p].uses_vector, symbols.planes[p].uses_vector);
+            ASSERT_EQ(decoded.planes[p].vectors, symbols.planes[p].vectors);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndBehindTheLast) {
+  const auto bits_of = [](std::initializer_list<std::pair<int, int>> coefficients) {
+    FrameSymbols symbols(Geometry(16, 16));
+    symbols.key = true;
+    for (const auto& [k, value] : coefficients) symbols.planes[0].block(0)[k] = static_cast<std::int16_t>(value);
+    Bytes out;
+    BitCounts bits;
+    encode_scan(symbols, out, bits);
+    return bits.luma - 3 * 6;  // the other three blocks: DC and end
+  };
+  const auto length = [](int symbol) { return static_cast<std::uint64_t>(c63::kAcLumaCodes[static_cast<std::size_t>(symbol)].length); };
+  const std::uint64_t dc = 2;
+  EXPECT_EQ(bits_of({}), dc + length(0x00));
+  EXPECT_EQ(bits_of({{1, 1}}), dc + length(0x01) + 1 + length(0x00));
+  EXPECT_EQ(bits_of({{16, 1}}), dc + length(0xF1) + 1 + length(0x00));
+  EXPECT_EQ(bits_of({{17, 1}}), dc + length(0xF0) + length(0x01) + 1 + length(0x00));
+  EXPECT_EQ(bits_of({{63, 1}}), dc + 3 * length(0xF0) + length(0xE1) + 1);
+}
+
+TEST(EntropyCoding, ReusesOnlyTheLeftVectorOfTheSameRow) {
+  FrameSymbols symbols(Geometry(32, 16));
+  for (PlaneSymbols& plane : symbols.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
+  const auto motion_bits = [&] {
+    Bytes out;
+    BitCounts bits;
+    encode_scan(symbols, out, bits);
+    return bits.motion;
+  };
+  // All (0,0): the first column of each plane is coded (2 + 2 + 2 bits), the others reuse (2 bits).
+  EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2));
+  symbols.planes[0].vectors[2] = {-1, 0};  // itself and its right neighbour are coded
+  EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (2 + 4 + 2 - 2) + (6 - 2));
+  symbols.planes[0].uses_vector[2] = 0;  // one bit, and nothing to reuse on its right
+  EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (1 - 2) + (6 - 2));
+}
+
+TEST(BlockOrder, IsMcuByMcu) {
+  std::vector<std::array<int, 3>> visits;
+  for_each_block_in_coding_order(Geometry(32, 32), [&](int p, int block, int column) { visits.push_back({p, block, column}); });
+  ASSERT_EQ(visits.size(), 24U);
+  const std::vector<std::array<int, 3>> second = {{0, 2, 2}, {0, 3, 3}, {0, 6, 2}, {0, 7, 3}, {1, 1, 1}, {2, 1, 1}};
+  EXPECT_TRUE(std::equal(second.begin(), second.end(), visits.begin() + 6));
+  EXPECT_EQ(visits[12], (std::array<int, 3>{0, 8, 0}));
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "bitstream/frame_header.h"
+#include "support/generators.h"
+#include "support/stream_editor.h"
+
+namespace c63::test {
+namespace {
+
+TEST(FrameHeader, IsLaidOutByteForByte) {
+  Bytes h;
+  const QuantizationTables tables = make_quantization_tables(25);
+  write_frame_header(h, Geometry(352, 288), tables, true);
+  ASSERT_EQ(h.size(), 655U);
+  ASSERT_EQ(h.size(), kFrameHeaderBytes);
+  const auto slice = [&](std::size_t at, std::size_t count) {
+    return Bytes(h.begin() + static_cast<std::ptrdiff_t>(at), h.begin() + static_cast<std::ptrdiff_t>(at + count));
+  };
+  EXPECT_EQ(slice(0, 2), (Bytes{0xFF, 0xD8}));
+  EXPECT_EQ(slice(2, 4), (Bytes{0xFF, 0xDB, 0x00, 0xC3}));  // 195, where 197 would be right
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(h[6 + 65 * i], i);
+    EXPECT_EQ(slice(7 + 65 * i, 64), Bytes(tables[i].begin(), tables[i].end()));
+  }
+  EXPECT_EQ(slice(201, 20), (Bytes{0xFF, 0xC0, 0x00, 0x12, 0x08, 0x01, 0x20, 0x01, 0x60, 0x03, 0x01, 0x22, 0x00, 0x02,
+                                   0x11, 0x01, 0x03, 0x11, 0x02, 0x01}));
+  EXPECT_EQ(slice(221, 4), (Bytes{0xFF, 0xC4, 0x01, 0xA2}));
+  EXPECT_EQ(h[225], 0x00);
+  EXPECT_EQ(slice(226, 16), (Bytes{0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(slice(242, 12), (Bytes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(h[254], 0x01);
+  EXPECT_EQ(slice(255, 16), (Bytes{0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(h[283], 0x10);
+  EXPECT_EQ(slice(284, 16), (Bytes{0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125}));
+  EXPECT_EQ(slice(300, 38), (Bytes{0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13,
+                                   0x51, 0x61, 0x07, 0x22, 0x71, 0x14, 0x32, 0x81, 0x91, 0xA1, 0x08, 0x23, 0x42,
+                                   0xB1, 0xC1, 0x15, 0x52, 0xD1, 0xF0, 0x24, 0x33, 0x62, 0x72, 0x82, 0x09}));
+  EXPECT_EQ(h[300 + 38], 0x0A);  // size 10 is in the table all the same
+  EXPECT_EQ(h[300 + 161], 0xFA);
+  EXPECT_EQ(h[462], 0x11);
+  EXPECT_EQ(slice(463, 16), (Bytes{0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119}));
+  EXPECT_EQ(slice(641, 14), (Bytes{0xFF, 0xDA, 0x00, 0x0C, 0x03, 0x01, 0x00, 0x02, 0x11, 0x03, 0x11, 0x00, 0x3F, 0x00}));
+
+  Bytes inter;
+  write_frame_header(inter, Geometry(352, 288), tables, false);
+  h[layout::kKey] = 0;
+  EXPECT_EQ(inter, h);
+}
+
+TEST(FrameHeader, SidesTakeSixteenBits) {
+  Bytes h;
+  write_frame_header(h, Geometry(65535, 65532), make_quantization_tables(25), true);
+  EXPECT_EQ(h[layout::kHeight], 0xFF);
+  EXPECT_EQ(h[layout::kHeight + 1], 0xFC);
+  EXPECT_EQ(h[layout::kWidth], 0xFF);
+  EXPECT_EQ(h[layout::kWidth + 1], 0xFF);
+}
+
+TEST(FrameParser, ReadsWhatWasWritten) {
+  for (const int qp : {5, 25, 50}) {
+    ScanBuilder scan;
+    const Bytes frame = scan.empty_blocks().frame(12, 8, true, qp);
+    FrameParser parser;
+    const ParsedFrame parsed = parser.parse(frame);
+    EXPECT_TRUE(parsed.key);
+    EXPECT_EQ(parsed.geometry, Geometry(12, 8));
+    EXPECT_EQ(parsed.tables, make_quantization_tables(qp));
+    EXPECT_EQ(parsed.scan_offset, kFrameHeaderBytes);
+    EXPECT_EQ(parsed.scan.size(), 5U);  // 38 bits
+    EXPECT_EQ(parsed.size, frame.size());
+  }
+}
+
+TEST(ScanSizes, BoundEveryScan) {
+  EXPECT_EQ(smallest_scan(Geometry(16, 16)), 4U);
+  EXPECT_EQ(smallest_scan(Geometry(65520, 32752)), (38ULL * 4095 * 2047 + 7) / 8 - 1);
+
+  // The fullest block there is: a long vector, the largest DC difference, 63 coefficients of 16-bit codes.
+  ScanBuilder scan;
+  for (int block = 0; block < 6; ++block) {
+    const bool luma = block < 4;
+    scan.vector(-127, 127).value(luma ? kDcLumaCodes : kDcChromaCodes, 2047);
+    for (int k = 1; k < 64; ++k) scan.symbol(luma ? kAcLumaCodes : kAcChromaCodes, luma ? 0x09 : 0x1A).bits(0x1FF, luma ? 9 : 10);
+  }
+  const Bytes frame = scan.frame(16, 16, true);
+  EXPECT_LE(frame.size() - kFrameHeaderBytes - kFrameTrailerBytes, largest_scan(Geometry(16, 16)));
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,145 @@
+#include "codec/quantization.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+
+#include "codec/dct.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+TEST(ZigZag, VisitsEveryPositionOnceAlongDiagonals) {
+  std::set<int> seen(kZigZag.begin(), kZigZag.end());
+  EXPECT_EQ(seen.size(), 64U);
+  int diagonal = 0;
+  for (const int position : kZigZag) {
+    const int next = position / 8 + position % 8;
+    EXPECT_TRUE(next == diagonal || next == diagonal + 1) << position;
+    diagonal = next;
+  }
+  EXPECT_EQ(kZigZag[1], 1);  // to the right first
+  EXPECT_EQ(kZigZag[63], 63);
+}
+
+TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
+  for (int qp = kMinQp; qp <= kMaxQp; ++qp) {
+    const QuantizationTables tables = make_quantization_tables(qp);
+    for (int plane = 0; plane < kPlanes; ++plane) {
+      const QuantizationTable& base = plane == 0 ? kLumaBaseTable : kChromaBaseTable;
+      for (std::size_t k = 0; k < 64; ++k) {
+        const volatile double scale = qp / 10.0;  // volatile: divided at run time, as the course codec does
+        const double step = std::trunc(base[k] / scale);
+        ASSERT_EQ(tables[plane][k], step) << qp << " " << k;
+        ASSERT_GE(step, 1);
+        ASSERT_LE(step, 255);
+      }
+    }
+  }
+  // In integers it would be 55 * 10 / 11 = 50; the quotient by the double nearest to 1.1 is below that.
+  EXPECT_EQ(kLumaBaseTable[33], 55);
+  EXPECT_EQ(make_quantization_tables(11)[0][33], 49);
+  EXPECT_EQ(kLumaBaseTable[53], 62);
+  EXPECT_EQ(kLumaBaseTable[63], 99);
+  EXPECT_EQ(make_quantization_tables(25)[0][0], 6);
+  EXPECT_EQ(make_quantization_tables(25)[1][63], 39);
+}
+
+/// The course codec's own arithmetic.
+int quantize_in_double(float coefficient, int step) {
+  return static_cast<int>(std::round((static_cast<double>(coefficient) / 4.0) / static_cast<double>(step)));
+}
+
+TEST(Quantize, EqualsTheDoubleFormAroundEveryTie) {
+  std::int64_t cases = 0;
+  for (int step = 1; step <= 255; ++step) {
+    // |F| of a residual block is at most 8·8·255/2 or so; levels beyond that cannot occur.
+    const int most = static_cast<int>(16400.0 / (4 * step)) + 1;
+    for (int level = 0; level <= most; ++level) {
+      const auto tie = static_cast<float>((level + 0.5) * 4.0 * step);
+      for (int ulps = -6; ulps <= 6; ++ulps) {
+        const auto bits = std::bit_cast<std::uint32_t>(tie) + static_cast<std::uint32_t>(ulps);
+        const auto value = std::bit_cast<float>(bits);
+        ASSERT_EQ(quantize(value, step), quantize_in_double(value, step)) << value << " / " << step;
+        ASSERT_EQ(quantize(-value, step), quantize_in_double(-value, step)) << -value << " / " << step;
+        cases += 2;
+      }
+    }
+  }
+  EXPECT_GT(cases, 500'000);
+}
+
+TEST(Quantize, EqualsTheDoubleFormOnRandomFloats) {
+  Random random(3);
+  for (int i = 0; i < 2'000'000; ++i) {
+    const int step = 1 + static_cast<int>(random.below(255));
+    const float value = (static_cast<float>(random.next()) / 2147483648.0F - 1.0F) *
+                        (i % 2 == 0 ? 16400.0F : static_cast<float>(8 * step));
+    ASSERT_EQ(quantize(value, step), quantize_in_double(value, step)) << value << " / " << step;
+  }
+}
+
+TEST(Quantize, HalvesGoAwayFromZero) {
+  EXPECT_EQ(quantize(2.0F, 1), 1);
+  EXPECT_EQ(quantize(-2.0F, 1), -1);
+  EXPECT_EQ(quantize(std::nextafter(2.0F, 0.0F), 1), 0);
+  EXPECT_EQ(quantize(6.0F, 1), 2);
+  EXPECT_EQ(quantize(-0.0F, 7), 0);
+}
+
+TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
+  for (int level = std::numeric_limits<std::int16_t>::min(); level <= std::numeric_limits<std::int16_t>::max(); ++level) {
+    for (int step = 1; step <= 255; ++step) {
+      // p/4 is exact in binary32 and double; std::round takes halves away from zero.
+      const int product = level * step;
+      const int rounded = product >= 0 ? (product + 2) / 4 : -((-product + 2) / 4);
+      if (dequantize(level, step) != rounded) FAIL() << level << " * " << step;
+    }
+  }
+  for (int level = -2048; level <= 2048; ++level) {
+    for (int step = 1; step <= 255; ++step) {
+      const float product = static_cast<float>(level) * static_cast<float>(step);
+      if (dequantize(level, step) != static_cast<int>(std::round(static_cast<double>(product) / 4.0))) {
+        FAIL() << level << " * " << step;
+      }
+    }
+  }
+}
+
+TEST(Clamp, NeverBitesWhereTheCourseCodecIsExact) {
+  // |F| <= Σ|d|·s·s·|c|: for AC the largest sum of |cosines| of one direction is 8 (u = 0) times s, or below 5.2.
+  for (int qp = kMinQp; qp <= kMaxExactQp; ++qp) {
+    const QuantizationTables tables = make_quantization_tables(qp);
+    for (int plane = 0; plane < kPlanes; ++plane) {
+      for (int k = 0; k < 64; ++k) {
+        const int v = kZigZag[k] / 8;
+        const int u = kZigZag[k] % 8;
+        double bound = 255;
+        for (const int i : {u, v}) {
+          double sum = 0;
+          for (int r = 0; r < 8; ++r) sum += std::fabs(kDctCosines[r][i]);
+          bound *= i == 0 ? sum * kDctScale : sum;
+        }
+        const int level = static_cast<int>(std::ceil(bound / 4 / tables[plane][k] + 0.5));
+        ASSERT_LE(level, k == 0 ? kMaxDcMagnitude : max_ac_magnitude(plane)) << qp << " " << plane << " " << k;
+      }
+    }
+  }
+}
+
+TEST(Clamp, Limits) {
+  EXPECT_EQ(clamp_coefficient(600, 5, 0), 511);
+  EXPECT_EQ(clamp_coefficient(-600, 5, 0), -511);
+  EXPECT_EQ(clamp_coefficient(600, 5, 1), 600);
+  EXPECT_EQ(clamp_coefficient(-1500, 5, 2), -1023);
+  EXPECT_EQ(clamp_coefficient(1500, 0, 0), 1500);
+  EXPECT_EQ(clamp_coefficient(3000, 0, 0), 2047);
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,93 @@
+#include "codec/vlc.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include <numeric>
+#include <set>
+
+namespace c63::test {
+namespace {
+
+/// Sum of 2^(16-length) over all codes: 65536 would fill the code space, and JPEG leaves the code of all ones free.
+template <std::size_t Symbols>
+void expect_spec(const HuffmanSpec<Symbols>& spec, int free_at_16_bits) {
+  EXPECT_EQ(std::accumulate(spec.counts.begin(), spec.counts.end(), std::size_t{0}), Symbols);
+  EXPECT_EQ(std::set<int>(spec.symbols.begin(), spec.symbols.end()).size(), Symbols);
+  int used = 0;
+  for (int length = 1; length <= 16; ++length) used += spec.counts[length - 1] << (16 - length);
+  EXPECT_EQ(65536 - used, free_at_16_bits);
+}
+
+TEST(HuffmanSpecs, KraftSums) {
+  expect_spec(kDcLumaSpec, 1 << (16 - 9));
+  expect_spec(kDcChromaSpec, 1 << (16 - 11));
+  expect_spec(kAcLumaSpec, 1);
+  expect_spec(kAcChromaSpec, 1);
+}
+
+void expect_prefix_free(const std::array<VlcCode, 256>& codes) {
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) {
+      if (a == b || codes[a].length == 0 || codes[b].length < codes[a].length) continue;
+      EXPECT_NE(codes[b].bits >> (codes[b].length - codes[a].length), codes[a].bits) << a << " starts " << b;
+    }
+  }
+}
+
+TEST(Codes, NoCodeStartsAnother) {
+  expect_prefix_free(kDcLumaCodes);
+  expect_prefix_free(kDcChromaCodes);
+  expect_prefix_free(kAcLumaCodes);
+  expect_prefix_free(kAcChromaCodes);
+}
+
+void expect_code(const std::array<VlcCode, 256>& codes, int symbol, unsigned bits, int length) {
+  EXPECT_EQ(codes[symbol].bits, bits) << symbol;
+  EXPECT_EQ(codes[symbol].length, length) << symbol;
+}
+
+TEST(Codes, AreThoseOfJpegAnnexK) {
+  expect_code(kDcLumaCodes, 0, 0b00, 2);
+  expect_code(kDcLumaCodes, 1, 0b010, 3);
+  expect_code(kDcLumaCodes, 5, 0b110, 3);
+  expect_code(kDcLumaCodes, 6, 0b1110, 4);
+  expect_code(kDcLumaCodes, 7, 0b11110, 5);
+  expect_code(kDcLumaCodes, 11, 0b111111110, 9);
+  expect_code(kDcChromaCodes, 0, 0b00, 2);
+  expect_code(kDcChromaCodes, 2, 0b10, 2);
+  expect_code(kDcChromaCodes, 11, 0b11111111110, 11);
+  expect_code(kAcLumaCodes, 0x00, 0b1010, 4);
+  expect_code(kAcLumaCodes, 0x01, 0b00, 2);
+  expect_code(kAcLumaCodes, 0x11, 0b1100, 4);
+  expect_code(kAcLumaCodes, 0xF0, 0b11111111001, 11);
+  expect_code(kAcLumaCodes, 0x33, 0xFF5, 12);
+  expect_code(kAcLumaCodes, 0x82, 0x7FC0, 15);
+  expect_code(kAcLumaCodes, 0x09, 0xFF82, 16);
+  expect_code(kAcLumaCodes, 0xFA, 0xFFFE, 16);
+  expect_code(kAcChromaCodes, 0x00, 0b00, 2);
+  expect_code(kAcChromaCodes, 0xF0, 0b1111111010, 10);
+  expect_code(kAcChromaCodes, 0x0A, 0xFF4, 12);
+  expect_code(kAcChromaCodes, 0xFA, 0xFFFE, 16);
+}
+
+TEST(Codes, LumaSizeTenHasNone) {
+  EXPECT_EQ(kAcLumaCodes[0x0A].length, 0);
+  for (const VlcCode& code : kAcLumaCodes) EXPECT_NE(code.bits, 0xFF83);
+  EXPECT_EQ(make_codes(kAcLumaSpec)[0x0A].bits, 0xFF83);
+}
+
+TEST(Values, RoundTripInAsManyBitsAsTheyNeed) {
+  for (int value = -4095; value <= 4095; ++value) {
+    const int size = value_size(value);
+    EXPECT_TRUE(value == 0 ? size == 0 : (1 << (size - 1)) <= std::abs(value) && std::abs(value) < 1 << size);
+    const std::uint32_t bits = value_bits(value, size);
+    EXPECT_LT(bits, 1U << size);
+    EXPECT_EQ(value_from_bits(bits, size), value);
+    EXPECT_EQ(size > 0 && (bits >> (size - 1)) != 0, value > 0);
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
