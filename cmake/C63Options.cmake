@@ -77,7 +77,10 @@ if(C63_WERROR)
 endif()
 if(C63_SANITIZE)
   target_compile_options(c63_build_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>
+    # g++ reads its own instrumentation as code and warns about what cannot happen there.
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+      -Wno-maybe-uninitialized>)
   target_link_options(c63_build_options INTERFACE -fsanitize=${C63_SANITIZE})
 endif()
 if(C63_FUZZ)

@@ -1,0 +1,217 @@
+// Holds the arrows of docs/architecture.md: which folder may include which, and how long a file may be.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace c63::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxLines = 600;
+
+struct Include {
+  std::string from;    ///< file, relative to the repository
+  int line = 0;
+  std::string target;  ///< as written
+  bool quoted = false;
+
+  [[nodiscard]] std::string place() const { return from + ":" + std::to_string(line) + ": #include \"" + target + "\""; }
+};
+
+const fs::path& root() {
+  static const fs::path path = C63_SOURCE_DIR;
+  return path;
+}
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> kExtensions = {".h", ".cpp", ".cu", ".cuh"};
+  return kExtensions.contains(path.extension().string());
+}
+
+std::vector<fs::path> sources_under(const std::string& folder) {
+  std::vector<fs::path> files;
+  if (!fs::exists(root() / folder)) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    if (entry.is_regular_file() && is_source(entry.path())) files.push_back(fs::relative(entry.path(), root()));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+const std::vector<Include>& all_includes() {
+  static const std::vector<Include> includes = [] {
+    const std::regex pattern(R"re(^\s*#\s*include\s*([<"])([^">]+)[">])re");
+    std::vector<Include> found;
+    for (const std::string folder : {"encoder", "cuda_me", "tools"}) {
+      for (const fs::path& file : sources_under(folder)) {
+        std::ifstream in(root() / file);
+        int number = 0;
+        for (std::string line; std::getline(in, line);) {
+          ++number;
+          std::smatch match;
+          if (std::regex_search(line, match, pattern)) {
+            found.push_back({file.generic_string(), number, match[2], match[1] == "\""});
+          }
+        }
+      }
+    }
+    return found;
+  }();
+  return includes;
+}
+
+bool starts_with_any(const std::string& text, const std::vector<std::string>& prefixes) {
+  return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return text.starts_with(prefix); });
+}
+
+/// The part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and the backend),
+/// "cuda_me/runtime", "tools", …
+std::string part_of(const std::string& path) {
+  if (path.starts_with("encoder/include/")) return "include";
+  if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
+  if (path.starts_with("cuda_me/runtime/")) return "cuda_me/runtime";
+  return path.substr(0, path.find('/'));
+}
+
+/// The file of the project that a quoted include means; empty for one of another project.
+std::string resolve(const Include& include) {
+  const fs::path beside = fs::path(include.from).parent_path() / include.target;
+  for (const fs::path& candidate :
+       {beside, fs::path("encoder/include") / include.target, fs::path("encoder") / include.target,
+        fs::path("cuda_me/include") / include.target, fs::path("cuda_me") / include.target,
+        fs::path("tools") / include.target, fs::path(include.target)}) {
+    if (fs::exists(root() / candidate)) return candidate.lexically_normal().generic_string();
+  }
+  return {};
+}
+
+struct Rule {
+  std::vector<std::string> may;  ///< paths, by their start, that the part may include besides its own
+};
+
+const std::map<std::string, Rule>& rules() {
+  static const std::string kApi = "encoder/include/";
+  static const std::string kCodec = "encoder/codec/";
+  static const std::string kBits = "encoder/bitstream/";
+  static const std::string kBackend = "encoder/pipeline/backend.h";
+  static const std::map<std::string, Rule> table = {
+      {"include", {{}}},
+      {"encoder/codec", {{}}},
+      {"encoder/api", {{kApi, kCodec}}},
+      {"encoder/bitstream", {{kApi, kCodec}}},
+      {"encoder/filters", {{kApi, kCodec}}},
+      {"encoder/io", {{kApi, kCodec}}},
+      {"encoder/cpu", {{kApi, kCodec, kBits, kBackend}}},
+      // pipeline → cpu: the encoder's default backend, and the stages that restore a decoded frame.
+      {"encoder/pipeline", {{kApi, kCodec, kBits, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
+      {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
+      {"cuda_me", {{kApi, kCodec, kBits, kBackend, "cuda_me/"}}},
+      {"tools", {{kApi, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "cuda_me/cuda_backend.h"}}},
+  };
+  return table;
+}
+
+TEST(Architecture, SourcesAreFound) {
+  EXPECT_GT(all_includes().size(), 100U) << "looked in " << root();
+  EXPECT_FALSE(sources_under("encoder/codec").empty());
+}
+
+TEST(Architecture, EveryIncludeFollowsAnArrow) {
+  for (const Include& include : all_includes()) {
+    const std::string target = resolve(include);
+    if (target.empty()) continue;
+    const std::string from = part_of(include.from);
+    const std::string to = part_of(target);
+    if (from == to) continue;
+    const auto rule = rules().find(from);
+    if (rule == rules().end()) {
+      ADD_FAILURE() << include.place() << ": there is no rule for the folder " << from;
+      continue;
+    }
+    EXPECT_TRUE(starts_with_any(target, rule->second.may))
+        << include.place() << "\n  " << from << " must not include " << to << " (docs/architecture.md)";
+  }
+}
+
+TEST(Architecture, QuotedIncludesAreFilesOfTheProject) {
+  for (const Include& include : all_includes()) {
+    EXPECT_TRUE(!include.quoted || !resolve(include).empty()) << include.place() << ": no such file";
+  }
+}
+
+TEST(Architecture, CodecNeedsOnlyTheStandardLibrary) {
+  for (const Include& include : all_includes()) {
+    if (part_of(include.from) != "encoder/codec" || include.quoted) continue;
+    EXPECT_EQ(include.target.find_first_of("./"), std::string::npos)
+        << include.place() << ": codec/ runs on host and device and may use standard C++ headers only";
+  }
+}
+
+TEST(Architecture, EncoderNamesNoCuda) {
+  const std::vector<std::string> cuda = {"cuda", "cub/",  "thrust/", "nvtx3/", "nvToolsExt", "cooperative_groups",
+                                         "c63/cuda/", "device_launch", "cooperative_groups/", "mma.h"};
+  for (const Include& include : all_includes()) {
+    if (!include.from.starts_with("encoder/")) continue;
+    EXPECT_FALSE(starts_with_any(include.target, cuda)) << include.place() << ": encoder/ must build without CUDA";
+  }
+  for (const fs::path& file : sources_under("encoder")) {
+    EXPECT_FALSE(file.extension() == ".cu" || file.extension() == ".cuh") << file << ": device code lives in cuda_me/";
+  }
+}
+
+TEST(Architecture, DeviceCodeDoesNotLog) {
+  const std::vector<std::string> loggers = {"spdlog/", "fmt/"};
+  for (const Include& include : all_includes()) {
+    if (!include.from.ends_with(".cu") && !include.from.ends_with(".cuh")) continue;
+    EXPECT_FALSE(starts_with_any(include.target, loggers)) << include.place() << ": nvcc does not compile it as C++20";
+  }
+}
+
+TEST(Architecture, LibrariesDoNotLog) {
+  const std::vector<std::string> loggers = {"spdlog/", "CLI/"};
+  for (const Include& include : all_includes()) {
+    if (include.from.starts_with("tools/")) continue;
+    EXPECT_FALSE(starts_with_any(include.target, loggers)) << include.place() << ": only tools/ talks to people";
+  }
+}
+
+TEST(Architecture, PublicHeadersStandAlone) {
+  const std::vector<std::string> allowed = {"c63/"};
+  for (const Include& include : all_includes()) {
+    const bool is_public = include.from.starts_with("encoder/include/") || include.from.starts_with("cuda_me/include/");
+    if (!is_public || !include.quoted) continue;
+    EXPECT_TRUE(starts_with_any(include.target, allowed)) << include.place() << ": it would not be installed";
+  }
+}
+
+TEST(Architecture, FilesAreShort) {
+  for (const std::string folder : {"encoder", "cuda_me", "tools", "tests"}) {
+    for (const fs::path& file : sources_under(folder)) {
+      std::ifstream in(root() / file);
+      const auto lines = std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+      EXPECT_LE(lines, kMaxLines) << file.generic_string() << ": more than one concept in a file?";
+    }
+  }
+}
+
+TEST(Architecture, NoOtherFolderHoldsSources) {
+  static const std::set<std::string> kFolders = {"encoder", "cuda_me", "tools", "tests"};
+  for (const auto& entry : fs::directory_iterator(root())) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || name.starts_with(".") || name.starts_with("build") || kFolders.contains(name)) continue;
+    for (const fs::path& file : sources_under(name)) ADD_FAILURE() << file << ": sources live in encoder, cuda_me, tools, tests";
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
