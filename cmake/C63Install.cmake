@@ -1,0 +1,61 @@
+# Installs the library with its headers, the CMake package c63 and c63.pc. The programs are installed where they are made.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/c63)
+
+install(TARGETS c63 EXPORT c63Targets COMPONENT Development)
+install(EXPORT c63Targets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/encoder/include/c63 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT Development FILES_MATCHING PATTERN "*.h")
+
+if(TARGET c63_cuda)
+  # A set of its own: who uses the CPU alone needs no CUDA toolkit.
+  set_target_properties(c63_cuda PROPERTIES EXPORT_NAME cuda)
+  install(TARGETS c63_cuda EXPORT c63CudaTargets COMPONENT Development)
+  install(EXPORT c63CudaTargets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/cuda_me/include/c63 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT Development FILES_MATCHING PATTERN "*.h")
+endif()
+
+# What a static library leaves to whoever links it.
+get_target_property(c63_library_type c63 TYPE)
+set(c63_private_modules tbb)
+set(C63_CONFIG_NEEDS_FFMPEG OFF)
+if(C63_HAVE_FFMPEG)
+  list(APPEND c63_private_modules libavformat libavcodec libavutil libswscale)
+  if(c63_library_type STREQUAL "STATIC_LIBRARY")
+    set(C63_CONFIG_NEEDS_FFMPEG ON)
+  endif()
+endif()
+list(JOIN c63_private_modules ", " c63_private_modules)
+set(C63_PC_REQUIRES "")
+if(c63_library_type STREQUAL "STATIC_LIBRARY")
+  # There is no shared form that would bring them along, so `pkg-config --libs c63` has to.
+  set(C63_PC_REQUIRES "Requires: ${c63_private_modules}")
+else()
+  set(C63_PC_REQUIRES "Requires.private: ${c63_private_modules}")
+endif()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/c63Config.cmake.in ${PROJECT_BINARY_DIR}/c63Config.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/c63Config.cmake ${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake
+  DESTINATION ${package_dir} COMPONENT Development)
+
+# Relative to itself, so that the installed tree can be moved.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(C63_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  set(C63_PC_PREFIX "\${pcfiledir}/${to_prefix}")
+endif()
+foreach(kind IN ITEMS LIB INCLUDE)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}DIR}")
+    set(C63_PC_${kind}DIR ${CMAKE_INSTALL_${kind}DIR})
+  else()
+    set(C63_PC_${kind}DIR "\${prefix}/${CMAKE_INSTALL_${kind}DIR}")
+  endif()
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/c63.pc.in ${PROJECT_BINARY_DIR}/c63.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/c63.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT Development)

@@ -1,0 +1,46 @@
+# One step of the install tests; see CMakeLists.txt.
+
+set(prefix ${WORK}/prefix)
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "exit status ${result}")
+  endif()
+endfunction()
+
+# consume(name build options...): configures, builds and runs the consumer of that name in the folder `build`.
+function(consume name build)
+  file(REMOVE_RECURSE ${WORK}/${build})
+  run(${CMAKE_COMMAND} -S ${SOURCE}/${name} -B ${WORK}/${build} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
+    -DCMAKE_BUILD_TYPE=${BUILD_TYPE} ${ARGN})
+  run(${CMAKE_COMMAND} --build ${WORK}/${build} --config ${BUILD_TYPE} --target consumer)
+  run(${WORK}/${build}/consumer)
+endfunction()
+
+if(STEP STREQUAL "install")
+  file(REMOVE_RECURSE ${prefix})
+  run(${CMAKE_COMMAND} --install ${BUILD} --config ${BUILD_TYPE} --prefix ${prefix} --component Development)
+elseif(STEP STREQUAL "find_package")
+  consume(find_package find_package -DCMAKE_PREFIX_PATH=${prefix})
+elseif(STEP STREQUAL "pkg_config")
+  find_program(PKG_CONFIG pkg-config REQUIRED)
+  set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+  set(ENV{LD_LIBRARY_PATH} "${prefix}/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs c63 OUTPUT_VARIABLE flags
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(${CXX} -std=c++20 ${SOURCE}/consumer.cpp -o ${WORK}/pkg_config_consumer ${flags})
+  run(${WORK}/pkg_config_consumer)
+elseif(STEP STREQUAL "subproject")
+  consume(subproject subproject -DC63_PROJECT=${PROJECT} -DBUILD_SHARED_LIBS=ON -DC63_CUDA=OFF -DC63_INSTALL=ON)
+  if(NOT EXISTS ${WORK}/subproject/c63/encoder/libc63.so)
+    message(FATAL_ERROR "no shared library was built")
+  endif()
+  file(REMOVE_RECURSE ${prefix}_shared)
+  run(${CMAKE_COMMAND} --install ${WORK}/subproject --config ${BUILD_TYPE} --prefix ${prefix}_shared
+    --component Development)
+  consume(find_package find_package_shared -DCMAKE_PREFIX_PATH=${prefix}_shared)
+else()
+  message(FATAL_ERROR "unknown step '${STEP}'")
+endif()
