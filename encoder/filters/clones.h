@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+// Compiles a function for each of these instruction sets; the loader picks the best that the machine has. Plain loops
+// are left to the vectorizer. Sanitizers run before the loader may: they get the baseline.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define C63_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define C63_CLONES
+#endif
+
+namespace c63 {
+
+/// Copies `bytes` past the caches, for outputs too large to stay in them: an ordinary store would first read the line.
+inline void stream_out(void* to, const void* from, std::size_t bytes) {
+#if defined(__SSE2__)
+  auto* out = static_cast<std::uint8_t*>(to);
+  const auto* in = static_cast<const std::uint8_t*>(from);
+  const std::size_t head = (16 - reinterpret_cast<std::uintptr_t>(out) % 16) % 16;
+  if (bytes < 64 + head) {
+    std::memcpy(out, in, bytes);
+    return;
+  }
+  std::memcpy(out, in, head);
+  std::size_t i = head;
+  for (; i + 16 <= bytes; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i)));
+  }
+  std::memcpy(out + i, in + i, bytes - i);
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+/// To be called by a thread after its last stream_out(), so that others see what it wrote.
+inline void stream_end() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+/// Outputs from here on do not stay in a cache.
+inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
+
+}  // namespace c63

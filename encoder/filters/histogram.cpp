@@ -1,0 +1,113 @@
+// Histogram of bytes. The fast form counts in four tables by turns, so that equal neighbours do not wait for each other.
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "c63/filters.h"
+#include "filters/checks.h"
+#include "filters/parallel.h"
+
+namespace c63 {
+namespace {
+
+using Counts = std::array<std::uint64_t, 256>;
+
+/// Adds to `counts` how often each value is there.
+void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30;  // fewer than a 32-bit counter holds
+  for (std::size_t start = 0; start < count; start += kPiece) {
+    const std::size_t end = std::min(start + kPiece, count);
+    std::array<std::array<std::uint32_t, 256>, 4> tables{};
+    std::size_t i = start;
+    for (; i + 16 <= end; i += 16) {
+      std::array<std::uint64_t, 2> words;
+      std::memcpy(words.data(), bytes + i, 16);
+      for (const std::uint64_t w : words) {
+        ++tables[0][w & 255];
+        ++tables[1][w >> 8 & 255];
+        ++tables[2][w >> 16 & 255];
+        ++tables[3][w >> 24 & 255];
+        ++tables[0][w >> 32 & 255];
+        ++tables[1][w >> 40 & 255];
+        ++tables[2][w >> 48 & 255];
+        ++tables[3][w >> 56];
+      }
+    }
+    for (; i < end; ++i) ++tables[0][bytes[i]];
+    for (std::size_t v = 0; v < 256; ++v) {
+      counts[v] += std::uint64_t{tables[0][v]} + tables[1][v] + tables[2][v] + tables[3][v];
+    }
+  }
+}
+
+/// Fills `counts` from `count(begin, end, table)`, which counts the values of some items.
+template <typename Count>
+void gather(std::size_t items, std::size_t grain, const BinMap& map, std::span<std::uint64_t> counts,
+            const Count& count) {
+  Counts values{};
+  std::mutex mutex;
+  parallel_ranges(items, grain, [&](std::size_t begin, std::size_t end) {
+    Counts mine{};
+    count(begin, end, mine);
+    const std::scoped_lock lock(mutex);
+    for (std::size_t v = 0; v < 256; ++v) values[v] += mine[v];
+  });
+  std::ranges::fill(counts, std::uint64_t{0});
+  for (std::size_t v = 0; v < 256; ++v) counts[map.bin[v]] += values[v];
+}
+
+}  // namespace
+
+BinMap BinMap::identity() {
+  BinMap map;
+  map.bins = 256;
+  for (std::size_t v = 0; v < 256; ++v) map.bin[v] = static_cast<std::uint8_t>(v);
+  return map;
+}
+
+void check_bin_map(const BinMap& map, std::size_t counts) {
+  require(map.bins >= 1 && map.bins <= 256, "C63-BIN-MAP",
+          "a histogram of " + std::to_string(map.bins) + " bins: 1 to 256 can be counted");
+  for (std::size_t v = 0; v < 256; ++v) {
+    require(map.bin[v] < map.bins, "C63-BIN-MAP",
+            "value " + std::to_string(v) + " is mapped to bin " + std::to_string(map.bin[v]) + " of " +
+                std::to_string(map.bins));
+  }
+  check_same_length(static_cast<std::size_t>(map.bins), "the bin map", counts, "the counts");
+}
+
+void histogram(std::span<const std::uint8_t> bytes, const BinMap& map, std::span<std::uint64_t> counts,
+               FilterForm form) {
+  check_bin_map(map, counts.size());
+  if (form == FilterForm::serial) {
+    std::ranges::fill(counts, std::uint64_t{0});
+    for (const std::uint8_t value : bytes) ++counts[map.bin[value]];
+    return;
+  }
+  gather(bytes.size(), std::size_t{1} << 18, map, counts, [&](std::size_t begin, std::size_t end, Counts& mine) {
+    count_values(bytes.data() + begin, end - begin, mine);
+  });
+}
+
+void histogram(ConstPlaneView picture, const BinMap& map, std::span<std::uint64_t> counts, FilterForm form) {
+  check_bin_map(map, counts.size());
+  check_view(picture, "the picture");
+  const auto width = static_cast<std::size_t>(picture.width);
+  const auto height = static_cast<std::size_t>(picture.height);
+  if (picture.pitch == picture.width) {
+    return histogram(std::span(picture.data, width * height), map, counts, form);
+  }
+  if (form == FilterForm::serial) {
+    std::ranges::fill(counts, std::uint64_t{0});
+    for (int y = 0; y < picture.height; ++y) {
+      for (int x = 0; x < picture.width; ++x) ++counts[map.bin[picture.at(x, y)]];
+    }
+    return;
+  }
+  gather(height, 1 + (std::size_t{1} << 18) / (width + 1), map, counts,
+         [&](std::size_t begin, std::size_t end, Counts& mine) {
+           for (std::size_t y = begin; y < end; ++y) count_values(picture.row(static_cast<int>(y)), width, mine);
+         });
+}
+
+}  // namespace c63

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <cstddef>
+
+namespace c63 {
+
+/// Calls body(begin, end) for pieces that cover 0..count-1, on as many threads as there are; pieces below `grain` are not
+/// worth a thread.
+template <typename Body>
+void parallel_ranges(std::size_t count, std::size_t grain, const Body& body) {
+  if (count == 0) return;
+  if (count <= grain) {
+    body(std::size_t{0}, count);
+    return;
+  }
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain),
+                    [&](const tbb::blocked_range<std::size_t>& range) { body(range.begin(), range.end()); });
+}
+
+}  // namespace c63

@@ -1,0 +1,201 @@
+// Sum, minimum, maximum and the place of the minimum. The fast forms keep several partial results a thread, in vectors
+// of the compiler, because the order of a sum of floats is not its to change.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <string>
+
+#include "c63/filters.h"
+#include "filters/checks.h"
+#include "filters/clones.h"
+#include "filters/parallel.h"
+
+namespace c63 {
+namespace {
+
+constexpr std::size_t kGrain = std::size_t{1} << 16;
+
+// Sums of a piece of at most kPiece values.
+constexpr std::size_t kPiece = 4096;
+
+C63_CLONES std::uint64_t sum_piece(const std::uint8_t* values, std::size_t count) {
+  std::uint32_t total = 0;
+  for (std::size_t i = 0; i < count; ++i) total += values[i];
+  return total;
+}
+C63_CLONES std::int64_t sum_piece(const std::int32_t* values, std::size_t count) {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < count; ++i) total += values[i];
+  return total;
+}
+
+using Floats = float __attribute__((vector_size(32)));
+using Doubles = double __attribute__((vector_size(64)));
+constexpr std::size_t kLanes = 8;
+
+C63_CLONES double sum_piece(const float* values, std::size_t count) {
+  Doubles a{}, b{}, c{}, d{};
+  std::size_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    Floats x, y, z, w;
+    std::memcpy(&x, values + i, sizeof x);
+    std::memcpy(&y, values + i + kLanes, sizeof y);
+    std::memcpy(&z, values + i + 2 * kLanes, sizeof z);
+    std::memcpy(&w, values + i + 3 * kLanes, sizeof w);
+    a += __builtin_convertvector(x, Doubles);
+    b += __builtin_convertvector(y, Doubles);
+    c += __builtin_convertvector(z, Doubles);
+    d += __builtin_convertvector(w, Doubles);
+  }
+  a += b + (c + d);
+  double total = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) total += a[lane];
+  for (; i < count; ++i) total += values[i];
+  return total;
+}
+C63_CLONES double sum_piece(const double* values, std::size_t count) {
+  Doubles a{}, b{}, c{}, d{};
+  std::size_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    Doubles x, y, z, w;
+    std::memcpy(&x, values + i, sizeof x);
+    std::memcpy(&y, values + i + kLanes, sizeof y);
+    std::memcpy(&z, values + i + 2 * kLanes, sizeof z);
+    std::memcpy(&w, values + i + 3 * kLanes, sizeof w);
+    a += x;
+    b += y;
+    c += z;
+    d += w;
+  }
+  a += b + (c + d);
+  double total = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) total += a[lane];
+  for (; i < count; ++i) total += values[i];
+  return total;
+}
+
+// Smallest and largest of a piece. Comparing into many lanes by hand is what the vectorizer needs for floats.
+
+#define C63_EXTREMES(T)                                                                       \
+  C63_CLONES T smallest_of(const T* values, std::size_t count, T start) {                     \
+    constexpr std::size_t kExtremeLanes = 512 / sizeof(T);                                    \
+    T lanes[kExtremeLanes];                                                                   \
+    for (T& lane : lanes) lane = start;                                                       \
+    std::size_t i = 0;                                                                        \
+    for (; i + kExtremeLanes <= count; i += kExtremeLanes) {                                  \
+      for (std::size_t k = 0; k < kExtremeLanes; ++k) {                                       \
+        lanes[k] = values[i + k] < lanes[k] ? values[i + k] : lanes[k];                       \
+      }                                                                                       \
+    }                                                                                         \
+    for (; i < count; ++i) lanes[0] = values[i] < lanes[0] ? values[i] : lanes[0];            \
+    for (const T lane : lanes) start = lane < start ? lane : start;                           \
+    return start;                                                                             \
+  }                                                                                           \
+  C63_CLONES T largest_of(const T* values, std::size_t count, T start) {                      \
+    constexpr std::size_t kExtremeLanes = 512 / sizeof(T);                                    \
+    T lanes[kExtremeLanes];                                                                   \
+    for (T& lane : lanes) lane = start;                                                       \
+    std::size_t i = 0;                                                                        \
+    for (; i + kExtremeLanes <= count; i += kExtremeLanes) {                                  \
+      for (std::size_t k = 0; k < kExtremeLanes; ++k) {                                       \
+        lanes[k] = values[i + k] > lanes[k] ? values[i + k] : lanes[k];                       \
+      }                                                                                       \
+    }                                                                                         \
+    for (; i < count; ++i) lanes[0] = values[i] > lanes[0] ? values[i] : lanes[0];            \
+    for (const T lane : lanes) start = lane > start ? lane : start;                           \
+    return start;                                                                             \
+  }
+C63_EXTREMES(std::uint8_t)
+C63_EXTREMES(std::int32_t)
+C63_EXTREMES(float)
+C63_EXTREMES(double)
+#undef C63_EXTREMES
+
+template <typename T>
+void require_values(std::span<const T> values, const char* what) {
+  require(!values.empty(), "C63-FILTER-EMPTY", std::string("the ") + what + " of 0 values is not defined");
+}
+
+}  // namespace
+
+template <typename T>
+SumOf<T> sum(std::span<const T> values, FilterForm form) {
+  SumOf<T> total{};
+  if (form == FilterForm::serial) {
+    for (const T value : values) total += static_cast<SumOf<T>>(value);
+    return total;
+  }
+  // The pieces' sums are added in their order, so that the result does not depend on the threads.
+  std::vector<SumOf<T>> sums((values.size() + kGrain - 1) / kGrain);
+  parallel_ranges(sums.size(), 4, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t grain = begin; grain < end; ++grain) {
+      const std::size_t last = std::min((grain + 1) * kGrain, values.size());
+      for (std::size_t i = grain * kGrain; i < last; i += kPiece) {
+        sums[grain] += sum_piece(values.data() + i, std::min(kPiece, last - i));
+      }
+    }
+  });
+  for (const SumOf<T> s : sums) total += s;
+  return total;
+}
+
+template <typename T>
+T minimum(std::span<const T> values, FilterForm form) {
+  require_values(values, "minimum");
+  if (form == FilterForm::serial) return *std::ranges::min_element(values);
+  T best = values[0];
+  std::mutex mutex;
+  parallel_ranges(values.size(), 4 * kGrain, [&](std::size_t begin, std::size_t end) {
+    const T mine = smallest_of(values.data() + begin, end - begin, values[begin]);
+    const std::scoped_lock lock(mutex);
+    best = std::min(best, mine);
+  });
+  return best;
+}
+
+template <typename T>
+T maximum(std::span<const T> values, FilterForm form) {
+  require_values(values, "maximum");
+  if (form == FilterForm::serial) return *std::ranges::max_element(values);
+  T best = values[0];
+  std::mutex mutex;
+  parallel_ranges(values.size(), 4 * kGrain, [&](std::size_t begin, std::size_t end) {
+    const T mine = largest_of(values.data() + begin, end - begin, values[begin]);
+    const std::scoped_lock lock(mutex);
+    best = std::max(best, mine);
+  });
+  return best;
+}
+
+template <typename T>
+std::size_t argmin(std::span<const T> values, FilterForm form) {
+  require_values(values, "place of the minimum");
+  if (form == FilterForm::serial) {
+    return static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
+  }
+  // The smallest value of each piece, then the place in the first piece that has the smallest of all.
+  std::vector<T> smallest((values.size() + kGrain - 1) / kGrain);
+  parallel_ranges(smallest.size(), 4, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t grain = begin; grain < end; ++grain) {
+      const std::size_t first = grain * kGrain;
+      smallest[grain] = smallest_of(values.data() + first, std::min(kGrain, values.size() - first), values[first]);
+    }
+  });
+  const auto winner = std::ranges::min_element(smallest);
+  const auto from = values.begin() + (winner - smallest.begin()) * static_cast<std::ptrdiff_t>(kGrain);
+  return static_cast<std::size_t>(std::find(from, values.end(), *winner) - values.begin());
+}
+
+#define C63_INSTANTIATE(T)                                       \
+  template SumOf<T> sum<T>(std::span<const T>, FilterForm);      \
+  template T minimum<T>(std::span<const T>, FilterForm);         \
+  template T maximum<T>(std::span<const T>, FilterForm);         \
+  template std::size_t argmin<T>(std::span<const T>, FilterForm);
+C63_INSTANTIATE(std::uint8_t)
+C63_INSTANTIATE(std::int32_t)
+C63_INSTANTIATE(float)
+C63_INSTANTIATE(double)
+#undef C63_INSTANTIATE
+
+}  // namespace c63
