@@ -19,6 +19,29 @@
 
 namespace c63 {
 
+// Vectors of the compiler, 64 bytes each: one register, or two or four where registers are shorter.
+template <typename T>
+struct VectorOf {
+  using type __attribute__((vector_size(64))) = T;
+};
+template <typename T>
+using Vector = typename VectorOf<T>::type;
+
+/// Writes 64 bytes past the caches, to an address that is a multiple of 16.
+#if defined(__SSE2__)
+#define C63_STREAM_VECTOR(address, vector)                                              \
+  do {                                                                                  \
+    const auto raw_ = (c63::Vector<long long>)(vector);                                 \
+    auto* to_ = reinterpret_cast<__m128i*>(address);                                    \
+    _mm_stream_si128(to_, (__m128i)__builtin_shufflevector(raw_, raw_, 0, 1));          \
+    _mm_stream_si128(to_ + 1, (__m128i)__builtin_shufflevector(raw_, raw_, 2, 3));      \
+    _mm_stream_si128(to_ + 2, (__m128i)__builtin_shufflevector(raw_, raw_, 4, 5));      \
+    _mm_stream_si128(to_ + 3, (__m128i)__builtin_shufflevector(raw_, raw_, 6, 7));      \
+  } while (false)
+#else
+#define C63_STREAM_VECTOR(address, vector) std::memcpy(address, &(vector), 64)
+#endif
+
 /// Copies `bytes` past the caches, for outputs too large to stay in them: an ordinary store would first read the line.
 inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
@@ -47,7 +70,9 @@ inline void stream_end() {
 #endif
 }
 
-/// Outputs from here on do not stay in a cache.
-inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
+/// Whether an output is so large that it does not stay in a cache, and lies so that it can be streamed.
+[[nodiscard]] inline bool streams(const void* out, std::size_t bytes) {
+  return bytes >= std::size_t{8} << 20 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
+}
 
 }  // namespace c63

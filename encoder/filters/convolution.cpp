@@ -28,14 +28,6 @@ constexpr std::size_t kTile = 2048;  // outputs in hand at once: they stay in th
 /// out[i] = Σ taps[k] · in[i − k] for in[-(taps-1)..count-1].
 C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t tap_count, double* __restrict out,
                               std::size_t count) {
-  if (tap_count == 5) {  // the usual mean: all taps in registers, one pass
-    const double t0 = taps[0], t1 = taps[1], t2 = taps[2], t3 = taps[3], t4 = taps[4];
-    for (std::size_t i = 0; i < count; ++i) {
-      const double* x = in + i;
-      out[i] = 0.0 + t0 * x[0] + t1 * x[-1] + t2 * x[-2] + t3 * x[-3] + t4 * x[-4];
-    }
-    return;
-  }
   for (std::size_t i = 0; i < count; ++i) out[i] = 0;
   std::size_t k = 0;
   for (; k + 4 <= tap_count; k += 4) {
@@ -53,6 +45,27 @@ C63_CLONES void convolve_tile(const double* in, const double* taps, std::size_t 
   }
 }
 
+/// The usual mean, of five: from memory to memory in registers. `out` is a multiple of 16.
+C63_CLONES void stream_five(const double* in, const double* taps, double* out, std::size_t count) {
+  constexpr std::size_t kLanes = 8;
+  const double t0 = taps[0], t1 = taps[1], t2 = taps[2], t3 = taps[3], t4 = taps[4];
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    Vector<double> x0, x1, x2, x3, x4;
+    std::memcpy(&x0, in + i, sizeof x0);
+    std::memcpy(&x1, in + i - 1, sizeof x1);
+    std::memcpy(&x2, in + i - 2, sizeof x2);
+    std::memcpy(&x3, in + i - 3, sizeof x3);
+    std::memcpy(&x4, in + i - 4, sizeof x4);
+    const Vector<double> total = 0.0 + x0 * t0 + x1 * t1 + x2 * t2 + x3 * t3 + x4 * t4;
+    C63_STREAM_VECTOR(out + i, total);
+  }
+  for (; i < count; ++i) {
+    const double* x = in + i;
+    out[i] = 0.0 + t0 * x[0] + t1 * x[-1] + t2 * x[-2] + t3 * x[-3] + t4 * x[-4];
+  }
+}
+
 void convolve_fast(std::span<const double> signal, std::span<const double> taps, std::span<double> out) {
   const std::size_t radius = taps.size() / 2;
   const std::size_t inner_begin = std::min(radius, signal.size());
@@ -60,11 +73,21 @@ void convolve_fast(std::span<const double> signal, std::span<const double> taps,
   for (std::size_t i = 0; i < inner_begin; ++i) out[i] = output_at(signal, taps, i);
   for (std::size_t i = inner_end; i < signal.size(); ++i) out[i] = output_at(signal, taps, i);
 
-  const bool stream = out.size_bytes() >= kStreamBytes;
+  const bool stream = streams(out.data(), out.size_bytes());
   parallel_ranges(inner_end - inner_begin, 16 * kTile, [&](std::size_t begin, std::size_t end) {
     alignas(64) std::array<double, kTile> tile;
-    for (std::size_t i = inner_begin + begin; i < inner_begin + end; i += kTile) {
-      const std::size_t count = std::min(kTile, inner_begin + end - i);
+    std::size_t i = inner_begin + begin;
+    const std::size_t last = inner_begin + end;
+    if (stream && taps.size() == 5) {
+      if (reinterpret_cast<std::uintptr_t>(out.data() + i) % 16 != 0) {
+        out[i] = output_at(signal, taps, i);
+        ++i;
+      }
+      stream_five(signal.data() + i + radius, taps.data(), out.data() + i, last - i);
+      i = last;
+    }
+    for (; i < last; i += kTile) {
+      const std::size_t count = std::min(kTile, last - i);
       double* target = stream ? tile.data() : &out[i];
       convolve_tile(&signal[i] + radius, taps.data(), taps.size(), target, count);
       if (stream) stream_out(&out[i], target, count * sizeof(double));

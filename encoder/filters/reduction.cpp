@@ -31,7 +31,7 @@ C63_CLONES std::int64_t sum_piece(const std::int32_t* values, std::size_t count)
 }
 
 using Floats = float __attribute__((vector_size(32)));
-using Doubles = double __attribute__((vector_size(64)));
+using Doubles = Vector<double>;
 constexpr std::size_t kLanes = 8;
 
 C63_CLONES double sum_piece(const float* values, std::size_t count) {
@@ -75,42 +75,44 @@ C63_CLONES double sum_piece(const double* values, std::size_t count) {
   return total;
 }
 
-// Smallest and largest of a piece. Comparing into many lanes by hand is what the vectorizer needs for floats.
-
-#define C63_EXTREMES(T)                                                                       \
-  C63_CLONES T smallest_of(const T* values, std::size_t count, T start) {                     \
-    constexpr std::size_t kExtremeLanes = 512 / sizeof(T);                                    \
-    T lanes[kExtremeLanes];                                                                   \
-    for (T& lane : lanes) lane = start;                                                       \
-    std::size_t i = 0;                                                                        \
-    for (; i + kExtremeLanes <= count; i += kExtremeLanes) {                                  \
-      for (std::size_t k = 0; k < kExtremeLanes; ++k) {                                       \
-        lanes[k] = values[i + k] < lanes[k] ? values[i + k] : lanes[k];                       \
-      }                                                                                       \
-    }                                                                                         \
-    for (; i < count; ++i) lanes[0] = values[i] < lanes[0] ? values[i] : lanes[0];            \
-    for (const T lane : lanes) start = lane < start ? lane : start;                           \
-    return start;                                                                             \
-  }                                                                                           \
-  C63_CLONES T largest_of(const T* values, std::size_t count, T start) {                      \
-    constexpr std::size_t kExtremeLanes = 512 / sizeof(T);                                    \
-    T lanes[kExtremeLanes];                                                                   \
-    for (T& lane : lanes) lane = start;                                                       \
-    std::size_t i = 0;                                                                        \
-    for (; i + kExtremeLanes <= count; i += kExtremeLanes) {                                  \
-      for (std::size_t k = 0; k < kExtremeLanes; ++k) {                                       \
-        lanes[k] = values[i + k] > lanes[k] ? values[i + k] : lanes[k];                       \
-      }                                                                                       \
-    }                                                                                         \
-    for (; i < count; ++i) lanes[0] = values[i] > lanes[0] ? values[i] : lanes[0];            \
-    for (const T lane : lanes) start = lane > start ? lane : start;                           \
-    return start;                                                                             \
+// Smallest and largest of a piece, against four vectors of candidates.
+#define C63_EXTREME(name, T, better)                                                 \
+  C63_CLONES T name(const T* values, std::size_t count, T best) {                    \
+    constexpr std::size_t kWidth = sizeof(Vector<T>) / sizeof(T);                    \
+    std::size_t i = 0;                                                               \
+    if (count >= 4 * kWidth) {                                                       \
+      Vector<T> a = Vector<T>{} + best, b = a, c = a, d = a;                         \
+      for (; i + 4 * kWidth <= count; i += 4 * kWidth) {                             \
+        Vector<T> x, y, z, w;                                                        \
+        std::memcpy(&x, values + i, sizeof x);                                       \
+        std::memcpy(&y, values + i + kWidth, sizeof y);                              \
+        std::memcpy(&z, values + i + 2 * kWidth, sizeof z);                          \
+        std::memcpy(&w, values + i + 3 * kWidth, sizeof w);                          \
+        a = x better a ? x : a;                                                      \
+        b = y better b ? y : b;                                                      \
+        c = z better c ? z : c;                                                      \
+        d = w better d ? w : d;                                                      \
+      }                                                                              \
+      a = b better a ? b : a;                                                        \
+      c = d better c ? d : c;                                                        \
+      a = c better a ? c : a;                                                        \
+      for (std::size_t lane = 0; lane < kWidth; ++lane) {                            \
+        const T candidate = a[lane];                                                 \
+        best = candidate better best ? candidate : best;                             \
+      }                                                                              \
+    }                                                                                \
+    for (; i < count; ++i) best = values[i] better best ? values[i] : best;          \
+    return best;                                                                     \
   }
+#define C63_EXTREMES(T)         \
+  C63_EXTREME(smallest_of, T, <) \
+  C63_EXTREME(largest_of, T, >)
 C63_EXTREMES(std::uint8_t)
 C63_EXTREMES(std::int32_t)
 C63_EXTREMES(float)
 C63_EXTREMES(double)
 #undef C63_EXTREMES
+#undef C63_EXTREME
 
 template <typename T>
 void require_values(std::span<const T> values, const char* what) {
