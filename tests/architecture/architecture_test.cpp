@@ -90,7 +90,7 @@ std::string resolve(const Include& include) {
        {beside, fs::path("encoder/include") / include.target, fs::path("encoder") / include.target,
         fs::path("cuda_me/include") / include.target, fs::path("cuda_me") / include.target,
         fs::path("tools") / include.target, fs::path(include.target)}) {
-    if (fs::exists(root() / candidate)) return candidate.lexically_normal().generic_string();
+    if (fs::is_regular_file(root() / candidate)) return candidate.lexically_normal().generic_string();
   }
   return {};
 }
