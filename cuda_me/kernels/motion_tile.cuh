@@ -261,8 +261,8 @@ template <int kColumns, typename Minimum>
 __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& tile_job, std::uint32_t tile) {
   using Shape = TileShape<kColumns>;
   const MotionJob& job = tile_job.job;
-  // tile / pairs by the reciprocal, which may be one too large.
-  std::uint32_t tile_row = __umulhi(tile, tile_job.reciprocal);
+  // tile / pairs by the reciprocal, which may be one too large; that of 1 does not fit its word.
+  std::uint32_t tile_row = tile_job.pairs == 1 ? tile : __umulhi(tile, tile_job.reciprocal);
   int pair = static_cast<int>(tile - tile_row * static_cast<std::uint32_t>(tile_job.pairs));
   if (pair < 0) {
     --tile_row;

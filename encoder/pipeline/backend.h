@@ -49,6 +49,9 @@ class Backend {
   /// Starts encoding the frames that input() was filled with, at most one per lane and call. Returns at once.
   virtual void submit(std::span<const LaneFrame> frames) = 0;
 
+  /// Whether collect() would return at once. A backend that cannot tell says no.
+  [[nodiscard]] virtual bool ready() { return false; }
+
   /// Waits for the next finished frame of any lane; frames of one lane come in order. At least one must be in flight.
   /// Throws what went wrong on the device.
   [[nodiscard]] virtual LaneResult collect() = 0;

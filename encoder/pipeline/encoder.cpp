@@ -83,10 +83,13 @@ class EncodeRun {
         continue;
       }
       if (in_flight == 0) break;
-      LaneResult result = collect();
-      --lanes_[result.lane].in_flight;
-      --in_flight;
-      deliver(std::move(result.frame));
+      // What is finished is taken together, so that the lanes' next frames are read together.
+      do {
+        LaneResult result = collect();
+        --lanes_[result.lane].in_flight;
+        --in_flight;
+        deliver(std::move(result.frame));
+      } while (in_flight > 0 && backend_.ready());
     }
     if (fault_) std::rethrow_exception(fault_);
   }

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "c63/encoder.h"
+
+namespace c63::cuda {
+
+/// Who writes the codes of a frame.
+enum class EntropyCoder {
+  gpu,  ///< the device, beside the other lanes' work; only coded bytes come back
+  cpu,  ///< the host, from downloaded levels: for comparison
+};
+
+/// What travels to the device for each frame.
+enum class UploadMode {
+  frame,  ///< the new frame; its reference stays on the device
+  pair,   ///< the new frame and its reference, as course solutions do: for comparison
+};
+
+struct CudaBackendOptions {
+  std::vector<int> devices = {};       ///< GPUs by number; empty: the first that can be used
+  std::string motion_kernel = "fast";  ///< one of motion_kernel_names()
+  EntropyCoder entropy = EntropyCoder::gpu;
+  UploadMode upload = UploadMode::frame;
+  int lanes_per_batch = 0;             ///< lanes that share launches and a stream; 0: chosen, 1: a stream for every lane
+  std::size_t coded_capacity = 0;      ///< bytes of a scan that the device writes to the host by itself; larger ones are
+                                       ///< fetched by a slower way; 0: chosen
+};
+
+/// Names of the motion kernels, slowest first.
+[[nodiscard]] std::vector<std::string> motion_kernel_names();
+
+/// A factory of backends that encode whole frames on GPUs; the same bytes as on the CPU.
+///
+/// EncoderSettings::lanes is the number of lanes over all devices; 0 chooses one by picture size. What it then takes of
+/// each device is device_bytes_per_lane() a lane; where that does not fit, lanes are halved until it does.
+///
+/// The factory throws Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that
+/// cannot be used, C63-CUDA-MEMORY where not one lane fits, C63-CUDA-METHOD for search methods that the device does not
+/// have; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw
+/// Error (device) with the frame.
+[[nodiscard]] BackendFactory make_backend_factory(CudaBackendOptions options = {});
+
+/// Device memory that a lane takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their product),
+/// B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up),
+///   6·P (four inputs, two pictures) + 4·B (vectors, SADs) + 2·S·(10176 + 24) (codes of two frames)
+/// and one more P with keep_prediction, 128·B with the CPU's entropy coder; every array rounded up to 256 bytes.
+[[nodiscard]] std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBackendOptions& options = {});
+
+}  // namespace c63::cuda

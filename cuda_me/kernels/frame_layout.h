@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/geometry.h"
+#include "codec/host_device.h"
+
+namespace c63::cuda {
+
+/// MCUs that one thread block codes; their bits are put together in shared memory.
+inline constexpr int kMcusPerSegment = 8;
+inline constexpr int kBlocksPerMcu = 6;
+inline constexpr int kBlocksPerSegment = kMcusPerSegment * kBlocksPerMcu;
+
+/// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value; rounded up
+/// to whole words.
+inline constexpr int kMaxBlockWords = (2 + 2 * (5 + 7) + 9 + 11 + 63 * (16 + 10) + 31) / 32;
+inline constexpr int kMaxSegmentWords = kBlocksPerSegment * kMaxBlockWords;
+
+/// Every array on the device starts at a multiple of this.
+inline constexpr std::size_t kDeviceAlignment = 256;
+[[nodiscard]] C63_HD constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
+}
+
+/// Where the parts of a frame lie on the device.
+///
+/// A picture is its three padded planes one after another, each from a multiple of kDeviceAlignment on, rows of exactly
+/// the plane's width. Per-block arrays (vectors, SADs, levels) hold the blocks of Y, then U, then V, in raster order.
+struct FrameLayout {
+  int mcu_columns = 0;
+  int mcus = 0;
+  int segments = 0;                             ///< runs of kMcusPerSegment MCUs in coding order
+  int blocks = 0;
+  std::array<int, kPlanes> width{};             ///< of the padded planes
+  std::array<int, kPlanes> columns{};           ///< blocks a row
+  std::array<int, kPlanes> first_block{};       ///< of a plane in a per-block array
+  std::array<std::size_t, kPlanes> offset{};    ///< of a plane in a picture
+  std::array<std::size_t, kPlanes> coded{};     ///< samples from a plane's start that belong to the picture
+  std::size_t picture_bytes = 0;                ///< with room behind the last plane for reads of whole words
+
+  FrameLayout() = default;
+  explicit FrameLayout(const Geometry& geometry)
+      : mcu_columns(geometry.mcu_columns()),
+        mcus(static_cast<int>(geometry.mcus())),
+        segments((mcus + kMcusPerSegment - 1) / kMcusPerSegment) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneGeometry plane = geometry.plane(p);
+      width[p] = plane.width;
+      columns[p] = plane.columns;
+      first_block[p] = blocks;
+      offset[p] = picture_bytes;
+      coded[p] = plane.coded_samples;
+      blocks += plane.blocks();
+      picture_bytes += aligned(plane.samples());
+    }
+    picture_bytes += kDeviceAlignment;
+  }
+};
+
+}  // namespace c63::cuda

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "codec/host_device.h"
+
+namespace c63::cuda {
+
+/// Quantization by one step q without a division or a conversion, all in binary32: an estimate by the reciprocal, then an
+/// exact comparison with the ties on both sides. Gives what c63::quantize() and c63::dequantize() give.
+struct Quantizer {
+  float step4 = 0;       ///< 4q
+  float reciprocal = 0;  ///< of 4q
+
+  Quantizer() = default;
+  C63_HD explicit Quantizer(int step) : step4(static_cast<float>(4 * step)), reciprocal(1.0F / step4) {}
+
+  /// Rounds 0 <= x < 2^22 to an integer: the last bit of a number from 2^23 on is worth one.
+  [[nodiscard]] C63_HD static float to_integer(float x) {
+    constexpr float kTwoTo23 = 8388608.0F;
+    const float sum = x + kTwoTo23;
+    return sum - kTwoTo23;
+  }
+
+  /// |level| of a coefficient of magnitude `a` < 2^20: the largest n with (n - 1/2)·4q <= a. All that is compared are
+  /// integers below 2^24 with the coefficient as it is, so the comparisons are exact.
+  [[nodiscard]] C63_HD float magnitude(float a) const {
+    const float n = to_integer(a * reciprocal);
+    const float center = n * step4;
+    const float half = step4 * 0.5F;
+    if (center - half > a) return n - 1.0F;
+    if (center + half <= a) return n + 1.0F;
+    return n;
+  }
+
+  /// |coefficient| that a level of magnitude `n` stands for: round(n·q / 4), half up. The fraction is a multiple of 1/4, so
+  /// an eighth more turns the tie upward and moves nothing else.
+  [[nodiscard]] C63_HD float restored(float n) const { return to_integer(n * (step4 * 0.0625F) + 0.125F); }
+};
+
+}  // namespace c63::cuda

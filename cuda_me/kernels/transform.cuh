@@ -1,0 +1,57 @@
+#pragma once
+
+// The 8x8 transform, one line of a block a thread. The order of additions is the format's (codec/dct.h).
+
+#include <type_traits>
+#include <utility>
+
+#include "codec/dct.h"
+
+namespace c63::cuda {
+
+template <typename Body, int... I>
+__device__ __forceinline__ void unroll(Body&& body, std::integer_sequence<int, I...>) {
+  (body(std::integral_constant<int, I>{}), ...);
+}
+/// body(0) … body(7), with indices known at compile time.
+template <typename Body>
+__device__ __forceinline__ void for_8(Body&& body) {
+  unroll(std::forward<Body>(body), std::make_integer_sequence<int, 8>{});
+}
+
+/// out[i] = Σ in[j]·c[j][i], j ascending.
+__device__ __forceinline__ void forward_line(const float (&in)[8], float (&out)[8]) {
+  for_8([&](auto j) {
+    for_8([&](auto i) {
+      constexpr float c = kDctCosines[j][i];
+      const float product = in[j] * c;
+      out[i] = j == 0 ? product : out[i] + product;
+    });
+  });
+}
+
+/// The first row of the table whose entry in column j has the magnitude of row i's.
+constexpr int first_of_same_magnitude(int i, int j) {
+  for (int k = 0; k < i; ++k) {
+    if (kDctCosines[k][j] == kDctCosines[i][j] || kDctCosines[k][j] == -kDctCosines[i][j]) return k;
+  }
+  return i;
+}
+
+/// out[i] = Σ in[j]·c[i][j], j ascending. A column of the table has at most four magnitudes, so products are shared: a
+/// product with -c is exactly the negated product with c.
+__device__ __forceinline__ void inverse_line(const float (&in)[8], float (&out)[8]) {
+  for_8([&](auto j) {
+    float products[8];
+    for_8([&](auto i) {
+      constexpr int first = first_of_same_magnitude(i, j);
+      constexpr float c = kDctCosines[i][j];
+      if constexpr (first == i) products[i] = in[j] * c;
+      constexpr bool negated = (c < 0) != (kDctCosines[first][j] < 0);
+      const float product = negated ? -products[first] : products[first];
+      out[i] = j == 0 ? product : out[i] + product;
+    });
+  });
+}
+
+}  // namespace c63::cuda

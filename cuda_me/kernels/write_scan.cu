@@ -1,0 +1,166 @@
+// From the bits of the segments to the scan of a frame: bytes are counted, placed and stuffed.
+//
+// Bytes belong to the segment in which they start. The scan's last byte follows the course encoder's flush (bitstream.md,
+// "flush"): with T the last 32 bits, T = 0 drops an unfinished byte, anything else fills it up, or adds a zero byte where
+// there is none.
+
+#include <algorithm>
+
+#include "cuda_me/kernels/frame_batch.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+/// A segment's own bytes before stuffing.
+struct SegmentBytes {
+  const std::uint32_t* words = nullptr;  ///< of the segment
+  int bits = 0;                          ///< of the segment
+  int first_bit = 0;                     ///< of the first own byte in the segment
+  int bytes = 0;
+  std::uint32_t next = 0;                ///< the first bits of the segment behind it; zero at the end
+};
+
+/// Any 32 bits of a segment, from bit `position` on; zeros behind its end.
+__device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, int position) {
+  const int word = position >> 5;
+  const int words = (s.bits + 31) >> 5;
+  const std::uint32_t high = word < words ? s.words[word] : 0;
+  const std::uint32_t low = word + 1 < words ? s.words[word + 1] : 0;
+  return __funnelshift_l(low, high, static_cast<unsigned>(position) & 31U);
+}
+
+/// The four bytes from own byte `index` on, first one on top.
+__device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int index) {
+  const int position = s.first_bit + index * 8;
+  std::uint32_t bits = bits_of_segment(s, position);
+  const int left = s.bits - position;
+  if (left < 32 && left >= 0) bits |= left == 0 ? s.next : s.next >> left;
+  return bits;
+}
+
+__device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, const FrameJob& job, int segment) {
+  SegmentBytes s;
+  s.words = job.scan.words + static_cast<std::size_t>(segment) * kMaxSegmentWords;
+  s.bits = static_cast<int>(job.scan.bits[segment]);
+  const unsigned long long begin = job.scan.bit_offsets[segment];
+  const unsigned long long end = begin + static_cast<unsigned long long>(s.bits);
+  s.first_bit = static_cast<int>(-begin & 7U);
+  if (segment + 1 < layout.segments) {
+    s.next = s.words[kMaxSegmentWords];
+    s.bytes = static_cast<int>((end + 7) / 8 - (begin + 7) / 8);
+  } else {
+    // A segment has at least one MCU, and an MCU at least 38 bits, so the last 32 bits are all here.
+    const bool flushed = bits_of_segment(s, s.bits - 32) != 0;
+    s.bytes = static_cast<int>(end / 8 - (begin + 7) / 8) + (flushed ? 1 : 0);
+  }
+  return s;
+}
+
+/// Bit 8·i set for each of the first `count` bytes, from the top down, that is 0xFF.
+__device__ __forceinline__ unsigned ff_among(std::uint32_t four, int count) {
+  unsigned found = __vcmpeq4(four, 0xFFFFFFFFU) & 0x01010101U;
+  if (count < 4) found &= count <= 0 ? 0U : 0xFFFFFFFFU << ((4 - count) * 8);
+  return found;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    count_stuffing_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
+  const FrameJob& job = batch.jobs[blockIdx.y];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int segment = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
+  if (segment < layout.segments) {
+    const SegmentBytes s = bytes_of(layout, job, segment);
+    unsigned count = 0;
+    for (int i = lane * 4; i < s.bytes; i += 128) count += __popc(ff_among(four_bytes(s, i), s.bytes - i));
+    count = sum_of_warp(count);
+    if (lane == 0) job.scan.stuffing[segment] = count;
+  }
+  if (!is_last_block(&job.state->blocks_done[1], gridDim.x)) return;
+
+  scan_in_block<kThreads>(job.scan.stuffing, layout.segments, [&](int i, unsigned long long stuffing) {
+    job.scan.byte_offsets[i] = (job.scan.bit_offsets[i] + 7) / 8 + stuffing;
+    if (i + 1 < layout.segments) return;
+    const SegmentBytes s = bytes_of(layout, job, i);
+    FrameReport& report = *job.report;
+    hand_out_totals(job);
+    report.scan_bits = job.scan.bit_offsets[i] + static_cast<unsigned long long>(s.bits);
+    const unsigned long long bytes =
+        job.scan.byte_offsets[i] + static_cast<unsigned long long>(s.bytes) + __ldcg(job.scan.stuffing + i);
+    report.scan_bytes = bytes;
+    job.state->scan_bytes = bytes;
+  });
+}
+
+/// Writes bytes that lie in shared memory at the same offset from a word as at their target: whole words where they can
+/// be, so that the bus sees few and wide accesses.
+__device__ __forceinline__ void copy_out(std::uint8_t* to, const std::uint8_t* from, int count, int lane) {
+  const int head = min(count, static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) & 3U));
+  const int words = (count - head) / 4;
+  const int tail = count - head - words * 4;
+  if (lane < head) to[lane] = from[lane];
+  for (int i = lane; i < words; i += 32) {
+    reinterpret_cast<std::uint32_t*>(to + head)[i] = reinterpret_cast<const std::uint32_t*>(from + head)[i];
+  }
+  if (lane < tail) to[head + words * 4 + lane] = from[head + words * 4 + lane];
+}
+
+__global__ void __launch_bounds__(kThreads)
+    write_scan_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
+  constexpr int kChunk = 128;  // bytes that a warp takes at a time, before stuffing
+  __shared__ alignas(16) std::uint8_t stuffed[kWarps][2 * kChunk + 16];
+  const FrameJob& job = batch.jobs[blockIdx.y];
+  if (job.state->scan_bytes > job.coded_capacity) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int segment = static_cast<int>(blockIdx.x) * kWarps + warp;
+  if (segment >= layout.segments) return;
+  const SegmentBytes s = bytes_of(layout, job, segment);
+  std::uint8_t* to = job.coded + job.scan.byte_offsets[segment];
+  for (int first = 0; first < s.bytes; first += kChunk) {
+    const int own = max(0, min(4, s.bytes - first - lane * 4));
+    const std::uint32_t four = four_bytes(s, first + lane * 4);
+    const unsigned ff = ff_among(four, own);
+    const int length = own + __popc(ff);
+    int end = length;
+    for (int step = 1; step < 32; step *= 2) {
+      const int before = __shfl_up_sync(kFullWarp, end, step);
+      if (lane >= step) end += before;
+    }
+    std::uint8_t* const start = stuffed[warp] + (reinterpret_cast<std::uintptr_t>(to) & 3U);
+    std::uint8_t* at = start + end - length;
+    for (int i = 0; i < own; ++i) {
+      const auto byte = static_cast<std::uint8_t>(four >> (24 - i * 8));
+      *at++ = byte;
+      if (byte == 0xFF) *at++ = 0;
+    }
+    const int total = __shfl_sync(kFullWarp, end, 31);
+    __syncwarp();
+    copy_out(to, start, total, lane);
+    __syncwarp();
+    to += total;
+  }
+}
+
+}  // namespace
+
+void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream) {
+  const Range range("scan");
+  while (!jobs.empty()) {
+    const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
+    FrameBatch batch;
+    std::ranges::copy(jobs.first(count), batch.jobs.begin());
+    const LaunchShape shape{
+        dim3(static_cast<unsigned>((layout.segments + kWarps - 1) / kWarps), static_cast<unsigned>(count)),
+        dim3(kThreads)};
+    launch("count_stuffing_kernel", count_stuffing_kernel, shape, stream, layout, batch);
+    launch("write_scan_kernel", write_scan_kernel, shape, stream, layout, batch);
+    jobs = jobs.subspan(count);
+  }
+}
+
+}  // namespace c63::cuda

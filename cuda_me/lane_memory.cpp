@@ -1,0 +1,46 @@
+#include "cuda_me/lane_memory.h"
+
+namespace c63::cuda {
+
+DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Keep& keep) {
+  DeviceLane lane;
+  const auto blocks = static_cast<std::size_t>(layout.blocks);
+  const auto segments = static_cast<std::size_t>(layout.segments);
+  for (auto& input : lane.inputs) input = carver.take<std::uint8_t>(layout.picture_bytes);
+  for (auto& picture : lane.pictures) picture = carver.take<std::uint8_t>(layout.picture_bytes);
+  if (keep.prediction) lane.prediction = carver.take<std::uint8_t>(layout.picture_bytes);
+  lane.vectors = carver.take<MotionVector>(blocks);
+  lane.sads = carver.take<std::uint16_t>(blocks);
+  if (keep.levels) lane.levels = carver.take<std::int16_t>(blocks * 64);
+  for (ScanParts& scan : lane.scans) {
+    scan.words = carver.take<std::uint32_t>(segments * kMaxSegmentWords);
+    scan.bits = carver.take<std::uint32_t>(segments);
+    scan.bit_offsets = carver.take<unsigned long long>(segments);
+    scan.stuffing = carver.take<std::uint32_t>(segments);
+    scan.byte_offsets = carver.take<unsigned long long>(segments);
+  }
+  lane.state = carver.take<LaneState>(1);
+  return lane;
+}
+
+HostLane HostLane::carve(Carver& carver, const Geometry& geometry, const FrameLayout& layout, const Keep& keep,
+                         std::size_t coded_capacity) {
+  HostLane lane;
+  const auto blocks = static_cast<std::size_t>(layout.blocks);
+  for (auto& input : lane.inputs) input = carver.take<std::uint8_t>(geometry.frame_bytes());
+  for (Output& output : lane.outputs) {
+    output.report = carver.take<FrameReport>(1);
+    if (!keep.levels) output.coded = carver.take<std::uint8_t>(coded_capacity);
+    if (keep.reconstruction) output.reconstruction = carver.take<std::uint8_t>(geometry.frame_bytes());
+    if (keep.prediction) output.prediction = carver.take<std::uint8_t>(geometry.frame_bytes());
+    if (keep.motion || keep.levels) output.vectors = carver.take<MotionVector>(blocks);
+    if (keep.motion) output.sads = carver.take<std::uint16_t>(blocks);
+    if (keep.levels) output.levels = carver.take<std::int16_t>(blocks * 64);
+  }
+  if (keep.host_reference) lane.reference = carver.take<std::uint8_t>(layout.picture_bytes);
+  return lane;
+}
+
+std::size_t usual_coded_capacity(const Geometry& geometry) { return geometry.frame_bytes() / 2 + (64 << 10); }
+
+}  // namespace c63::cuda

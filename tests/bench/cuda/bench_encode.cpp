@@ -1,0 +1,163 @@
+// c63bench encode: whole encodes on the GPU with frames from memory, against the bus of the same run.
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/cuda/yuv_video.h"
+#include "bench/registry.h"
+#include "c63/cuda/backend.h"
+#include "c63/cuda/devices.h"
+#include "c63/encoder.h"
+#include "c63/error.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> sizes = {"352x288", "1920x1080"};
+  std::vector<int> lanes = {0, 1};
+  std::vector<int> lanes_per_batch = {0};
+  std::vector<int> devices = {};
+  std::string kernel = "fast";
+  std::string entropy = "gpu";
+  std::string upload = "frame";
+  std::string yuv;
+  std::string json;
+  int key_interval = 100;
+  int gops = 16;
+  int repeats = 5;
+};
+
+/// Bytes a second from pinned memory to the device.
+double bus_rate(int device) {
+  const cuda::DeviceGuard guard(device);
+  constexpr std::size_t kBytes = 64U << 20;
+  const cuda::PinnedBuffer<std::uint8_t> host(kBytes);
+  const cuda::DeviceBuffer<std::uint8_t> memory(kBytes);
+  const cuda::Stream stream;
+  const cuda::Event start(cuda::Event::Timing::on);
+  const cuda::Event stop(cuda::Event::Timing::on);
+  std::vector<double> rates;
+  for (int i = 0; i < 8; ++i) {
+    start.record(stream);
+    cuda::copy_async(memory.data(), host.data(), kBytes, stream);
+    stop.record(stream);
+    stop.synchronize();
+    if (i > 0) rates.push_back(static_cast<double>(kBytes) / (stop.milliseconds_since(start) * 1e-3));
+  }
+  return summarize(rates).median;
+}
+
+class EncodeBench {
+ public:
+  explicit EncodeBench(const Options& options) : options_(options) {
+    const int first = options.devices.empty() ? 0 : options.devices.front();
+    const cuda::DeviceInfo& device = cuda::require_device(first);
+    bus_ = bus_rate(first);
+    figures_ = {{"subcommand", "encode"},     {"device", device.name},        {"devices", options.devices},
+                {"motion_kernel", options.kernel}, {"entropy", options.entropy}, {"upload", options.upload},
+                {"bus_bytes_per_s", bus_},    {"results", nlohmann::json::array()}};
+    std::printf("%s, bus %.1f GB/s up, motion kernel %s\n", device.name.c_str(), bus_ * 1e-9, options.kernel.c_str());
+    std::printf("%-12s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "lanes", "batch", "frames", "frames/s", "p10..p90",
+                "bus", "start ms", "us a frame: upload motion code scan");
+  }
+
+  void run() {
+    for (const std::string& text : options_.sizes) {
+      int width = 0;
+      int height = 0;
+      if (std::sscanf(text.c_str(), "%dx%d", &width, &height) != 2) {
+        throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
+      }
+      const int kept = 48;
+      MemoryVideo video(width, height,
+                        options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept),
+                        static_cast<std::int64_t>(options_.gops) * options_.key_interval);
+      for (const int lanes : options_.lanes) {
+        for (const int batch : options_.lanes_per_batch) measure(text, video, lanes, batch);
+      }
+    }
+    write_json(options_.json, figures_);
+  }
+
+ private:
+  void measure(const std::string& size, MemoryVideo& video, int lanes, int lanes_per_batch) {
+    EncoderSettings settings{.width = video.format().width, .height = video.format().height};
+    settings.key_interval = options_.key_interval;
+    settings.lanes = lanes;
+    cuda::CudaBackendOptions backend;
+    backend.devices = options_.devices;
+    backend.motion_kernel = options_.kernel;
+    backend.lanes_per_batch = lanes_per_batch;
+    if (options_.entropy == "cpu") backend.entropy = cuda::EntropyCoder::cpu;
+    if (options_.upload == "pair") backend.upload = cuda::UploadMode::pair;
+    std::vector<double> rates;
+    std::vector<double> start_up;
+    StageTimes times;
+    EncodeSummary summary;
+    for (int i = 0; i < options_.repeats + 1; ++i) {
+      times = {};
+      Encoder encoder(settings, cuda::make_backend_factory(backend));
+      summary = encoder.encode(video, [&](EncodedFrame&& frame) { times += frame.statistics.times; });
+      if (i == 0) continue;  // the context is opened once
+      rates.push_back(static_cast<double>(summary.frames) / (summary.elapsed_ms * 1e-3));
+      start_up.push_back(summary.start_up_ms);
+    }
+    const Sample fps = summarize(rates);
+    const double share = fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / bus_;
+    const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
+    const double opened = summarize(start_up).median;
+    std::printf("%-12s %6d %6d %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(), summary.lanes,
+                lanes_per_batch, static_cast<long long>(summary.frames), fps.median, fps.low, fps.high, share * 100, opened,
+                us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
+    std::fflush(stdout);
+    figures_["results"].push_back({{"size", size},
+                                   {"lanes", summary.lanes},
+                                   {"lanes_per_batch", lanes_per_batch},
+                                   {"frames", summary.frames},
+                                   {"frames_per_s", to_json(fps)},
+                                   {"share_of_bus", share},
+                                   {"start_up_ms", opened},
+                                   {"upload_us", us(times.upload)},
+                                   {"read_us", us(times.read)},
+                                   {"motion_us", us(times.motion)},
+                                   {"code_us", us(times.transform)},
+                                   {"scan_us", us(times.entropy)},
+                                   {"download_us", us(times.download)}});
+  }
+
+  const Options& options_;
+  double bus_ = 0;
+  nlohmann::json figures_;
+};
+
+void add_encode(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* encode = app.add_subcommand("encode", "whole encodes on the GPU, frames from memory");
+  encode->add_option("--sizes", options->sizes, "WxH")->delimiter(',')->capture_default_str();
+  encode->add_option("--lanes", options->lanes, "GOPs at the same time; 0: chosen")->delimiter(',')->capture_default_str();
+  encode->add_option("--lanes-per-batch", options->lanes_per_batch, "lanes that share launches; 0: chosen")
+      ->delimiter(',')
+      ->capture_default_str();
+  encode->add_option("--devices", options->devices, "GPUs")->delimiter(',');
+  encode->add_option("--me-kernel", options->kernel, "motion kernel")->capture_default_str();
+  encode->add_option("--entropy", options->entropy, "who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
+  encode->add_option("--upload", options->upload, "what is uploaded")->check(CLI::IsMember({"frame", "pair"}));
+  encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
+  encode->add_option("--keyint", options->key_interval, "frames a GOP")->capture_default_str();
+  encode->add_option("--gops", options->gops, "GOPs")->capture_default_str();
+  encode->add_option("--repeats", options->repeats, "timed encodes")->check(CLI::Range(1, 1000))->capture_default_str();
+  encode->add_option("--json", options->json, "also write the figures there; - for stdout");
+  encode->callback([options] { EncodeBench(*options).run(); });
+}
+
+const Registration registration(add_encode);
+
+}  // namespace
+}  // namespace c63::bench

@@ -1,0 +1,217 @@
+// c63bench frame: what one frame takes on the device, stage by stage, when everything lies there already.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cuda/yuv_video.h"
+#include "bench/registry.h"
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "codec/search_window.h"
+#include "cuda_me/kernels/frame_kernels.h"
+#include "cuda_me/kernels/motion.h"
+#include "cuda_me/lane_memory.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/graph.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> sizes = {"352x288", "1920x1080", "3840x2160"};
+  std::string kernel = "fast";
+  std::string yuv;
+  std::string json;
+  int lanes = 1;
+  int repeats = 50;
+  int device = 0;
+};
+
+/// Lanes that each hold a few frames of a video, and the work of coding one of them.
+class ResidentFrames {
+ public:
+  ResidentFrames(int width, int height, const MemoryVideo& video, const Options& options)
+      : geometry_(width, height),
+        layout_(geometry_),
+        search_(cuda::make_motion_search(*cuda::motion_kernel_from(options.kernel))),
+        quantizers_(std::tuple_size_v<cuda::QuantizerTable>),
+        lanes_(static_cast<std::size_t>(options.lanes)),
+        host_lanes_(lanes_.size()) {
+    const cuda::QuantizerTable table = cuda::make_quantizer_table(make_quantization_tables(25));
+    cuda::check(cudaMemcpy(quantizers_.data(), table.data(), quantizers_.bytes(), cudaMemcpyDefault), "upload");
+    cuda::Carver device_size;
+    cuda::Carver host_size;
+    const std::size_t capacity = cuda::usual_coded_capacity(geometry_);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      cuda::DeviceLane::carve(device_size, layout_, {});
+      cuda::HostLane::carve(host_size, geometry_, layout_, {}, capacity);
+    }
+    device_memory_ = cuda::DeviceBuffer<std::byte>(device_size.used());
+    host_memory_ = cuda::PinnedBuffer<std::byte>(host_size.used());
+    cuda::fill_async(device_memory_.data(), 0, device_memory_.bytes(), stream_);
+    cuda::Carver device(device_memory_.data());
+    cuda::Carver host(host_memory_.data());
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      lanes_[i] = cuda::DeviceLane::carve(device, layout_, {});
+      host_lanes_[i] = cuda::HostLane::carve(host, geometry_, layout_, {}, capacity);
+      for (std::size_t k = 0; k < cuda::kLaneDepth; ++k) {
+        const auto frame = video.frame(static_cast<std::int64_t>(k + i));
+        const std::uint8_t* from = frame.data();
+        for (int p = 0; p < kPlanes; ++p) {
+          cuda::copy_async(lanes_[i].inputs[k] + layout_.offset[p], from, layout_.coded[p], stream_);
+          from += layout_.coded[p];
+        }
+        stream_.synchronize();
+      }
+    }
+  }
+
+  [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
+
+  /// Frame `index` of all lanes; frame 0 is a key frame.
+  void choose(int index) {
+    jobs_.clear();
+    searches_.clear();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      const cuda::DeviceLane& lane = lanes_[i];
+      const auto side = static_cast<std::size_t>(index % 2);
+      jobs_.push_back({.current = lane.inputs[static_cast<std::size_t>(index % cuda::kLaneDepth)],
+                       .reference = index == 0 ? nullptr : lane.pictures[1 - side],
+                       .reconstruction = lane.pictures[side],
+                       .vectors = lane.vectors,
+                       .sads = lane.sads,
+                       .scan = lane.scans[side],
+                       .state = lane.state,
+                       .coded = host_lanes_[i].outputs[side].coded,
+                       .coded_capacity = cuda::usual_coded_capacity(geometry_),
+                       .report = host_lanes_[i].outputs[side].report});
+      if (index == 0) continue;
+      for (int p = 0; p < kPlanes; ++p) {
+        const PlaneGeometry plane = geometry_.plane(p);
+        searches_.push_back({jobs_.back().current + layout_.offset[p], jobs_.back().reference + layout_.offset[p],
+                             plane.width, plane.width, plane.width, plane.height, plane_search_range(16, p),
+                             lane.vectors + layout_.first_block[p], lane.sads + layout_.first_block[p]});
+      }
+    }
+  }
+  void search() {
+    if (!searches_.empty()) search_->enqueue(searches_, stream_);
+  }
+  void code() { cuda::enqueue_coding(layout_, quantizers_.data(), jobs_, stream_); }
+  void write() { cuda::enqueue_scan_writing(layout_, jobs_, stream_); }
+
+  [[nodiscard]] double coded_bytes() const {
+    double bytes = 0;
+    for (const cuda::HostLane& lane : host_lanes_) bytes += static_cast<double>(lane.outputs[1].report->scan_bytes);
+    return bytes / static_cast<double>(host_lanes_.size());
+  }
+
+ private:
+  Geometry geometry_;
+  cuda::FrameLayout layout_;
+  cuda::Stream stream_;
+  std::unique_ptr<cuda::MotionSearch> search_;
+  cuda::DeviceBuffer<cuda::Quantizer> quantizers_;
+  cuda::DeviceBuffer<std::byte> device_memory_;
+  cuda::PinnedBuffer<std::byte> host_memory_;
+  std::vector<cuda::DeviceLane> lanes_;
+  std::vector<cuda::HostLane> host_lanes_;
+  std::vector<cuda::FrameJob> jobs_;
+  std::vector<cuda::MotionJob> searches_;
+};
+
+/// Microseconds a frame of a graph of `frames` inter frames, all lanes each; `enqueue` puts one on the stream.
+template <typename Enqueue>
+Sample time_graph(ResidentFrames& resident, int frames, const Options& options, Enqueue&& enqueue) {
+  resident.choose(0);
+  resident.code();
+  resident.write();
+  const cuda::GraphExec graph(cuda::Graph::capture(resident.stream(), [&] {
+    for (int i = 1; i <= frames; ++i) {
+      resident.choose(i);
+      enqueue();
+    }
+  }));
+  const cuda::Event start(cuda::Event::Timing::on);
+  const cuda::Event stop(cuda::Event::Timing::on);
+  std::vector<double> microseconds;
+  for (int run = 0; run < options.repeats + 3; ++run) {
+    start.record(resident.stream());
+    graph.launch(resident.stream());
+    stop.record(resident.stream());
+    stop.synchronize();
+    if (run >= 3) microseconds.push_back(stop.milliseconds_since(start) * 1e3 / (frames * options.lanes));
+  }
+  return summarize(std::move(microseconds));
+}
+
+void run(const Options& options) {
+  const cuda::DeviceInfo& device = cuda::require_device(options.device);
+  if (!cuda::motion_kernel_from(options.kernel)) {
+    throw Error(ErrorKind::usage, "C63-BENCH-KERNEL", "there is no motion kernel '" + options.kernel + "'");
+  }
+  const cuda::DeviceGuard guard(options.device);
+  nlohmann::json figures = {{"subcommand", "frame"}, {"device", device.name}, {"motion_kernel", options.kernel},
+                            {"lanes", options.lanes}, {"results", nlohmann::json::array()}};
+  std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame, coded bytes written to the host\n",
+              device.name.c_str(), options.kernel.c_str(), options.lanes);
+  std::printf("%-12s %9s %9s %9s %9s %19s %12s\n", "size", "motion", "code", "scan", "all", "p10..p90", "coded bytes");
+  for (const std::string& text : options.sizes) {
+    int width = 0;
+    int height = 0;
+    if (std::sscanf(text.c_str(), "%dx%d", &width, &height) != 2) {
+      throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
+    }
+    constexpr int kFrames = 8;
+    const MemoryVideo video(width, height,
+                            options.yuv.empty() ? natural_frames(width, height, kFrames)
+                                                : read_frames(options.yuv, width, height, kFrames),
+                            kFrames);
+    ResidentFrames resident(width, height, video, options);
+    const Sample all = time_graph(resident, kFrames, options, [&] {
+      resident.search();
+      resident.code();
+      resident.write();
+    });
+    const double coded_bytes = resident.coded_bytes();
+    const Sample motion = time_graph(resident, kFrames, options, [&] { resident.search(); });
+    const Sample code = time_graph(resident, kFrames, options, [&] { resident.code(); });
+    const Sample scan = time_graph(resident, kFrames, options, [&] { resident.write(); });
+    std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f..%8.2f %12.0f\n", text.c_str(), motion.median, code.median, scan.median,
+                all.median, all.low, all.high, coded_bytes);
+    figures["results"].push_back({{"size", text},
+                                  {"motion_us", to_json(motion)},
+                                  {"code_us", to_json(code)},
+                                  {"scan_us", to_json(scan)},
+                                  {"all_us", to_json(all)},
+                                  {"coded_bytes", coded_bytes}});
+  }
+  write_json(options.json, figures);
+}
+
+void add_frame(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* frame = app.add_subcommand("frame", "all stages of a frame on the GPU, input resident");
+  frame->add_option("--sizes", options->sizes, "WxH")->delimiter(',')->capture_default_str();
+  frame->add_option("--me-kernel", options->kernel, "motion kernel")->capture_default_str();
+  frame->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
+  frame->add_option("--lanes", options->lanes, "frames of independent GOPs in a launch")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  frame->add_option("--repeats", options->repeats, "timed repetitions")->check(CLI::Range(1, 10000))->capture_default_str();
+  frame->add_option("--device", options->device, "index of the GPU")->capture_default_str();
+  frame->add_option("--json", options->json, "also write the figures there; - for stdout");
+  frame->callback([options] { run(*options); });
+}
+
+const Registration registration(add_frame);
+
+}  // namespace
+}  // namespace c63::bench

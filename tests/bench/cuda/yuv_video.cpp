@@ -1,0 +1,60 @@
+#include "bench/cuda/yuv_video.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "bench/cuda/test_video.h"
+#include "c63/error.h"
+#include "codec/geometry.h"
+
+namespace c63::bench {
+
+MemoryVideo::MemoryVideo(int width, int height, std::vector<std::uint8_t> frames, std::int64_t length)
+    : width_(width), height_(height), frame_bytes_(frame_bytes(width, height)), frames_(std::move(frames)), length_(length) {}
+
+std::span<const std::uint8_t> MemoryVideo::frame(std::int64_t index) const {
+  const auto count = static_cast<std::int64_t>(frames_.size() / frame_bytes_);
+  const std::int64_t period = std::max<std::int64_t>(1, 2 * count - 2);
+  const std::int64_t phase = index % period;
+  const auto at = static_cast<std::size_t>(phase < count ? phase : period - phase);
+  return {frames_.data() + at * frame_bytes_, frame_bytes_};
+}
+
+bool MemoryVideo::read(std::int64_t index, std::span<std::uint8_t> target) {
+  if (index >= length_) return false;
+  std::memcpy(target.data(), frame(index).data(), frame_bytes_);
+  return true;
+}
+
+std::vector<std::uint8_t> natural_frames(int width, int height, int count) {
+  const Geometry geometry(width, height);
+  const LumaVideo luma = natural_video(geometry.padded_width(), geometry.padded_height(), count);
+  const LumaVideo chroma = natural_video(geometry.padded_width() / 2, geometry.padded_height() / 2, count);
+  std::vector<std::uint8_t> frames;
+  const auto append = [&](const LumaVideo& video, int frame, int w, std::size_t samples) {
+    for (std::size_t i = 0; i < samples; i += static_cast<std::size_t>(w)) {
+      const auto row = i / static_cast<std::size_t>(w);
+      const std::uint8_t* from =
+          video.frames[static_cast<std::size_t>(frame)].data() + row * static_cast<std::size_t>(video.width);
+      frames.insert(frames.end(), from, from + std::min(samples - i, static_cast<std::size_t>(w)));
+    }
+  };
+  for (int f = 0; f < count; ++f) {
+    append(luma, f, width, plane_bytes(width, height, 0));
+    for (int p = 1; p < kPlanes; ++p) append(chroma, f, std::max(1, width / 2), plane_bytes(width, height, p));
+  }
+  return frames;
+}
+
+std::vector<std::uint8_t> read_frames(const std::string& file, int width, int height, int count) {
+  std::ifstream in(file, std::ios::binary);
+  const std::size_t size = frame_bytes(width, height);
+  std::vector<std::uint8_t> frames(size * static_cast<std::size_t>(count));
+  in.read(reinterpret_cast<char*>(frames.data()), static_cast<std::streamsize>(frames.size()));
+  frames.resize(static_cast<std::size_t>(in.gcount()) / size * size);
+  if (frames.empty()) throw Error(ErrorKind::input, "C63-BENCH-INPUT", file + ": no frame could be read");
+  return frames;
+}
+
+}  // namespace c63::bench

@@ -1,0 +1,238 @@
+// Whole frames on the GPU against the CPU's bytes.
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "backend_test_support.h"
+#include "c63/error.h"
+#include "cuda_me/runtime/memory.h"
+#include "support/hash.h"
+#include "support/shared_data.h"
+
+namespace c63::cuda {
+namespace {
+
+using test::Bytes;
+
+struct Vector {
+  Bytes (*generate)(int width, int height, int frames);
+  int width;
+  int height;
+  int frames;
+  const char* md5;
+};
+
+constexpr std::array kVectors = {
+    Vector{test::generate_a, 16, 16, 3, "b9dde34e2b7bcfe235d1c258c9d79246"},
+    Vector{test::generate_a, 48, 32, 3, "acf4e349d30796da90ba76f55d36fc7c"},
+    Vector{test::generate_b, 64, 64, 6, "2a04e47273177ca65447b89a2f5b1ae3"},
+    Vector{test::generate_b, 32, 32, 103, "5124609d12fc3a11d6366b14f581dcef"},
+    Vector{test::generate_b, 40, 24, 4, "73b4e4f0d2f6de50f1e58703784007e7"},
+    Vector{test::generate_a, 20, 6, 5, "8a7bba43d4fca8e1c6bbb5d486a2bf82"},
+    Vector{test::generate_b, 2, 2, 3, "64961bcb8de4817d720aeffab84edf20"},
+    Vector{test::generate_a, 4, 1, 2, "eebc392f4feadcbeb4a76b1a3194673d"},
+    Vector{test::generate_b, 16, 18, 3, "0fdbe7e48d1a56ffec3762247b961ea5"},
+    Vector{test::generate_b, 176, 144, 4, "3f8a2444eec3930e125223b343ebfa2f"},
+    // These tell fused from separate multiply-add.
+    Vector{[](int w, int h, int n) { return test::generate_d(17, w, h, n); }, 64, 64, 3,
+           "201eb33a476da958f1e9bc00f36522fb"},
+    Vector{[](int w, int h, int n) { return test::generate_d(12, w, h, n); }, 64, 64, 3,
+           "bb322017e62320263501868b39e9683c"},
+    Vector{[](int w, int h, int n) { return test::generate_d(3, w, h, n); }, 64, 64, 3,
+           "5e6dce8d050026ae2d1735df6aa66408"},
+};
+
+TEST_F(BackendTest, EncodesTheGoldenVectors) {
+  for (const Vector& v : kVectors) {
+    const Bytes video = v.generate(v.width, v.height, v.frames);
+    for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
+      const EncoderSettings settings{.width = v.width, .height = v.height};
+      EXPECT_EQ(test::md5(on_gpu(settings, video, {}, kind).stream()), v.md5) << v.width << "x" << v.height;
+    }
+  }
+}
+
+TEST_F(BackendTest, GivesTheCpusBytesForEverySizeContentAndQuality) {
+  constexpr std::array<std::array<int, 2>, 14> kSizes = {{{2, 2}, {4, 3}, {7, 4}, {16, 16}, {17, 4}, {8, 66}, {66, 8},
+                                                          {24, 40}, {33, 32}, {47, 20}, {64, 48}, {66, 66}, {130, 34},
+                                                          {200, 120}}};
+  for (const auto& [width, height] : kSizes) {
+    const std::array videos = {test::moving_video(width, height, 5), test::random_video(width, height, 4),
+                               test::extreme_video(width, height, 3)};
+    for (const Bytes& video : videos) {
+      for (const int qp : {5, 12, 25, 50}) {
+        const EncoderSettings settings{.width = width, .height = height, .qp = qp, .key_interval = 3};
+        EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), on_gpu(settings, video).stream()))
+            << width << "x" << height << ", qp " << qp << ", video " << &video - videos.data();
+      }
+    }
+  }
+}
+
+TEST_F(BackendTest, LanesBatchesAndDevicesDoNotChangeBytes) {
+  const Bytes video = test::moving_video(80, 48, 60);
+  EncoderSettings settings{.width = 80, .height = 48, .key_interval = 4};
+  const Bytes expected = on_cpu(settings, video).stream();
+  for (const int lanes : {1, 2, 3, 5, 7, 16}) {
+    settings.lanes = lanes;
+    for (const int per_batch : {0, 1, 2}) {
+      const Encoded run = on_gpu(settings, video, {.lanes_per_batch = per_batch});
+      EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << per_batch << " a batch";
+      EXPECT_EQ(run.summary.lanes, std::min(lanes, 15));  // there are 15 GOPs
+    }
+    const int last = static_cast<int>(devices().devices.size()) - 1;
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.devices = {0, last}}).stream())) << lanes << " lanes";
+  }
+}
+
+TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
+  const Bytes video = test::moving_video(96, 80, 12);
+  EncoderSettings settings{.width = 96, .height = 80, .key_interval = 5};
+  for (const int range : {1, 7, 16, 33}) {
+    settings.search_range = range;
+    const Bytes expected = on_cpu(settings, video).stream();
+    for (const std::string& kernel : motion_kernel_names()) {
+      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel}).stream())) << kernel;
+    }
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
+  }
+}
+
+TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
+  const Bytes video = test::random_video(120, 90, 6);
+  const EncoderSettings settings{.width = 120, .height = 90, .key_interval = 2};
+  const Encoded expected = on_cpu(settings, video);
+  const std::size_t capacity = expected.frames[1].bytes.size() - 657;
+  for (const std::size_t bytes : {std::size_t{1}, capacity - 1, capacity, capacity + 1}) {
+    EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, {.coded_capacity = bytes}).stream())) << bytes;
+  }
+}
+
+TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
+  for (const auto& [width, height] : {std::array{88, 72}, std::array{50, 30}}) {
+    const Bytes video = test::moving_video(width, height, 7);
+    EncoderSettings settings{.width = width, .height = height, .key_interval = 4};
+    settings.measure_ssim = true;
+    settings.keep_reconstruction = true;
+    settings.keep_prediction = true;
+    settings.keep_motion = true;
+    const Encoded cpu = on_cpu(settings, video);
+    for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
+      const Encoded gpu = on_gpu(settings, video, {.entropy = entropy});
+      ASSERT_EQ(cpu.frames.size(), gpu.frames.size());
+      for (std::size_t i = 0; i < cpu.frames.size(); ++i) {
+        const EncodedFrame& a = cpu.frames[i];
+        const EncodedFrame& b = gpu.frames[i];
+        EXPECT_EQ(a.index, b.index);
+        EXPECT_EQ(a.key, b.key);
+        EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
+        EXPECT_TRUE(same_bytes(a.reconstruction, b.reconstruction));
+        EXPECT_TRUE(same_bytes(a.prediction, b.prediction));
+        EXPECT_EQ(a.statistics.sse, b.statistics.sse);
+        EXPECT_EQ(a.statistics.ssim, b.statistics.ssim);
+        EXPECT_EQ(a.statistics.luma_sad, b.statistics.luma_sad);
+        EXPECT_EQ(a.statistics.bits.header, b.statistics.bits.header);
+        EXPECT_EQ(a.statistics.bits.motion, b.statistics.bits.motion);
+        EXPECT_EQ(a.statistics.bits.luma, b.statistics.bits.luma);
+        EXPECT_EQ(a.statistics.bits.chroma, b.statistics.bits.chroma);
+        for (int p = 0; p < 3; ++p) {
+          EXPECT_EQ(a.motion[p].columns, b.motion[p].columns);
+          EXPECT_EQ(a.motion[p].rows, b.motion[p].rows);
+          EXPECT_EQ(a.motion[p].vectors, b.motion[p].vectors);
+          EXPECT_EQ(a.motion[p].sads, b.motion[p].sads);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
+  EncoderSettings settings{.width = 32, .height = 32};
+  settings.measure_psnr = false;
+  const Encoded run = on_gpu(settings, test::moving_video(32, 32, 2));
+  EXPECT_EQ(run.frames[1].statistics.sse, (std::array<std::uint64_t, 3>{}));
+  EXPECT_TRUE(run.frames[1].reconstruction.empty());
+  EXPECT_TRUE(run.frames[1].prediction.empty());
+  EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
+}
+
+TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
+  EncoderSettings settings{.width = 640, .height = 480, .key_interval = 1};
+  settings.lanes = 8;
+  const Bytes video = test::moving_video(640, 480, 8);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  static_cast<void>(on_gpu(settings, test::moving_video(640, 480, 1)));  // the context and its own needs are there now
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  const std::size_t spare = 5 * device_bytes_per_lane(settings) + (8U << 20);
+  const DeviceBuffer<std::byte> occupied(free_bytes - spare);
+  const Encoded run = on_gpu(settings, video);
+  EXPECT_EQ(run.summary.lanes, 4);
+  EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), run.stream()));
+}
+
+TEST_F(BackendTest, SaysWhyItCannot) {
+  const auto id_of = [](const EncoderSettings& settings, const CudaBackendOptions& options) -> std::string {
+    try {
+      static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1), options));
+    } catch (const Error& error) {
+      return error.id();
+    }
+    return "none";
+  };
+  const EncoderSettings settings{.width = 16, .height = 16};
+  EncoderSettings diamond = settings;
+  diamond.method = SearchMethod::diamond;
+  EXPECT_EQ(id_of(settings, {.devices = {1000}}), "C63-CUDA-NO-DEVICE");
+  EXPECT_EQ(id_of(settings, {.motion_kernel = "no-such"}), "C63-CUDA-KERNEL");
+  EXPECT_EQ(id_of(diamond, {}), "C63-CUDA-METHOD");
+}
+
+TEST(Backend, ThrowsADeviceErrorWithoutADevice) {
+  if (devices().state == DeviceState::usable) GTEST_SKIP() << "there is a device";
+  const EncoderSettings settings{.width = 16, .height = 16};
+  try {
+    static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1)));
+    FAIL() << "encoded without a device";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+  }
+}
+
+TEST(Backend, TakesTheDocumentedMemory) {
+  const EncoderSettings settings{.width = 1920, .height = 1080};
+  const double picture = 1920.0 * 1088 * 3 / 2;
+  const double blocks = picture / 64;
+  const double segments = blocks / 6 / 8;
+  const double formula = 6 * picture + 4 * blocks + 2 * segments * (10176 + 24);
+  EXPECT_NEAR(static_cast<double>(device_bytes_per_lane(settings)), formula, formula * 0.001);
+}
+
+/// Real video against the course encoder's streams.
+class RealVideo : public BackendTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(RealVideo, GivesTheCourseEncodersBytes) {
+  const std::string name = GetParam();
+  const std::string yuv = "sequences/" + name + ".yuv";
+  const std::string golden = "golden/" + name + ".c63";
+  C63_NEEDS_SHARED(yuv);
+  C63_NEEDS_SHARED(golden);
+  int width = 0;
+  int height = 0;
+  ASSERT_EQ(std::sscanf(name.c_str() + name.find('_'), "_%dx%d", &width, &height), 2);
+  const EncoderSettings settings{.width = width, .height = height};
+  const Bytes video = test::read_bytes(test::shared_path(yuv));
+  const Bytes expected = test::read_bytes(test::shared_path(golden));
+  for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = entropy}).stream()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sequences, RealVideo,
+                         testing::Values("foreman_352x288", "mobile_352x288", "people_320x192", "static_152x100"),
+                         [](const auto& sequence) { return std::string(sequence.param).substr(0, std::string(sequence.param).find('_')); });
+
+}  // namespace
+}  // namespace c63::cuda
