@@ -69,7 +69,7 @@ class DecodeSink {
 
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
                               const ErrorPlace& place) {
-  const auto source = open_byte_source(options.input);
+  const auto source = open_byte_source(options.input, session.stop);
   const auto progress = session.progress(std::nullopt, options.rate.value());
   try {
     const DecodeSummary summary = Decoder(options.decoder)

@@ -25,6 +25,29 @@ struct Pass {
   std::vector<Md5Digest> digests;  ///< of each frame, where asked for
 };
 
+/// A source whose faults after a stop request are the end of the video: a pipe may have been cut anywhere.
+class StoppableSource final : public FrameSource {
+ public:
+  StoppableSource(std::unique_ptr<FrameSource> source, std::stop_token stop)
+      : source_(std::move(source)), stop_(std::move(stop)) {}
+
+  VideoFormat format() const override { return source_->format(); }
+  std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
+  bool seekable() const override { return source_->seekable(); }
+  bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    try {
+      return source_->read(index, frame);
+    } catch (const Error&) {
+      if (stop_.stop_requested()) return false;
+      throw;
+    }
+  }
+
+ private:
+  std::unique_ptr<FrameSource> source_;
+  std::stop_token stop_;
+};
+
 class EncodeRun {
  public:
   EncodeRun(const Session& session, EncodeOptions options) : session_(session), options_(std::move(options)) {}
@@ -35,8 +58,8 @@ class EncodeRun {
   void check_command_line();
   void open_first_source();
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn) const;
-  [[nodiscard]] Pass encode(const BackendFactory& factory, EncodeOutputs* outputs);
-  [[nodiscard]] Pass encode_and_keep(const BackendFactory& factory, EncodeOutputs& outputs);
+  [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
+  [[nodiscard]] Pass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
   void tell(const EncodeReport& report) const;
 
@@ -78,6 +101,7 @@ void EncodeRun::check_command_line() {
 
 std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
   SourceOptions source = options_.source;
+  source.stop = session_.stop;
   if (warn) {
     const std::string name = source.path == "-" ? "stdin" : source.path;
     source.warn = [this, name](const std::string& message) {
@@ -85,8 +109,9 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
       if (!session_.stop.stop_requested()) session_.log->warn("{}: {}", name, message);
     };
   }
-  return clip_frames(open_frame_source(source), options_.first_frame,
-                     options_.max_frames > 0 ? options_.max_frames : -1);
+  return std::make_unique<StoppableSource>(
+      clip_frames(open_frame_source(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1),
+      session_.stop);
 }
 
 void EncodeRun::open_first_source() {
@@ -101,9 +126,11 @@ void EncodeRun::open_first_source() {
   }
 }
 
-Pass EncodeRun::encode(const BackendFactory& factory, EncodeOutputs* outputs) {
+Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
   const auto source = first_source_ ? std::move(first_source_) : open_source(false);
-  Encoder encoder = make_encoder(options_.encoder, factory);
+  Encoder encoder = make_encoder(options_.encoder, backend, [this](const std::string& reason) {
+    session_.log->warn("going on with the CPU: {}", reason);
+  });
   const auto progress = session_.progress(source->frame_count(), format_.rate.value());
   Pass pass;
   const auto sink = [&](EncodedFrame&& frame) {
@@ -118,7 +145,7 @@ Pass EncodeRun::encode(const BackendFactory& factory, EncodeOutputs* outputs) {
   return pass;
 }
 
-Pass EncodeRun::encode_and_keep(const BackendFactory& factory, EncodeOutputs& outputs) {
+Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
   std::unique_ptr<OutputFile> trace_file;
   TraceRecorder trace;
@@ -128,7 +155,7 @@ Pass EncodeRun::encode_and_keep(const BackendFactory& factory, EncodeOutputs& ou
   }
   Pass pass;
   try {
-    pass = encode(factory, &outputs);
+    pass = encode(backend, &outputs);
   } catch (const Error& error) {
     // Frames before a fault are whole and worth keeping, except where writing them is what failed.
     if (error.kind() == ErrorKind::output || outputs.frames() == 0) throw;
@@ -155,7 +182,7 @@ Pass EncodeRun::encode_and_keep(const BackendFactory& factory, EncodeOutputs& ou
 }
 
 CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
-  const Pass cpu = encode({}, nullptr);
+  const Pass cpu = encode(cpu_backend(), nullptr);
   CpuComparison comparison{cpu.totals.summary, cpu.digests == pass.digests};
   if (!comparison.identical) {
     const auto [a, b] = std::mismatch(pass.digests.begin(), pass.digests.end(), cpu.digests.begin(), cpu.digests.end());
@@ -187,17 +214,17 @@ int EncodeRun::run() {
     return kExitDone;
   }
   check_command_line();
-  const BackendFactory factory =
+  const SelectedBackend backend =
       select_backend(options_.backend, [this](const std::string& note) { session_.log->info("{}", note); });
   open_first_source();
   std::vector<Pass> passes;
   {
     EncodeOutputs outputs(options_, format_);
-    for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(factory, nullptr);
-    passes.push_back(encode_and_keep(factory, outputs));
+    for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
+    passes.push_back(encode_and_keep(backend, outputs));
   }
   while (static_cast<int>(passes.size()) < options_.repeat && !session_.stop.stop_requested()) {
-    Pass pass = encode(factory, nullptr);
+    Pass pass = encode(backend, nullptr);
     if (!pass.totals.summary.stopped) passes.push_back(std::move(pass));
   }
   EncodeReport report{.input = options_.source.path, .format = format_, .settings = options_.encoder};

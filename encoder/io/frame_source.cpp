@@ -91,7 +91,7 @@ void warn(const SourceOptions& options, const std::string& message) {
 }
 
 std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
-  auto file = std::make_unique<InputFile>(options.path);
+  auto file = std::make_unique<InputFile>(options.path, options.stop);
   if (options.width < 0 || options.height < 0 || (options.width == 0) != (options.height == 0)) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 "picture size " + size_text(options.width, options.height) + ": both sides must be positive",

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "c63/encoder.h"
@@ -27,6 +28,7 @@ struct SourceOptions {
   std::optional<FrameRate> rate = {};  ///< nothing: the file's, or 25 per second
   bool strict = false;                 ///< a partial last frame is an error instead of a warning
   Limits limits = {};
+  std::stop_token stop = {};             ///< ends the waiting for a pipe: as if it had ended
   std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name
 };
 

@@ -1,6 +1,7 @@
 #include "io/input_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "c63/error.h"
 
@@ -21,7 +23,8 @@ std::string system_message(int code) { return std::strerror(code); }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : name_(path == "-" ? "stdin" : path), owned_(path != "-") {
+InputFile::InputFile(const std::string& path, std::stop_token stop)
+    : name_(path == "-" ? "stdin" : path), stop_(std::move(stop)), owned_(path != "-") {
   const auto refuse = [&](const std::string& why) -> Error {
     return {ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading: " + why, {.file = name_}};
   };
@@ -45,7 +48,17 @@ InputFile::~InputFile() {
   if (owned_) ::close(descriptor_);
 }
 
+bool InputFile::wait_for_bytes() const {
+  constexpr int kLookEveryMs = 50;
+  for (;;) {
+    pollfd wanted{descriptor_, POLLIN, 0};
+    if (::poll(&wanted, 1, kLookEveryMs) != 0) return true;  // also for faults: read() tells which
+    if (stop_.stop_requested()) return false;
+  }
+}
+
 std::size_t InputFile::read_descriptor(std::span<std::uint8_t> bytes) const {
+  if (!seekable() && stop_.stop_possible() && !wait_for_bytes()) return 0;
   for (;;) {
     const ssize_t got = ::read(descriptor_, bytes.data(), std::min(bytes.size(), kMaxTransfer));
     if (got >= 0) return static_cast<std::size_t>(got);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace c63 {
 class InputFile {
  public:
   /// "-" is stdin. Throws Error (input, C63-INPUT-OPEN) for what is missing, a directory or not readable.
-  explicit InputFile(const std::string& path);
+  /// After a stop request, what a pipe or device would have to be waited for is taken for its end.
+  explicit InputFile(const std::string& path, std::stop_token stop = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -37,8 +39,10 @@ class InputFile {
 
  private:
   [[nodiscard]] std::size_t read_descriptor(std::span<std::uint8_t> bytes) const;
+  [[nodiscard]] bool wait_for_bytes() const;
 
   std::string name_;
+  std::stop_token stop_;
   int descriptor_ = -1;
   bool owned_ = false;
   std::int64_t base_ = 0;  // a redirected stdin may begin anywhere

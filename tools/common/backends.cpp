@@ -6,6 +6,7 @@
 
 #include "c63/error.h"
 #include "common/machine.h"
+#include "cpu/cpu_backend.h"
 
 // The only file that names all backends.
 
@@ -30,21 +31,26 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->group("Machine");
 }
 
-BackendFactory select_backend(const BackendChoice& choice, const std::function<void(const std::string&)>& note) {
+SelectedBackend cpu_backend() { return {cpu::make_cpu_backend}; }
+
+SelectedBackend select_backend(const BackendChoice& choice, const std::function<void(const std::string&)>& note) {
   if (choice.name == "cpu") {
     if (!choice.devices.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "--device names GPUs, --backend the CPU");
-    return {};
+    return cpu_backend();
   }
   const std::string obstacle = cuda_obstacle();
   if (choice.name == "cuda" || !choice.devices.empty()) {
     throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
   }
   note("encoding on the CPU: " + obstacle);
-  return {};
+  return cpu_backend();
 }
 
-Encoder make_encoder(const EncoderSettings& settings, const BackendFactory& factory) {
-  return factory ? Encoder(settings, factory) : Encoder(settings);
+Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
+                     const std::function<void(const std::string&)>& note) {
+  Encoder encoder(settings, backend.factory);
+  if (backend.fallback) encoder.set_fallback(backend.fallback, note);
+  return encoder;
 }
 
 std::vector<std::string> list_devices() {

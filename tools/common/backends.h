@@ -19,13 +19,21 @@ struct BackendChoice {
 /// Adds --backend and --device.
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 
-/// The factory of the chosen backend; an empty one stands for the CPU. `auto` falls back to the CPU and says why, in
-/// one call of `note`. Throws Error (device) where a GPU is demanded and cannot be used.
-[[nodiscard]] BackendFactory select_backend(const BackendChoice& choice,
-                                            const std::function<void(const std::string&)>& note);
+/// What to encode on, and what to go on with if that fails on the way.
+struct SelectedBackend {
+  BackendFactory factory;
+  BackendFactory fallback = {};  ///< empty: a failure is an error
+};
 
-/// An encoder on the backend that `factory` opens; on the CPU for an empty one.
-[[nodiscard]] Encoder make_encoder(const EncoderSettings& settings, const BackendFactory& factory);
+/// The chosen backend. `auto` takes the CPU where no GPU can be used and says why, in one call of `note`.
+/// Throws Error (device) where a GPU is demanded and cannot be used.
+[[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice,
+                                             const std::function<void(const std::string&)>& note);
+[[nodiscard]] SelectedBackend cpu_backend();
+
+/// An encoder on the backend; `note` is told the reason if it has to fall back.
+[[nodiscard]] Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
+                                   const std::function<void(const std::string&)>& note);
 
 /// One line per device that can be encoded on, for --list-devices; also why there is no GPU, where there is none.
 [[nodiscard]] std::vector<std::string> list_devices();

@@ -142,7 +142,14 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   session.log = log = make_log(program.name, session.console, session.common.log);
   session.summary = make_plain_log(*log);
   session.stop = signals.stop_token();
-  const int code = program.run(session);
+  int code = kExitDone;
+  try {
+    code = program.run(session);
+  } catch (const Error& error) {
+    // Input that ends where the signal came is no fault.
+    if (signals.received() == 0 || error.kind() != ErrorKind::input) throw;
+    log->info("stopped: {}", error_line(error));
+  }
   console.clear_status();
   return code == kExitDone && signals.received() != 0 ? 128 + signals.received() : code;
 }

@@ -1,0 +1,222 @@
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "c63/error.h"
+#include "common/error_line.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+#include "common/progress.h"
+#include "common/report.h"
+#include "common/values.h"
+#include "encode_outputs.h"
+#include "tools_test_support.h"
+
+namespace c63::tools {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+TEST(Md5Sums, TestSuiteOfRfc1321) {
+  EXPECT_EQ(test::md5_of(""), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(test::md5_of("a"), "0cc175b9c0f1b6a831c399e269772661");
+  EXPECT_EQ(test::md5_of("abc"), "900150983cd24fb0d6963f7d28e17f72");
+  EXPECT_EQ(test::md5_of("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
+  EXPECT_EQ(test::md5_of("abcdefghijklmnopqrstuvwxyz"), "c3fcd3d76192e4007dfb496cca67e13b");
+  EXPECT_EQ(test::md5_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
+            "d174ab98d277d9f5a5611c2c9f419d9f");
+  EXPECT_EQ(test::md5_of("12345678901234567890123456789012345678901234567890123456789012345678901234567890"),
+            "57edf4a22be3c955ac49da2e2107b67a");
+}
+
+TEST(Md5Sums, PiecesOfAnySizeAddUp) {
+  const std::string text = test::generate({'A', 0, 16, 16, 1});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  for (std::size_t length = 0; length < 200; ++length) {
+    for (const std::size_t piece : {1, 7, 63, 64, 65}) {
+      Md5 sum;
+      for (std::size_t i = 0; i < length; i += piece) sum.add({bytes + i, std::min(piece, length - i)});
+      EXPECT_EQ(sum.finish(), md5({bytes, length})) << length << " in pieces of " << piece;
+    }
+  }
+}
+
+TEST(ProgressLine, LooksAsDocumented) {
+  const ProgressState state{.frames = 68, .total = 300, .bytes = 1149234, .video_fps = 25, .elapsed_s = 0.28912};
+  EXPECT_EQ(progress_text(state), "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01");
+}
+
+TEST(ProgressLine, WithoutATotalThereIsNoShareAndNoEstimate) {
+  const ProgressState state{.frames = 10, .total = {}, .bytes = 0, .video_fps = 25, .elapsed_s = 2};
+  EXPECT_EQ(progress_text(state), "10 frames, 5.0 fps, 0.0 kb/s");
+  EXPECT_TRUE(nlohmann::json::parse(progress_json(state))["total_frames"].is_null());
+}
+
+TEST(ProgressLine, LongRunsCountHours) {
+  const ProgressState state{.frames = 1, .total = 7327, .bytes = 0, .video_fps = 25, .elapsed_s = 1};
+  EXPECT_TRUE(progress_text(state).ends_with("eta 2:02:06")) << progress_text(state);
+}
+
+/// What a Progress writes into a pipe while a frame takes `frame_ms`.
+std::string progress_output(ProgressMode mode, int frames, int frame_ms) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  steady_clock::time_point now{};
+  {
+    Progress progress(mode, std::make_shared<Console>(ends[1]), frames, 25, [&] { return now; });
+    for (int i = 0; i < frames; ++i) {
+      now += milliseconds(frame_ms);
+      progress.advance(1000);
+    }
+    progress.finish();
+  }
+  ::close(ends[1]);
+  std::string text(65536, '\0');
+  const ssize_t got = ::read(ends[0], text.data(), text.size());
+  ::close(ends[0]);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+TEST(ProgressLine, IntoAPipeItIsOneLineEveryFiveSecondsAndNeverACarriageReturn) {
+  for (const ProgressMode mode : {ProgressMode::automatic, ProgressMode::plain, ProgressMode::tty}) {
+    const std::string text = progress_output(mode, 101, 100);
+    EXPECT_EQ(test::lines_in(text), 2) << text;
+    EXPECT_TRUE(text.starts_with("[49.5%] 50/101 frames, 10.0 fps")) << text;
+    EXPECT_EQ(text.find('\r'), std::string::npos);
+  }
+}
+
+TEST(ProgressLine, JsonIsAnObjectALineAndOneAtTheEnd) {
+  const std::string text = progress_output(ProgressMode::json, 25, 100);
+  EXPECT_EQ(test::lines_in(text), 3) << text;
+  const auto last = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
+  EXPECT_EQ(last["frames"], 25);
+  EXPECT_EQ(last["coded_bytes"], 25000);
+  EXPECT_NEAR(last["frames_per_s"].get<double>(), 10, 1e-9);
+}
+
+TEST(ProgressLine, NoneSaysNothing) { EXPECT_EQ(progress_output(ProgressMode::none, 1000, 1000), ""); }
+
+TEST(ErrorLines, NameEverythingThatIsKnown) {
+  const Error error(ErrorKind::input, "C63-TRUNCATED", "truncated",
+                    {.file = "in.c63", .frame = 41, .offset = 709112, .block = "Y block 3,7"});
+  EXPECT_EQ(
+      error_line(NotedError(error, "41 frames written")),
+      "in.c63: frame 41: Y block 3,7: truncated at byte 709112; 41 frames written [C63-TRUNCATED]; check the input "
+      "file");
+  EXPECT_EQ(error_line(Error(ErrorKind::memory, "C63-MEMORY", "two\nlines")).find('\n'), std::string::npos);
+}
+
+TEST(ErrorLines, EveryKindHasItsExitCode) {
+  EXPECT_EQ(exit_code(ErrorKind::internal), 1);
+  EXPECT_EQ(exit_code(ErrorKind::usage), 2);
+  EXPECT_EQ(exit_code(ErrorKind::comparison), 3);
+  EXPECT_EQ(exit_code(ErrorKind::input), 4);
+  EXPECT_EQ(exit_code(ErrorKind::limit), 5);
+  EXPECT_EQ(exit_code(ErrorKind::output), 6);
+  EXPECT_EQ(exit_code(ErrorKind::memory), 7);
+  EXPECT_EQ(exit_code(ErrorKind::device), 8);
+}
+
+TEST(Values, FrameRates) {
+  const auto is = [](const std::string& text, int numerator, int denominator) {
+    const auto rate = frame_rate_from(text);
+    return rate && rate->numerator == numerator && rate->denominator == denominator;
+  };
+  EXPECT_TRUE(is("25", 25, 1));
+  EXPECT_TRUE(is("12.5", 25, 2));
+  EXPECT_TRUE(is("30000/1001", 30000, 1001));
+  EXPECT_TRUE(is("50:2", 50, 2));
+  EXPECT_TRUE(is("29.97", 30000, 1001));
+  EXPECT_TRUE(is("23.976", 24000, 1001));
+  EXPECT_TRUE(is("30", 30, 1));
+  for (const char* wrong : {"", "0", "-25", "x", "25x", "25/0", "0/1", "nan", "inf", "1e9", "25/", "/25"}) {
+    EXPECT_FALSE(frame_rate_from(wrong)) << wrong;
+  }
+}
+
+TEST(Values, Sizes) {
+  EXPECT_EQ(size_from("352x288"), (std::pair{352, 288}));
+  for (const char* wrong : {"", "352", "352x", "x288", "352x288x1", "352 x 288", "99999999999x1"}) {
+    EXPECT_FALSE(size_from(wrong)) << wrong;
+  }
+}
+
+TEST(Reports, TheMedianIsOneOfTheRuns) {
+  EXPECT_EQ(index_of_median({3, 1, 2}), 2U);
+  EXPECT_EQ(index_of_median({4, 1, 3, 2}), 3U);
+  EXPECT_EQ(index_of_median({5}), 0U);
+  EXPECT_EQ(runs_line({100, 110, 90}), "3 runs: median 100.0 fps, 90.0 to 110.0 (spread 20.0 %)");
+}
+
+EncodeReport foreman_report() {
+  EncodeReport report;
+  report.input = "FOREMAN_352x288.yuv";
+  report.format = {352, 288, {25, 1}};
+  report.settings.width = 352;
+  report.settings.height = 288;
+  report.totals.summary = {.frames = 300,
+                           .key_frames = 3,
+                           .bytes = 5071489,
+                           .start_up_ms = 180,
+                           .elapsed_ms = 1276.6,
+                           .lanes = 3,
+                           .backend = "cuda:0 NVIDIA H200 (sm_90)",
+                           .stopped = false};
+  report.totals.stages.motion = 62;
+  report.totals.stages.read = 38;
+  return report;
+}
+
+TEST(Reports, SummaryLooksAsDocumented) {
+  const EncodeReport report = foreman_report();
+  EXPECT_EQ(input_line(report.input, report.format, 300), "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps");
+  EXPECT_EQ(input_line("-", {352, 288, {30000, 1001}}, std::nullopt), "stdin 352x288 yuv420p at 29.97 fps");
+  EXPECT_EQ(settings_line(report.totals.summary, report.settings),
+            "cuda:0 NVIDIA H200 (sm_90), 3 lanes, full search ±16, qp 25, keyint 100");
+  EXPECT_TRUE(quality_line(report.totals, report.settings).starts_with("key 3, inter 297; PSNR Y "));
+  EXPECT_EQ(stages_line(report.totals), "read 38 %, motion 62 % (start-up 0.18 s not counted)");
+  EXPECT_EQ(result_line(report.totals, report.format),
+            "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes");
+}
+
+TEST(Reports, JsonHasNoInfinity) {
+  EncodeReport report = foreman_report();
+  report.totals.quality.add({0, 0, 0}, {1, 1, 1});
+  const auto json = to_json(report);
+  EXPECT_TRUE(json["quality"]["psnr_y_db"].is_null());
+  EXPECT_EQ(json["result"]["bytes"], 5071489);
+  EXPECT_TRUE(nlohmann::json::accept(json.dump()));
+}
+
+TEST(Verification, NamesTheFirstSampleThatDiffers) {
+  EncoderSettings settings;
+  settings.width = 32;
+  settings.height = 32;
+  settings.keep_reconstruction = true;
+  const std::string video = test::generate({'B', 0, 32, 32, 1});
+  EncodedFrame frame;
+  frame.bytes = encode({reinterpret_cast<const std::uint8_t*>(video.data()), video.size()}, settings);
+  frame.reconstruction = decode(frame.bytes);
+  FrameDecoder right;
+  EXPECT_NO_THROW(verify_frame(right, frame, settings));
+  frame.reconstruction[1024 + 16 * 3 + 5] ^= 1;
+  FrameDecoder wrong;
+  try {
+    verify_frame(wrong, frame, settings);
+    FAIL() << "a difference went unseen";
+  } catch (const Error& error) {
+    EXPECT_EQ(exit_code(error.kind()), 3);
+    EXPECT_NE(error.message().find("U sample 5,3"), std::string::npos) << error.message();
+  }
+}
+
+}  // namespace
+}  // namespace c63::tools

@@ -1,0 +1,180 @@
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools_test_support.h"
+
+// What the options do, seen from outside.
+
+namespace c63::test {
+namespace {
+
+constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
+
+class Options : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    video_ = generate({'B', 0, 32, 32, 8});
+    input_ = write_file("clip_32x32.yuv", video_);
+  }
+
+  /// The stream that c63enc writes for these options.
+  [[nodiscard]] std::string encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
+    std::vector<std::string> command = {kEnc, "--quiet", "-o", "-"};
+    command.insert(command.end(), more.begin(), more.end());
+    const ProcessResult result = run(command, standard_input);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_FALSE(result.out.empty());
+    return result.out;
+  }
+
+  std::string video_;
+  std::string input_;
+};
+
+TEST_F(Options, TheSizeComesFromTheOptionsOrTheName) {
+  const std::string plain = write_file("plain.yuv", video_);
+  const std::string expected = encode({"-w", "32", "-h", "32", plain});
+  EXPECT_EQ(encode({input_}), expected);
+  EXPECT_EQ(encode({"-i", input_}), expected);
+  EXPECT_EQ(encode({"--input-res", "32x32", plain}), expected);
+  EXPECT_EQ(encode({"-w32", "-h32", plain}), expected);
+  EXPECT_EQ(encode({"--width=32", "--height=32", plain}), expected);
+}
+
+TEST_F(Options, FramesAndSeekChooseAPart) {
+  const std::string middle = write_file("middle_32x32.yuv", std::string_view(video_).substr(2 * kFrame, 3 * kFrame));
+  EXPECT_EQ(encode({"--seek", "2", "-f", "3", input_}), encode({middle}));
+  EXPECT_EQ(encode({"--seek", "2", "-f", "3", "-w", "32", "-h", "32", "-"}, video_), encode({middle}));
+  EXPECT_EQ(encode({"-f", "0", input_}), encode({input_}));
+  EXPECT_EQ(encode({"-f", "100", input_}), encode({input_}));
+
+  const std::string stream = write_file("s.c63", encode({input_}));
+  const std::string all = run({kDec, "--quiet", stream, "-"}).out;
+  EXPECT_EQ(run({kDec, "--quiet", "--seek", "3", "-f", "2", stream, "-"}).out, all.substr(3 * kFrame, 2 * kFrame));
+}
+
+TEST_F(Options, CodingOptionsChangeTheBytesAndAreSaidToDoSo) {
+  const std::string reference = encode({input_});
+  EXPECT_EQ(encode({"--preset", "reference", "-q", "25", "--keyint", "100", "--merange", "16", "--me", "full", input_}),
+            reference);
+  EXPECT_EQ(encode({"--me", "full-brute", "--simd", "scalar", input_}), reference);
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"-q", "20"}, {"--keyint", "3"}, {"--merange", "5"}}) {
+    std::vector<std::string> command = {input_};
+    command.insert(command.end(), option.begin(), option.end());
+    EXPECT_NE(encode(command), reference) << option[0];
+    command.insert(command.begin(), {kEnc, "-o", path("o.c63")});
+    EXPECT_NE(run(command).err.find("not the course encoder's bytes: "), std::string::npos) << option[0];
+  }
+  EXPECT_EQ(run({kEnc, "-o", path("o.c63"), input_}).err.find("not the course"), std::string::npos);
+}
+
+TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
+  const std::string config = write_file("c63.conf", "qp=20\nkeyint=3\nmerange=5\n# a comment\nquiet=true\n");
+  EXPECT_EQ(encode({"--config", config, input_}), encode({"-q", "20", "--keyint", "3", "--merange", "5", input_}));
+  EXPECT_EQ(encode({"--config", config, "-q", "25", input_}), encode({"--keyint", "3", "--merange", "5", input_}));
+  expect_one_line(run({kEnc, "--config", write_file("bad.conf", "quality=3\n"), "-o", path("o"), input_}), 2, "c63enc",
+                  "C63-USAGE");
+  expect_one_line(run({kEnc, "--config", path("none.conf"), "-o", path("o"), input_}), 2, "c63enc", "C63-USAGE");
+}
+
+TEST_F(Options, Y4mOutputHoldsTheSameFrames) {
+  const std::string stream = write_file("s.c63", encode({input_}));
+  const std::string raw = run({kDec, "--quiet", stream, "-"}).out;
+  ASSERT_EQ(run({kDec, "--quiet", "--fps", "30000/1001", stream, path("o.y4m")}).exit_code, 0);
+  const std::string y4m = read_file(path("o.y4m"));
+  EXPECT_TRUE(y4m.starts_with("YUV4MPEG2 W32 H32 F30000:1001 ")) << y4m.substr(0, 60);
+  EXPECT_NE(y4m.find("FRAME\n" + raw.substr(0, kFrame)), std::string::npos);
+  EXPECT_EQ(encode({path("o.y4m")}), encode({"-w", "32", "-h", "32", "-"}, raw));
+  const std::string sum = run({kDec, "--quiet", "--md5", stream, path("o.yuv")}).out;
+  EXPECT_EQ(sum, md5_of(raw) + "  " + path("o.yuv") + "\n");
+}
+
+TEST_F(Options, CsvHasARowPerFrame) {
+  ASSERT_EQ(run({kEnc, "--quiet", "--ssim", "--csv", path("f.csv"), "-o", path("o.c63"), input_}).exit_code, 0);
+  std::istringstream csv(read_file(path("f.csv")));
+  std::string line;
+  ASSERT_TRUE(std::getline(csv, line));
+  EXPECT_TRUE(line.starts_with("frame,type,bytes,")) << line;
+  const auto columns = std::count(line.begin(), line.end(), ',');
+  std::size_t bytes = 0;
+  int rows = 0;
+  for (; std::getline(csv, line); ++rows) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), columns) << line;
+    const std::string start = std::to_string(rows) + (rows == 0 ? ",key," : ",inter,");
+    ASSERT_TRUE(line.starts_with(start)) << line;
+    bytes += std::stoul(line.substr(start.size()));
+  }
+  EXPECT_EQ(rows, 8);
+  EXPECT_EQ(bytes, read_file(path("o.c63")).size());
+}
+
+TEST_F(Options, JsonTellsSettingsMachineAndResult) {
+  const ProcessResult result = run({kEnc, "--quiet", "--ssim", "-q", "20", "--repeat", "3", "--warmup", "1",
+                                    "--compare-cpu", "--json", "-", "-o", path("o.c63"), input_});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["settings"]["qp"], 20);
+  EXPECT_EQ(json["settings"]["differences_from_course"].size(), 1U);
+  EXPECT_EQ(json["result"]["frames"], 8);
+  EXPECT_EQ(json["result"]["bytes"], read_file(path("o.c63")).size());
+  EXPECT_EQ(json["runs_frames_per_s"].size(), 3U);
+  EXPECT_EQ(json["compare_cpu"]["bytes_identical"], true);
+  EXPECT_GT(json["quality"]["psnr_y_db"].get<double>(), 20);
+  EXPECT_GT(json["quality"]["ssim_y"].get<double>(), 0.5);
+  EXPECT_FALSE(json["machine"]["cpu"].get<std::string>().empty());
+  const auto& bits = json["bits"];
+  EXPECT_EQ(bits["header_bits"].get<std::size_t>() + bits["motion_bits"].get<std::size_t>() +
+                bits["luma_bits"].get<std::size_t>() + bits["chroma_bits"].get<std::size_t>(),
+            8 * read_file(path("o.c63")).size());
+}
+
+TEST_F(Options, TheSummaryTellsWhatWasAskedFor) {
+  const std::string text =
+      run({kEnc, "--ssim", "--timing", "--verify", "--repeat", "3", "--compare-cpu", "-o", path("o.c63"), input_}).err;
+  for (const char* part : {"c63enc: ", "32x32 yuv420p, 8 frames at 25 fps\n", "full search ±16, qp 25, keyint 100\n",
+                           "key 1, inter 7; PSNR Y ", "; SSIM Y 0.", "motion ", "(start-up ", "ms/frame",
+                           "verified: ", "3 runs: median ", "bytes identical", "\nencoded 8 frames in "}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  EXPECT_TRUE(text.ends_with(" bytes\n")) << text;
+}
+
+TEST_F(Options, WithoutPsnrThereIsNone) {
+  const std::string text = run({kEnc, "--no-psnr", "-o", path("o.c63"), input_}).err;
+  EXPECT_EQ(text.find("PSNR"), std::string::npos) << text;
+}
+
+TEST_F(Options, QuietSaysNothing) {
+  EXPECT_EQ(run({kEnc, "--quiet", "-o", path("o.c63"), input_}).err, "");
+  EXPECT_EQ(run({kEnc, "--log-level", "warn", "-o", path("o.c63"), input_}).err, "");
+}
+
+TEST_F(Options, TheLogFileGetsEverythingWithErrorsToo) {
+  ASSERT_EQ(run({kEnc, "--quiet", "--log-file", path("log"), "-o", path("o.c63"), input_}).exit_code, 0);
+  EXPECT_NE(read_file(path("log")).find("frame 7: inter"), std::string::npos);
+  ASSERT_EQ(run({kEnc, "--quiet", "--log-file", path("log"), "-o", "/dev/full", input_}).exit_code, 6);
+  EXPECT_NE(read_file(path("log")).find("C63-WRITE-FAILED"), std::string::npos);
+}
+
+TEST_F(Options, JsonProgressIsAnObjectALine) {
+  const std::string text = run({kEnc, "--log-level", "off", "--progress", "json", "-o", path("o.c63"), input_}).err;
+  ASSERT_EQ(lines_in(text), 1) << text;
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["frames"], 8);
+  EXPECT_EQ(json["total_frames"], 8);
+}
+
+TEST_F(Options, StreamStatistics) {
+  const std::string stream = write_file("s.c63", encode({input_}));
+  const std::string text = run({kDec, "--stats", stream, path("o.yuv")}).err;
+  EXPECT_NE(text.find("key frames: 1, "), std::string::npos) << text;
+  EXPECT_NE(text.find("inter frames: 7, "), std::string::npos) << text;
+  EXPECT_NE(text.find("luma vectors: 112, "), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace c63::test {
+
+/// How a program ended and what it said.
+struct ProcessResult {
+  int exit_code = -1;  ///< -1 where a signal killed it
+  int signal = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A running program whose standard input is a pipe from here and whose outputs are collected.
+class Process {
+ public:
+  enum class Stdout {
+    collected,
+    closed,  ///< a pipe that nobody reads any more
+  };
+
+  /// `arguments` starts with the program's path; with a `stdout_file`, standard output goes there.
+  /// Throws std::system_error.
+  explicit Process(const std::vector<std::string>& arguments, Stdout output = Stdout::collected,
+                   const std::string& stdout_file = {});
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// False once the program reads no more.
+  bool write(std::string_view bytes);
+  void close_input();
+  void kill(int signal) const;
+  [[nodiscard]] bool running() const;
+  /// Waits until standard error contains `text` or the program has closed it; tells which.
+  [[nodiscard]] bool wait_for_error_output(std::string_view text);
+  ProcessResult wait();
+
+ private:
+  struct Collector;
+
+  pid_t pid_ = -1;
+  int input_ = -1;
+  std::unique_ptr<Collector> out_;
+  std::unique_ptr<Collector> err_;
+};
+
+/// Runs a program to its end with `input` on its standard input.
+ProcessResult run(const std::vector<std::string>& arguments, std::string_view input = {});
+
+}  // namespace c63::test

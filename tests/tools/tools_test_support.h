@@ -1,0 +1,70 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "common/md5.h"
+#include "generated_video.h"
+#include "process.h"
+
+namespace c63::test {
+
+inline const std::string kEnc = C63_PROGRAMS "/c63enc";
+inline const std::string kDec = C63_PROGRAMS "/c63dec";
+inline const std::string kPred = C63_PROGRAMS "/c63pred";
+
+inline std::string md5_of(std::string_view bytes) {
+  return tools::hex(tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+/// A folder of its own for each test, removed afterwards.
+class ToolsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "c63-tools-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write_file(const std::string& name, std::string_view content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+  [[nodiscard]] std::ptrdiff_t files_in_folder() const {
+    return std::distance(std::filesystem::directory_iterator(folder_), {});
+  }
+
+  /// Expects that exit code and exactly one line on standard error (run with --quiet), which starts with the program,
+  /// names `id` and says what to do.
+  static void expect_one_line(const ProcessResult& result, int exit_code, const std::string& program,
+                              const std::string& id) {
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_EQ(lines_in(result.err), 1) << result.err;
+    EXPECT_TRUE(result.err.starts_with(program + ": ")) << result.err;
+    EXPECT_NE(result.err.find("[" + id + "]; "), std::string::npos) << result.err;
+  }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace c63::test
