@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -56,5 +57,8 @@ class Backend {
   /// Throws what went wrong on the device.
   [[nodiscard]] virtual LaneResult collect() = 0;
 };
+
+/// Opens the CPU backend: what Encoder uses unless it is given another, and a fallback for those that can fail.
+[[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_lanes);
 
 }  // namespace c63

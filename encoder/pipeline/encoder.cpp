@@ -196,7 +196,11 @@ struct Encoder::State {
   std::function<void(const std::string&)> on_fallback;
 };
 
-Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), cpu::make_cpu_backend) {}
+std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_lanes) {
+  return cpu::make_cpu_backend(settings, max_lanes);
+}
+
+Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), open_cpu_backend) {}
 
 Encoder::Encoder(EncoderSettings settings, BackendFactory factory)
     : state_(std::make_unique<State>(State{std::move(settings), std::move(factory), nullptr, nullptr})) {

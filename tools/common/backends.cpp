@@ -6,7 +6,7 @@
 
 #include "c63/error.h"
 #include "common/machine.h"
-#include "cpu/cpu_backend.h"
+#include "pipeline/backend.h"
 
 // The only file that names all backends.
 
@@ -31,7 +31,7 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->group("Machine");
 }
 
-SelectedBackend cpu_backend() { return {cpu::make_cpu_backend}; }
+SelectedBackend cpu_backend() { return {open_cpu_backend}; }
 
 SelectedBackend select_backend(const BackendChoice& choice, const std::function<void(const std::string&)>& note) {
   if (choice.name == "cpu") {
