@@ -15,6 +15,12 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = kBlocksPerSegment * 8;
+/// Thread blocks a multiprocessor is to hold, which caps registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
+#else
+constexpr int kResidentBlocks = 3;
+#endif
 /// Rows of a block in shared memory are 9 words apart and blocks 72, so that neither rows nor columns of a warp's four
 /// blocks meet in a bank.
 constexpr int kRowWords = 9;
@@ -367,7 +373,7 @@ __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const
 
 /// kCodes: the codes are written here; otherwise levels are handed out.
 template <bool kCodes>
-__global__ void __launch_bounds__(kThreads, 3)
+__global__ void __launch_bounds__(kThreads, kResidentBlocks)
     code_frame_kernel(const __grid_constant__ FrameLayout layout, const Quantizer* __restrict__ quantizers,
                       const __grid_constant__ FrameBatch batch) {
   __shared__ SegmentMemory memory;
