@@ -1,0 +1,60 @@
+// Any bytes decode to frames or to one Error, in every way the library decodes.
+
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "c63/decoder.h"
+#include "c63/error.h"
+#include "support/sources.h"
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+struct Outcome {
+  std::vector<c63::DecodedFrame> frames;
+  std::string fault;
+};
+
+Outcome decode_with(std::span<const std::uint8_t> stream, const c63::DecoderSettings& settings, std::size_t piece) {
+  Outcome outcome;
+  c63::test::StreamSource source(stream, piece);
+  try {
+    c63::Decoder(settings).decode(source, [&](c63::DecodedFrame&& frame) {
+      require(frame.picture.size() == c63::frame_bytes(frame.width, frame.height));
+      require(frame.offset + frame.coded_bytes <= stream.size());
+      outcome.frames.push_back(std::move(frame));
+    });
+  } catch (const c63::Error& error) {
+    require(error.kind() == c63::ErrorKind::input || error.kind() == c63::ErrorKind::limit);
+    require(error.place().frame == static_cast<std::int64_t>(outcome.frames.size()));
+    require(error.place().offset && *error.place().offset <= static_cast<std::int64_t>(stream.size()));
+    outcome.fault = error.what();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::span stream(data, size);
+  c63::DecoderSettings settings{.threads = 1, .keep_prediction = true, .keep_motion = true};
+  settings.limits.max_pixels = 128 * 128;
+  settings.limits.max_memory = 64 << 20;
+  const Outcome whole = decode_with(stream, settings, SIZE_MAX);
+
+  // Coming in pieces changes nothing.
+  const Outcome pieces = decode_with(stream, settings, 97);
+  require(pieces.fault == whole.fault && pieces.frames.size() == whole.frames.size());
+
+  // Nor does decoding frame by frame.
+  c63::FrameDecoder decoder(settings);
+  for (const c63::DecodedFrame& frame : whole.frames) {
+    const c63::DecodedFrame alone = decoder.decode(stream.subspan(frame.offset, frame.coded_bytes));
+    require(alone.picture == frame.picture && alone.prediction == frame.prediction && alone.key == frame.key);
+  }
+  return 0;
+}
