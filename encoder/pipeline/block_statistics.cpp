@@ -1,0 +1,93 @@
+#include "pipeline/block_statistics.h"
+
+#include "bitstream/block_order.h"
+#include "bitstream/entropy_decoder.h"
+#include "bitstream/frame_header.h"
+#include "bitstream/frame_symbols.h"
+#include "codec/vlc.h"
+
+namespace c63 {
+namespace {
+
+using Codes = std::array<VlcCode, 256>;
+
+std::uint32_t value_length(const Codes& codes, int value) {
+  const int size = value_size(value);
+  return static_cast<std::uint32_t>(codes[static_cast<std::size_t>(size)].length + size);
+}
+
+std::uint32_t motion_length(const PlaneSymbols& plane, int block, int column) {
+  if (plane.uses_vector[block] == 0) return 1;
+  const MotionVector vector = plane.vectors[block];
+  if (column > 0 && plane.uses_vector[block - 1] != 0 && plane.vectors[block - 1] == vector) return 2;
+  return 2 + value_length(kDcLumaCodes, vector.x) + value_length(kDcLumaCodes, vector.y);
+}
+
+std::uint32_t coefficient_length(const std::int16_t* levels, int dc_difference, int plane) {
+  const Codes& ac = plane == 0 ? kAcLumaCodes : kAcChromaCodes;
+  std::uint32_t length = value_length(plane == 0 ? kDcLumaCodes : kDcChromaCodes, dc_difference);
+  int run = 0;
+  for (int k = 1; k < 64; ++k) {
+    if (levels[k] == 0) {
+      ++run;
+      continue;
+    }
+    for (; run >= 16; run -= 16) length += ac[kZeroRunLength].length;
+    const int size = value_size(levels[k]);
+    length += static_cast<std::uint32_t>(ac[static_cast<std::size_t>(run << 4 | size)].length + size);
+    run = 0;
+  }
+  if (run > 0) length += ac[kEndOfBlock].length;
+  return length;
+}
+
+}  // namespace
+
+struct BlockAnalyser::State {
+  FrameParser parser;
+  FrameSymbols symbols;
+  std::vector<std::uint8_t> scratch;
+};
+
+BlockAnalyser::BlockAnalyser(Limits limits) : state_(std::make_unique<State>(State{FrameParser(limits), {}, {}})) {}
+BlockAnalyser::~BlockAnalyser() = default;
+BlockAnalyser::BlockAnalyser(BlockAnalyser&&) noexcept = default;
+BlockAnalyser& BlockAnalyser::operator=(BlockAnalyser&&) noexcept = default;
+
+FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
+  const ParsedFrame parsed = state_->parser.parse(bytes);
+  FrameSymbols& symbols = state_->symbols;
+  if (symbols.geometry != parsed.geometry) symbols = FrameSymbols(parsed.geometry);
+  decode_scan(parsed, symbols, state_->scratch);
+
+  FrameBlocks frame;
+  frame.key = parsed.key;
+  frame.width = parsed.geometry.width();
+  frame.height = parsed.geometry.height();
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneSymbols& from = symbols.planes[p];
+    PlaneBlocks& to = frame.planes[p];
+    const auto blocks = static_cast<std::size_t>(from.geometry.blocks());
+    to.columns = from.geometry.columns;
+    to.rows = from.geometry.rows;
+    to.inter.resize(blocks);
+    to.vectors.resize(blocks);
+    to.motion_bits.resize(blocks);
+    to.coefficient_bits.resize(blocks);
+    for (std::size_t i = 0; i < blocks; ++i) {
+      to.inter[i] = !parsed.key && from.uses_vector[i] != 0 ? 1 : 0;
+      if (to.inter[i] != 0) to.vectors[i] = from.vectors[i];
+    }
+  }
+  std::array<int, kPlanes> dc{};
+  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
+    const PlaneSymbols& plane = symbols.planes[p];
+    const std::int16_t* levels = plane.block(block);
+    frame.planes[p].motion_bits[block] = motion_length(plane, block, column);
+    frame.planes[p].coefficient_bits[block] = coefficient_length(levels, levels[0] - dc[p], p);
+    dc[p] = levels[0];
+  });
+  return frame;
+}
+
+}  // namespace c63

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "c63/motion.h"
+#include "c63/settings.h"
+
+namespace c63 {
+
+/// What a coded frame says of the 8x8 blocks of one plane, in raster order.
+struct PlaneBlocks {
+  int columns = 0;
+  int rows = 0;
+  std::vector<MotionVector> vectors;  ///< zero for blocks without one
+  std::vector<std::uint8_t> inter;    ///< 1 for blocks that are predicted by a vector, 0 for those predicted from nothing
+  std::vector<std::uint32_t> motion_bits;
+  std::vector<std::uint32_t> coefficient_bits;
+};
+
+struct FrameBlocks {
+  bool key = false;
+  int width = 0;
+  int height = 0;
+  std::array<PlaneBlocks, 3> planes;
+};
+
+/// Takes the frames of one stream apart, in order: where their bits went.
+class BlockAnalyser {
+ public:
+  explicit BlockAnalyser(Limits limits = {});
+  ~BlockAnalyser();
+  BlockAnalyser(BlockAnalyser&&) noexcept;
+  BlockAnalyser& operator=(BlockAnalyser&&) noexcept;
+
+  /// `bytes` are those of one frame, SOI to EOI. Throws Error (input, limit) with the offset from the frame's start.
+  [[nodiscard]] FrameBlocks analyse(std::span<const std::uint8_t> bytes);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace c63

@@ -1,0 +1,292 @@
+#include "compare/ab_bench.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/md5.h"
+#include "compare/video_input.h"
+#include "io/frame_writer.h"
+#include "io/input_file.h"
+#include "motion/motion_stream.h"
+#include "motion/overlay.h"
+#include "pictures/picture_file.h"
+
+namespace c63::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string program_folder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? std::string(".") : self.parent_path().string();
+}
+
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of("\n\r ");
+  if (end == std::string::npos) return "(it says nothing)";
+  const auto start = text.find_last_of("\n\r", end);
+  return text.substr(start == std::string::npos ? 0 : start + 1, end - (start == std::string::npos ? 0 : start + 1) + 1);
+}
+
+std::string digest_of(const std::string& path) {
+  InputFile file(path);
+  Md5 md5;
+  std::vector<std::uint8_t> buffer(std::size_t{1} << 18);
+  while (const std::size_t n = file.read(buffer)) md5.add(std::span(buffer).first(n));
+  return hex(md5.finish());
+}
+
+bool is_raw(const std::string& path) {
+  return path.ends_with(".yuv") || path.ends_with(".raw") || path.ends_with(".i420") || path.ends_with(".yuv420p");
+}
+
+}  // namespace
+
+AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& result)
+    : session_(session), options_(options), result_(result),
+      encoder_(options.encoder.empty() ? program_folder() + "/c63enc" : options.encoder) {
+  const bool needed = std::any_of(result.configurations.begin(), result.configurations.end(),
+                                  [](const Configuration& c) { return !c.external; });
+  if (needed && access(encoder_.c_str(), X_OK) != 0) {
+    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "there is no c63enc to run; name it with --c63enc", {.file = encoder_});
+  }
+}
+
+void AbBench::prepare_inputs() {
+  for (const std::string& path : options_.inputs) prepare_input(path);
+}
+
+void AbBench::prepare_input(const std::string& path) {
+  const auto source = clip_frames(
+      open_video({.path = path,
+                  .width = options_.width,
+                  .height = options_.height,
+                  .rate = options_.rate,
+                  .limits = options_.limits,
+                  .warn = [this, path](const std::string& text) { session_.log->warn("{}: {}", path, text); }}),
+      options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
+  AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0};
+  const bool as_it_is = is_raw(path) && options_.first_frame == 0 && options_.max_frames == 0 && source->frame_count();
+  if (as_it_is) {
+    input.frames = *source->frame_count();
+  } else {
+    input.path = folder_.file(fmt::format("input{}.yuv", result_.inputs.size()));
+    const auto writer = open_frame_writer(input.path);
+    std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));
+    for (; source->read(input.frames, frame); ++input.frames) writer->write(input.format.width, input.format.height, frame);
+    writer->commit();
+  }
+  if (input.frames == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = input.name});
+  session_.log->info("{}: {}x{}, {} frames at {:.6g} fps", input.name, input.format.width, input.format.height, input.frames,
+                     input.format.rate.value());
+  result_.inputs.push_back(std::move(input));
+}
+
+std::string AbBench::command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
+                                std::string& stdout_path) const {
+  const AbInput& input = result_.inputs[point.input];
+  const Configuration& configuration = result_.configurations[point.configuration];
+  const std::string rate = fmt::format("{}/{}", input.format.rate.numerator, input.format.rate.denominator);
+  if (configuration.external) {
+    if (configuration.text.find("{in}") == std::string::npos) stdin_path = input.path;
+    if (configuration.text.find("{out}") == std::string::npos) stdout_path = output;
+    return fill_in(configuration.text, {{"in", shell_quoted(input.path)},
+                                        {"out", shell_quoted(output)},
+                                        {"qp", point.quantizer},
+                                        {"w", std::to_string(input.format.width)},
+                                        {"h", std::to_string(input.format.height)},
+                                        {"fps", rate},
+                                        {"frames", std::to_string(input.frames)}});
+  }
+  // What the user gives comes last: it wins over --no-psnr.
+  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr{} --csv {} --json {} -i {} -o {} {}",
+                     shell_quoted(encoder_), input.format.width, input.format.height, rate,
+                     point.quantizer.empty() ? "" : " --qp " + point.quantizer, shell_quoted(folder_.file("frames.csv")),
+                     shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output),
+                     configuration.text);
+}
+
+std::string AbBench::result_file(const std::string& output) const {
+  // An external command may have needed a name with an extension: {out}.mp4.
+  if (fs::exists(output)) return output;
+  const fs::path wanted(output);
+  for (const auto& entry : fs::directory_iterator(wanted.parent_path())) {
+    if (entry.path().filename().string().starts_with(wanted.filename().string() + ".")) return entry.path().string();
+  }
+  return {};
+}
+
+void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
+  std::ifstream file(folder_.file("run.json"));
+  const auto json = nlohmann::ordered_json::parse(file);
+  const auto& result = json.at("result");
+  point.backend = result.at("backend");
+  point.start_up_s = result.at("start_up_s");
+  point.stages = json.at("stages");
+  if (measured) point.encode_s.push_back(result.at("elapsed_s"));
+  if (!point.frame_bits.empty()) return;
+  std::ifstream csv(folder_.file("frames.csv"));
+  std::string line;
+  std::getline(csv, line);
+  while (std::getline(csv, line)) {
+    std::istringstream fields(line);
+    std::string index;
+    std::string type;
+    std::string bytes;
+    std::getline(fields, index, ',');
+    std::getline(fields, type, ',');
+    std::getline(fields, bytes, ',');
+    point.frame_bits.push_back(8 * std::stoull(bytes));
+    point.frame_keys.push_back(type == "key" ? 1 : 0);
+  }
+}
+
+void AbBench::keep(const AbPoint& point, const std::string& file) const {
+  if (options_.keep.empty()) return;
+  fs::create_directories(options_.keep);
+  const std::string stem = fs::path(result_.inputs[point.input].name).stem().string();
+  const std::string extension = result_.configurations[point.configuration].external ? fs::path(file).extension().string() : ".c63";
+  const std::string quantizer = point.quantizer.empty() ? "" : "-qp" + point.quantizer;
+  fs::copy_file(file,
+                fs::path(options_.keep) /
+                    fmt::format("{}-{}{}{}", stem, result_.configurations[point.configuration].name, quantizer, extension),
+                fs::copy_options::overwrite_existing);
+}
+
+void AbBench::take_result(Work& work) {
+  AbPoint& point = result_.points[work.point];
+  const Configuration& configuration = result_.configurations[point.configuration];
+  const AbInput& input = result_.inputs[point.input];
+  const std::string file = result_file(work.output);
+  if (file.empty()) {
+    throw Error(ErrorKind::usage, "C63-AB-OUTPUT", fmt::format("{} wrote no file; it should write {{out}} or its standard output", configuration.name));
+  }
+  const std::string digest = digest_of(file);
+  if (!point.digest.empty()) {
+    point.reproducible = point.reproducible && digest == point.digest;
+    return;
+  }
+  point.digest = digest;
+  point.bytes = fs::file_size(file);
+  point.kilobits_per_s = static_cast<double>(point.bytes) * 8 / 1000 * input.format.rate.value() / static_cast<double>(input.frames);
+  const auto reference = open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
+                                            .height = input.format.height, .limits = options_.limits});
+  SourceOptions coded{.path = file, .limits = options_.limits};
+  if (configuration.external) coded.format = SourceFormat::av;
+  point.quality = compare_videos(*reference, input.name, *open_video(coded), configuration.name, {.ssim = options_.ssim});
+  keep(point, file);
+  if (!configuration.external) {
+    streams_[work.point] = folder_.file(fmt::format("stream{}.c63", work.point));
+    fs::copy_file(file, streams_[work.point]);
+  }
+}
+
+void AbBench::run_once(Work& work, bool measured) {
+  AbPoint& point = result_.points[work.point];
+  const Configuration& configuration = result_.configurations[point.configuration];
+  if (const std::string old = result_file(work.output); !old.empty()) fs::remove(old);
+  std::string stdin_path;
+  std::string stdout_path;
+  const std::string command = command_of(point, work.output, stdin_path, stdout_path);
+  session_.log->debug("{}", command);
+  const ProcessResult process = run_process(command, stdin_path, stdout_path, folder_.path());
+  if (process.exit_code != 0) {
+    const auto kind = process.exit_code == 8 ? ErrorKind::device : ErrorKind::input;
+    throw Error(kind, "C63-AB-COMMAND",
+                fmt::format("{} ended with {}: {} (command: {})", configuration.name, process.exit_code,
+                            last_line(process.error_output), command));
+  }
+  if (measured) {
+    point.process_s.push_back(process.wall_s);
+    point.cpu_s.push_back(process.cpu_s);
+    if (configuration.external) point.encode_s.push_back(process.wall_s);
+  }
+  if (!configuration.external) take_encoder_report(point, measured);
+  if (measured) take_result(work);
+}
+
+void AbBench::run_row(std::size_t input, std::size_t row) {
+  std::vector<Work> works;
+  for (std::size_t c = 0; c < result_.configurations.size(); ++c) {
+    const Configuration& configuration = result_.configurations[c];
+    if (row >= configuration.quantizers.size()) continue;
+    AbPoint point;
+    point.input = input;
+    point.configuration = c;
+    point.quantizer = configuration.quantizers[row];
+    const std::string output = folder_.file(fmt::format("out{}{}", c, configuration.external ? "" : ".c63"));
+    std::string unused_in;
+    std::string unused_out;
+    point.command = command_of(point, output, unused_in, unused_out);
+    for (auto at = point.command.find(folder_.path()); at != std::string::npos; at = point.command.find(folder_.path())) {
+      point.command.replace(at, folder_.path().size(), "TMP");
+    }
+    result_.points.push_back(std::move(point));
+    works.push_back({result_.points.size() - 1, output});
+  }
+  for (int round = -options_.warmup; round < options_.repeat; ++round) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      if (session_.stop.stop_requested()) return;
+      // Another side begins each round, so that none is always the first or after the same one.
+      run_once(works[(i + static_cast<std::size_t>(round + options_.warmup)) % works.size()], round >= 0);
+    }
+  }
+  for (const Work& work : works) {
+    const AbPoint& point = result_.points[work.point];
+    const Spread speed = result_.frames_per_s(point);
+    session_.log->info("{}: {}{}: {:.1f} fps ({:.1f} to {:.1f}), {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}",
+                       result_.inputs[input].name, result_.configurations[point.configuration].name,
+                       point.quantizer.empty() ? "" : " qp " + point.quantizer, speed.median, speed.low, speed.high,
+                       point.kilobits_per_s, point.quality.psnr_of_video(0), point.quality.psnr_of_video(3));
+  }
+}
+
+bool AbBench::run_points() {
+  std::size_t rows = 0;
+  for (const Configuration& c : result_.configurations) rows = std::max(rows, c.quantizers.size());
+  for (std::size_t input = 0; input < result_.inputs.size(); ++input) {
+    for (std::size_t row = 0; row < rows && !session_.stop.stop_requested(); ++row) run_row(input, row);
+  }
+  return !session_.stop.stop_requested();
+}
+
+void AbBench::make_pictures() {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> shown;
+  for (const auto& [index, path] : streams_) {
+    const AbPoint& point = result_.points[index];
+    const Configuration& configuration = result_.configurations[point.configuration];
+    const std::string& middle = configuration.quantizers[configuration.quantizers.size() / 2];
+    if (point.quantizer != middle || std::count(shown.begin(), shown.end(), point.digest) > 0) continue;
+    if (result_.pictures.size() >= kMost) return;
+    shown.push_back(point.digest);
+    const AbInput& input = result_.inputs[point.input];
+    const std::int64_t wanted = options_.picture_frame >= 0 ? options_.picture_frame : std::min<std::int64_t>(10, input.frames - 1);
+    MotionStream stream(path,
+                        open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
+                                           .height = input.format.height, .limits = options_.limits}),
+                        options_.limits);
+    while (auto frame = stream.next()) {
+      if (frame->index != wanted) continue;
+      const int scale = std::clamp(1100 / input.format.width, 1, 3);
+      const auto add = [&](const char* title, const OverlayOptions& overlay) {
+        result_.pictures.push_back({point.input, point.configuration, point.quantizer, wanted, title,
+                                    data_uri(encode_png(motion_picture(*frame, overlay)))});
+      };
+      add("motion vectors", {.scale = scale});
+      add("bits", {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale});
+      break;
+    }
+  }
+}
+
+}  // namespace c63::tools

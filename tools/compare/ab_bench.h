@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/command_line.h"
+#include "compare/ab_result.h"
+#include "compare/ab_run.h"
+#include "compare/process.h"
+
+namespace c63::tools {
+
+/// Runs the sides of a comparison in turns and measures them.
+class AbBench {
+ public:
+  AbBench(const Session& session, const AbOptions& options, AbResult& result);
+
+  /// Makes every input raw frames that all sides read alike.
+  void prepare_inputs();
+  /// Fills result.points. Returns false where a signal ended it early.
+  [[nodiscard]] bool run_points();
+  /// Fills result.pictures from what run_points() left.
+  void make_pictures();
+
+ private:
+  struct Work {
+    std::size_t point;   ///< in result.points
+    std::string output;  ///< where its result lies
+  };
+
+  void prepare_input(const std::string& path);
+  void run_row(std::size_t input, std::size_t row);
+  void run_once(Work& work, bool measured);
+  [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
+                                       std::string& stdout_path) const;
+  void take_encoder_report(AbPoint& point, bool measured) const;
+  void take_result(Work& work);
+  [[nodiscard]] std::string result_file(const std::string& output) const;
+  void keep(const AbPoint& point, const std::string& file) const;
+
+  const Session& session_;
+  const AbOptions& options_;
+  AbResult& result_;
+  WorkFolder folder_;
+  std::string encoder_;
+  std::map<std::size_t, std::string> streams_;  ///< coded streams kept for pictures, by point
+};
+
+}  // namespace c63::tools

@@ -1,0 +1,76 @@
+#include "compare/ab_plan.h"
+
+#include <sstream>
+
+#include "c63/error.h"
+
+namespace c63::tools {
+namespace {
+
+constexpr std::string_view kEncoder = "c63enc";
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\n");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) {
+    part = trimmed(part);
+    if (part.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "an empty entry in the list \"" + text + "\"");
+    parts.push_back(part);
+  }
+  if (parts.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "an empty list");
+  return parts;
+}
+
+std::string fill_in(const std::string& text, const std::map<std::string, std::string>& values) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text[at] == '{' ? text.find('}', at) : std::string::npos;
+    const auto found = end == std::string::npos ? values.end() : values.find(text.substr(at + 1, end - at - 1));
+    if (found == values.end()) {
+      out += text[at++];
+    } else {
+      out += found->second;
+      at = end + 1;
+    }
+  }
+  return out;
+}
+
+bool names_quantizer(const std::string& options) {
+  std::istringstream in(options);
+  for (std::string word; in >> word;) {
+    if (word.starts_with("--qp") || (word.starts_with("-q") && !word.starts_with("--"))) return true;
+  }
+  return false;
+}
+
+Configuration parse_configuration(const std::string& name, const std::string& text,
+                                  const std::vector<std::string>& quantizers) {
+  Configuration c{name, trimmed(text), false, quantizers};
+  if (c.text == kEncoder || c.text.starts_with(std::string(kEncoder) + " ")) c.text = trimmed(c.text.substr(kEncoder.size()));
+  c.external = !c.text.empty() && c.text.front() != '-';
+  if (!c.external) {
+    if (names_quantizer(c.text)) c.quantizers = {""};
+    return c;
+  }
+  const auto own = c.text.find("{qp:");
+  if (own != std::string::npos) {
+    const auto end = c.text.find('}', own);
+    if (end == std::string::npos) throw Error(ErrorKind::usage, "C63-USAGE", "no } behind {qp: in \"" + text + "\"");
+    c.quantizers = split_list(c.text.substr(own + 4, end - own - 4));
+    c.text.replace(own, end - own + 1, "{qp}");
+  } else if (c.text.find("{qp}") == std::string::npos) {
+    c.quantizers = {""};
+  }
+  return c;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace c63::tools {
+
+/// One side of an A/B comparison: options of c63enc, or another encoder's whole command.
+struct Configuration {
+  std::string name;
+  std::string text;                     ///< as the user gave it
+  bool external = false;                ///< another encoder's command
+  std::vector<std::string> quantizers;  ///< its points; one empty string where it has no quantizer to vary
+};
+
+/// Understands one side. Text that is empty or starts with "-" is options of c63enc; so is text that starts with the word
+/// c63enc. Anything else is a command for /bin/sh in which these are filled in: {in} raw 4:2:0 input, {out} the file to
+/// write, {qp}, {w}, {h}, {fps}, {frames}. Without {in} the input is its standard input, without {out} its standard
+/// output is the result. {qp:18,24,30} gives the side points of its own instead of `quantizers`.
+/// Throws Error (usage).
+[[nodiscard]] Configuration parse_configuration(const std::string& name, const std::string& text,
+                                                const std::vector<std::string>& quantizers);
+
+/// "5,10,15" as its parts. Throws Error (usage) for an empty one.
+[[nodiscard]] std::vector<std::string> split_list(const std::string& text);
+
+/// Text with {key} replaced by its value for every key of `values`; other braces stay, and values are not looked into.
+[[nodiscard]] std::string fill_in(const std::string& text, const std::map<std::string, std::string>& values);
+
+/// True where c63enc's options name a quantizer themselves.
+[[nodiscard]] bool names_quantizer(const std::string& options);
+
+}  // namespace c63::tools

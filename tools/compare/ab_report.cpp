@@ -1,0 +1,186 @@
+#include "compare/ab_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/report.h"
+
+namespace c63::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+
+template <typename T>
+ordered_json optional_json(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string ratio_text(const Ratio& ratio) {
+  return ratio.low ? fmt::format("{:.3f} times as fast (95 %: {:.3f} to {:.3f})", ratio.value, *ratio.low, *ratio.high)
+                   : fmt::format("{:.3f} times as fast (one run each, no interval)", ratio.value);
+}
+
+std::string delta_text(const AbResult& r, std::size_t input, std::size_t configuration) {
+  std::string text;
+  for (const AbDelta& d : r.deltas) {
+    if (d.input != input || d.configuration != configuration) continue;
+    const std::string rate = d.result.rate_percent ? fmt::format("{:+.2f} %", *d.result.rate_percent) : d.result.why_not;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", d.metric, rate);
+    if (d.result.quality && d.metric != "ssim_y") text += fmt::format(" ({:+.3f} dB)", *d.result.quality);
+  }
+  return text;
+}
+
+ordered_json point_json(const AbResult& r, const AbPoint& p) {
+  const Spread speed = r.frames_per_s(p);
+  const VideoQuality& q = p.quality;
+  ordered_json json = {{"input", p.input},
+                       {"configuration", p.configuration},
+                       {"quantizer", p.quantizer},
+                       {"command", p.command},
+                       {"backend", p.backend},
+                       {"bytes", p.bytes},
+                       {"md5", p.digest},
+                       {"reproducible", p.reproducible},
+                       {"bitrate_kb_per_s", p.kilobits_per_s},
+                       {"frames_per_s", speed.median},
+                       {"frames_per_s_low", speed.low},
+                       {"frames_per_s_high", speed.high},
+                       {"psnr_y_db", number(q.psnr_of_video(0))},
+                       {"psnr_u_db", number(q.psnr_of_video(1))},
+                       {"psnr_v_db", number(q.psnr_of_video(2))},
+                       {"psnr_all_db", number(q.psnr_of_video(3))},
+                       {"ssim_y", number(q.totals.mean_ssim(0))},
+                       {"ssim_all", number(q.ssim_of_all())},
+                       {"encode_s", p.encode_s},
+                       {"process_s", p.process_s},
+                       {"cpu_s", p.cpu_s},
+                       {"start_up_s", p.start_up_s},
+                       {"stages", p.stages}};
+  ordered_json& frames = json["frames"] = ordered_json::object();
+  frames["bits"] = p.frame_bits;
+  frames["key"] = p.frame_keys;
+  ordered_json& psnr = frames["psnr_y_db"] = ordered_json::array();
+  for (const FrameQuality& f : q.frames) {
+    const double value = q.psnr_of(f, 0);
+    psnr.push_back(std::isfinite(value) ? ordered_json(std::round(value * 1000) / 1000) : ordered_json(nullptr));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string ab_text(const AbResult& r) {
+  std::size_t width = 6;
+  for (const Configuration& c : r.configurations) width = std::max(width, c.name.size());
+  std::string text;
+  for (std::size_t input = 0; input < r.inputs.size(); ++input) {
+    text += fmt::format("{}: {}x{}, {} frames\n", r.inputs[input].name, r.inputs[input].format.width,
+                        r.inputs[input].format.height, r.inputs[input].frames);
+    text += fmt::format("  {:<{}}  {:>5}  {:>10}  {:>11}  {:>8}  {:>8}  {:>7}  {:>9}  {:>7}\n", "side", width, "qp", "bytes",
+                        "kb/s", "PSNR Y", "PSNR all", "SSIM Y", "fps", "spread");
+    for (const AbPoint& p : r.points) {
+      if (p.input != input) continue;
+      const Spread speed = r.frames_per_s(p);
+      text += fmt::format("  {:<{}}  {:>5}  {:>10}  {:>11.2f}  {:>8.3f}  {:>8.3f}  {:>7.5f}  {:>9.1f}  {:>5.1f} %{}\n",
+                          r.configurations[p.configuration].name, width, p.quantizer.empty() ? "-" : p.quantizer, p.bytes,
+                          p.kilobits_per_s, p.quality.psnr_of_video(0), p.quality.psnr_of_video(3),
+                          p.quality.totals.mean_ssim(0), speed.median, 100 * speed.relative(),
+                          p.reproducible ? "" : "  (bytes differ from run to run)");
+    }
+  }
+  for (std::size_t c = 1; c < r.configurations.size(); ++c) {
+    const std::string pair = fmt::format("{} against {}", r.configurations[c].name, r.configurations[0].name);
+    for (const AbSpeed& s : r.speeds) {
+      if (s.configuration == c && !s.input) text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
+    }
+    for (std::size_t input = 0; input < r.inputs.size(); ++input) {
+      text += fmt::format("{}: BD-rate on {}: {}\n", pair, r.inputs[input].name, delta_text(r, input, c));
+    }
+    const auto compared = std::count_if(r.bytes.begin(), r.bytes.end(), [c](const AbBytes& b) { return b.configuration == c; });
+    const auto same = std::count_if(r.bytes.begin(), r.bytes.end(),
+                                    [c](const AbBytes& b) { return b.configuration == c && b.identical; });
+    if (compared > 0) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
+  }
+  text += r.process_clock ? "Speeds are of whole processes, start-up included, since not all sides are c63enc.\n"
+                          : "Speeds are c63enc's own, start-up not counted.\n";
+  return text;
+}
+
+std::string ab_csv(const AbResult& r) {
+  std::string csv =
+      "input,configuration,quantizer,frames,bytes,kb_per_s,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,ssim_y,ssim_all,"
+      "frames_per_s,frames_per_s_low,frames_per_s_high,start_up_s,cpu_s,md5,reproducible,command\n";
+  for (const AbPoint& p : r.points) {
+    const Spread speed = r.frames_per_s(p);
+    const VideoQuality& q = p.quality;
+    csv += fmt::format("{},{},{},{},{},{:.3f},{:.4f},{:.4f},{:.4f},{:.4f},{:.6f},{:.6f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
+                       quoted(r.inputs[p.input].name), quoted(r.configurations[p.configuration].name), p.quantizer,
+                       r.inputs[p.input].frames, p.bytes, p.kilobits_per_s, q.psnr_of_video(0), q.psnr_of_video(1),
+                       q.psnr_of_video(2), q.psnr_of_video(3), q.totals.mean_ssim(0), q.ssim_of_all(), speed.median,
+                       speed.low, speed.high, p.start_up_s, spread_of(p.cpu_s).median, p.digest, p.reproducible ? 1 : 0,
+                       quoted(p.command));
+  }
+  return csv;
+}
+
+ordered_json ab_json(const AbResult& r) {
+  ordered_json json = environment_json("c63cmp");
+  json["created"] = r.created;
+  json["devices"] = r.devices;
+  json["repeat"] = r.repeat;
+  json["warmup"] = r.warmup;
+  json["clock"] = r.process_clock ? "process" : "encode";
+  for (const AbInput& input : r.inputs) {
+    json["inputs"].push_back({{"file", input.name},
+                              {"width_pixels", input.format.width},
+                              {"height_pixels", input.format.height},
+                              {"frames", input.frames},
+                              {"frames_per_s", input.format.rate.value()}});
+  }
+  for (const Configuration& c : r.configurations) {
+    json["configurations"].push_back({{"name", c.name}, {"text", c.text}, {"external", c.external}, {"quantizers", c.quantizers}});
+  }
+  json["points"] = ordered_json::array();
+  for (const AbPoint& p : r.points) json["points"].push_back(point_json(r, p));
+  json["deltas"] = ordered_json::array();
+  for (const AbDelta& d : r.deltas) {
+    json["deltas"].push_back({{"input", d.input},
+                              {"configuration", d.configuration},
+                              {"metric", d.metric},
+                              {"bd_rate_percent", optional_json(d.result.rate_percent)},
+                              {"bd_quality", optional_json(d.result.quality)},
+                              {"why_not", d.result.why_not}});
+  }
+  json["speeds"] = ordered_json::array();
+  for (const AbSpeed& s : r.speeds) {
+    json["speeds"].push_back({{"configuration", s.configuration},
+                              {"input", optional_json(s.input)},
+                              {"quantizer", optional_json(s.quantizer)},
+                              {"ratio", number(s.ratio.value)},
+                              {"low", optional_json(s.ratio.low)},
+                              {"high", optional_json(s.ratio.high)}});
+  }
+  json["bytes"] = ordered_json::array();
+  for (const AbBytes& b : r.bytes) {
+    json["bytes"].push_back({{"input", b.input},
+                             {"configuration", b.configuration},
+                             {"quantizer", b.quantizer},
+                             {"identical", b.identical}});
+  }
+  return json;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c63/picture.h"
+#include "compare/ab_plan.h"
+#include "compare/ab_statistics.h"
+#include "compare/bd_rate.h"
+#include "compare/metrics.h"
+
+namespace c63::tools {
+
+/// A video that is encoded, as all sides get it: raw 4:2:0.
+struct AbInput {
+  std::string name;  ///< as the user named it
+  std::string path;  ///< of the raw frames
+  VideoFormat format;
+  std::int64_t frames = 0;
+};
+
+/// One encoder at one quantizer on one input.
+struct AbPoint {
+  std::size_t input = 0;
+  std::size_t configuration = 0;
+  std::string quantizer;  ///< empty where there is none to vary
+  std::string command;    ///< as it was run, but for the folder of temporary files
+  std::string backend;    ///< what c63enc says that it ran on
+
+  std::uint64_t bytes = 0;
+  std::string digest;        ///< MD5 of the result
+  bool reproducible = true;  ///< every run wrote the same bytes
+  double kilobits_per_s = 0;
+  VideoQuality quality;
+
+  std::vector<double> encode_s;   ///< of each measured run; c63enc's own time, start-up not counted; else as process_s
+  std::vector<double> process_s;  ///< of each measured run: the whole process
+  std::vector<double> cpu_s;      ///< of each measured run: processor time of the process
+  double start_up_s = 0;          ///< c63enc: opening the backend
+
+  nlohmann::ordered_json stages;             ///< c63enc: milliseconds by stage, of the last measured run; else null
+  std::vector<std::uint64_t> frame_bits;     ///< c63enc: of each frame
+  std::vector<std::uint8_t> frame_keys;      ///< c63enc: 1 for key frames
+};
+
+/// A picture that shows what a configuration did.
+struct AbPicture {
+  std::size_t input = 0;
+  std::size_t configuration = 0;
+  std::string quantizer;
+  std::int64_t frame = 0;
+  std::string title;
+  std::string data_uri;
+};
+
+/// One curve against the first configuration's.
+struct AbDelta {
+  std::size_t input = 0;
+  std::size_t configuration = 0;
+  std::string metric;  ///< "psnr_y", "psnr_all", "ssim_y"
+  BdResult result;
+};
+
+/// Speed against the first configuration's.
+struct AbSpeed {
+  std::size_t configuration = 0;
+  std::optional<std::size_t> input;      ///< nothing: all inputs and points together
+  std::optional<std::string> quantizer;  ///< nothing: all points of the input together
+  Ratio ratio;
+};
+
+/// Whether two configurations wrote the same bytes at the same quantizer.
+struct AbBytes {
+  std::size_t input = 0;
+  std::size_t configuration = 0;
+  std::string quantizer;
+  bool identical = false;
+};
+
+struct AbResult {
+  std::vector<AbInput> inputs;
+  std::vector<Configuration> configurations;
+  int repeat = 1;
+  int warmup = 0;
+  bool process_clock = false;  ///< speeds are of whole processes, since not all sides are c63enc
+  std::string created;         ///< UTC, ISO 8601
+  std::vector<std::string> devices;
+  std::vector<AbPoint> points;
+  std::vector<AbPicture> pictures;
+  std::vector<AbDelta> deltas;
+  std::vector<AbSpeed> speeds;
+  std::vector<AbBytes> bytes;
+
+  /// Seconds by the clock that speeds are of.
+  [[nodiscard]] const std::vector<double>& seconds(const AbPoint& point) const {
+    return process_clock ? point.process_s : point.encode_s;
+  }
+  [[nodiscard]] Spread frames_per_s(const AbPoint& point) const;
+};
+
+/// Fills deltas, speeds and bytes from the points.
+void compare_points(AbResult& result);
+
+}  // namespace c63::tools

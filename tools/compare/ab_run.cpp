@@ -1,0 +1,153 @@
+#include "compare/ab_run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "c63/error.h"
+#include "common/backends.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "common/values.h"
+#include "compare/ab_bench.h"
+#include "compare/ab_report.h"
+#include "io/output_file.h"
+#include "pictures/picture_file.h"
+
+namespace c63::tools {
+namespace {
+
+std::vector<Configuration> configurations_of(const AbOptions& o) {
+  const std::vector<std::string> quantizers = split_list(o.quantizers);
+  std::vector<Configuration> list;
+  if (o.a) list.push_back(parse_configuration("a", *o.a, quantizers));
+  if (o.b) list.push_back(parse_configuration("b", *o.b, quantizers));
+  for (const std::string& entry : o.more) {
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(ErrorKind::usage, "C63-USAGE", "--side takes NAME=OPTIONS, not \"" + entry + "\"");
+    }
+    list.push_back(parse_configuration(entry.substr(0, equals), entry.substr(equals + 1), quantizers));
+  }
+  if (list.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "nothing to run: give --a and --b, or --side NAME=OPTIONS");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (list[i].name == list[k].name) throw Error(ErrorKind::usage, "C63-USAGE", "two sides are called " + list[i].name);
+    }
+  }
+  return list;
+}
+
+void check_command_line(const Session& session, const AbOptions& o) {
+  if (o.inputs.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input video was given");
+  if ((o.width == 0) != (o.height == 0)) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");
+  }
+  if (!o.html.empty() && !can_write_html()) {
+    throw Error(ErrorKind::usage, "C63-NO-CHARTS",
+                "this c63 was built without Chart.js (package libjs-chart.js), which --html needs");
+  }
+  std::vector<NamedPath> inputs;
+  for (const std::string& path : o.inputs) inputs.push_back({"an input", path});
+  check_distinct_files(inputs, {{"--html", o.html},
+                                {"--csv", o.csv},
+                                {"--json", o.json},
+                                {"--log-file", session.common.log.file}});
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, AbOptions& o) {
+  const std::string group = "A/B";
+  app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(group);
+  app.add_option("--a", o.a, "First side, the anchor: options of c63enc, or another encoder's command with {in} {out} {qp}")
+      ->type_name("TEXT")
+      ->group(group);
+  app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(group);
+  app.add_option("--side", o.more, "One more side; may be given more than once")
+      ->type_name("NAME=TEXT")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--qp", o.quantizers, "Quantizers of each side that names none itself")
+      ->type_name("LIST")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--repeat", o.repeat, "Measured rounds")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--warmup", o.warmup, "Rounds before, unmeasured")
+      ->check(CLI::Range(0, 100000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-w,--width", o.width, "Width of raw video")->check(CLI::PositiveNumber)->type_name("PIXELS")->group(group);
+  app.add_option("-h,--height", o.height, "Height of raw video")->check(CLI::PositiveNumber)->type_name("PIXELS")->group(group);
+  add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
+  app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) where sides that are c63enc write different bytes")->group(group);
+  app.add_flag("--pictures,!--no-pictures", o.pictures, "Show motion in the report (on by default)")->group(group);
+  app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one beside this program")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--keep", o.keep, "Keep every stream in this folder")->type_name("FOLDER")->group(group);
+  app.add_option("--html", o.html, "Write the report: one page that opens without a network")->type_name("FILE")->group(group);
+  app.add_option("--csv", o.csv, "Write a row per point")->type_name("FILE")->group(group);
+  app.add_option("--json", o.json, "Write everything")->type_name("FILE")->group(group);
+  add_limit_options(app, o.limits);
+}
+
+int run_ab(const Session& session, const AbOptions& o) {
+  check_command_line(session, o);
+  AbResult result;
+  result.configurations = configurations_of(o);
+  result.repeat = o.repeat;
+  result.warmup = o.warmup;
+  result.process_clock = std::any_of(result.configurations.begin(), result.configurations.end(),
+                                     [](const Configuration& c) { return c.external; });
+  result.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+  result.devices = list_devices();
+  AbBench bench(session, o, result);
+  bench.prepare_inputs();
+  if (!bench.run_points()) return kExitDone;  // stopped: half a comparison is none
+  compare_points(result);
+  write_stdout(ab_text(result));
+  if (!o.html.empty()) {
+    if (o.pictures && can_write_png()) bench.make_pictures();
+    write_text(o.html, ab_html(result));
+  }
+  if (!o.csv.empty()) write_text(o.csv, ab_csv(result));
+  if (!o.json.empty()) write_json(o.json, ab_json(result));
+  const bool different = std::any_of(result.bytes.begin(), result.bytes.end(), [](const AbBytes& b) { return !b.identical; }) ||
+                         std::any_of(result.points.begin(), result.points.end(), [](const AbPoint& p) { return !p.reproducible; });
+  if (o.bit_exact && different) {
+    throw Error(ErrorKind::comparison, "C63-CMP-DIFFERENT", "sides or runs wrote different bytes at the same quantizer");
+  }
+  return kExitDone;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c63/settings.h"
+#include "common/command_line.h"
+#include "compare/ab_result.h"
+
+namespace c63::tools {
+
+/// What `c63cmp ab` asks for.
+struct AbOptions {
+  std::vector<std::string> inputs;
+  std::optional<std::string> a;
+  std::optional<std::string> b;
+  std::vector<std::string> more;  ///< NAME=TEXT
+  std::string quantizers = "10,15,20,25";
+  int repeat = 3;
+  int warmup = 1;
+  int width = 0;
+  int height = 0;
+  std::int64_t first_frame = 0;
+  std::int64_t max_frames = 0;
+  std::optional<FrameRate> rate;
+  bool ssim = true;
+  bool bit_exact = false;
+  bool pictures = true;
+  std::int64_t picture_frame = -1;  ///< -1: chosen
+  std::string encoder;              ///< path of c63enc; empty: the one beside this program
+  std::string keep;                 ///< folder for the results of every point
+  std::string html;
+  std::string csv;
+  std::string json;
+  Limits limits;
+};
+
+void add_options(CLI::App& app, AbOptions& options);
+
+/// Runs everything and tells; returns the exit code: 3 where --bitexact is missed. Throws Error.
+[[nodiscard]] int run_ab(const Session& session, const AbOptions& options);
+
+}  // namespace c63::tools

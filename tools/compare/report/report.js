@@ -1,0 +1,334 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const csv = JSON.parse(document.getElementById("csv").textContent);
+  const $ = (id) => document.getElementById(id);
+  const root = document.documentElement;
+
+  // Okabe and Ito's colours, told apart with every kind of colour vision; each side also has a point shape of its own.
+  const kColours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f"];
+  const kShapes = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded"];
+  const kStageColours = { read: "#56b4e9", upload: "#8c6bb1", motion: "#d55e00", transform: "#009e73", measure: "#7f7f7f",
+                          entropy: "#e69f00", download: "#cc79a7", write: "#0072b2" };
+  const kMetrics = { psnr_y_db: "PSNR Y (dB)", psnr_all_db: "PSNR of all planes (dB)", ssim_y: "SSIM Y", ssim_all: "SSIM of all planes" };
+
+  const configurations = data.configurations;
+  const colour = (c) => kColours[c % kColours.length];
+  const shape = (c) => kShapes[c % kShapes.length];
+  const label = (point) => configurations[point.configuration].name + (point.quantizer ? " qp " + point.quantizer : "");
+  const format = (value, digits) => value === null || value === undefined ? "∞" : value.toFixed(digits);
+  const element = (tag, text, className) => {
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    if (className) node.className = className;
+    return node;
+  };
+
+  // What is shown.
+  let input = 0;
+  let metric = "psnr_y_db";
+  let quantizer = null;
+  const charts = {};
+  const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
+  const shownPoints = () => data.points.filter((p) => p.input === input);
+
+  function themeColours() {
+    const style = getComputedStyle(root);
+    return { ink: style.getPropertyValue("--ink").trim(), soft: style.getPropertyValue("--soft").trim(), line: style.getPropertyValue("--line").trim() };
+  }
+
+  function draw(id, config) {
+    if (charts[id]) charts[id].destroy();
+    charts[id] = new Chart($(id), config);
+  }
+
+  function axis(title, more) {
+    const c = themeColours();
+    return Object.assign({ title: { display: true, text: title, color: c.soft }, ticks: { color: c.soft }, grid: { color: c.line } }, more);
+  }
+
+  function options(more) {
+    const c = themeColours();
+    return Object.assign({ responsive: true, maintainAspectRatio: false, animation: false,
+                           interaction: { mode: "nearest", intersect: false, axis: "xy" } }, more,
+                         { plugins: Object.assign({ legend: { labels: { color: c.ink, usePointStyle: true, boxWidth: 9, boxHeight: 9 } } }, more.plugins) });
+  }
+
+  const pointTooltip = { callbacks: { label: (item) => {
+    const p = item.raw.point;
+    return [label(p), format(p.bitrate_kb_per_s, 2) + " kb/s, " + p.bytes + " bytes",
+            "PSNR Y " + format(p.psnr_y_db, 3) + ", all " + format(p.psnr_all_db, 3) + " dB, SSIM Y " + format(p.ssim_y, 5),
+            format(p.frames_per_s, 1) + " fps (" + format(p.frames_per_s_low, 1) + " to " + format(p.frames_per_s_high, 1) + ")"];
+  } } };
+
+  function scatterSets(x) {
+    return configurations.map((c, index) => ({
+      label: c.name, borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), pointRadius: 5,
+      pointHoverRadius: 7, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
+      data: pointsOf(index).filter((p) => p[metric] !== null).map((p) => ({ x: p[x], y: p[metric], point: p })).sort((a, b) => a.y - b.y),
+    }));
+  }
+
+  // Spans a logarithmic axis over the values, and labels it with numbers rather than powers.
+  function logarithmic(title, values) {
+    const positive = values.filter((v) => v > 0);
+    const low = Math.min(...positive), high = Math.max(...positive);
+    return axis(title, { type: "logarithmic", min: low / 1.15, max: high * 1.15,
+                         ticks: { color: themeColours().soft, maxRotation: 0, autoSkip: true, autoSkipPadding: 14,
+                                  callback: (v) => /^[125]/.test(String(v).replace(/^0\.0*/, "")) || high / low < 8 ? Number(v.toPrecision(3)).toLocaleString("en") : null } });
+  }
+
+  function drawRd() {
+    const rates = shownPoints().map((p) => p.bitrate_kb_per_s);
+    draw("rd", { type: "scatter", data: { datasets: scatterSets("bitrate_kb_per_s") },
+                 options: options({ scales: { x: $("log-rate").checked ? logarithmic("kb/s", rates) : axis("kb/s", { beginAtZero: true }), y: axis(kMetrics[metric]) },
+                                    plugins: { tooltip: pointTooltip } }) });
+  }
+
+  function drawTradeoff() {
+    draw("tradeoff", { type: "scatter", data: { datasets: scatterSets("frames_per_s") },
+                       options: options({ scales: { x: logarithmic("frames per second", shownPoints().map((p) => p.frames_per_s)), y: axis(kMetrics[metric]) },
+                                          plugins: { tooltip: pointTooltip } }) });
+  }
+
+  function quantizersShown() {
+    const seen = [];
+    for (const p of shownPoints()) if (!seen.includes(p.quantizer)) seen.push(p.quantizer);
+    return seen.sort((a, b) => Number(a) - Number(b));
+  }
+
+  // A line from the slowest to the fastest run over each bar.
+  const whiskers = { id: "whiskers", afterDatasetsDraw(chart) {
+    const g = chart.ctx;
+    g.save();
+    g.strokeStyle = themeColours().ink;
+    g.lineWidth = 1.5;
+    chart.data.datasets.forEach((set, s) => chart.getDatasetMeta(s).data.forEach((bar, i) => {
+      const range = set.ranges && set.ranges[i];
+      if (!range || !chart.isDatasetVisible(s)) return;
+      const top = chart.scales.y.getPixelForValue(range[1]), bottom = chart.scales.y.getPixelForValue(range[0]);
+      g.beginPath();
+      g.moveTo(bar.x, top); g.lineTo(bar.x, bottom);
+      g.moveTo(bar.x - 4, top); g.lineTo(bar.x + 4, top);
+      g.moveTo(bar.x - 4, bottom); g.lineTo(bar.x + 4, bottom);
+      g.stroke();
+    }));
+    g.restore();
+  } };
+
+  function drawSpeed() {
+    const names = quantizersShown();
+    const sets = configurations.map((c, index) => {
+      const points = names.map((q) => pointsOf(index).find((p) => p.quantizer === q));
+      return { label: c.name, backgroundColor: colour(index) + "cc", borderColor: colour(index), borderWidth: 1, pointStyle: shape(index),
+               data: points.map((p) => p ? p.frames_per_s : null), ranges: points.map((p) => p ? [p.frames_per_s_low, p.frames_per_s_high] : null), points };
+    });
+    draw("speed", { type: "bar", data: { labels: names.map((q) => q ? "qp " + q : "fixed"), datasets: sets }, plugins: [whiskers],
+                    options: options({ scales: { x: axis(""), y: axis("frames per second", { beginAtZero: true }) },
+                                       interaction: { mode: "nearest", intersect: true },
+                                       plugins: { tooltip: { callbacks: { label: (item) => pointTooltip.callbacks.label({ raw: { point: item.dataset.points[item.dataIndex] } }) } } } }) });
+  }
+
+  function drawStages() {
+    const points = shownPoints().filter((p) => p.stages);
+    const frames = data.inputs[input].frames;
+    const stages = Object.keys(kStageColours).filter((s) => points.some((p) => p.stages[s + "_ms"] > 0));
+    draw("stages", { type: "bar",
+                     data: { labels: points.map(label), datasets: stages.map((s) => ({ label: s, backgroundColor: kStageColours[s], pointStyle: "rect",
+                             data: points.map((p) => p.stages[s + "_ms"] / frames) })) },
+                     options: options({ indexAxis: "y", scales: { x: axis("ms a frame", { stacked: true }), y: axis("", { stacked: true }) },
+                                        interaction: { mode: "nearest", intersect: true },
+                                        plugins: { tooltip: { callbacks: { label: (item) => item.dataset.label + ": " + item.raw.toFixed(4) + " ms a frame" } } } }) });
+  }
+
+  function frameSets(values) {
+    return configurations.map((c, index) => ({ c, index, point: pointsOf(index).find((p) => p.quantizer === quantizer) || pointsOf(index)[0] }))
+      .filter((s) => s.point && values(s.point).length)
+      .map((s) => ({ label: label(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: 1.5, pointRadius: 0, pointHitRadius: 8,
+                     pointStyle: shape(s.index), borderDash: s.index % 2 ? [5, 3] : [], data: values(s.point).map((y, x) => ({ x, y })) }));
+  }
+
+  function drawFrames() {
+    const scales = (title, more) => ({ x: axis("frame", { type: "linear", min: 0, max: Math.max(1, data.inputs[input].frames - 1) }), y: axis(title, more) });
+    const common = { parsing: false, interaction: { mode: "index", intersect: false } };
+    draw("bits", { type: "line", data: { datasets: frameSets((p) => p.frames.bits) }, options: options(Object.assign({ scales: scales("bits", { beginAtZero: true }) }, common)) });
+    draw("psnr", { type: "line", data: { datasets: frameSets((p) => p.frames.psnr_y_db) }, options: options(Object.assign({ scales: scales("dB") }, common)) });
+  }
+
+  function drawAll() { drawRd(); drawSpeed(); drawTradeoff(); drawStages(); drawFrames(); }
+
+  function fillQuantizers() {
+    const list = quantizersShown();
+    if (!list.includes(quantizer)) quantizer = list[Math.floor(list.length / 2)];
+    $("quantizer").replaceChildren(...list.map((q) => { const o = element("option", q || "fixed"); o.value = q; o.selected = q === quantizer; return o; }));
+  }
+
+  // Verdicts.
+  function card(title, figure, text, className) {
+    const node = element("article", undefined, "card");
+    node.append(element("h3", title), element("div", figure, "figure " + (className || "")), element("p", text));
+    $("verdicts").append(node);
+  }
+
+  function verdicts() {
+    configurations.forEach((c, index) => {
+      if (index === 0) return;
+      const pair = c.name + " against " + configurations[0].name;
+      const speed = data.speeds.find((s) => s.configuration === index && s.input === null);
+      if (speed) {
+        const sure = speed.low !== null && (speed.low > 1 || speed.high < 1);
+        card(pair + ": speed", speed.ratio.toFixed(3) + "×",
+             speed.low === null ? "one round, no interval" : "95 %: " + speed.low.toFixed(3) + " to " + speed.high.toFixed(3) + (sure ? "" : ", no clear difference"),
+             sure ? (speed.ratio > 1 ? "good" : "bad") : "");
+      }
+      const deltas = data.deltas.filter((d) => d.configuration === index && d.metric === "psnr_y");
+      const rates = deltas.filter((d) => d.bd_rate_percent !== null).map((d) => d.bd_rate_percent);
+      if (rates.length) {
+        const mean = rates.reduce((a, b) => a + b, 0) / rates.length;
+        card(pair + ": BD-rate", (mean > 0 ? "+" : "") + mean.toFixed(2) + " %", "PSNR Y, " + (rates.length > 1 ? "mean of " + rates.length + " inputs" : "less is better"),
+             Math.abs(mean) < 0.005 ? "" : mean < 0 ? "good" : "bad");
+      } else if (deltas.length) {
+        card(pair + ": BD-rate", "none", deltas[0].why_not);
+      }
+      const bytes = data.bytes.filter((b) => b.configuration === index);
+      if (bytes.length) {
+        const same = bytes.filter((b) => b.identical).length;
+        card(pair + ": bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams are the same", same === bytes.length ? "good" : "");
+      }
+    });
+    if (configurations.length === 1) card(configurations[0].name, data.points.length + " points", "one side only, nothing to compare with");
+    if (data.points.some((p) => !p.reproducible)) card("Reproducible", "no", "some runs wrote other bytes than the run before", "bad");
+  }
+
+  // The table.
+  const kColumns = [
+    ["input", (p) => data.inputs[p.input].file, null], ["side", (p) => configurations[p.configuration].name, null],
+    ["qp", (p) => p.quantizer === "" ? null : Number(p.quantizer), 0], ["bytes", (p) => p.bytes, 0], ["kb/s", (p) => p.bitrate_kb_per_s, 2],
+    ["PSNR Y", (p) => p.psnr_y_db, 3], ["PSNR U", (p) => p.psnr_u_db, 3], ["PSNR V", (p) => p.psnr_v_db, 3], ["PSNR all", (p) => p.psnr_all_db, 3],
+    ["SSIM Y", (p) => p.ssim_y, 5], ["fps", (p) => p.frames_per_s, 1], ["slowest", (p) => p.frames_per_s_low, 1], ["fastest", (p) => p.frames_per_s_high, 1],
+    ["CPU s", (p) => p.cpu_s.length ? [...p.cpu_s].sort((a, b) => a - b)[Math.floor(p.cpu_s.length / 2)] : null, 3], ["ran on", (p) => p.backend || "", null],
+  ];
+  let sortColumn = -1;
+  let descending = false;
+
+  function fillTable() {
+    const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+    let rows = data.points.filter((p) => {
+      const text = (data.inputs[p.input].file + " " + label(p) + " " + p.backend).toLowerCase();
+      return words.every((w) => text.includes(w));
+    });
+    if (sortColumn >= 0) {
+      const value = kColumns[sortColumn][1];
+      rows = [...rows].sort((a, b) => {
+        const x = value(a) === null ? Infinity : value(a), y = value(b) === null ? Infinity : value(b);
+        return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1);
+      });
+    }
+    $("table").tBodies[0].replaceChildren(...rows.map((p) => {
+      const row = element("tr");
+      for (const [name, value, digits] of kColumns) {
+        row.append(digits === null ? element("td", value(p), "text") : element("td", name === "qp" && value(p) === null ? "–" : format(value(p), digits)));
+      }
+      return row;
+    }));
+    [...$("table").tHead.rows[0].cells].forEach((cell, i) => {
+      if (i === sortColumn) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else cell.removeAttribute("aria-sort");
+    });
+  }
+
+  function makeTable() {
+    const head = element("tr");
+    kColumns.forEach(([name, , digits], i) => {
+      const cell = element("th", name, digits === null ? "text" : "");
+      cell.tabIndex = 0;
+      const sort = () => { descending = sortColumn === i && !descending; sortColumn = i; fillTable(); };
+      cell.addEventListener("click", sort);
+      cell.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); sort(); } });
+      head.append(cell);
+    });
+    $("table").tHead.append(head);
+    fillTable();
+  }
+
+  function makeComparison() {
+    const head = element("tr");
+    for (const name of ["input", "sides"]) head.append(element("th", name, "text"));
+    for (const name of ["speed", "95 % from", "to", "BD-rate PSNR Y", "BD-PSNR Y", "BD-rate PSNR all", "BD-rate SSIM Y", "same bytes"]) head.append(element("th", name));
+    $("comparison").tHead.append(head);
+    configurations.forEach((c, index) => data.inputs.forEach((file, i) => {
+      if (index === 0) return;
+      const speed = data.speeds.find((s) => s.configuration === index && s.input === i && s.quantizer === null);
+      const delta = (m) => data.deltas.find((d) => d.configuration === index && d.input === i && d.metric === m);
+      const percent = (d) => d.bd_rate_percent === null ? d.why_not : (d.bd_rate_percent > 0 ? "+" : "") + d.bd_rate_percent.toFixed(2) + " %";
+      const bytes = data.bytes.filter((b) => b.configuration === index && b.input === i);
+      const row = element("tr");
+      row.append(element("td", file.file, "text"), element("td", c.name + " against " + configurations[0].name, "text"));
+      for (const text of [speed.ratio.toFixed(3) + "×", speed.low === null ? "–" : speed.low.toFixed(3), speed.high === null ? "–" : speed.high.toFixed(3), percent(delta("psnr_y")),
+                          delta("psnr_y").bd_quality === null ? "–" : delta("psnr_y").bd_quality.toFixed(3) + " dB", percent(delta("psnr_all")), percent(delta("ssim_y")),
+                          bytes.length ? bytes.filter((b) => b.identical).length + " of " + bytes.length : "–"]) row.append(element("td", text));
+      $("comparison").tBodies[0].append(row);
+    }));
+    if (configurations.length === 1) $("comparison").closest("section").hidden = true;
+  }
+
+  function facts() {
+    const m = data.machine;
+    const add = (term, text) => { if (text) $("facts").append(element("dt", term), element("dd", text)); };
+    add("made", data.created + " by " + data.program + " " + data.version + " (" + data.revision + ", " + data.compiler + ")");
+    add("machine", m.cpu + ", " + m.logical_cpus + " CPUs, " + (m.memory_bytes / 2 ** 30).toFixed(0) + " GiB, best instruction set " + m.best_simd);
+    add("system", m.system);
+    add("devices", data.devices.join("; "));
+    add("rounds", data.repeat + " measured, " + data.warmup + " before; sides took turns, another one beginning each round");
+    add("clock", data.clock === "process" ? "whole processes, start-up included (not all sides are c63enc)" : "c63enc's own time, start-up not counted");
+    data.inputs.forEach((i) => add("input", i.file + ": " + i.width_pixels + "x" + i.height_pixels + ", " + i.frames + " frames at " + i.frames_per_s + " fps"));
+    configurations.forEach((c) => add("side " + c.name, (c.external ? "" : "c63enc ") + (c.text || "(defaults)")));
+    $("commands").textContent = data.points.map((p) => p.command).join("\n");
+    $("subtitle").textContent = configurations.map((c) => c.name).join(", ") + " on " + data.inputs.map((i) => i.file.split("/").pop()).join(", ") + " · " + data.created.slice(0, 10);
+    $("speed-note").textContent = "median of " + data.repeat + ", slowest to fastest";
+  }
+
+  function pictures() {
+    const list = window.c63Pictures || [];
+    $("picture-section").hidden = !list.length;
+    for (const p of list) {
+      const figure = element("figure");
+      const image = element("img");
+      image.src = p.data_uri;
+      image.alt = p.title + " of frame " + p.frame + ", " + configurations[p.configuration].name;
+      image.loading = "lazy";
+      figure.append(element("figcaption", configurations[p.configuration].name + (p.quantizer ? " qp " + p.quantizer : "") + ": " + p.title + ", frame " + p.frame), image);
+      $("pictures").append(figure);
+    }
+  }
+
+  function save(name, type, text) {
+    const link = element("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; drawAll(); });
+  $("input").replaceChildren(...data.inputs.map((i, index) => { const o = element("option", i.file.split("/").pop()); o.value = index; return o; }));
+  $("input-label").hidden = data.inputs.length < 2;
+  $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); });
+  $("metric").addEventListener("change", (e) => { metric = e.target.value; drawRd(); drawTradeoff(); });
+  $("log-rate").addEventListener("change", drawRd);
+  $("quantizer").addEventListener("change", (e) => { quantizer = e.target.value; drawFrames(); });
+  $("filter").addEventListener("input", fillTable);
+  $("save-csv").addEventListener("click", () => save("c63-ab.csv", "text/csv", csv));
+  $("save-json").addEventListener("click", () => save("c63-ab.json", "application/json", JSON.stringify(data, null, 2) + "\n"));
+
+  facts();
+  verdicts();
+  makeTable();
+  makeComparison();
+  pictures();
+  fillQuantizers();
+  drawAll();
+})();

@@ -1,0 +1,85 @@
+#include "motion/overlay.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace c63::tools {
+namespace {
+
+constexpr int kBlock = 8;
+constexpr Colour kNoVector = {255, 0, 200};
+
+std::uint32_t value_of(const MotionFrame& frame, OverlayOptions::Heat heat, std::size_t block) {
+  const PlaneBlocks& luma = frame.blocks.planes[0];
+  return heat == OverlayOptions::Heat::sad ? frame.sads[0][block] : luma.motion_bits[block] + luma.coefficient_bits[block];
+}
+
+void darken(Image& image) {
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) image.blend(x, y, {0, 0, 0}, 0.35);
+  }
+}
+
+void draw_heat(Image& image, const MotionFrame& frame, const OverlayOptions& o) {
+  const PlaneBlocks& luma = frame.blocks.planes[0];
+  std::uint32_t peak = 1;
+  for (std::size_t i = 0; i < luma.vectors.size(); ++i) peak = std::max(peak, value_of(frame, o.heat, i));
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      const int block = y / o.scale / kBlock * luma.columns + x / o.scale / kBlock;
+      // The root, since a few blocks cost far more than the rest.
+      const double heat = std::sqrt(value_of(frame, o.heat, static_cast<std::size_t>(block)) / static_cast<double>(peak));
+      image.blend(x, y, heat_colour(heat), 0.6);
+    }
+  }
+}
+
+void draw_frame(Image& image, int left, int top, int size, Colour colour) {
+  for (int i = 0; i < size; ++i) {
+    image.blend(left + i, top, colour, 0.8);
+    image.blend(left + i, top + size - 1, colour, 0.8);
+    image.blend(left, top + i, colour, 0.8);
+    image.blend(left + size - 1, top + i, colour, 0.8);
+  }
+}
+
+void draw_vector(Image& image, double x, double y, MotionVector vector, int scale) {
+  const double thickness = std::max(1.0, scale / 2.0);
+  const double length = std::hypot(vector.x, vector.y);
+  if (length == 0) {
+    draw_line(image, x, y, x, y, thickness, {190, 190, 190});
+    return;
+  }
+  const double warm = std::min(1.0, length / 16);
+  const Colour colour = {static_cast<std::uint8_t>(255 * warm), 255, static_cast<std::uint8_t>(80 * (1 - warm))};
+  draw_arrow(image, x, y, x + vector.x * scale, y + vector.y * scale, thickness, colour);
+}
+
+}  // namespace
+
+Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
+  const FrameBlocks& blocks = frame.blocks;
+  const auto& samples = o.background == OverlayOptions::Background::prediction ? frame.prediction : frame.picture;
+  Image image = to_image(samples, blocks.width, blocks.height, o.scale);
+  if (o.heat != OverlayOptions::Heat::none) {
+    draw_heat(image, frame, o);
+  } else if (o.vectors) {
+    darken(image);
+  }
+  if (!o.vectors || blocks.key) return image;
+  const PlaneBlocks& luma = blocks.planes[0];
+  const int size = kBlock * o.scale;
+  for (int row = 0; row < luma.rows; ++row) {
+    for (int column = 0; column < luma.columns; ++column) {
+      const auto block = static_cast<std::size_t>(row) * luma.columns + column;
+      if (luma.inter[block] == 0) {
+        draw_frame(image, column * size, row * size, size, kNoVector);
+      } else {
+        draw_vector(image, (column + 0.5) * size, (row + 0.5) * size, luma.vectors[block], o.scale);
+      }
+    }
+  }
+  return image;
+}
+
+}  // namespace c63::tools
