@@ -27,7 +27,7 @@
   // What is shown.
   let input = 0;
   let metric = "psnr_y_db";
-  let quantizer = null;
+  let rank = null;  // which of their quantizers, lowest first, the sides are shown with frame by frame
   const charts = {};
   const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
   const shownPoints = () => data.points.filter((p) => p.input === input);
@@ -51,7 +51,7 @@
     const c = themeColours();
     return Object.assign({ responsive: true, maintainAspectRatio: false, animation: false,
                            interaction: { mode: "nearest", intersect: false, axis: "xy" } }, more,
-                         { plugins: Object.assign({ legend: { labels: { color: c.ink, usePointStyle: true, boxWidth: 9, boxHeight: 9 } } }, more.plugins) });
+                         { plugins: Object.assign({ legend: { labels: { color: c.ink, usePointStyle: true, boxWidth: 9, boxHeight: 9, sort: (a, b) => a.datasetIndex - b.datasetIndex } } }, more.plugins) });
   }
 
   const pointTooltip = { callbacks: { label: (item) => {
@@ -63,8 +63,8 @@
 
   function scatterSets(x) {
     return configurations.map((c, index) => ({
-      label: c.name, borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), pointRadius: 5,
-      pointHoverRadius: 7, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
+      label: c.name, borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
+      pointRadius: Math.max(4, 8 - 2 * index), pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
       data: pointsOf(index).filter((p) => p[metric] !== null).map((p) => ({ x: p[x], y: p[metric], point: p })).sort((a, b) => a.y - b.y),
     }));
   }
@@ -120,7 +120,7 @@
     const names = quantizersShown();
     const sets = configurations.map((c, index) => {
       const points = names.map((q) => pointsOf(index).find((p) => p.quantizer === q));
-      return { label: c.name, backgroundColor: colour(index) + "cc", borderColor: colour(index), borderWidth: 1, pointStyle: shape(index),
+      return { label: c.name, backgroundColor: colour(index) + "cc", borderColor: colour(index), borderWidth: 1, pointStyle: shape(index), skipNull: true,
                data: points.map((p) => p ? p.frames_per_s : null), ranges: points.map((p) => p ? [p.frames_per_s_low, p.frames_per_s_high] : null), points };
     });
     draw("speed", { type: "bar", data: { labels: names.map((q) => q ? "qp " + q : "fixed"), datasets: sets }, plugins: [whiskers],
@@ -141,11 +141,14 @@
                                         plugins: { tooltip: { callbacks: { label: (item) => item.dataset.label + ": " + item.raw.toFixed(4) + " ms a frame" } } } }) });
   }
 
+  const byQuantizer = (a, b) => Number(a.quantizer) - Number(b.quantizer);
+  const pointAtRank = (c, r) => { const list = pointsOf(c).sort(byQuantizer); return list[Math.min(r, list.length - 1)]; };
+
   function frameSets(values) {
-    return configurations.map((c, index) => ({ c, index, point: pointsOf(index).find((p) => p.quantizer === quantizer) || pointsOf(index)[0] }))
+    return configurations.map((c, index) => ({ index, point: pointAtRank(index, rank) }))
       .filter((s) => s.point && values(s.point).length)
-      .map((s) => ({ label: label(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: 1.5, pointRadius: 0, pointHitRadius: 8,
-                     pointStyle: shape(s.index), borderDash: s.index % 2 ? [5, 3] : [], data: values(s.point).map((y, x) => ({ x, y })) }));
+      .map((s) => ({ label: label(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: s.index ? 1.5 : 2.5, pointRadius: 0, pointHitRadius: 8,
+                     order: configurations.length - s.index, pointStyle: shape(s.index), borderDash: s.index % 2 ? [5, 3] : [], data: values(s.point).map((y, x) => ({ x, y })) }));
   }
 
   function drawFrames() {
@@ -158,9 +161,15 @@
   function drawAll() { drawRd(); drawSpeed(); drawTradeoff(); drawStages(); drawFrames(); }
 
   function fillQuantizers() {
-    const list = quantizersShown();
-    if (!list.includes(quantizer)) quantizer = list[Math.floor(list.length / 2)];
-    $("quantizer").replaceChildren(...list.map((q) => { const o = element("option", q || "fixed"); o.value = q; o.selected = q === quantizer; return o; }));
+    const ranks = Math.max(...configurations.map((c, index) => pointsOf(index).length));
+    if (rank === null || rank >= ranks) rank = Math.floor(ranks / 2);
+    $("quantizer").replaceChildren(...Array.from({ length: ranks }, (_, r) => {
+      const names = configurations.map((c, index) => pointAtRank(index, r).quantizer || "fixed");
+      const option = element("option", [...new Set(names)].join(" / "));
+      option.value = r;
+      option.selected = r === rank;
+      return option;
+    }));
   }
 
   // Verdicts.
@@ -289,8 +298,9 @@
   }
 
   function pictures() {
-    const list = window.c63Pictures || [];
+    const list = (window.c63Pictures || []).filter((p) => p.input === input);
     $("picture-section").hidden = !list.length;
+    $("pictures").replaceChildren();
     for (const p of list) {
       const figure = element("figure");
       const image = element("img");
@@ -316,10 +326,10 @@
   $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; drawAll(); });
   $("input").replaceChildren(...data.inputs.map((i, index) => { const o = element("option", i.file.split("/").pop()); o.value = index; return o; }));
   $("input-label").hidden = data.inputs.length < 2;
-  $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); });
+  $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); pictures(); });
   $("metric").addEventListener("change", (e) => { metric = e.target.value; drawRd(); drawTradeoff(); });
   $("log-rate").addEventListener("change", drawRd);
-  $("quantizer").addEventListener("change", (e) => { quantizer = e.target.value; drawFrames(); });
+  $("quantizer").addEventListener("change", (e) => { rank = Number(e.target.value); drawFrames(); });
   $("filter").addEventListener("input", fillTable);
   $("save-csv").addEventListener("click", () => save("c63-ab.csv", "text/csv", csv));
   $("save-json").addEventListener("click", () => save("c63-ab.json", "application/json", JSON.stringify(data, null, 2) + "\n"));

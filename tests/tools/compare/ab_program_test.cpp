@@ -1,0 +1,195 @@
+// c63cmp ab as a program, and its report in a browser.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/generators.h"
+#include "support/shared_data.h"
+#include "support/shell.h"
+
+namespace c63::tools {
+namespace {
+
+class AbProgramTest : public testing::Test {
+ protected:
+  AbProgramTest() {
+    const test::Bytes video = test::generate_b(64, 48, 6);
+    std::ofstream(input_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(video.data()), static_cast<std::streamsize>(video.size()));
+  }
+  test::ShellResult run(const std::string& arguments) {
+    return test::shell("'" C63_BIN_DIR "/c63cmp' ab --progress none '" + input_ + "' " + arguments + " 2>&1");
+  }
+  nlohmann::json json() { return nlohmann::json::parse(std::ifstream(folder_.file("r.json"))); }
+  std::string json_option() { return " --json '" + folder_.file("r.json") + "' "; }
+
+  test::TemporaryFolder folder_;
+  std::string input_ = folder_.file("small_64x48.yuv");
+};
+
+TEST_F(AbProgramTest, ThreadsChangeNoByte) {
+  const auto result = run("--a '--backend cpu --threads 1' --b '--backend cpu --threads 2' --repeat 2 --warmup 0 --bitexact" + json_option());
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("bytes identical in 4 of 4 streams"), std::string::npos) << result.output;
+  const auto data = json();
+  EXPECT_EQ(data["points"].size(), 8U);
+  for (const auto& point : data["points"]) {
+    EXPECT_EQ(point["encode_s"].size(), 2U);
+    EXPECT_EQ(point["frames"]["bits"].size(), 6U);
+    std::uint64_t bits = 0;
+    for (const auto& frame : point["frames"]["bits"]) bits += frame.get<std::uint64_t>();
+    EXPECT_EQ(bits, 8 * point["bytes"].get<std::uint64_t>());
+    EXPECT_TRUE(point["reproducible"]);
+  }
+  for (const auto& delta : data["deltas"]) {
+    if (delta["metric"] == "psnr_y" && !delta["bd_rate_percent"].is_null()) {
+      EXPECT_NEAR(delta["bd_rate_percent"].get<double>(), 0, 1e-9);
+    }
+  }
+  ASSERT_FALSE(data["speeds"][0]["low"].is_null());
+  EXPECT_LE(data["speeds"][0]["low"], data["speeds"][0]["ratio"]);
+}
+
+TEST_F(AbProgramTest, DifferentBytesFailWhereTheyMust) {
+  const std::string sides = "--a '--backend cpu --keyint 2' --b '--backend cpu --keyint 3' --qp 25 --repeat 1 --warmup 0 ";
+  EXPECT_EQ(run(sides).exit_code, 0);
+  const auto strict = run(sides + "--bitexact");
+  EXPECT_EQ(strict.exit_code, 3);
+  EXPECT_NE(strict.output.find("C63-CMP-DIFFERENT"), std::string::npos) << strict.output;
+}
+
+TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
+  // FFV1 is lossless: the decoder and the pairing of frames must not change a sample.
+  const auto result = run("--a '--backend cpu' --side 'ffv1=ffmpeg -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv'"
+                          " --side 'pipe=ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i - -c:v ffv1 -f matroska -'"
+                          " --repeat 1 --warmup 0" + json_option());
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto data = json();
+  EXPECT_EQ(data["clock"], "process");
+  int lossless = 0;
+  for (const auto& point : data["points"]) {
+    if (point["configuration"] == 0) continue;
+    EXPECT_TRUE(point["psnr_all_db"].is_null()) << "not lossless: " << point["psnr_all_db"];
+    EXPECT_EQ(point["ssim_y"], 1.0);
+    ++lossless;
+  }
+  EXPECT_EQ(lossless, 2);
+  EXPECT_EQ(data["deltas"][0]["why_not"], "fewer than four points");
+}
+
+TEST_F(AbProgramTest, FailingSidesAreNamed) {
+  auto result = run("--a 'sh -c \"echo no luck >&2; exit 9\"'");
+  EXPECT_EQ(result.exit_code, 4) << result.output;
+  EXPECT_NE(result.output.find("a ended with 9: no luck"), std::string::npos) << result.output;
+  result = run("--a 'true {out}'");
+  EXPECT_EQ(result.exit_code, 2) << result.output;
+  EXPECT_NE(result.output.find("C63-AB-OUTPUT"), std::string::npos) << result.output;
+  EXPECT_EQ(run("--a '' --c63enc /nowhere/c63enc").exit_code, 2);
+  EXPECT_EQ(run("").exit_code, 2);
+  EXPECT_EQ(run("--side a=-q5 --side a=-q6").exit_code, 2);
+}
+
+/// Clicks through the report as a person would, and leaves what it saw in the page's title.
+constexpr const char* kClicks = R"js(
+<script>
+window.addEventListener("load", () => {
+  const failures = [];
+  const check = (what, good) => { if (!good) failures.push(what); };
+  const $ = (id) => document.getElementById(id);
+  const change = (id, value) => { $(id).value = value; $(id).dispatchEvent(new Event("change")); };
+  const chart = (id) => Chart.getChart($(id));
+  const painted = (id) => { const c = $(id); return c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v !== 0); };
+  try {
+    for (const id of ["rd", "speed", "tradeoff", "stages", "bits", "psnr"]) {
+      check(id + " has data", chart(id).data.datasets.length >= 2 || (id === "stages" && chart(id).data.datasets.length > 0));
+      check(id + " is painted", painted(id));
+    }
+    check("four points a side", chart("rd").data.datasets.every((d) => d.data.length === 4));
+    check("frames", chart("bits").data.datasets[0].data.length === 6);
+    const before = chart("rd").data.datasets[0].data[0].y;
+    change("metric", "ssim_y");
+    check("metric", chart("rd").data.datasets[0].data[0].y !== before && chart("rd").data.datasets[0].data[0].y <= 1);
+    $("log-rate").click();
+    check("linear rate", chart("rd").options.scales.x.type !== "logarithmic");
+    const first = chart("bits").data.datasets[0].label;
+    change("quantizer", "0");
+    check("quantizer", chart("bits").data.datasets[0].label !== first);
+    const theme = document.documentElement.dataset.theme;
+    const page = getComputedStyle(document.body).backgroundColor;
+    $("theme").click();
+    check("theme", document.documentElement.dataset.theme !== theme && getComputedStyle(document.body).backgroundColor !== page);
+    const rows = () => [...$("table").tBodies[0].rows];
+    check("rows", rows().length === 8);
+    const bytes = [...$("table").tHead.rows[0].cells].find((c) => c.textContent === "bytes");
+    const column = () => rows().map((r) => Number(r.cells[bytes.cellIndex].textContent));
+    bytes.click();
+    check("ascending", column().every((v, i, a) => !i || a[i - 1] <= v) && bytes.getAttribute("aria-sort") === "ascending");
+    bytes.click();
+    check("descending", column().every((v, i, a) => !i || a[i - 1] >= v) && bytes.getAttribute("aria-sort") === "descending");
+    $("filter").value = "b qp"; $("filter").dispatchEvent(new Event("input"));
+    check("filter", rows().length === 4);
+    check("verdicts", $("verdicts").children.length >= 3);
+    check("facts", $("facts").children.length >= 10);
+    check("hostile names stay text", !window.injected && document.body.textContent.includes("<script>"));
+    if (@PICTURES@) check("pictures", [...document.querySelectorAll("#pictures img")].length >= 2 && [...document.querySelectorAll("#pictures img")].every((i) => i.src.startsWith("data:image/png")));
+    let saved = [];
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { saved.push(blob); return make(blob); };
+    HTMLAnchorElement.prototype.click = () => {};
+    $("save-csv").click(); $("save-json").click();
+    Promise.all(saved.map((b) => b.text())).then(([csv, json]) => {
+      check("csv", csv.trim().split("\n").length === 9 && csv.startsWith("input,"));
+      check("json", JSON.parse(json).points.length === 8);
+      check("no network", performance.getEntriesByType("resource").every((e) => e.name.startsWith("data:") || e.name.startsWith("blob:")));
+      document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
+    }).catch((e) => { document.title = "FAILED: " + e; });
+  } catch (e) {
+    document.title = "FAILED: " + failures.join("; ") + "; " + e.stack;
+  }
+});
+</script>
+)js";
+
+TEST_F(AbProgramTest, ReportWorksInABrowser) {
+  std::string browser;
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+    if (browser.empty() && test::have_command(name)) browser = name;
+  }
+  const std::string report = folder_.file("report.html");
+  const auto made = run("--a '--backend cpu --threads 1' --b '--backend cpu --keyint 3 --log-file \"/dev/null\"' --repeat 2 --warmup 0 "
+                        "--c63enc '" C63_BIN_DIR "/c63enc' --html '" + report + "'");
+  if (made.output.find("C63-NO-CHARTS") != std::string::npos) GTEST_SKIP() << "built without Chart.js";
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  const auto bytes = test::read_bytes(report);
+  std::string page(bytes.begin(), bytes.end());
+  EXPECT_EQ(page.find("src=\"http"), std::string::npos);
+  EXPECT_EQ(page.find("@DATA@"), std::string::npos);
+  EXPECT_NE(page.find("Expat"), std::string::npos) << "the licence of Chart.js";
+  if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the report was made but not clicked through";
+
+  // A name that would run as script if it were put into the page as HTML.
+  const std::string hostile = "\\u003cscript>window.injected=1\\u003c/script>";
+  for (auto at = page.find("small_64x48.yuv"); at != std::string::npos; at = page.find("small_64x48.yuv", at + hostile.size())) {
+    page.replace(at, 15, hostile);
+  }
+  std::string clicks = kClicks;
+  clicks.replace(clicks.find("@PICTURES@"), 10, page.find("data:image/png") != std::string::npos ? "true" : "false");
+  const auto end = page.rfind("</body>");
+  ASSERT_NE(end, std::string::npos);
+  page.insert(end, clicks);
+  std::ofstream(report) << page;
+  const auto result = test::shell("timeout 120 " + browser +
+                                  " --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+                                  " --disable-component-update --disable-sync --window-size=1200,900 --virtual-time-budget=10000 --user-data-dir='" +
+                                  folder_.file("profile") + "' --dump-dom 'file://" + report + "' 2>'" + folder_.file("browser.txt") + "'");
+  const auto title = result.output.find("<title>");
+  ASSERT_NE(title, std::string::npos) << "exit " << result.exit_code << result.output.substr(0, 300);
+  const auto title_end = result.output.find("</title>", title);
+  EXPECT_EQ(result.output.substr(title + 7, title_end - title - 7), "ALL GOOD");
+}
+
+}  // namespace
+}  // namespace c63::tools
