@@ -5,10 +5,8 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -27,38 +25,43 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+double milliseconds_since(Clock::time_point start) { return milliseconds(Clock::now() - start); }
 
-/// One frame between submit() and collect(): its input, its symbols, and what becomes of it.
+/// One frame between submit() and collect().
 struct Slot {
-  std::vector<std::uint8_t> input;
-  FrameSymbols symbols;
+  PaddedPicture picture;  ///< the input
   FramePlan plan;
   EncodedFrame frame;
   bool finished = false;
   std::exception_ptr fault;
 };
 
+/// How many frames a lane holds: one being searched, one being entropy coded, one being read.
+constexpr int kDepth = 3;
+/// How many of them have symbols: the first two.
+constexpr int kCoding = 2;
+
 /// A chain of dependent frames. The search of one frame needs only the reconstruction of the one before, so its entropy
-/// coding runs beside the next frame's search.
+/// coding runs beside the next frame's search. All its memory is allocated when it is opened.
 struct Lane {
-  std::vector<Slot> slots;
-  PaddedPicture current;
+  std::array<Slot, kDepth> slots;
+  std::array<FrameSymbols, kCoding> symbols;
   std::array<PaddedPicture, 2> pictures;  ///< reconstruction and reference, in turns
   PaddedPicture prediction;
-  int reconstruction = 0;                 ///< index in pictures of the next one to be written
+  Searchers searchers;
 
-  // Counters of frames; a frame's slot is its count modulo the number of slots. Guarded by the backend's mutex.
+  // Counters of frames; what a frame uses is its count modulo how many there are. Guarded by the backend's mutex.
   std::int64_t submitted = 0;
   std::int64_t started = 0;
   std::int64_t collected = 0;
   bool running = false;
 
-  [[nodiscard]] Slot& slot(std::int64_t count) {
-    return slots[static_cast<std::size_t>(count % static_cast<std::int64_t>(slots.size()))];
+  template <typename T, std::size_t N>
+  [[nodiscard]] static T& of(std::array<T, N>& items, std::int64_t count) {
+    return items[static_cast<std::size_t>(count) % N];
   }
+  [[nodiscard]] Slot& slot(std::int64_t count) { return of(slots, count); }
 };
 
 class CpuBackend final : public Backend {
@@ -71,18 +74,14 @@ class CpuBackend final : public Backend {
         coder_(settings, kernels_),
         parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
         arena_(threads_, 0),
-        lanes_(static_cast<std::size_t>(
-            std::clamp(settings.lanes > 0 ? settings.lanes : threads_, 1, std::max(1, max_lanes)))) {
+        lanes_(static_cast<std::size_t>(lane_count(settings, max_lanes))) {
     const Geometry& geometry = coder_.geometry();
     for (Lane& lane : lanes_) {
-      lane.slots.resize(kDepth);
-      for (Slot& slot : lane.slots) {
-        slot.input.resize(geometry.frame_bytes());
-        slot.symbols = FrameSymbols(geometry);
-      }
-      lane.current = PaddedPicture(geometry);
+      for (Slot& slot : lane.slots) slot.picture = PaddedPicture(geometry);
+      for (FrameSymbols& symbols : lane.symbols) symbols = FrameSymbols(geometry);
       for (PaddedPicture& picture : lane.pictures) picture = PaddedPicture(geometry);
       if (settings.keep_prediction) lane.prediction = PaddedPicture(geometry);
+      lane.searchers = coder_.make_searchers();
     }
   }
 
@@ -99,7 +98,7 @@ class CpuBackend final : public Backend {
   [[nodiscard]] int depth() const override { return kDepth; }
 
   [[nodiscard]] std::span<std::uint8_t> input(int lane) override {
-    return lanes_[lane].slot(lanes_[lane].submitted).input;
+    return lanes_[lane].slot(lanes_[lane].submitted).picture.input();
   }
 
   void submit(std::span<const LaneFrame> frames) override {
@@ -116,7 +115,7 @@ class CpuBackend final : public Backend {
       {
         const std::lock_guard lock(mutex_);
         ++lane.submitted;
-        if (std::exchange(lane.running, true)) continue;
+        if (!may_run(lane)) continue;
       }
       start([this, &lane] { run(lane); });
     }
@@ -139,7 +138,11 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  static constexpr int kDepth = 3;  ///< one being searched, one being entropy coded, one being read
+  /// A lane more than threads: where GOPs are few, none is left over to be coded alone.
+  [[nodiscard]] int lane_count(const EncoderSettings& settings, int max_lanes) const {
+    const int wanted = settings.lanes > 0 ? settings.lanes : threads_ == 1 ? 1 : threads_ + 1;
+    return std::clamp(wanted, 1, std::max(1, max_lanes));
+  }
 
   template <typename Task>
   void start(Task task) {
@@ -155,48 +158,48 @@ class CpuBackend final : public Backend {
     });
   }
 
+  /// Whether somebody should now run the lane: there is a frame to be coded, symbols for it are free, and nobody does.
+  /// The mutex is held.
+  [[nodiscard]] static bool may_run(Lane& lane) {
+    if (lane.running || lane.started == lane.submitted) return false;
+    const std::int64_t before = lane.started - kCoding;  // the frame that had the same symbols
+    if (before >= lane.collected && !lane.slot(before).finished) return false;
+    lane.running = true;
+    return true;
+  }
+
   /// Takes the frames of a lane one after another until there are no more.
   void run(Lane& lane) {
     for (;;) {
-      Slot* slot = nullptr;
+      std::int64_t count = 0;
       {
         const std::lock_guard lock(mutex_);
-        if (lane.started == lane.submitted) {
-          lane.running = false;
-          return;
-        }
-        slot = &lane.slot(lane.started++);
+        count = lane.started++;
       }
+      Slot& slot = lane.slot(count);
       try {
-        code(lane, *slot);
-        start([this, &lane, slot] {
-          try {
-            write(lane, *slot);
-          } catch (...) {
-            slot->fault = std::current_exception();
-          }
-          finish(*slot);
-        });
+        code(lane, count);
       } catch (...) {
-        slot->fault = std::current_exception();
-        finish(*slot);
+        slot.fault = std::current_exception();
       }
-    }
-  }
-
-  void finish(Slot& slot) {
-    {
+      // With a lane for every thread nobody waits for the next frame's search, and the symbols are still in the cache.
+      if (lanes_.size() >= static_cast<std::size_t>(threads_)) {
+        write(lane, count);
+      } else {
+        start([this, &lane, count] { write(lane, count); });
+      }
       const std::lock_guard lock(mutex_);
-      slot.finished = true;
+      lane.running = false;
+      if (!may_run(lane)) return;
     }
-    done_.notify_one();
   }
 
-  /// Reports what ran from `start` until now.
-  void trace(const char* what, TraceTrack track, const Lane& lane, const Slot& slot, Clock::time_point start) const {
+  /// Reports what ran from `start` to `end`.
+  void trace(const char* what, TraceTrack track, const Lane& lane, const Slot& slot, Clock::time_point start,
+             Clock::time_point end = Clock::now()) const {
     if (settings_.trace == nullptr) return;
     const auto index = static_cast<int>(&lane - lanes_.data());
-    settings_.trace->span({what, track, index, slot.plan.index, start, Clock::now()});
+    settings_.trace->span({what, track, index, slot.plan.index, start, end});
   }
 
   template <typename Row>
@@ -208,77 +211,125 @@ class CpuBackend final : public Backend {
   }
 
   /// Everything of a frame up to its symbols and reconstruction.
-  void code(Lane& lane, Slot& slot) {
+  void code(Lane& lane, std::int64_t count) {
     const Geometry& geometry = coder_.geometry();
+    Slot& slot = lane.slot(count);
     FrameStatistics& statistics = slot.frame.statistics;
-    const auto start_load = Clock::now();
-    lane.current.assign(slot.input);
-    trace("load", TraceTrack::lane, lane, slot, start_load);
-    PaddedPicture& reconstruction = lane.pictures[lane.reconstruction];
-    FrameJob job{.key = slot.plan.key,
-                 .current = &lane.current,
-                 .reference = &lane.pictures[1 - lane.reconstruction],
-                 .reconstruction = &reconstruction,
-                 .symbols = &slot.symbols,
-                 .prediction = settings_.keep_prediction ? &lane.prediction : nullptr};
-    slot.symbols.key = slot.plan.key;
-
-    if (!slot.plan.key) {
-      const auto start_motion = Clock::now();
-      if (settings_.keep_motion) {
-        job.motion = &slot.frame.motion;
-        for (int p = 0; p < kPlanes; ++p) {
-          const PlaneGeometry g = geometry.plane(p);
-          slot.frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(g.blocks())};
-        }
-      }
-      std::atomic<std::uint64_t> luma_sad = 0;
-      for_each_mcu_row([&](int row) { luma_sad += coder_.search_row(job, row); });
-      statistics.luma_sad = luma_sad;
-      if (settings_.keep_motion) {
-        for (int p = 0; p < kPlanes; ++p) slot.frame.motion[p].vectors = slot.symbols.planes[p].vectors;
-      }
-      statistics.times.motion = milliseconds_since(start_motion);
-      trace("search", TraceTrack::lane, lane, slot, start_motion);
-    }
-
-    const auto start_transform = Clock::now();
-    for_each_mcu_row([&](int row) { coder_.code_row(job, row); });
-    statistics.times.transform = milliseconds_since(start_transform);
-    trace("code", TraceTrack::lane, lane, slot, start_transform);
-
-    const auto start_measure = Clock::now();
-    if (settings_.measure_psnr) {
-      const auto planes = split_planes(std::span<const std::uint8_t>(slot.input), geometry.width(), geometry.height());
+    const auto begin_load = Clock::now();
+    slot.picture.lay_out();
+    trace("load", TraceTrack::lane, lane, slot, begin_load);
+    FrameSymbols& symbols = Lane::of(lane.symbols, count);
+    symbols.key = slot.plan.key;
+    const FrameJob job{.key = slot.plan.key,
+                       .current = &slot.picture,
+                       .reference = &Lane::of(lane.pictures, count + 1),
+                       .reconstruction = &Lane::of(lane.pictures, count),
+                       .symbols = &symbols,
+                       .previous = &Lane::of(lane.symbols, count + 1),
+                       .searchers = &lane.searchers,
+                       .prediction = settings_.keep_prediction ? &lane.prediction : nullptr,
+                       .motion = settings_.keep_motion && !slot.plan.key ? &slot.frame.motion : nullptr};
+    if (job.motion != nullptr) {
       for (int p = 0; p < kPlanes; ++p) {
-        statistics.sse[p] =
-            kernels_.squared_error(planes[p].data(), reconstruction.coded(p).data(), planes[p].size());
+        const PlaneGeometry g = geometry.plane(p);
+        slot.frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
       }
     }
-    if (settings_.measure_ssim || settings_.keep_reconstruction) {
-      slot.frame.reconstruction.resize(geometry.frame_bytes());
-      reconstruction.copy_to(slot.frame.reconstruction);
+
+    const auto begin = Clock::now();
+    if (!job.key) {
+      coder_.begin_search(job);
+      for_each_mcu_row([&](int row) { coder_.prepare_row(job, row); });
+      coder_.prepare_search(job);
     }
-    if (settings_.measure_ssim) {
-      statistics.ssim =
-          ssim_of_frames(slot.input, slot.frame.reconstruction, geometry.width(), geometry.height());
-      if (!settings_.keep_reconstruction) slot.frame.reconstruction = {};
-    }
-    if (settings_.keep_prediction) {
-      slot.frame.prediction.resize(geometry.frame_bytes());
-      lane.prediction.copy_to(slot.frame.prediction);
-    }
-    statistics.times.measure = milliseconds_since(start_measure);
-    trace("measure", TraceTrack::lane, lane, slot, start_measure);
-    lane.reconstruction = 1 - lane.reconstruction;
+    const auto begin_rows = Clock::now();
+    std::mutex totals;
+    Clock::duration search{};  // by all threads together, as the other two
+    Clock::duration transform{};
+    Clock::duration measure{};
+    for_each_mcu_row([&](int row) {
+      const auto start = Clock::now();
+      const std::uint64_t sad = job.key ? 0 : coder_.search_row(job, row);
+      const auto searched = Clock::now();
+      coder_.code_row(job, row);
+      const auto coded = Clock::now();
+      std::array<std::uint64_t, kPlanes> errors{};
+      if (settings_.measure_psnr) errors = coder_.measure_row(job, row);
+      const auto measured = Clock::now();
+      const std::lock_guard lock(totals);
+      statistics.luma_sad += sad;
+      for (int p = 0; p < kPlanes; ++p) statistics.sse[p] += errors[p];
+      search += searched - start;
+      transform += coded - searched;
+      measure += measured - coded;
+    });
+    const auto end_rows = Clock::now();
+    hand_out(job, slot.frame);
+    const auto end = Clock::now();
+
+    // Stages take turns row by row; in the books they come one after another, each with its share of the frame's time.
+    const double share = static_cast<double>((end_rows - begin_rows).count()) /
+                         static_cast<double>(std::max<Clock::rep>(1, (search + transform + measure).count()));
+    const auto scaled = [&](Clock::duration time) {
+      return Clock::duration(static_cast<Clock::rep>(static_cast<double>(time.count()) * share));
+    };
+    const auto searched = job.key ? begin_rows : begin_rows + scaled(search);
+    const auto coded = searched + scaled(transform);
+    statistics.times.motion = job.key ? 0 : milliseconds(searched - begin);
+    statistics.times.transform = milliseconds(coded - searched);
+    statistics.times.measure = milliseconds(end - coded);
+    if (!job.key) trace("search", TraceTrack::lane, lane, slot, begin, searched);
+    trace("code", TraceTrack::lane, lane, slot, searched, coded);
+    trace("measure", TraceTrack::lane, lane, slot, coded, end);
   }
 
-  /// Writes the coded frame.
-  void write(const Lane& lane, Slot& slot) const {
+  /// Copies what the settings ask for beside the coded bytes.
+  void hand_out(const FrameJob& job, EncodedFrame& frame) const {
+    const Geometry& geometry = coder_.geometry();
+    if (job.motion != nullptr) {
+      for (int p = 0; p < kPlanes; ++p) frame.motion[p].vectors = job.symbols->planes[p].vectors;
+    }
+    if (settings_.measure_ssim || settings_.keep_reconstruction) {
+      frame.reconstruction.resize(geometry.frame_bytes());
+      job.reconstruction->copy_to(frame.reconstruction);
+    }
+    if (settings_.measure_ssim) {
+      std::vector<std::uint8_t> original(geometry.frame_bytes());
+      job.current->copy_to(original);
+      frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry.width(), geometry.height());
+      if (!settings_.keep_reconstruction) frame.reconstruction = {};
+    }
+    if (settings_.keep_prediction) {
+      frame.prediction.resize(geometry.frame_bytes());
+      job.prediction->copy_to(frame.prediction);
+    }
+  }
+
+  /// Writes the coded frame, unless it failed before.
+  void write(Lane& lane, std::int64_t count) {
+    Slot& slot = lane.slot(count);
+    if (!slot.fault) {
+      try {
+        write_bytes(lane, Lane::of(lane.symbols, count), slot);
+      } catch (...) {
+        slot.fault = std::current_exception();
+      }
+    }
+    bool run_again = false;
+    {
+      const std::lock_guard lock(mutex_);
+      slot.finished = true;
+      run_again = may_run(lane);
+    }
+    done_.notify_one();
+    if (run_again) start([this, &lane] { run(lane); });
+  }
+
+  void write_bytes(const Lane& lane, const FrameSymbols& symbols, Slot& slot) const {
     const auto start_entropy = Clock::now();
     std::vector<std::uint8_t>& bytes = slot.frame.bytes;
     write_frame_header(bytes, coder_.geometry(), coder_.tables(), slot.plan.key);
-    encode_scan(slot.symbols, bytes, slot.frame.statistics.bits);
+    encode_scan(symbols, bytes, slot.frame.statistics.bits);
     write_frame_trailer(bytes);
     slot.frame.statistics.bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
     slot.frame.statistics.times.entropy = milliseconds_since(start_entropy);

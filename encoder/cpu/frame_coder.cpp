@@ -1,29 +1,90 @@
 #include "cpu/frame_coder.h"
 
+#include <algorithm>
+
 #include "cpu/block_prediction.h"
 
 namespace c63::cpu {
+namespace {
+
+/// Rows of samples of a plane in one MCU row.
+int rows_per_mcu(int plane) { return plane == 0 ? kMacroblockSize : kBlockSize; }
+
+/// Vectors that a block's own is probably close to.
+class Hints {
+ public:
+  /// Those of `symbols` that are known whichever rows are searched at the same time: left, and above in the same MCU row.
+  /// Of `previous`, where it is given, that of the same block and those right of it and below.
+  Hints(const PlaneSymbols& symbols, const PlaneSymbols* previous, int plane, int block, int column, int row) {
+    const PlaneGeometry& g = symbols.geometry;
+    if (column > 0) add(symbols.vectors[block - 1]);
+    if (plane == 0 && row % 2 == 1) {
+      add(symbols.vectors[block - g.columns]);
+      if (column + 1 < g.columns) add(symbols.vectors[block - g.columns + 1]);
+    }
+    if (previous == nullptr) return;
+    add(previous->vectors[block]);
+    if (column + 1 < g.columns) add(previous->vectors[block + 1]);
+    if (row + 1 < g.rows) add(previous->vectors[block + g.columns]);
+  }
+  [[nodiscard]] std::span<const MotionVector> all() const { return {vectors_.data(), static_cast<std::size_t>(count_)}; }
+
+ private:
+  void add(MotionVector vector) { vectors_[static_cast<std::size_t>(count_++)] = vector; }
+
+  std::array<MotionVector, 6> vectors_;
+  int count_ = 0;
+};
+
+}  // namespace
 
 FrameCoder::FrameCoder(const EncoderSettings& settings, const Kernels& kernels)
     : settings_(settings),
       kernels_(kernels),
       geometry_(settings.width, settings.height),
-      tables_(make_quantization_tables(settings.qp)) {}
+      tables_(make_quantization_tables(settings.qp)) {
+  for (int p = 0; p < kPlanes; ++p) transforms_[p] = TransformTable(tables_[p], p);
+}
+
+Searchers FrameCoder::make_searchers() const {
+  Searchers searchers;
+  for (int p = 0; p < kPlanes; ++p) {
+    searchers[p] = make_block_searcher(settings_.method, kernels_, geometry_.plane(p),
+                                       plane_search_range(settings_.search_range, p));
+  }
+  return searchers;
+}
+
+void FrameCoder::begin_search(const FrameJob& job) const {
+  for (int p = 0; p < kPlanes; ++p) (*job.searchers)[p]->begin(job.current->plane(p), job.reference->plane(p));
+}
+
+void FrameCoder::prepare_row(const FrameJob& job, int mcu_row) const {
+  for (int p = 0; p < kPlanes; ++p) {
+    const int rows = rows_per_mcu(p);
+    (*job.searchers)[p]->prepare_rows(mcu_row * rows, (mcu_row + 1) * rows);
+  }
+}
+
+void FrameCoder::prepare_search(const FrameJob& job) const {
+  for (const auto& searcher : *job.searchers) searcher->prepare();
+}
 
 std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
   std::uint64_t luma_sad = 0;
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSymbols& symbols = job.symbols->planes[p];
     const PlaneGeometry& g = symbols.geometry;
-    const ConstPlaneView current = job.current->plane(p);
-    const ConstPlaneView reference = job.reference->plane(p);
+    const BlockSearcher& searcher = *(*job.searchers)[p];
+    const PlaneSymbols* previous = searcher.takes_any_hint() ? &job.previous->planes[p] : nullptr;
     const int range = plane_search_range(settings_.search_range, p);
     for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
       if (window.empty()) window = {x, y, x + 1, y + 1};  // nothing to choose from: the zero vector
-      const BestCandidate best = kernels_.search_full({&current.at(x, y), current.pitch, reference, window});
+      const Hints hints(symbols, previous, p, block, column, row);
+      const BestCandidate best = searcher.search({x, y, window, hints.all()});
       symbols.vectors[block] = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
       if (p == 0) luma_sad += best.sad;
       if (job.motion != nullptr) (*job.motion)[p].sads[block] = static_cast<std::uint16_t>(best.sad);
@@ -45,12 +106,25 @@ void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
       if (job.key) symbols.vectors[block] = {};
       const BlockPrediction prediction = predict_block(*job.symbols, p, block, column, row, *job.reference);
       if (job.prediction != nullptr) keep_prediction(prediction, job.prediction->plane(p), column, row);
-      kernels_.code_block(&current.at(x, y), current.pitch, prediction.samples, prediction.pitch, tables_[p],
-                          p, symbols.block(block));
-      kernels_.restore_block(symbols.block(block), tables_[p], prediction.samples, prediction.pitch,
+      kernels_.code_block(&current.at(x, y), current.pitch, prediction.samples, prediction.pitch, transforms_[p],
+                          symbols.block(block));
+      kernels_.restore_block(symbols.block(block), transforms_[p], prediction.samples, prediction.pitch,
                              &reconstruction.at(x, y), reconstruction.pitch);
     });
   }
+}
+
+std::array<std::uint64_t, kPlanes> FrameCoder::measure_row(const FrameJob& job, int mcu_row) const {
+  std::array<std::uint64_t, kPlanes> errors{};
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneGeometry g = geometry_.plane(p);
+    const std::size_t step = static_cast<std::size_t>(rows_per_mcu(p)) * static_cast<std::size_t>(g.width);
+    const std::size_t first = std::min(g.coded_samples, static_cast<std::size_t>(mcu_row) * step);
+    const std::size_t end = std::min(g.coded_samples, first + step);
+    errors[p] = kernels_.squared_error(job.current->coded(p).data() + first, job.reconstruction->coded(p).data() + first,
+                                       end - first);
+  }
+  return errors;
 }
 
 }  // namespace c63::cpu

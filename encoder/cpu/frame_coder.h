@@ -2,16 +2,19 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <memory>
 
 #include "bitstream/frame_symbols.h"
 #include "c63/encoder.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
+#include "cpu/search_method.h"
 
 namespace c63::cpu {
+
+/// One searcher for each plane.
+using Searchers = std::array<std::unique_ptr<BlockSearcher>, kPlanes>;
 
 /// Everything that the stages of one frame read and write.
 struct FrameJob {
@@ -20,29 +23,41 @@ struct FrameJob {
   const PaddedPicture* reference = nullptr;      ///< the previous reconstruction; not read in key frames
   PaddedPicture* reconstruction = nullptr;       ///< not the reference
   FrameSymbols* symbols = nullptr;
+  const FrameSymbols* previous = nullptr;        ///< of the frame before; not read in key frames
+  Searchers* searchers = nullptr;
   PaddedPicture* prediction = nullptr;           ///< filled where it is not null
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs filled where it is not null
 };
 
 /// Motion search, transform and reconstruction of frames with fixed settings. Rows of macroblocks are independent of one
-/// another, so a caller may run them in any order and at the same time.
+/// another within each step, so a caller may run them in any order and at the same time.
 class FrameCoder {
  public:
   FrameCoder(const EncoderSettings& settings, const Kernels& kernels);
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
   [[nodiscard]] const QuantizationTables& tables() const { return tables_; }
+  [[nodiscard]] Searchers make_searchers() const;
+
+  // An inter frame is begun, has all its rows prepared, and is prepared; then its rows are searched. A row may be coded
+  // when it has been searched.
+  void begin_search(const FrameJob& job) const;
+  void prepare_row(const FrameJob& job, int mcu_row) const;
+  void prepare_search(const FrameJob& job) const;
 
   /// Finds the vectors of MCU row `mcu_row` of an inter frame; returns the sum of luma's SADs.
-  std::uint64_t search_row(const FrameJob& job, int mcu_row) const;
+  [[nodiscard]] std::uint64_t search_row(const FrameJob& job, int mcu_row) const;
   /// Codes and reconstructs MCU row `mcu_row`, whose vectors are known.
   void code_row(const FrameJob& job, int mcu_row) const;
+  /// The squared errors of the planes over the coded samples of MCU row `mcu_row`.
+  [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
 
  private:
   EncoderSettings settings_;
   const Kernels& kernels_;
   Geometry geometry_;
   QuantizationTables tables_;
+  std::array<TransformTable, kPlanes> transforms_;
 };
 
 }  // namespace c63::cpu

@@ -4,7 +4,7 @@
 
 namespace c63::cpu {
 
-void restore_row(const FrameSymbols& symbols, const QuantizationTables& tables, const Kernels& kernels,
+void restore_row(const FrameSymbols& symbols, const std::array<TransformTable, kPlanes>& tables, const Kernels& kernels,
                  const PaddedPicture& reference, PaddedPicture& reconstruction, PaddedPicture* prediction,
                  int mcu_row) {
   for (int p = 0; p < kPlanes; ++p) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,28 +27,71 @@ struct BlockSearch {
   SearchWindow window;
 };
 
-/// Bytes that must be readable before and behind every plane given to a kernel; what is in them does not matter.
+/// The sum of the 4x4 samples at and below-right of every position of a plane, 0..4080: entry (x, y) is at
+/// data[y·pitch + x], for x <= width-4 and y <= height-4. Entries outside that are readable, and mean nothing.
+struct SumsView {
+  const std::uint16_t* data = nullptr;
+  std::ptrdiff_t pitch = 0;
+
+  [[nodiscard]] const std::uint16_t* at(int x, int y) const { return data + y * pitch + x; }
+};
+
+/// The quantization of one plane, in the orders in which kernels want it.
+struct TransformTable {
+  TransformTable() = default;
+  TransformTable(const QuantizationTable& quantization, int plane);
+
+  alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, raster order
+  alignas(64) std::array<std::int32_t, 64> raster_steps{};
+  alignas(64) std::array<std::int16_t, 64> limits{};  ///< largest magnitude that can be coded, zig-zag order
+  QuantizationTable steps{};                          ///< zig-zag order
+  int plane = 0;
+};
+
+/// Sums over a 4x4 block of two pictures that SSIM is made of: Σa, Σb, Σ(a²+b²), Σab.
+struct SsimSums {
+  std::int32_t a = 0;
+  std::int32_t b = 0;
+  std::int32_t squares = 0;
+  std::int32_t products = 0;
+};
+
+/// Bytes that must be readable before and behind every plane given to a kernel, and entries behind every plane of sums;
+/// what is in them does not matter.
 inline constexpr std::size_t kPlaneGuard = 64;
 
 /// The functions that exist once per instruction set. All of them give the same results, bit for bit.
 struct Kernels {
   SimdLevel level;
 
-  /// Exhaustive search: the first minimum in raster order.
-  BestCandidate (*search_full)(const BlockSearch& block);
+  /// SAD of two 8x8 blocks.
+  std::uint32_t (*sad)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-  /// Residual, forward transform and quantization of one block of `plane`; levels in zig-zag order.
+  /// Exhaustive search, candidate by candidate: the first minimum in raster order.
+  BestCandidate (*search_brute)(const BlockSearch& block);
+
+  /// The same result, given the sums of the reference plane and any one candidate of the window with its SAD: candidates
+  /// whose sums alone prove that they are worse than the best known are left out.
+  BestCandidate (*search_eliminating)(const BlockSearch& block, const SumsView& sums, const BestCandidate& start);
+
+  /// Sums of the 4x4 samples at (0..count-1, y); reads four rows of count+3 samples.
+  void (*sums_of_row)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
+
+  /// Residual, forward transform and quantization of one block; levels in zig-zag order.
   void (*code_block)(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                     std::ptrdiff_t prediction_pitch, const QuantizationTable& steps, int plane,
-                     std::int16_t levels[64]);
+                     std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]);
 
   /// Dequantization, inverse transform and reconstruction of one block.
-  void (*restore_block)(const std::int16_t levels[64], const QuantizationTable& steps, const std::uint8_t* prediction,
+  void (*restore_block)(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
                         std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
                         std::ptrdiff_t reconstruction_pitch);
 
   /// Sum of squared differences of `count` samples.
   std::uint64_t (*squared_error)(const std::uint8_t* a, const std::uint8_t* b, std::size_t count);
+
+  /// Sums of `count` 4x4 blocks that lie side by side.
+  void (*ssim_sums)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
+                    int count, SsimSums* sums);
 };
 
 /// The kernels of `level`, or the best this machine has. Throws Error (usage) for a level it has not.
@@ -55,5 +99,11 @@ struct Kernels {
 
 /// The definition of correct.
 [[nodiscard]] const Kernels& scalar_kernels();
+
+// Those of the instruction sets that this build has code for; they may be called only where the machine has them.
+[[nodiscard]] const Kernels& sse4_kernels();
+[[nodiscard]] const Kernels& avx2_kernels();
+[[nodiscard]] const Kernels& avx512_kernels();
+[[nodiscard]] const Kernels& neon_kernels();
 
 }  // namespace c63::cpu

@@ -18,7 +18,7 @@ std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::
   return sum;
 }
 
-BestCandidate search_full(const BlockSearch& block) {
+BestCandidate search_brute(const BlockSearch& block) {
   BestCandidate best{.x = block.window.left, .y = block.window.top, .sad = UINT32_MAX};
   for (int y = block.window.top; y < block.window.bottom; ++y) {
     for (int x = block.window.left; x < block.window.right; ++x) {
@@ -30,8 +30,22 @@ BestCandidate search_full(const BlockSearch& block) {
   return best;
 }
 
+BestCandidate search_eliminating(const BlockSearch& block, const SumsView&, const BestCandidate&) {
+  return search_brute(block);
+}
+
+void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
+  for (int x = 0; x < count; ++x) {
+    int sum = 0;
+    for (int j = 0; j < 4; ++j) {
+      for (int i = 0; i < 4; ++i) sum += samples[j * pitch + x + i];
+    }
+    sums[x] = static_cast<std::uint16_t>(sum);
+  }
+}
+
 void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                std::ptrdiff_t prediction_pitch, const QuantizationTable& steps, int plane, std::int16_t levels[64]) {
+                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
   std::int16_t residual[64];
   for (int y = 0; y < kBlockSize; ++y) {
     for (int x = 0; x < kBlockSize; ++x) {
@@ -41,14 +55,16 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   }
   float coefficients[64];
   forward_dct(residual, coefficients, kDctCosines);
-  for (int k = 0; k < 64; ++k) levels[k] = clamp_coefficient(quantize(coefficients[kZigZag[k]], steps[k]), k, plane);
+  for (int k = 0; k < 64; ++k) {
+    levels[k] = clamp_coefficient(quantize(coefficients[kZigZag[k]], table.steps[k]), k, table.plane);
+  }
 }
 
-void restore_block(const std::int16_t levels[64], const QuantizationTable& steps, const std::uint8_t* prediction,
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
                    std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
                    std::ptrdiff_t reconstruction_pitch) {
   float coefficients[64];
-  for (int k = 0; k < 64; ++k) coefficients[kZigZag[k]] = static_cast<float>(dequantize(levels[k], steps[k]));
+  for (int k = 0; k < 64; ++k) coefficients[kZigZag[k]] = static_cast<float>(dequantize(levels[k], table.steps[k]));
   std::int16_t residual[64];
   inverse_dct(coefficients, residual, kDctCosines);
   for (int y = 0; y < kBlockSize; ++y) {
@@ -68,10 +84,29 @@ std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::s
   return sum;
 }
 
+void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
+               SsimSums* sums) {
+  for (int block = 0; block < count; ++block) {
+    SsimSums s;
+    for (int y = 0; y < 4; ++y) {
+      for (int x = 0; x < 4; ++x) {
+        const int p = a[y * a_pitch + 4 * block + x];
+        const int q = b[y * b_pitch + 4 * block + x];
+        s.a += p;
+        s.b += q;
+        s.squares += p * p + q * q;
+        s.products += p * q;
+      }
+    }
+    sums[block] = s;
+  }
+}
+
 }  // namespace
 
 const Kernels& scalar_kernels() {
-  static constexpr Kernels kScalar{SimdLevel::scalar, search_full, code_block, restore_block, squared_error};
+  static constexpr Kernels kScalar{SimdLevel::scalar, sad_8x8,    search_brute,  search_eliminating, sums_of_row,
+                                   code_block,        restore_block, squared_error, ssim_sums};
   return kScalar;
 }
 

@@ -1,6 +1,7 @@
 #include "cpu/padded_picture.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace c63::cpu {
 
@@ -23,9 +24,13 @@ ConstPlaneView PaddedPicture::plane(int index) const {
   return {samples_.data() + offsets_[index], g.width, g.height, g.width};
 }
 
-void PaddedPicture::assign(std::span<const std::uint8_t> frame) {
-  const auto planes = split_planes(frame, geometry_.width(), geometry_.height());
-  for (int p = 0; p < kPlanes; ++p) std::ranges::copy(planes[p], samples_.data() + offsets_[p]);
+void PaddedPicture::lay_out() {
+  const auto planes = split_planes(input(), geometry_.width(), geometry_.height());
+  for (int p = kPlanes - 1; p >= 0; --p) {  // upwards in memory, so the last plane goes first
+    std::uint8_t* const to = samples_.data() + offsets_[p];
+    if (to != planes[p].data()) std::memmove(to, planes[p].data(), planes[p].size());
+    std::fill(to + planes[p].size(), to + geometry_.plane(p).samples(), std::uint8_t{0});
+  }
 }
 
 void PaddedPicture::copy_to(std::span<std::uint8_t> frame) const {

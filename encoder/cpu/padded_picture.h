@@ -20,8 +20,11 @@ class PaddedPicture {
   [[nodiscard]] PlaneView plane(int index);
   [[nodiscard]] ConstPlaneView plane(int index) const;
 
-  /// Fills the planes linearly with one frame of input, as the codec lays it out; what lies behind it stays zero.
-  void assign(std::span<const std::uint8_t> frame);
+  /// Room for one frame of input, planes without gaps, in the memory of the planes; lay_out() makes planes of it.
+  [[nodiscard]] std::span<std::uint8_t> input() { return std::span(samples_).subspan(kPlaneGuard, geometry_.frame_bytes()); }
+  /// Moves what input() was filled with to its planes, which it fills linearly, as the codec lays frames out; what lies
+  /// behind it in a plane becomes zero.
+  void lay_out();
   /// One frame of output: the first coded samples of each plane.
   void copy_to(std::span<std::uint8_t> frame) const;
   /// The part of plane `index` that belongs to the picture.

@@ -25,7 +25,8 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Bytes of buffers that a lane takes at most, in pictures: three inputs, three frames of 16-bit levels, three pictures.
+/// Bytes of buffers that a lane takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
+/// reference, 16-bit sums for the search, and one for what is small or coded.
 constexpr std::uint64_t kPicturesPerLane = 12;
 
 /// How many lanes a run can feed: no more than it has GOPs and the memory limit holds, where half of it is for frames

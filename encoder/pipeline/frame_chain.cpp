@@ -19,8 +19,12 @@ DecodedFrame FrameChain::decode(const ParsedFrame& frame) {
 
   const cpu::PaddedPicture& reference = pictures_[1 - reconstruction_];
   cpu::PaddedPicture& picture = pictures_[reconstruction_];
+  if (frame.tables != tables_) {
+    tables_ = frame.tables;
+    for (int p = 0; p < kPlanes; ++p) transforms_[p] = cpu::TransformTable(tables_[p], p);
+  }
   for (int row = 0; row < frame.geometry.mcu_rows(); ++row) {
-    cpu::restore_row(symbols_, frame.tables, kernels_, reference, picture, keep_prediction_ ? &prediction_ : nullptr,
+    cpu::restore_row(symbols_, transforms_, kernels_, reference, picture, keep_prediction_ ? &prediction_ : nullptr,
                      row);
   }
   reconstruction_ = 1 - reconstruction_;

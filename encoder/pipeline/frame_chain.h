@@ -36,6 +36,8 @@ class FrameChain {
   const cpu::Kernels& kernels_;
   std::optional<Geometry> geometry_;
   FrameSymbols symbols_;
+  QuantizationTables tables_{};  ///< those of transforms_
+  std::array<cpu::TransformTable, kPlanes> transforms_;
   std::array<cpu::PaddedPicture, 2> pictures_;
   int reconstruction_ = 0;  ///< index of the picture to be written next; the other one is the reference
   cpu::PaddedPicture prediction_;

@@ -1,0 +1,97 @@
+#if defined(C63_SIMD_X86)
+
+#include <immintrin.h>
+
+#include "cpu/kernels_portable.h"
+
+namespace c63::cpu {
+namespace {
+
+/// A row of eight samples, four times.
+__m256i four_times(const std::uint8_t* p) {
+  std::int64_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  return _mm256_set1_epi64x(bytes);
+}
+
+enum class Part { first, middle, last };
+
+/// Eight rows of the reference, as in search_avx512.cpp: sum i is that of the row of candidates whose number is i modulo
+/// 8. A register holds the candidates 0, 8, 16 and 24 positions from `reference`.
+template <Part kPart>
+[[gnu::always_inline]] inline void eight_rows(const __m256i (&block)[8], const std::uint8_t* reference,
+                                              std::ptrdiff_t pitch, int row, __m256i (&sums)[8], __m256i& best) {
+#pragma GCC unroll 8
+  for (int r = 0; r < (kPart == Part::last ? 7 : 8); ++r) {
+    const __m256i samples = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reference + r * pitch));
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; ++k) {
+      if ((kPart == Part::first && k > r) || (kPart == Part::last && k <= r)) continue;
+      __m256i& sum = sums[(r - k) & 7];
+      const __m256i sad = _mm256_sad_epu8(block[k], samples);
+      sum = k == 0 ? sad : _mm256_add_epi32(sum, sad);
+    }
+    if (kPart != Part::first || r == 7) {
+      const __m256i key = _mm256_or_si256(_mm256_slli_epi32(sums[(r - 7) & 7], 16), _mm256_set1_epi32(row + r - 7));
+      best = _mm256_min_epu32(best, key);
+    }
+  }
+}
+
+/// Searches 32 columns from `left` on, of which `columns` count.
+BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
+  const SearchWindow& window = search.window;
+  const int rows = window.bottom - window.top;
+  const std::ptrdiff_t pitch = search.reference.pitch;
+  __m256i block[8];
+  for (int k = 0; k < 8; ++k) block[k] = four_times(search.current + k * search.current_pitch);
+  std::uint32_t keys[32];
+  for (int phase = 0; phase < 8; ++phase) {
+    __m256i best = _mm256_set1_epi32(-1);
+    const std::uint8_t* reference = &search.reference.at(left + phase, window.top);
+    __m256i sums[8];
+    int row = 0;
+    if (rows >= 8) {
+      eight_rows<Part::first>(block, reference, pitch, row, sums, best);
+      for (row = 8; row + 8 <= rows; row += 8) {
+        eight_rows<Part::middle>(block, reference + row * pitch, pitch, row, sums, best);
+      }
+      eight_rows<Part::last>(block, reference + row * pitch, pitch, row, sums, best);
+    }
+    for (; row < rows; ++row) {
+      __m256i sum = _mm256_setzero_si256();
+      for (int k = 0; k < 8; ++k) {
+        const auto* p = reinterpret_cast<const __m256i*>(reference + (row + k) * pitch);
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(block[k], _mm256_loadu_si256(p)));
+      }
+      best = _mm256_min_epu32(best, _mm256_or_si256(_mm256_slli_epi32(sum, 16), _mm256_set1_epi32(row)));
+    }
+    alignas(32) std::uint64_t lanes[4];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), best);
+    for (int i = 0; i < 4; ++i) keys[8 * i + phase] = static_cast<std::uint32_t>(lanes[i]);
+  }
+  const std::uint32_t* first = std::min_element(keys, keys + std::min(columns, 32));
+  return {left + static_cast<int>(first - keys), window.top + static_cast<int>(*first & 0xFFFF), *first >> 16};
+}
+
+BestCandidate search_brute(const BlockSearch& search) {
+  BestCandidate best{.sad = UINT32_MAX};
+  for (int left = search.window.left; left < search.window.right; left += 32) {
+    const BestCandidate found = search_columns(search, left, search.window.right - left);
+    if (found.sad < best.sad || (found.sad == best.sad && found.y < best.y)) best = found;
+  }
+  return best;
+}
+
+}  // namespace
+
+const Kernels& avx2_kernels() {
+  static constexpr Kernels kKernels{SimdLevel::avx2,       portable::sad,           search_brute,
+                                    portable::search_eliminating, portable::sums_of_row, portable::code_block,
+                                    portable::restore_block, portable::squared_error, portable::ssim_sums};
+  return kKernels;
+}
+
+}  // namespace c63::cpu
+
+#endif

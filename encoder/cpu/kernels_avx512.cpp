@@ -1,0 +1,16 @@
+#if defined(C63_SIMD_X86)
+
+#include "cpu/kernels_avx512.h"
+
+namespace c63::cpu {
+
+const Kernels& avx512_kernels() {
+  static constexpr Kernels kKernels{SimdLevel::avx512,    avx512::sad,        avx512::search_brute,
+                                    avx512::search_eliminating, avx512::sums_of_row, avx512::code_block,
+                                    avx512::restore_block, avx512::squared_error, avx512::ssim_sums};
+  return kKernels;
+}
+
+}  // namespace c63::cpu
+
+#endif

@@ -1,0 +1,16 @@
+#if defined(C63_SIMD_NEON)
+
+#include "cpu/kernels_portable.h"
+
+namespace c63::cpu {
+
+const Kernels& neon_kernels() {
+  static constexpr Kernels kKernels{SimdLevel::neon,        portable::sad,           portable::search_brute,
+                                    portable::search_eliminating, portable::sums_of_row, portable::code_block,
+                                    portable::restore_block, portable::squared_error, portable::ssim_sums};
+  return kKernels;
+}
+
+}  // namespace c63::cpu
+
+#endif

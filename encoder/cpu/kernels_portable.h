@@ -1,0 +1,328 @@
+// The kernels in Highway's terms: one text for every instruction set that has no form of its own. A file that includes it
+// is compiled for one instruction set (Highway's static dispatch); everything here is local to that file, so that no other
+// file can be linked to code its machine may not have.
+
+#pragma once
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "codec/dct.h"
+#include "cpu/kernels.h"
+
+namespace c63::cpu {
+namespace {
+namespace portable {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// ---- motion search
+
+/// Two rows of eight samples in one register.
+using TwoRows = hn::Full128<std::uint8_t>;
+
+[[nodiscard]] inline hn::Vec<TwoRows> load_two_rows(const std::uint8_t* p, std::ptrdiff_t pitch) {
+  const hn::Half<TwoRows> half;
+  return hn::Combine(TwoRows(), hn::LoadU(half, p + pitch), hn::LoadU(half, p));
+}
+
+/// Sums of absolute differences of eight bytes each.
+[[nodiscard]] inline auto sads_of_eight(hn::Vec<TwoRows> a, hn::Vec<TwoRows> b) {
+  return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
+}
+
+/// The samples of a block, two rows to a register.
+struct PackedBlock {
+  hn::Vec<TwoRows> rows[4];
+
+  PackedBlock(const std::uint8_t* p, std::ptrdiff_t pitch)
+      : rows{load_two_rows(p, pitch), load_two_rows(p + 2 * pitch, pitch), load_two_rows(p + 4 * pitch, pitch),
+             load_two_rows(p + 6 * pitch, pitch)} {}
+
+  [[nodiscard]] std::uint32_t sad(const std::uint8_t* p, std::ptrdiff_t pitch) const {
+    const auto top = hn::Add(sads_of_eight(rows[0], load_two_rows(p, pitch)),
+                             sads_of_eight(rows[1], load_two_rows(p + 2 * pitch, pitch)));
+    const auto bottom = hn::Add(sads_of_eight(rows[2], load_two_rows(p + 4 * pitch, pitch)),
+                                sads_of_eight(rows[3], load_two_rows(p + 6 * pitch, pitch)));
+    const auto sum = hn::Add(top, bottom);
+    return static_cast<std::uint32_t>(hn::GetLane(hn::Add(sum, hn::Shuffle01(sum))));
+  }
+};
+
+[[nodiscard]] std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
+                                std::ptrdiff_t b_pitch) {
+  return PackedBlock(a, a_pitch).sad(b, b_pitch);
+}
+
+[[maybe_unused]] BestCandidate search_brute(const BlockSearch& search) {
+  const PackedBlock block(search.current, search.current_pitch);
+  const SearchWindow& window = search.window;
+  BestCandidate best{.sad = UINT32_MAX};
+  for (int y = window.top; y < window.bottom; ++y) {
+    for (int x = window.left; x < window.right; ++x) {
+      const std::uint32_t found = block.sad(&search.reference.at(x, y), search.reference.pitch);
+      if (found < best.sad) best = {x, y, found};
+    }
+  }
+  return best;
+}
+
+/// Sum of the 4x4 samples at p.
+[[nodiscard]] inline std::uint16_t sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
+  int sum = 0;
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 4; ++x) sum += p[y * pitch + x];
+  }
+  return static_cast<std::uint16_t>(sum);
+}
+
+BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, const BestCandidate& start) {
+  const hn::CappedTag<std::uint16_t, 16> d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+  const SearchWindow& window = search.window;
+  const PackedBlock block(search.current, search.current_pitch);
+  decltype(hn::Zero(d)) quarters[4];
+  for (int i = 0; i < 4; ++i) {
+    quarters[i] = hn::Set(
+        d, sum_of_4x4(search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch));
+  }
+  const auto difference = [&](const std::uint16_t* p, auto quarter) {
+    const auto sum = hn::LoadU(d, p);
+    return hn::Sub(hn::Max(sum, quarter), hn::Min(sum, quarter));
+  };
+
+  BestCandidate best = start;
+  for (int y = window.top; y < window.bottom; ++y) {
+    for (int x = window.left; x < window.right; x += kLanes) {
+      const std::uint16_t* top = sums.at(x, y);
+      const std::uint16_t* bottom = top + 4 * sums.pitch;
+      const auto bound = hn::Add(hn::Add(difference(top, quarters[0]), difference(top + 4, quarters[1])),
+                                 hn::Add(difference(bottom, quarters[2]), difference(bottom + 4, quarters[3])));
+      // Before the best candidate known, one that is as good would win. Bounds stay below 2^15.
+      const auto limit = hn::Set(d, static_cast<std::uint16_t>(best.sad + (y <= best.y ? 1 : 0)));
+      const hn::RebindToSigned<decltype(d)> signed_d;
+      const auto kept = hn::Lt(hn::BitCast(signed_d, bound), hn::BitCast(signed_d, limit));
+      std::uint8_t bytes[8] = {};
+      hn::StoreMaskBits(signed_d, kept, bytes);
+      unsigned bits = bytes[0] | static_cast<unsigned>(bytes[1]) << 8;
+      if (window.right - x < kLanes) bits &= (1U << (window.right - x)) - 1U;
+      for (; bits != 0; bits &= bits - 1) {
+        const int column = x + std::countr_zero(bits);
+        const std::uint32_t found = block.sad(&search.reference.at(column, y), search.reference.pitch);
+        if (found < best.sad || (found == best.sad && (y < best.y || (y == best.y && column < best.x)))) {
+          best = {column, y, found};
+        }
+      }
+    }
+  }
+  return best;
+}
+
+void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
+  constexpr int kStep = 64;
+  for (int x = 0; x < count; x += kStep) {
+    const int width = std::min(kStep, count - x);
+    std::uint16_t columns[kStep + 3];
+    const std::uint8_t* p = samples + x;
+    for (int i = 0; i < width + 3; ++i) {
+      columns[i] = static_cast<std::uint16_t>(p[i] + p[pitch + i] + p[2 * pitch + i] + p[3 * pitch + i]);
+    }
+    for (int i = 0; i < width; ++i) {
+      sums[x + i] = static_cast<std::uint16_t>(columns[i] + columns[i + 1] + columns[i + 2] + columns[i + 3]);
+    }
+  }
+}
+
+// ---- transform
+
+using Floats = hn::CappedTag<float, 8>;
+using Integers = hn::RebindToSigned<Floats>;
+inline constexpr std::size_t kFloats = hn::MaxLanes(Floats());
+
+/// weights[j][i] is how much input j counts in output i.
+struct Weights {
+  alignas(64) float rows[8][8];
+
+  constexpr explicit Weights(bool forward) : rows() {
+    for (std::size_t j = 0; j < 8; ++j) {
+      for (std::size_t i = 0; i < 8; ++i) rows[j][i] = forward ? kDctCosines[j][i] : kDctCosines[i][j];
+    }
+  }
+};
+constexpr Weights kForward(true);
+constexpr Weights kInverse(false);
+
+constexpr auto kZigZagOf = [] {
+  std::array<std::uint8_t, 64> positions{};
+  for (std::size_t k = 0; k < 64; ++k) positions[kZigZag[k]] = static_cast<std::uint8_t>(k);
+  return positions;
+}();
+
+/// Both passes of a transform: rows, then columns. Every output is the sum of the format: products in ascending order,
+/// each product and each sum rounded. Only the first `rows` rows of `in` are not zero.
+template <const Weights& kWeights>
+void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) {
+  const Floats d;
+  alignas(64) float middle[64];
+  for (std::size_t lane = 0; lane < 8; lane += kFloats) {
+    for (int v = 0; v < rows; ++v) {
+      auto sum = hn::Mul(hn::Set(d, in[v * 8]), hn::Load(d, kWeights.rows[0] + lane));
+#pragma GCC unroll 8
+      for (int j = 1; j < 8; ++j) {
+        sum = hn::Add(sum, hn::Mul(hn::Set(d, in[v * 8 + j]), hn::Load(d, kWeights.rows[j] + lane)));
+      }
+      hn::Store(sum, d, middle + v * 8 + lane);
+    }
+    for (int v = rows; v < 8; ++v) hn::Store(hn::Zero(d), d, middle + v * 8 + lane);
+  }
+  for (std::size_t lane = 0; lane < 8; lane += kFloats) {
+    for (int i = 0; i < 8; ++i) {
+      auto sum = hn::Mul(hn::Load(d, middle + lane), hn::Set(d, kWeights.rows[0][i]));
+#pragma GCC unroll 8
+      for (int j = 1; j < 8; ++j) {
+        sum = hn::Add(sum, hn::Mul(hn::Load(d, middle + j * 8 + lane), hn::Set(d, kWeights.rows[j][i])));
+      }
+      hn::Store(sum, d, out + i * 8 + lane);
+    }
+  }
+}
+
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
+                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
+  const Floats d;
+  const Integers di;
+  const hn::Rebind<std::uint8_t, Floats> bytes;
+  alignas(64) float residual[64];
+  for (int y = 0; y < 8; ++y) {
+    for (std::size_t x = 0; x < 8; x += kFloats) {
+      const auto a = hn::PromoteTo(di, hn::LoadU(bytes, current + y * current_pitch + x));
+      const auto b = hn::PromoteTo(di, hn::LoadU(bytes, prediction + y * prediction_pitch + x));
+      hn::Store(hn::ConvertTo(d, hn::Sub(a, b)), d, residual + y * 8 + x);
+    }
+  }
+  alignas(64) float coefficients[64];
+  transform<kForward>(residual, 8, coefficients);
+  for (int v = 0; v < 8; ++v) coefficients[v * 8] *= kDctScale;
+  for (int u = 0; u < 8; ++u) coefficients[u] *= kDctScale;
+
+  // The largest number below one half is added, not one half: then no number just below a tie is carried over it.
+  const auto below_half = hn::Set(d, 0x1.fffffep-2F);
+  alignas(64) std::int32_t quantized[64];
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < 64; i += kFloats) {
+    const auto quotient = hn::Div(hn::Load(d, coefficients + i), hn::Load(d, table.divisors.data() + i));
+    const auto level = hn::ConvertTo(di, hn::Add(quotient, hn::CopySign(below_half, quotient)));
+    hn::Store(level, di, quantized + i);
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(di, hn::Ne(level, hn::Zero(di)), bits);
+    mask |= static_cast<std::uint64_t>(bits[0] & ((1U << kFloats) - 1U)) << i;
+  }
+  std::fill_n(levels, 64, std::int16_t{0});
+  for (; mask != 0; mask &= mask - 1) {
+    const int position = std::countr_zero(mask);
+    const int k = kZigZagOf[static_cast<std::size_t>(position)];
+    const int limit = table.limits[static_cast<std::size_t>(k)];
+    levels[k] = static_cast<std::int16_t>(std::clamp<int>(quantized[position], -limit, limit));
+  }
+}
+
+/// One bit for each of the 64 levels that is not zero, level 0 in bit 0.
+std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
+  const hn::CappedTag<std::int16_t, 16> d;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  std::uint64_t mask = 0;
+  for (std::size_t k = 0; k < 64; k += kLanes) {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, levels + k), hn::Zero(d)), bits);
+    mask |= static_cast<std::uint64_t>(bits[0] | static_cast<unsigned>(bits[1]) << 8) << k;
+  }
+  return mask;
+}
+
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
+                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
+                   std::ptrdiff_t reconstruction_pitch) {
+  std::uint64_t mask = nonzero_mask(levels);
+  if (mask == 0) {
+    for (int y = 0; y < 8; ++y) {
+      std::memmove(reconstruction + y * reconstruction_pitch, prediction + y * prediction_pitch, 8);
+    }
+    return;
+  }
+  // A row of zeros adds zeros to every sum, whose sign is all that it could change; what is cut to an integer has none.
+  alignas(64) float coefficients[64] = {};
+  int last = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const int k = std::countr_zero(mask);
+    const int position = kZigZag[static_cast<std::size_t>(k)];
+    last = std::max(last, position);
+    coefficients[position] = scale_coefficient(
+        static_cast<float>(dequantize(levels[k], table.steps[static_cast<std::size_t>(k)])), position >> 3, position & 7);
+  }
+  alignas(64) float residual[64];
+  transform<kInverse>(coefficients, last / 8 + 1, residual);
+
+  const Floats d;
+  const Integers di;
+  const hn::Rebind<std::uint8_t, Floats> bytes;
+  const auto low_16_bits = [](auto v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
+  for (int y = 0; y < 8; ++y) {
+    for (std::size_t x = 0; x < 8; x += kFloats) {
+      const auto cut = low_16_bits(hn::ConvertTo(di, hn::Load(d, residual + y * 8 + x)));
+      const auto from = hn::PromoteTo(di, hn::LoadU(bytes, prediction + y * prediction_pitch + x));
+      hn::StoreU(hn::DemoteTo(bytes, low_16_bits(hn::Add(cut, from))), bytes,
+                 reconstruction + y * reconstruction_pitch + x);
+    }
+  }
+}
+
+// ---- quality: loops that compilers vectorize well
+
+std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
+  constexpr std::size_t kChunk = 32768;  // 255²·32768 stays below 2^32
+  std::uint64_t total = 0;
+  for (std::size_t start = 0; start < count; start += kChunk) {
+    const std::size_t end = std::min(start + kChunk, count);
+    std::uint32_t sum = 0;
+    for (std::size_t i = start; i < end; ++i) {
+      const int difference = a[i] - b[i];
+      sum += static_cast<std::uint32_t>(difference * difference);
+    }
+    total += sum;
+  }
+  return total;
+}
+
+void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
+               SsimSums* sums) {
+  constexpr int kStep = 8;
+  for (int block = 0; block < count; block += kStep) {
+    const int width = 4 * std::min(kStep, count - block);
+    std::int32_t columns[4][4 * kStep] = {};
+    for (int y = 0; y < 4; ++y) {
+      const std::uint8_t* p = a + y * a_pitch + 4 * block;
+      const std::uint8_t* q = b + y * b_pitch + 4 * block;
+      for (int x = 0; x < width; ++x) {
+        columns[0][x] += p[x];
+        columns[1][x] += q[x];
+        columns[2][x] += p[x] * p[x] + q[x] * q[x];
+        columns[3][x] += p[x] * q[x];
+      }
+    }
+    for (int i = 0; 4 * i < width; ++i) {
+      const auto total = [&](int kind) {
+        const std::int32_t* c = columns[kind] + 4 * i;
+        return c[0] + c[1] + c[2] + c[3];
+      };
+      sums[block + i] = {total(0), total(1), total(2), total(3)};
+    }
+  }
+}
+
+}  // namespace portable
+}  // namespace
+}  // namespace c63::cpu

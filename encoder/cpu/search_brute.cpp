@@ -1,0 +1,23 @@
+// Full search without any shortcut: for comparisons, and as a test of the kernels.
+
+#include "cpu/search_method.h"
+
+namespace c63::cpu {
+namespace {
+
+class BruteSearch final : public BlockSearcher {
+ public:
+  using BlockSearcher::BlockSearcher;
+
+  [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
+    return kernels_.search_brute(block_search(task));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<BlockSearcher> make_brute_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
+  return std::make_unique<BruteSearch>(kernels, geometry, range);
+}
+
+}  // namespace c63::cpu

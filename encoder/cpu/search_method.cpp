@@ -1,0 +1,44 @@
+#include "cpu/search_method.h"
+
+#include <algorithm>
+
+namespace c63::cpu {
+
+BestCandidate BlockSearcher::best_hint(const BlockTask& task) const {
+  const SearchWindow& w = task.window;
+  const auto candidate = [&](MotionVector vector) {
+    const int x = std::clamp(task.x + vector.x, w.left, w.right - 1);
+    const int y = std::clamp(task.y + vector.y, w.top, w.bottom - 1);
+    return BestCandidate{x, y, sad_at(task, x, y)};
+  };
+  BestCandidate best = candidate({});
+  MotionVector last;
+  for (const MotionVector hint : task.hints) {
+    if (hint == last) continue;  // neighbours mostly agree
+    last = hint;
+    const BestCandidate found = candidate(hint);
+    if (found.sad < best.sad) best = found;
+  }
+  return best;
+}
+
+std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Kernels& kernels,
+                                                   const PlaneGeometry& geometry, int range) {
+  switch (method) {
+    case SearchMethod::full_brute:
+      return make_brute_search(kernels, geometry, range);
+    case SearchMethod::zero:
+      return make_zero_search(kernels, geometry, range);
+    case SearchMethod::diamond:
+      return make_diamond_search(kernels, geometry, range);
+    case SearchMethod::hex:
+      return make_hex_search(kernels, geometry, range);
+    case SearchMethod::pyramid:
+      return make_pyramid_search(kernels, geometry, range);
+    case SearchMethod::full:
+      break;
+  }
+  return make_full_search(kernels, geometry, range);
+}
+
+}  // namespace c63::cpu

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "c63/motion.h"
+#include "c63/settings.h"
+#include "codec/geometry.h"
+#include "cpu/kernels.h"
+
+namespace c63::cpu {
+
+/// One block to search in the plane that a searcher was begun with.
+struct BlockTask {
+  int x = 0;  ///< of the block, in samples
+  int y = 0;
+  SearchWindow window;                  ///< not empty
+  std::span<const MotionVector> hints;  ///< vectors found nearby, which may be good here too; outside the window or not
+};
+
+/// A search method at work on one plane of one lane. A frame goes begin(), prepare_rows() of all rows, prepare(), then
+/// search() of all blocks. What search() returns depends on samples, task and method alone: never on the instruction set,
+/// nor on which thread searches which block when.
+class BlockSearcher {
+ public:
+  BlockSearcher(const Kernels& kernels, const PlaneGeometry& geometry, int range)
+      : kernels_(kernels), geometry_(geometry), range_(range) {}
+  virtual ~BlockSearcher() = default;
+  BlockSearcher(const BlockSearcher&) = delete;
+  BlockSearcher& operator=(const BlockSearcher&) = delete;
+
+  /// The planes to be searched next, of the geometry that the searcher was made for, with kPlaneGuard around them.
+  void begin(ConstPlaneView current, ConstPlaneView reference) {
+    current_ = current;
+    reference_ = reference;
+  }
+  /// Prepares what the method needs of rows [first, end) of the reference. Rows may be prepared at the same time.
+  virtual void prepare_rows(int /*first*/, int /*end*/) {}
+  /// Prepares the rest, on one thread.
+  virtual void prepare() {}
+  /// Finds the vector of a block. Blocks may be searched at the same time.
+  [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const = 0;
+
+  /// Whether vectors of other frames may be hints: only where they cannot change the result.
+  [[nodiscard]] virtual bool takes_any_hint() const { return false; }
+
+ protected:
+  [[nodiscard]] BlockSearch block_search(const BlockTask& task) const {
+    return {&current_.at(task.x, task.y), current_.pitch, reference_, task.window};
+  }
+  [[nodiscard]] std::uint32_t sad_at(const BlockTask& task, int x, int y) const {
+    return kernels_.sad(&current_.at(task.x, task.y), current_.pitch, &reference_.at(x, y), reference_.pitch);
+  }
+  /// The best of the zero vector and the hints, each moved to the nearest candidate of the window.
+  [[nodiscard]] BestCandidate best_hint(const BlockTask& task) const;
+
+  const Kernels& kernels_;
+  PlaneGeometry geometry_;
+  int range_;
+  ConstPlaneView current_;
+  ConstPlaneView reference_;
+};
+
+/// A searcher for planes of `geometry` with vectors of up to `range` samples.
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Kernels& kernels,
+                                                                 const PlaneGeometry& geometry, int range);
+
+// One for each method; each is in the file that has its name.
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_full_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                              int range);
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_brute_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                               int range);
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_zero_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                              int range);
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_diamond_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                                 int range);
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_hex_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                             int range);
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_pyramid_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                                 int range);
+
+}  // namespace c63::cpu

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <span>
+#include <string>
+
+namespace c63::parity {
+
+/// What test planes are filled with: the extremes of a stage's arithmetic, and everything between.
+enum class Content { zeros, ones, alternating, columns, random, extremes, gradient, noise_on_gray, shifted };
+
+inline constexpr std::array kContents = {Content::zeros,    Content::ones,     Content::alternating,
+                                         Content::columns,  Content::random,   Content::extremes,
+                                         Content::gradient, Content::noise_on_gray, Content::shifted};
+
+inline const char* name_of(Content content) {
+  constexpr std::array kNames = {"zeros",    "ones",     "alternating",   "columns", "random",
+                                 "extremes", "gradient", "noise_on_gray", "shifted"};
+  return kNames[static_cast<std::size_t>(content)];
+}
+
+/// Fills `width` samples of each row of `pitch` bytes; what lies between is left alone. The same seed gives the same.
+inline void fill(Content content, std::uint8_t* data, int width, int height, std::ptrdiff_t pitch, unsigned seed) {
+  std::mt19937 random(seed);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const unsigned r = random();
+      int value = 0;
+      switch (content) {
+        case Content::zeros: break;
+        case Content::ones: value = 255; break;
+        case Content::alternating: value = ((x + y + static_cast<int>(seed)) & 1) != 0 ? 255 : 0; break;
+        case Content::columns: value = ((x / 3 + static_cast<int>(seed)) & 1) != 0 ? 255 : 0; break;
+        case Content::random: value = static_cast<int>(r & 255); break;
+        case Content::extremes: value = (r & 1) != 0 ? 255 : 0; break;
+        case Content::gradient: value = (3 * x + 5 * y + static_cast<int>(seed)) & 255; break;
+        case Content::noise_on_gray: value = 126 + static_cast<int>(r % 5); break;
+        case Content::shifted:  // the same picture for every seed, moved: real motion to be found
+          value = (128 + ((x + static_cast<int>(seed)) * 7 ^ (y + 2 * static_cast<int>(seed)) * 11) % 100) & 255;
+          break;
+      }
+      data[y * pitch + x] = static_cast<std::uint8_t>(value);
+    }
+  }
+}
+
+}  // namespace c63::parity

@@ -1,0 +1,216 @@
+// The project's promise: the same settings give the same bytes on every instruction set, thread count and lane count.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "c63/decoder.h"
+#include "c63/encoder.h"
+#include "c63/error.h"
+#include "c63/motion.h"
+#include "contents.h"
+#include "codec/search_window.h"
+#include "cpu/kernels.h"
+
+namespace c63 {
+namespace {
+
+using parity::Content;
+
+/// Frames with motion, noise and flat parts.
+std::vector<std::uint8_t> make_video(int width, int height, int frames) {
+  std::vector<std::uint8_t> video;
+  for (int f = 0; f < frames; ++f) {
+    for (int p = 0; p < 3; ++p) {
+      std::vector<std::uint8_t> plane(plane_bytes(width, height, p));
+      const Content content = p == 0 ? Content::shifted : Content::noise_on_gray;
+      fill(content, plane.data(), static_cast<int>(plane.size()) / 4, 4, static_cast<std::ptrdiff_t>(plane.size() / 4),
+           static_cast<unsigned>(f + 1));
+      for (std::size_t i = 0; i < plane.size(); i += 97) plane[i] = static_cast<std::uint8_t>(i * 31 + 7 * f);
+      video.insert(video.end(), plane.begin(), plane.end());
+    }
+  }
+  return video;
+}
+
+class EncodeParity : public testing::TestWithParam<std::tuple<SimdLevel, SearchMethod>> {
+ protected:
+  void SetUp() override {
+    const auto levels = available_simd_levels();
+    if (std::ranges::find(levels, std::get<0>(GetParam())) == levels.end()) {
+      GTEST_SKIP() << "this machine or build has no " << name(std::get<0>(GetParam())) << " kernels";
+    }
+  }
+};
+
+TEST_P(EncodeParity, SameBytesAndPictures) {
+  const auto [level, method] = GetParam();
+  constexpr int kSizes[][2] = {{64, 48}, {100, 50}, {16, 16}, {40, 24}, {16, 130}};
+  for (const auto [width, height] : kSizes) {
+    const auto video = make_video(width, height, 11);
+    for (const int range : {16, 127}) {
+      EncoderSettings settings;
+      settings.width = width;
+      settings.height = height;
+      settings.key_interval = 4;
+      settings.method = method;
+      settings.search_range = range;
+      settings.simd = SimdLevel::scalar;
+      settings.threads = 1;
+      settings.lanes = 1;
+      const auto expected = encode(video, settings);
+      settings.simd = level;
+      for (const int threads : {1, 2, 5}) {
+        for (const int lanes : {1, 3}) {
+          settings.threads = threads;
+          settings.lanes = lanes;
+          ASSERT_EQ(encode(video, settings), expected)
+              << width << "x" << height << " range " << range << " threads " << threads << " lanes " << lanes;
+        }
+      }
+      const auto pictures = decode(expected, {.threads = 1, .simd = SimdLevel::scalar});
+      for (const int threads : {1, 3}) {
+        ASSERT_EQ(decode(expected, {.threads = threads, .simd = level}), pictures);
+      }
+    }
+  }
+}
+
+TEST(SearchMethods, FullIsBruteForce) {
+  const auto video = make_video(96, 80, 6);
+  EncoderSettings settings;
+  settings.width = 96;
+  settings.height = 80;
+  const auto full = encode(video, settings);
+  settings.method = SearchMethod::full_brute;
+  EXPECT_EQ(encode(video, settings), full);
+  settings.method = SearchMethod::zero;
+  EXPECT_NE(encode(video, settings), full);
+}
+
+TEST(EstimateMotion, FindsTheFirstMinimumOfTheCodecsWindow) {
+  constexpr int kWidth = 72;
+  constexpr int kHeight = 56;
+  std::vector<std::uint8_t> current(kWidth * kHeight);
+  std::vector<std::uint8_t> reference(kWidth * kHeight);
+  fill(Content::shifted, current.data(), kWidth, kHeight, kWidth, 9);
+  fill(Content::shifted, reference.data(), kWidth, kHeight, kWidth, 4);
+  const ConstPlaneView from{reference.data(), kWidth, kHeight, kWidth};
+  for (const int range : {1, 7, 16, 127}) {
+    for (const SearchMethod method : {SearchMethod::full, SearchMethod::full_brute}) {
+      const MotionField field = estimate_motion({current.data(), kWidth, kHeight, kWidth}, from, range, method);
+      ASSERT_EQ(field.columns, kWidth / 8);
+      ASSERT_EQ(field.rows, kHeight / 8);
+      for (int row = 0; row < field.rows; ++row) {
+        for (int column = 0; column < field.columns; ++column) {
+          const SearchWindow window = search_window(column, row, kWidth, kHeight, range);
+          const std::uint8_t* block = current.data() + row * 8 * kWidth + column * 8;
+          const auto best = cpu::scalar_kernels().search_brute({block, kWidth, from, window});
+          EXPECT_EQ(field.at(column, row).x, best.x - 8 * column);
+          EXPECT_EQ(field.at(column, row).y, best.y - 8 * row);
+          EXPECT_EQ(field.sads[static_cast<std::size_t>(row * field.columns + column)], best.sad);
+        }
+      }
+    }
+  }
+}
+
+TEST(EstimateMotion, FastMethodsStayInsideAndFindPlainMotion) {
+  constexpr int kWidth = 128;
+  constexpr int kHeight = 96;
+  // A smooth hill that moves by (5, -3): every descent leads to it.
+  const auto hill = [](int x, int y) {
+    const int d = (x - 64) * (x - 64) + (y - 48) * (y - 48);
+    return static_cast<std::uint8_t>(std::max(0, 250 - d / 12));
+  };
+  std::vector<std::uint8_t> current(kWidth * kHeight);
+  std::vector<std::uint8_t> reference(kWidth * kHeight);
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      reference[y * kWidth + x] = hill(x, y);
+      current[y * kWidth + x] = hill(x + 5, y - 3);
+    }
+  }
+  const ConstPlaneView a{current.data(), kWidth, kHeight, kWidth};
+  const ConstPlaneView b{reference.data(), kWidth, kHeight, kWidth};
+  for (const SearchMethod method :
+       {SearchMethod::zero, SearchMethod::diamond, SearchMethod::hex, SearchMethod::pyramid}) {
+    const MotionField field = estimate_motion(a, b, 16, method);
+    std::uint64_t sad = 0;
+    std::uint64_t zero_sad = 0;
+    for (int row = 0; row < field.rows; ++row) {
+      for (int column = 0; column < field.columns; ++column) {
+        const MotionVector v = field.at(column, row);
+        ASSERT_TRUE(vector_is_legal(column, row, kWidth, kHeight, v.x, v.y));
+        const auto found = cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth,
+                                                     &b.at(8 * column + v.x, 8 * row + v.y), kWidth);
+        EXPECT_EQ(field.sads[static_cast<std::size_t>(row * field.columns + column)], found);
+        sad += found;
+        zero_sad += cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth, &b.at(8 * column, 8 * row), kWidth);
+      }
+    }
+    if (method == SearchMethod::zero) {
+      EXPECT_EQ(sad, zero_sad);
+    } else {
+      EXPECT_LT(4 * sad, zero_sad) << name(method);
+      EXPECT_EQ(field.at(7, 6), (MotionVector{5, -3})) << name(method);
+    }
+  }
+}
+
+TEST(EstimateMotion, PyramidReachesFar) {
+  constexpr int kWidth = 320;
+  constexpr int kHeight = 256;
+  // Blots that are far larger than a block, moved by (-75, 50).
+  const auto picture = [](int x, int y) {
+    const int d1 = (x - 150) * (x - 150) + (y - 120) * (y - 120);
+    const int d2 = (x - 190) * (x - 190) + (y - 150) * (y - 150);
+    return static_cast<std::uint8_t>(std::max(0, 120 - d1 / 20) + std::max(0, 130 - d2 / 10));
+  };
+  std::vector<std::uint8_t> current(kWidth * kHeight);
+  std::vector<std::uint8_t> reference(kWidth * kHeight);
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      reference[y * kWidth + x] = picture(x, y);
+      current[y * kWidth + x] = picture(x - 75, y + 50);
+    }
+  }
+  const MotionField field = estimate_motion({current.data(), kWidth, kHeight, kWidth},
+                                            {reference.data(), kWidth, kHeight, kWidth}, 127, SearchMethod::pyramid);
+  EXPECT_EQ(field.at(225 / 8, 70 / 8), (MotionVector{-75, 50}));
+}
+
+TEST(EstimateMotion, RefusesWhatItCannotSearch) {
+  std::vector<std::uint8_t> samples(64 * 64);
+  const ConstPlaneView plane{samples.data(), 64, 64, 64};
+  const auto id_of = [](auto&& call) {
+    try {
+      (void)call();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.id();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(id_of([&] { return estimate_motion(plane, plane, 0); }), "C63-MERANGE-RANGE");
+  EXPECT_EQ(id_of([&] { return estimate_motion(plane, plane, 128); }), "C63-MERANGE-RANGE");
+  EXPECT_EQ(id_of([&] { return estimate_motion({samples.data(), 60, 64, 64}, {samples.data(), 60, 64, 64}, 8); }),
+            "C63-PLANE-SIZE");
+  EXPECT_EQ(id_of([&] { return estimate_motion(plane, {samples.data(), 32, 64, 64}, 8); }), "C63-PLANE-SIZE");
+  EXPECT_EQ(id_of([&] { return estimate_motion({}, {}, 8); }), "C63-PLANE-NULL");
+}
+
+std::string test_name(const testing::TestParamInfo<std::tuple<SimdLevel, SearchMethod>>& test) {
+  std::string text = std::string(name(std::get<0>(test.param))) + "_" + std::string(name(std::get<1>(test.param)));
+  std::ranges::replace(text, '-', '_');
+  return text;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryLevelAndMethod, EncodeParity,
+                         testing::Combine(testing::ValuesIn(all_simd_levels()), testing::ValuesIn(all_search_methods())),
+                         test_name);
+
+}  // namespace
+}  // namespace c63

@@ -1,0 +1,275 @@
+// One test body over every kernel and every instruction set: each must do exactly what the scalar kernel does.
+
+#include "cpu/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "contents.h"
+
+namespace c63::cpu {
+namespace {
+
+using parity::Content;
+using parity::fill;
+using parity::kContents;
+using parity::name_of;
+
+/// A plane in poisoned memory with the guard that kernels may read over.
+class Plane {
+ public:
+  Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
+      : width_(width), height_(height), pitch_(pitch),
+        bytes_(2 * kPlaneGuard + static_cast<std::size_t>(pitch * height), poison) {}
+  Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed) : Plane(width, height, pitch) {
+    fill(content, bytes_.data() + kPlaneGuard, width, height, pitch, seed);
+  }
+  [[nodiscard]] PlaneView view() { return {bytes_.data() + kPlaneGuard, width_, height_, pitch_}; }
+  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  int width_;
+  int height_;
+  std::ptrdiff_t pitch_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+class KernelParity : public testing::TestWithParam<SimdLevel> {
+ protected:
+  void SetUp() override {
+    const auto levels = available_simd_levels();
+    if (std::ranges::find(levels, GetParam()) == levels.end()) {
+      GTEST_SKIP() << "this machine or build has no " << name(GetParam()) << " kernels";
+    }
+    kernels_ = &kernels(GetParam());
+    ASSERT_EQ(kernels_->level, GetParam());
+  }
+
+  const Kernels& scalar_ = scalar_kernels();
+  const Kernels* kernels_ = nullptr;
+};
+
+TEST_P(KernelParity, Sad) {
+  for (const Content a : kContents) {
+    for (const Content b : kContents) {
+      Plane first(a, 24, 16, 24 + 7, 1);
+      Plane second(b, 24, 16, 24 + 13, 2);
+      for (int offset = 0; offset < 8; ++offset) {
+        const std::uint8_t* p = &first.view().at(offset, offset);
+        const std::uint8_t* q = &second.view().at(2 * offset, 8 - offset);
+        EXPECT_EQ(kernels_->sad(p, 31, q, 37), scalar_.sad(p, 31, q, 37)) << name_of(a) << " " << name_of(b);
+      }
+    }
+  }
+}
+
+/// The sums of a plane as a searcher keeps them.
+std::vector<std::uint16_t> sums_of(const Kernels& kernels, ConstPlaneView plane) {
+  std::vector<std::uint16_t> sums(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) +
+                                  4 * kPlaneGuard, 0xBEEF);
+  for (int y = 0; y + 4 <= plane.height; ++y) {
+    kernels.sums_of_row(plane.row(y), plane.pitch, plane.width - 3, sums.data() + y * plane.width);
+  }
+  return sums;
+}
+
+TEST_P(KernelParity, SumsOfRowsAndNothingBehindThem) {
+  for (const Content content : kContents) {
+    for (const int width : {8, 16, 40, 72, 104, 152}) {
+      Plane plane(content, width, 8, width + 5, 3);
+      EXPECT_EQ(sums_of(*kernels_, plane.view()), sums_of(scalar_, plane.view())) << name_of(content) << " " << width;
+    }
+  }
+}
+
+void expect_same(const BestCandidate& actual, const BestCandidate& expected, const std::string& what) {
+  EXPECT_EQ(actual.x, expected.x) << what;
+  EXPECT_EQ(actual.y, expected.y) << what;
+  EXPECT_EQ(actual.sad, expected.sad) << what;
+}
+
+TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
+  constexpr int kSizes[][2] = {{16, 16}, {48, 40}, {88, 24}, {16, 96}};
+  for (const auto [width, height] : kSizes) {
+    for (const Content content : kContents) {
+      Plane current(content, width, height, width + 3, 5);
+      Plane reference(content, width, height, width + 11, 6);
+      const ConstPlaneView from = reference.view();
+      const auto sums = sums_of(scalar_, from);
+      for (const int range : {1, 3, 8, 13, 16, 21, 40}) {
+        for (int row = 0; row < height / 8; ++row) {
+          for (int column = 0; column < width / 8; ++column) {
+            const SearchWindow window = search_window(column, row, width, height, range);
+            if (window.empty()) continue;
+            const BlockSearch search{&current.view().at(column * 8, row * 8), current.view().pitch, from, window};
+            const std::string what = std::string(name_of(content)) + " range " + std::to_string(range) + " block " +
+                                     std::to_string(column) + "," + std::to_string(row);
+            const BestCandidate expected = scalar_.search_brute(search);
+            expect_same(kernels_->search_brute(search), expected, what);
+            // Whatever it starts from: the first candidate, the last, the best itself, one in between.
+            const int places[][2] = {{window.left, window.top},
+                                     {window.right - 1, window.bottom - 1},
+                                     {expected.x, expected.y},
+                                     {(window.left + window.right) / 2, (window.top + window.bottom) / 2}};
+            for (const auto [x, y] : places) {
+              const BestCandidate start{x, y, scalar_.sad(search.current, search.current_pitch, &from.at(x, y), from.pitch)};
+              expect_same(kernels_->search_eliminating(search, {sums.data(), width}, start), expected, what);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
+  // A picture that repeats every 8 samples has the same SADs everywhere, one that repeats every 4 even nearer.
+  for (const int period : {4, 8, 16}) {
+    Plane plane(96, 96, 96);
+    for (int y = 0; y < 96; ++y) {
+      for (int x = 0; x < 96; ++x) {
+        plane.view().at(x, y) = static_cast<std::uint8_t>((x % period) * 13 + (y % period) * 29);
+      }
+    }
+    const auto sums = sums_of(scalar_, plane.view());
+    for (const int range : {16, 35}) {
+      const SearchWindow window = search_window(5, 6, 96, 96, range);
+      const BlockSearch search{&plane.view().at(40, 48), 96, plane.view(), window};
+      const BestCandidate expected = scalar_.search_brute(search);
+      EXPECT_EQ(expected.sad, 0U);
+      expect_same(kernels_->search_brute(search), expected, "brute");
+      for (int y = window.top; y < window.bottom; y += 3) {
+        for (int x = window.left; x < window.right; x += 5) {
+          const BestCandidate start{x, y, scalar_.sad(search.current, 96, &plane.view().at(x, y), 96)};
+          expect_same(kernels_->search_eliminating(search, {sums.data(), 96}, start), expected, "eliminating");
+        }
+      }
+    }
+  }
+}
+
+/// Codes one block, with poison where the levels go and behind them.
+std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                               const std::uint8_t* prediction, std::ptrdiff_t prediction_pitch,
+                               const TransformTable& table) {
+  std::vector<std::int16_t> levels(64 + 16, 0x5A5A);
+  kernels.code_block(current, current_pitch, prediction, prediction_pitch, table, levels.data() + 8);
+  return levels;
+}
+
+TEST_P(KernelParity, CodeBlock) {
+  constexpr std::uint8_t kZeros[8] = {};
+  for (const int qp : {5, 10, 25, 26, 37, 50}) {
+    const QuantizationTables tables = make_quantization_tables(qp);
+    for (int plane = 0; plane < kPlanes; ++plane) {
+      const TransformTable table(tables[plane], plane);
+      for (const Content a : kContents) {
+        for (const Content b : kContents) {
+          for (unsigned seed = 0; seed < 4; ++seed) {
+            Plane current(a, 24, 24, 29, seed);
+            Plane prediction(b, 24, 24, 24, seed + 100);
+            const std::uint8_t* p = &current.view().at(static_cast<int>(seed) * 3, 5);
+            const std::uint8_t* q = &prediction.view().at(7, static_cast<int>(seed));
+            ASSERT_EQ(code(*kernels_, p, 29, q, 24, table), code(scalar_, p, 29, q, 24, table))
+                << name_of(a) << " " << name_of(b) << " qp " << qp << " plane " << plane;
+            ASSERT_EQ(code(*kernels_, p, 29, kZeros, 0, table), code(scalar_, p, 29, kZeros, 0, table))
+                << name_of(a) << " from nothing, qp " << qp << " plane " << plane;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(KernelParity, CodeBlockOnTies) {
+  // Flat residuals put the DC coefficient, and cosines the others, on and around the halves where rounding turns.
+  const TransformTable table(make_quantization_tables(25)[0], 0);
+  constexpr std::uint8_t kZeros[8] = {};
+  for (int value = 0; value < 256; ++value) {
+    for (int other = 0; other < 256; other += 3) {
+      std::uint8_t block[64];
+      for (int i = 0; i < 64; ++i) block[i] = static_cast<std::uint8_t>(i % 2 == 0 || i < value % 64 ? value : other);
+      ASSERT_EQ(code(*kernels_, block, 8, kZeros, 0, table), code(scalar_, block, 8, kZeros, 0, table));
+    }
+  }
+}
+
+/// Restores one block into a poisoned plane.
+std::vector<std::uint8_t> restore(const Kernels& kernels, const std::int16_t* levels, const TransformTable& table,
+                                  const std::uint8_t* prediction, std::ptrdiff_t prediction_pitch) {
+  Plane out(24, 24, 27);
+  kernels.restore_block(levels, table, prediction, prediction_pitch, &out.view().at(5, 9), 27);
+  return out.bytes();
+}
+
+TEST_P(KernelParity, RestoreBlockWithAnyLevelsAndSteps) {
+  std::mt19937 random(7);
+  constexpr std::uint8_t kZeros[8] = {};
+  for (int round = 0; round < 6000; ++round) {
+    QuantizationTable steps;
+    const bool hostile = round % 2 == 0;
+    for (auto& step : steps) step = static_cast<std::uint8_t>(hostile ? random() % 256 : 1 + random() % 60);
+    if (round % 16 == 0) steps.fill(255);
+    const TransformTable table(steps, round % 3);
+    std::int16_t levels[64] = {};
+    const unsigned count = round % 5 == 0 ? 64 : random() % 12;
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned k = count == 64 ? i : (round % 7 == 0 ? 0 : random() % 64);
+      const int value = hostile ? static_cast<int>(random() % 65536) - 32768 : static_cast<int>(random() % 41) - 20;
+      levels[k] = static_cast<std::int16_t>(value);
+      if (round % 32 == 0) levels[k] = (random() & 1) != 0 ? INT16_MAX : INT16_MIN;
+      if (round % 64 == 0) levels[k] = INT16_MIN;
+    }
+    Plane prediction(kContents[static_cast<std::size_t>(round) % kContents.size()], 24, 24, 25, 8);
+    const std::uint8_t* from = &prediction.view().at(round % 16, round % 11);
+    ASSERT_EQ(restore(*kernels_, levels, table, from, 25), restore(scalar_, levels, table, from, 25)) << round;
+    ASSERT_EQ(restore(*kernels_, levels, table, kZeros, 0), restore(scalar_, levels, table, kZeros, 0)) << round;
+  }
+}
+
+TEST_P(KernelParity, SquaredError) {
+  for (const Content a : kContents) {
+    for (const Content b : {Content::zeros, Content::ones, Content::random, Content::extremes}) {
+      for (const int count : {0, 1, 7, 31, 32, 33, 63, 64, 65, 1000, 38016, 1100001}) {
+        if (count > 100000 && a != Content::ones) continue;
+        Plane first(a, count, 1, count, 1);
+        Plane second(b, count, 1, count, 2);
+        const auto size = static_cast<std::size_t>(count);
+        EXPECT_EQ(kernels_->squared_error(first.view().data, second.view().data, size),
+                  scalar_.squared_error(first.view().data, second.view().data, size))
+            << name_of(a) << " " << name_of(b) << " " << count;
+      }
+    }
+  }
+}
+
+TEST_P(KernelParity, SsimSums) {
+  for (const Content a : kContents) {
+    for (const Content b : kContents) {
+      for (const int blocks : {1, 2, 7, 8, 9, 16, 23}) {
+        Plane first(a, 4 * blocks, 4, 4 * blocks + 3, 1);
+        Plane second(b, 4 * blocks, 4, 4 * blocks + 1, 2);
+        const auto run = [&](const Kernels& k) {
+          std::vector<SsimSums> sums(static_cast<std::size_t>(blocks) + 2, {-7, -7, -7, -7});
+          k.ssim_sums(first.view().data, first.view().pitch, second.view().data, second.view().pitch, blocks,
+                      sums.data());
+          std::vector<std::int32_t> flat;
+          for (const SsimSums& s : sums) flat.insert(flat.end(), {s.a, s.b, s.squares, s.products});
+          return flat;
+        };
+        EXPECT_EQ(run(*kernels_), run(scalar_)) << name_of(a) << " " << name_of(b) << " " << blocks;
+      }
+    }
+  }
+}
+
+std::string level_name(const testing::TestParamInfo<SimdLevel>& info) { return std::string(name(info.param)); }
+
+INSTANTIATE_TEST_SUITE_P(EveryLevel, KernelParity, testing::ValuesIn(all_simd_levels()), level_name);
+
+}  // namespace
+}  // namespace c63::cpu
