@@ -1,0 +1,374 @@
+// c63bench cpu: every CPU kernel on every instruction set of this machine, against ceilings measured in the same run.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+#include "bench/cpu_probe.h"
+#include "bench/registry.h"
+#include "bitstream/entropy_decoder.h"
+#include "bitstream/entropy_encoder.h"
+#include "bitstream/frame_header.h"
+#include "c63/encoder.h"
+#include "c63/error.h"
+#include "cpu/frame_coder.h"
+#include "cpu/kernels.h"
+
+namespace c63::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string video;
+  int width = 352;
+  int height = 288;
+  int frame = 60;
+  int rounds = 15;
+  std::string only;
+  std::string json;
+};
+
+/// Where results go, so that no compiler leaves out what made them.
+volatile std::uint64_t sink;
+
+/// Something to time: `amount` of `unit` a run.
+struct Case {
+  std::string name;
+  std::string level;
+  std::string unit;
+  double amount = 0;
+  std::function<void()> run;
+  std::vector<double> seconds = {};
+};
+
+/// Frames with motion and noise, for machines without a video at hand.
+std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
+  std::vector<std::uint8_t> video(static_cast<std::size_t>(frames) * frame_bytes(width, height));
+  std::uint32_t random = 1;
+  std::size_t i = 0;
+  for (int f = 0; f < frames; ++f) {
+    for (int p = 0; p < 3; ++p) {
+      const int w = p == 0 ? width : width / 2;
+      for (std::size_t k = 0; k < plane_bytes(width, height, p); ++k, ++i) {
+        random = random * 1664525 + 1013904223;
+        const int x = static_cast<int>(k) % w + 2 * f;
+        const int y = static_cast<int>(k) / w - f;
+        video[i] = static_cast<std::uint8_t>((x * x / 64 + y * 3 + ((x / 16 + y / 16) & 1) * 50 + (random >> 30)) & 255);
+      }
+    }
+  }
+  return video;
+}
+
+std::vector<std::uint8_t> read_frames(const Options& options, int count) {
+  const std::size_t size = frame_bytes(options.width, options.height);
+  if (options.video.empty()) return synthetic_video(options.width, options.height, count);
+  std::ifstream file(options.video, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(size) * options.frame);
+  std::vector<std::uint8_t> frames(size * static_cast<std::size_t>(count));
+  file.read(reinterpret_cast<char*>(frames.data()), static_cast<std::streamsize>(frames.size()));
+  if (!file) throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames to measure on", {.file = options.video});
+  return frames;
+}
+
+/// One inter frame in mid-video: everything that the kernels work on.
+class Scene {
+ public:
+  explicit Scene(const Options& options) : geometry_(options.width, options.height) {
+    constexpr int kFrames = 3;
+    const auto video = read_frames(options, kFrames);
+    settings_.width = options.width;
+    settings_.height = options.height;
+    reference_ = cpu::PaddedPicture(geometry_);
+    current_ = cpu::PaddedPicture(geometry_);
+    const cpu::FrameCoder coder(settings_, cpu::kernels());
+    FrameSymbols symbols(geometry_);
+    cpu::PaddedPicture reconstruction(geometry_);
+    cpu::Searchers searchers = coder.make_searchers();
+    for (int f = 0; f < kFrames; ++f) {
+      std::swap(reference_, reconstruction);
+      std::swap(previous_, symbols);
+      if (f == 0) symbols = previous_ = FrameSymbols(geometry_);
+      std::ranges::copy(std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
+                        current_.input().begin());
+      current_.lay_out();
+      const cpu::FrameJob job{.key = f == 0, .current = &current_, .reference = &reference_,
+                              .reconstruction = &reconstruction, .symbols = &symbols, .previous = &previous_,
+                              .searchers = &searchers};
+      symbols.key = job.key;
+      if (!job.key) prepare(coder, job);
+      for (int row = 0; row < geometry_.mcu_rows(); ++row) {
+        if (!job.key) (void)coder.search_row(job, row);
+        coder.code_row(job, row);
+      }
+    }
+    symbols_ = std::move(symbols);
+    reconstruction_ = std::move(reconstruction);
+  }
+
+  static void prepare(const cpu::FrameCoder& coder, const cpu::FrameJob& job) {
+    coder.begin_search(job);
+    for (int row = 0; row < coder.geometry().mcu_rows(); ++row) coder.prepare_row(job, row);
+    coder.prepare_search(job);
+  }
+
+  [[nodiscard]] const Geometry& geometry() const { return geometry_; }
+  [[nodiscard]] const EncoderSettings& settings() const { return settings_; }
+  [[nodiscard]] ConstPlaneView current() const { return current_.plane(0); }
+  [[nodiscard]] ConstPlaneView reference() const { return reference_.plane(0); }
+  [[nodiscard]] const FrameSymbols& symbols() const { return symbols_; }
+  [[nodiscard]] const FrameSymbols& previous() const { return previous_; }
+  [[nodiscard]] const cpu::PaddedPicture& current_picture() const { return current_; }
+  [[nodiscard]] const cpu::PaddedPicture& reference_picture() const { return reference_; }
+
+  template <typename Visit>
+  void for_each_luma_block(Visit&& visit) const {
+    const PlaneGeometry g = geometry_.plane(0);
+    for (int row = 0; row < g.rows; ++row) {
+      for (int column = 0; column < g.columns; ++column) {
+        visit(row * g.columns + column, column, row,
+              search_window(column, row, g.width, g.height, settings_.search_range));
+      }
+    }
+  }
+
+ private:
+  Geometry geometry_;
+  EncoderSettings settings_;
+  cpu::PaddedPicture current_;
+  cpu::PaddedPicture reference_;
+  cpu::PaddedPicture reconstruction_;
+  FrameSymbols symbols_;
+  FrameSymbols previous_;
+};
+
+/// Searches the luma of the scene as the encoder does.
+std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
+  searcher.begin(scene.current(), scene.reference());
+  searcher.prepare_rows(0, scene.current().height);
+  searcher.prepare();
+  const auto& previous = scene.previous().planes[0].vectors;
+  const int columns = scene.geometry().plane(0).columns;
+  std::vector<MotionVector> above(static_cast<std::size_t>(columns) + 1);
+  MotionVector left;
+  std::uint64_t total = 0;
+  scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& window) {
+    const MotionVector hints[] = {left, above[column], above[column + 1], previous[block]};
+    const cpu::BestCandidate best = searcher.search({8 * column, 8 * row, window, hints});
+    left = above[column] = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
+    total += best.sad;
+  });
+  return total;
+}
+
+/// Candidates of a luma block in the mean: all, and those that the sums of 4x4 samples do not rule out, given the best
+/// of the neighbours' vectors.
+std::pair<double, double> candidates_per_block(const Scene& scene) {
+  const PlaneGeometry g = scene.geometry().plane(0);
+  std::vector<std::uint16_t> sums(g.samples());
+  const cpu::Kernels& kernels = cpu::scalar_kernels();
+  for (int y = 0; y + 4 <= g.height; ++y) {
+    kernels.sums_of_row(scene.reference().row(y), g.width, g.width - 3, sums.data() + static_cast<std::ptrdiff_t>(y) * g.width);
+  }
+  std::uint64_t all = 0;
+  std::uint64_t tested = 0;
+  const auto& vectors = scene.symbols().planes[0].vectors;
+  scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& w) {
+    const std::uint8_t* samples = &scene.current().at(8 * column, 8 * row);
+    std::uint32_t best = UINT32_MAX;
+    const auto hint = [&](MotionVector v) {
+      const int x = std::clamp(8 * column + v.x, w.left, w.right - 1);
+      const int y = std::clamp(8 * row + v.y, w.top, w.bottom - 1);
+      best = std::min(best, kernels.sad(samples, g.width, &scene.reference().at(x, y), g.width));
+      ++tested;
+    };
+    hint({});
+    if (column > 0) hint(vectors[block - 1]);
+    if (row > 0) hint(vectors[block - g.columns]);
+    hint(scene.previous().planes[0].vectors[block]);
+    std::uint16_t quarters[4];
+    for (int i = 0; i < 4; ++i) kernels.sums_of_row(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, quarters + i);
+    for (int y = w.top; y < w.bottom; ++y) {
+      for (int x = w.left; x < w.right; ++x) {
+        std::uint32_t bound = 0;
+        for (int i = 0; i < 4; ++i) {
+          bound += static_cast<std::uint32_t>(
+              std::abs(sums[static_cast<std::size_t>((y + i / 2 * 4) * g.width + x + i % 2 * 4)] - quarters[i]));
+        }
+        tested += bound < best ? 1 : 0;
+        ++all;
+      }
+    }
+  });
+  const double blocks = g.blocks();
+  return {static_cast<double>(all) / blocks, static_cast<double>(tested) / blocks};
+}
+
+void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel level, double candidates) {
+  const cpu::Kernels& k = cpu::kernels(level);
+  const std::string text(name(level));
+  const PlaneGeometry g = scene.geometry().plane(0);
+  const double blocks = g.blocks();
+  const auto add = [&](const char* what, const char* unit, double amount, std::function<void()> run) {
+    cases.push_back({what, text, unit, amount, std::move(run)});
+  };
+
+  const double differences = candidates * blocks * 64;
+  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full, SearchMethod::diamond}) {
+    const std::shared_ptr<cpu::BlockSearcher> searcher =
+        cpu::make_block_searcher(method, k, g, scene.settings().search_range);
+    const std::string what = "search " + std::string(name(method));
+    add(what.c_str(), "absdiff", differences, [&scene, searcher] { sink = search_luma(scene, *searcher); });
+  }
+  add("sad", "absdiff", blocks * 64, [&scene, &k, g] {
+    std::uint64_t total = 0;
+    scene.for_each_luma_block([&](int, int column, int row, const SearchWindow&) {
+      total += k.sad(&scene.current().at(8 * column, 8 * row), g.width, &scene.reference().at(8 * column, 8 * row), g.width);
+    });
+    sink = total;
+  });
+  const auto sums = std::make_shared<std::vector<std::uint16_t>>(g.samples());
+  add("sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, sums] {
+    for (int y = 0; y + 4 <= g.height; ++y) {
+      k.sums_of_row(scene.reference().row(y), g.width, g.width - 3, sums->data() + static_cast<std::ptrdiff_t>(y) * g.width);
+    }
+  });
+  const auto table = std::make_shared<cpu::TransformTable>(make_quantization_tables(25)[0], 0);
+  const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
+  add("code_block", "byte", static_cast<double>(g.samples()), [&scene, &k, g, table, levels] {
+    scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow&) {
+      const MotionVector v = scene.symbols().planes[0].vectors[block];
+      k.code_block(&scene.current().at(8 * column, 8 * row), g.width,
+                   &scene.reference().at(8 * column + v.x, 8 * row + v.y), g.width, *table, levels->data() + 64 * block);
+    });
+  });
+  const auto out = std::make_shared<cpu::PaddedPicture>(scene.geometry());
+  add("restore_block", "byte", static_cast<double>(g.samples()), [&scene, &k, g, table, out] {
+    scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow&) {
+      const MotionVector v = scene.symbols().planes[0].vectors[block];
+      k.restore_block(scene.symbols().planes[0].block(block), *table,
+                      &scene.reference().at(8 * column + v.x, 8 * row + v.y), g.width,
+                      &out->plane(0).at(8 * column, 8 * row), g.width);
+    });
+  });
+  add("squared_error", "byte", static_cast<double>(g.samples()), [&scene, &k, g] {
+    sink = k.squared_error(scene.current().data, scene.reference().data, g.samples());
+  });
+  const auto ssim = std::make_shared<std::vector<cpu::SsimSums>>(static_cast<std::size_t>(g.width / 4));
+  add("ssim_sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, ssim] {
+    for (int y = 0; y + 4 <= g.height; y += 4) {
+      k.ssim_sums(scene.current().row(y), g.width, scene.reference().row(y), g.width, g.width / 4, ssim->data());
+    }
+  });
+}
+
+void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
+  const auto bytes = std::make_shared<std::vector<std::uint8_t>>();
+  const auto write = [&scene](std::vector<std::uint8_t>& out) {
+    BitCounts bits;
+    out.clear();
+    write_frame_header(out, scene.geometry(), make_quantization_tables(25), false);
+    encode_scan(scene.symbols(), out, bits);
+    write_frame_trailer(out);
+  };
+  write(*bytes);
+  const auto samples = static_cast<double>(scene.geometry().padded_samples());
+  cases.push_back({"entropy encode", "all", "byte", samples, [bytes, write] { write(*bytes); }});
+  const auto stream = std::make_shared<std::vector<std::uint8_t>>(*bytes);
+  ParsedFrame frame;
+  frame.geometry = scene.geometry();
+  frame.scan_offset = kFrameHeaderBytes;
+  frame.scan = std::span<const std::uint8_t>(*stream).subspan(kFrameHeaderBytes);
+  frame.scan = frame.scan.first(frame.scan.size() - kFrameTrailerBytes);
+  const auto symbols = std::make_shared<FrameSymbols>(scene.geometry());
+  const auto scratch = std::make_shared<std::vector<std::uint8_t>>();
+  cases.push_back({"entropy decode", "all", "byte", samples,
+                   [stream, frame, symbols, scratch] { decode_scan(frame, *symbols, *scratch); }});
+}
+
+void run(const Options& options) {
+  const Scene scene(options);
+  const auto [all, tested] = candidates_per_block(scene);
+
+  constexpr double kClocks = 400000;
+  std::vector<Case> cases;
+  cases.push_back({"clock", "-", "cycle", kClocks, [] { run_clock(static_cast<std::uint64_t>(kClocks)); }});
+  for (const CeilingProbe& probe : ceiling_probes()) {
+    cases.push_back({probe.name, "ceiling", "absdiff", probe.absolute_differences, probe.run});
+  }
+  for (const SimdLevel level : available_simd_levels()) add_kernel_cases(cases, scene, level, all);
+  add_entropy_cases(cases, scene);
+
+  std::erase_if(cases, [&](const Case& c) {
+    return (c.name + " " + c.level).find(options.only) == std::string::npos && c.level != "ceiling" && c.level != "-";
+  });
+
+  // Interleaved: what disturbs the machine for a while disturbs all alike.
+  for (int round = 0; round <= options.rounds; ++round) {
+    for (Case& c : cases) {
+      if (c.level == "scalar" && round > 3) continue;  // they take long and serve as a scale only
+      const auto start = Clock::now();
+      c.run();
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      if (round > 0) c.seconds.push_back(seconds);
+    }
+  }
+
+  const double hertz = kClocks / summarize(cases[0].seconds).low;
+  const auto per_cycle = [&](const Case& c) {
+    Sample rate;
+    const Sample seconds = summarize(c.seconds);
+    rate.median = c.amount / seconds.median / hertz;
+    rate.low = c.amount / seconds.high / hertz;
+    rate.high = c.amount / seconds.low / hertz;
+    return rate;
+  };
+  nlohmann::json figures{{"bench", "cpu"},
+                         {"clock_ghz", hertz / 1e9},
+                         {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
+                         {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
+                         {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
+  double ceiling = 0;
+  std::printf("%.2f GHz; a luma block has %.1f candidates, of which elimination tests %.1f\n\n", hertz / 1e9, all, tested);
+  std::printf("%-22s %-8s %10s %24s %12s %10s\n", "kernel", "level", "us", "per clock (p10..p90)", "unit", "ceiling");
+  for (const Case& c : cases) {
+    const Sample rate = per_cycle(c);
+    if (c.level == "ceiling") ceiling = std::max(ceiling, rate.median);
+    const Sample seconds = summarize(c.seconds);
+    const bool is_search = c.unit == "absdiff" && ceiling > 0 && c.level != "ceiling";
+    std::printf("%-22s %-8s %10.1f %10.2f (%5.1f..%5.1f) %12s", c.name.c_str(), c.level.c_str(), seconds.median * 1e6,
+                rate.median, rate.low, rate.high, c.unit.c_str());
+    if (is_search) std::printf(" %9.1f%%", 100 * rate.median / ceiling);
+    std::printf("\n");
+    nlohmann::json entry{{"kernel", c.name}, {"level", c.level}, {"unit", c.unit}, {"per_clock", to_json(rate)},
+                         {"microseconds", to_json({seconds.median * 1e6, seconds.low * 1e6, seconds.high * 1e6})}};
+    if (is_search) entry["share_of_ceiling"] = rate.median / ceiling;
+    figures["kernels"].push_back(std::move(entry));
+  }
+  write_json(options.json, std::move(figures));
+}
+
+void add_cpu(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("cpu", "CPU kernels on every instruction set, against measured ceilings");
+  command->set_help_flag("--help", "print this help");
+  command->add_option("--video", options->video, "raw 4:2:0 video to measure on (default: a synthetic one)");
+  command->add_option("-w,--width", options->width, "its width");
+  command->add_option("-h,--height", options->height, "its height");
+  command->add_option("--frame", options->frame, "frame to begin at");
+  command->add_option("--rounds", options->rounds, "how often everything is measured")->check(CLI::Range(1, 100000));
+  command->add_option("--only", options->only, "only kernels whose name and level contain this");
+  command->add_option("--json", options->json, "write the figures to this file (- for stdout)");
+  command->callback([options] { run(*options); });
+}
+
+const Registration kRegistration(add_cpu);
+
+}  // namespace
+}  // namespace c63::bench
