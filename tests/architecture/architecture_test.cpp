@@ -20,12 +20,14 @@ namespace fs = std::filesystem;
 constexpr int kMaxLines = 600;
 
 struct Include {
-  std::string from;    ///< file, relative to the repository
+  std::string from;  ///< file, relative to the repository
   int line = 0;
   std::string target;  ///< as written
   bool quoted = false;
 
-  [[nodiscard]] std::string place() const { return from + ":" + std::to_string(line) + ": #include \"" + target + "\""; }
+  [[nodiscard]] std::string place() const {
+    return from + ":" + std::to_string(line) + ": #include \"" + target + "\"";
+  }
 };
 
 const fs::path& root() {
@@ -74,8 +76,8 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
   return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return text.starts_with(prefix); });
 }
 
-/// The part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and the backend),
-/// "cuda_me/runtime", "tools", …
+/// The part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and the
+/// backend), "cuda_me/runtime", "tools", …
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
@@ -158,8 +160,10 @@ TEST(Architecture, CodecNeedsOnlyTheStandardLibrary) {
 }
 
 TEST(Architecture, EncoderNamesNoCuda) {
-  const std::vector<std::string> cuda = {"cuda", "cub/",  "thrust/", "nvtx3/", "nvToolsExt", "cooperative_groups",
-                                         "c63/cuda/", "device_launch", "cooperative_groups/", "mma.h"};
+  const std::vector<std::string> cuda = {"cuda",      "cub/",          "thrust/",
+                                         "nvtx3/",    "nvToolsExt",    "cooperative_groups",
+                                         "c63/cuda/", "device_launch", "cooperative_groups/",
+                                         "mma.h"};
   for (const Include& include : all_includes()) {
     if (!include.from.starts_with("encoder/")) continue;
     EXPECT_FALSE(starts_with_any(include.target, cuda)) << include.place() << ": encoder/ must build without CUDA";
@@ -208,8 +212,10 @@ TEST(Architecture, NoOtherFolderHoldsSources) {
   static const std::set<std::string> kFolders = {"encoder", "cuda_me", "tools", "tests"};
   for (const auto& entry : fs::directory_iterator(root())) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_directory() || name.starts_with(".") || name.starts_with("build") || kFolders.contains(name)) continue;
-    for (const fs::path& file : sources_under(name)) ADD_FAILURE() << file << ": sources live in encoder, cuda_me, tools, tests";
+    if (!entry.is_directory() || name.starts_with(".") || name.starts_with("build") || kFolders.contains(name))
+      continue;
+    for (const fs::path& file : sources_under(name))
+      ADD_FAILURE() << file << ": sources live in encoder, cuda_me, tools, tests";
   }
 }
 

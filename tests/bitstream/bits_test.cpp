@@ -89,8 +89,10 @@ TEST(BitWriter, RandomFieldsAreWrittenAsDescribedAndReadBack) {
     for (std::uint32_t i = 0; i < count; ++i) {
       const int bits = static_cast<int>(random.below(33));
       const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-      const std::uint32_t value =
-          kind == 0 ? random.next() : kind == 1 ? ~(random.below(8) == 0 ? random.next() : 0) : random.below(9) == 0 ? 1 : 0;
+      const std::uint32_t value = kind == 0              ? random.next()
+                                  : kind == 1            ? ~(random.below(8) == 0 ? random.next() : 0)
+                                  : random.below(9) == 0 ? 1
+                                                         : 0;
       fields.emplace_back(static_cast<std::uint32_t>(value & mask), bits);
     }
     const Bytes written = write(fields);

@@ -16,7 +16,8 @@ namespace c63::test {
 namespace {
 
 /// Random symbols that an encoder could have made. `density` of 64 coefficients are not zero, up to `largest`.
-FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t density, int largest, std::uint64_t seed) {
+FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t density, int largest,
+                            std::uint64_t seed) {
   Random random(seed);
   FrameSymbols symbols(geometry);
   symbols.key = key;
@@ -28,15 +29,18 @@ FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t de
       for (int k = 0; k < 64; ++k) {
         if (random.below(64) >= density) continue;
         const int limit = std::min(largest, k == 0 ? 1023 : max_ac_magnitude(p));
-        levels[k] = static_cast<std::int16_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * limit + 1))) - limit);
+        levels[k] = static_cast<std::int16_t>(
+            static_cast<int>(random.below(static_cast<std::uint32_t>(2 * limit + 1))) - limit);
       }
       plane.uses_vector[static_cast<std::size_t>(block)] = key ? 0 : random.below(8) != 0;
       if (plane.uses_vector[static_cast<std::size_t>(block)] == 0) continue;
       MotionVector vector;
       do {
         const int reach = random.below(3) == 0 ? 127 : 2;
-        vector.x = static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
-        vector.y = static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
+        vector.x =
+            static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
+        vector.y =
+            static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
       } while (!vector_is_legal(block % g.columns, block / g.columns, g.width, g.height, vector.x, vector.y));
       plane.vectors[static_cast<std::size_t>(block)] = vector;
     }
@@ -97,7 +101,9 @@ TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndBehindTheLast) {
     encode_scan(symbols, out, bits);
     return bits.luma - 3 * 6;  // the other three blocks: DC and end
   };
-  const auto length = [](int symbol) { return static_cast<std::uint64_t>(c63::kAcLumaCodes[static_cast<std::size_t>(symbol)].length); };
+  const auto length = [](int symbol) {
+    return static_cast<std::uint64_t>(c63::kAcLumaCodes[static_cast<std::size_t>(symbol)].length);
+  };
   const std::uint64_t dc = 2;
   EXPECT_EQ(bits_of({}), dc + length(0x00));
   EXPECT_EQ(bits_of({{1, 1}}), dc + length(0x01) + 1 + length(0x00));
@@ -125,7 +131,9 @@ TEST(EntropyCoding, ReusesOnlyTheLeftVectorOfTheSameRow) {
 
 TEST(BlockOrder, IsMcuByMcu) {
   std::vector<std::array<int, 3>> visits;
-  for_each_block_in_coding_order(Geometry(32, 32), [&](int p, int block, int column) { visits.push_back({p, block, column}); });
+  for_each_block_in_coding_order(Geometry(32, 32), [&](int p, int block, int column) {
+    visits.push_back({p, block, column});
+  });
   ASSERT_EQ(visits.size(), 24U);
   const std::vector<std::array<int, 3>> second = {{0, 2, 2}, {0, 3, 3}, {0, 6, 2}, {0, 7, 3}, {1, 1, 1}, {2, 1, 1}};
   EXPECT_TRUE(std::equal(second.begin(), second.end(), visits.begin() + 6));

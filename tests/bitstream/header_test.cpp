@@ -22,8 +22,8 @@ TEST(FrameHeader, IsLaidOutByteForByte) {
     EXPECT_EQ(h[6 + 65 * i], i);
     EXPECT_EQ(slice(7 + 65 * i, 64), Bytes(tables[i].begin(), tables[i].end()));
   }
-  EXPECT_EQ(slice(201, 20), (Bytes{0xFF, 0xC0, 0x00, 0x12, 0x08, 0x01, 0x20, 0x01, 0x60, 0x03, 0x01, 0x22, 0x00, 0x02,
-                                   0x11, 0x01, 0x03, 0x11, 0x02, 0x01}));
+  EXPECT_EQ(slice(201, 20), (Bytes{0xFF, 0xC0, 0x00, 0x12, 0x08, 0x01, 0x20, 0x01, 0x60, 0x03,
+                                   0x01, 0x22, 0x00, 0x02, 0x11, 0x01, 0x03, 0x11, 0x02, 0x01}));
   EXPECT_EQ(slice(221, 4), (Bytes{0xFF, 0xC4, 0x01, 0xA2}));
   EXPECT_EQ(h[225], 0x00);
   EXPECT_EQ(slice(226, 16), (Bytes{0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
@@ -39,7 +39,8 @@ TEST(FrameHeader, IsLaidOutByteForByte) {
   EXPECT_EQ(h[300 + 161], 0xFA);
   EXPECT_EQ(h[462], 0x11);
   EXPECT_EQ(slice(463, 16), (Bytes{0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119}));
-  EXPECT_EQ(slice(641, 14), (Bytes{0xFF, 0xDA, 0x00, 0x0C, 0x03, 0x01, 0x00, 0x02, 0x11, 0x03, 0x11, 0x00, 0x3F, 0x00}));
+  EXPECT_EQ(slice(641, 14),
+            (Bytes{0xFF, 0xDA, 0x00, 0x0C, 0x03, 0x01, 0x00, 0x02, 0x11, 0x03, 0x11, 0x00, 0x3F, 0x00}));
 
   Bytes inter;
   write_frame_header(inter, Geometry(352, 288), tables, false);
@@ -80,7 +81,8 @@ TEST(ScanSizes, BoundEveryScan) {
   for (int block = 0; block < 6; ++block) {
     const bool luma = block < 4;
     scan.vector(-127, 127).value(luma ? kDcLumaCodes : kDcChromaCodes, 2047);
-    for (int k = 1; k < 64; ++k) scan.symbol(luma ? kAcLumaCodes : kAcChromaCodes, luma ? 0x09 : 0x1A).bits(0x1FF, luma ? 9 : 10);
+    for (int k = 1; k < 64; ++k)
+      scan.symbol(luma ? kAcLumaCodes : kAcChromaCodes, luma ? 0x09 : 0x1A).bits(0x1FF, luma ? 9 : 10);
   }
   const Bytes frame = scan.frame(16, 16, true);
   EXPECT_LE(frame.size() - kFrameHeaderBytes - kFrameTrailerBytes, largest_scan(Geometry(16, 16)));

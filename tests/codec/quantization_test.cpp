@@ -93,7 +93,8 @@ TEST(Quantize, HalvesGoAwayFromZero) {
 }
 
 TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
-  for (int level = std::numeric_limits<std::int16_t>::min(); level <= std::numeric_limits<std::int16_t>::max(); ++level) {
+  for (int level = std::numeric_limits<std::int16_t>::min(); level <= std::numeric_limits<std::int16_t>::max();
+       ++level) {
     for (int step = 1; step <= 255; ++step) {
       // p/4 is exact in binary32 and double; std::round takes halves away from zero.
       const int product = level * step;

@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: make_corpus FOLDER\n");
     return 2;
   }
-  for (const std::string target : {"fuzz_decode", "fuzz_round_trip"}) fs::create_directories(fs::path(argv[1]) / target);
+  for (const std::string target : {"fuzz_decode", "fuzz_round_trip"})
+    fs::create_directories(fs::path(argv[1]) / target);
   write_streams(fs::path(argv[1]) / "fuzz_decode");
   write_videos(fs::path(argv[1]) / "fuzz_round_trip");
   return 0;

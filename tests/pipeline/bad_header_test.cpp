@@ -106,7 +106,8 @@ TEST_F(BadHeader, SofAfterTheScan) {
 
 TEST_F(BadHeader, TwoScans) {
   const std::size_t end = stream_.frames[1].size() - 2;
-  const Bytes scan(stream_.frames[1].begin() + layout::kSos, stream_.frames[1].begin() + static_cast<std::ptrdiff_t>(end));
+  const Bytes scan(stream_.frames[1].begin() + layout::kSos,
+                   stream_.frames[1].begin() + static_cast<std::ptrdiff_t>(end));
   stream_.insert(1, end, scan);
   expect_fault_in(stream_, "C63-SCAN-TWICE", 1, end);
 }

@@ -13,11 +13,12 @@ class BadScan : public BadStream {
 
   static Bytes empty_key_frame() { return ScanBuilder().empty_blocks().frame(kSide, kSide, true); }
 
-  /// The scan in a key frame, and in an inter frame behind an empty key frame, has that fault in that block, which starts
-  /// in byte `byte` of the scan.
+  /// The scan in a key frame, and in an inter frame behind an empty key frame, has that fault in that block, which
+  /// starts in byte `byte` of the scan.
   static void expect_block_fault(ScanBuilder& scan, const std::string& id, const std::string& block, std::size_t byte,
                                  bool key, int side = kSide) {
-    const Bytes before = side == kSide ? empty_key_frame() : encode(Bytes(frame_bytes(side, side)), {.width = side, .height = side});
+    const Bytes before =
+        side == kSide ? empty_key_frame() : encode(Bytes(frame_bytes(side, side)), {.width = side, .height = side});
     Bytes stream = before;
     const Bytes frame = scan.frame(side, side, key);
     stream.insert(stream.end(), frame.begin(), frame.end());
@@ -238,7 +239,8 @@ TEST_F(BadScan, RandomByteFlips) {
     Bytes stream = valid();
     const std::uint32_t flips = 1 + random.below(4);
     for (std::uint32_t i = 0; i < flips; ++i) {
-      stream[random.below(static_cast<std::uint32_t>(stream.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
+      stream[random.below(static_cast<std::uint32_t>(stream.size()))] ^=
+          static_cast<std::uint8_t>(1 + random.below(255));
     }
     expect_survives(stream, 1 + round % 3);
   }
@@ -249,7 +251,8 @@ TEST_F(BadScan, RandomScans) {
   for (int round = 0; round < 2000; ++round) {
     StreamEditor edited(valid());
     Bytes& frame = edited.frames[round % 3U];
-    for (std::size_t i = layout::kScan; i + 2 < frame.size(); ++i) frame[i] = static_cast<std::uint8_t>(random.next() % 255);
+    for (std::size_t i = layout::kScan; i + 2 < frame.size(); ++i)
+      frame[i] = static_cast<std::uint8_t>(random.next() % 255);
     expect_survives(edited.bytes(), 1 + round % 3);
   }
 }
@@ -279,8 +282,8 @@ TEST_F(BadScan, HostileCoefficientsStayDefined) {
 }
 
 TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
-  // The last Y block ends with eight -1 at k = 56..63, U and V are empty: the last 32 bits are zero, so the flush loses the
-  // bits of the unfinished byte. Other values before them move that byte's border through all its places.
+  // The last Y block ends with eight -1 at k = 56..63, U and V are empty: the last 32 bits are zero, so the flush loses
+  // the bits of the unfinished byte. Other values before them move that byte's border through all its places.
   int lost = 0;
   for (int shift = 0; shift < 64; ++shift) {
     FrameSymbols symbols(Geometry(16, 16));

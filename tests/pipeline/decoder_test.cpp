@@ -35,7 +35,8 @@ TEST(Decoder, FirstFrameAndMaxFrames) {
   for (const int threads : {1, 3}) {
     for (int first = 0; first <= kFrames + 1; ++first) {
       for (const int count : {-1, 0, 1, 5, 100}) {
-        const Decoded decoded = decode_stream(stream(), {.threads = threads, .first_frame = first, .max_frames = count});
+        const Decoded decoded =
+            decode_stream(stream(), {.threads = threads, .first_frame = first, .max_frames = count});
         ASSERT_FALSE(decoded.error) << decoded.error->what();
         const int left = std::max(0, kFrames - first);
         const int wanted = count < 0 ? left : std::min(left, count);
@@ -88,13 +89,14 @@ TEST(Decoder, Stop) {
     std::stop_source stop;
     StreamSource source(stream(), 1000);
     std::size_t frames = 0;
-    const DecodeSummary summary = Decoder({.threads = threads}).decode(
-        source,
-        [&](DecodedFrame&& frame) {
-          EXPECT_EQ(frame.picture, expected().frames[frames].picture);
-          if (++frames == 5) stop.request_stop();
-        },
-        stop.get_token());
+    const DecodeSummary summary = Decoder({.threads = threads})
+                                      .decode(
+                                          source,
+                                          [&](DecodedFrame&& frame) {
+                                            EXPECT_EQ(frame.picture, expected().frames[frames].picture);
+                                            if (++frames == 5) stop.request_stop();
+                                          },
+                                          stop.get_token());
     EXPECT_TRUE(summary.stopped);
     EXPECT_EQ(frames, 5U);
     EXPECT_EQ(summary.frames, 5);

@@ -1,4 +1,5 @@
-// The encoder's promises besides its bytes: the same for any source, lanes and threads; faults, stops and fallbacks lose nothing.
+// The encoder's promises besides its bytes: the same for any source, lanes and threads; faults, stops and fallbacks
+// lose nothing.
 
 #include <gtest/gtest.h>
 
@@ -101,8 +102,7 @@ TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
     }
     EXPECT_EQ(luma_sad, e.statistics.luma_sad);
     const auto shown = split_planes(std::span(e.reconstruction), kWidth, kHeight);
-    const auto original =
-        split_planes(std::span(video()).subspan(i * frame_bytes(kWidth, kHeight)), kWidth, kHeight);
+    const auto original = split_planes(std::span(video()).subspan(i * frame_bytes(kWidth, kHeight)), kWidth, kHeight);
     for (std::size_t p = 0; p < 3; ++p) {
       std::uint64_t sse = 0;
       for (std::size_t k = 0; k < shown[p].size(); ++k) {
@@ -254,7 +254,8 @@ TEST(Encoder, StopBeforeTheStart) {
   VideoSource source(video(), kWidth, kHeight);
   std::stop_source stop;
   stop.request_stop();
-  const EncodeSummary summary = encoder.encode(source, [](EncodedFrame&&) { FAIL(); }, stop.get_token());
+  const EncodeSummary summary = encoder.encode(
+      source, [](EncodedFrame&&) { FAIL(); }, stop.get_token());
   EXPECT_TRUE(summary.stopped);
   EXPECT_EQ(summary.frames, 0);
 }

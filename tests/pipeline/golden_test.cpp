@@ -51,9 +51,12 @@ std::string vector_name(const Vector& v) {
 
 Bytes generate_vector(const Vector& v) {
   switch (v.generator) {
-    case 'A': return generate_a(v.width, v.height, v.frames);
-    case 'B': return generate_b(v.width, v.height, v.frames);
-    default: return generate_d(v.seed, v.width, v.height, v.frames);
+    case 'A':
+      return generate_a(v.width, v.height, v.frames);
+    case 'B':
+      return generate_b(v.width, v.height, v.frames);
+    default:
+      return generate_d(v.seed, v.width, v.height, v.frames);
   }
 }
 

@@ -26,8 +26,9 @@ TEST_P(RoundTrip, EverySizeUpTo66) {
       settings.search_range = 1 + (width + height) % 16;
       settings.threads = 1;
       const auto seed = static_cast<std::uint64_t>(width * 100 + height);
-      VideoSource source((width + height) % 2 == 0 ? moving_video(width, height, 2, seed) : extreme_video(width, height, 2, seed),
-                         width, height);
+      VideoSource source(
+          (width + height) % 2 == 0 ? moving_video(width, height, 2, seed) : extreme_video(width, height, 2, seed),
+          width, height);
       const Encoded encoded = encode_source(source, settings);
       ASSERT_FALSE(encoded.error) << encoded.error->what();
       const Decoded decoded = decode_stream(encoded.stream(), {.threads = 1});
@@ -43,7 +44,8 @@ TEST_P(RoundTrip, EverySizeUpTo66) {
 INSTANTIATE_TEST_SUITE_P(Qp, RoundTrip, testing::Values(5, 12, 25, 40, 50), testing::PrintToStringParamName());
 
 TEST(RoundTripOf, OddSides) {
-  for (const auto& [width, height] : {std::pair{4, 1}, {1, 4}, {1, 64}, {64, 1}, {17, 4}, {4, 33}, {12, 3}, {2048, 2}}) {
+  for (const auto& [width, height] :
+       {std::pair{4, 1}, {1, 4}, {1, 64}, {64, 1}, {17, 4}, {4, 33}, {12, 3}, {2048, 2}}) {
     EncoderSettings settings{.width = width, .height = height};
     settings.keep_reconstruction = true;
     VideoSource source(random_video(width, height, 3), width, height);

@@ -8,8 +8,8 @@
 
 namespace c63::test {
 
-/// A buffer for outputs: filled with a pattern so that what was not written shows, between guards of the same pattern so
-/// that what was written outside shows.
+/// A buffer for outputs: filled with a pattern so that what was not written shows, between guards of the same pattern
+/// so that what was written outside shows.
 template <typename T>
 class GuardedBuffer {
  public:

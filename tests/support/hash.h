@@ -48,16 +48,25 @@ inline std::string md5(std::span<const std::uint8_t> bytes) {
   const std::vector<std::uint8_t> message = detail::padded_message(bytes, /*big_endian=*/false);
   for (std::size_t start = 0; start < message.size(); start += 64) {
     std::array<std::uint32_t, 16> words{};
-    for (std::size_t i = 0; i < 64; ++i) words[i / 4] |= static_cast<std::uint32_t>(message[start + i]) << (8 * (i % 4));
+    for (std::size_t i = 0; i < 64; ++i)
+      words[i / 4] |= static_cast<std::uint32_t>(message[start + i]) << (8 * (i % 4));
     auto [a, b, c, d] = state;
     for (std::size_t i = 0; i < 64; ++i) {
       std::uint32_t mixed = 0;
       std::size_t word = 0;
       switch (i / 16) {
-        case 0: mixed = (b & c) | (~b & d), word = i; break;
-        case 1: mixed = (d & b) | (~d & c), word = (5 * i + 1) % 16; break;
-        case 2: mixed = b ^ c ^ d, word = (3 * i + 5) % 16; break;
-        default: mixed = c ^ (b | ~d), word = (7 * i) % 16; break;
+        case 0:
+          mixed = (b & c) | (~b & d), word = i;
+          break;
+        case 1:
+          mixed = (d & b) | (~d & c), word = (5 * i + 1) % 16;
+          break;
+        case 2:
+          mixed = b ^ c ^ d, word = (3 * i + 5) % 16;
+          break;
+        default:
+          mixed = c ^ (b | ~d), word = (7 * i) % 16;
+          break;
       }
       const std::uint32_t turned = std::rotl(a + mixed + sines[i] + words[word], kShifts[i / 16][i % 4]);
       a = d, d = c, c = b, b += turned;
@@ -89,7 +98,8 @@ inline std::string sha256(std::span<const std::uint8_t> bytes) {
   const std::vector<std::uint8_t> message = detail::padded_message(bytes, /*big_endian=*/true);
   for (std::size_t start = 0; start < message.size(); start += 64) {
     std::array<std::uint32_t, 64> w{};
-    for (std::size_t i = 0; i < 64; ++i) w[i / 4] |= static_cast<std::uint32_t>(message[start + i]) << (24 - 8 * (i % 4));
+    for (std::size_t i = 0; i < 64; ++i)
+      w[i / 4] |= static_cast<std::uint32_t>(message[start + i]) << (24 - 8 * (i % 4));
     for (std::size_t i = 16; i < 64; ++i) {
       const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
       const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);

@@ -28,6 +28,6 @@ inline std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
 }  // namespace c63::test
 
 /// Ends the test as skipped, with the reason, where a file of the shared test data is not there.
-#define C63_NEEDS_SHARED(name)                                                                 \
-  if (!std::filesystem::exists(c63::test::shared_path(name)))                                  \
+#define C63_NEEDS_SHARED(name)                                \
+  if (!std::filesystem::exists(c63::test::shared_path(name))) \
   GTEST_SKIP() << "no " << c63::test::shared_path(name).string() << " (set C63_SHARED_DATA)"

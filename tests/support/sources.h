@@ -22,7 +22,8 @@ class VideoSource final : public FrameSource {
   VideoSource(Bytes frames, int width, int height, Kind kind = Kind::file)
       : frames_(std::move(frames)), width_(width), height_(height), kind_(kind) {}
 
-  /// Reading frame `index` fails, once for pipes and each time for files; a pipe goes on with the next frame afterwards.
+  /// Reading frame `index` fails, once for pipes and each time for files; a pipe goes on with the next frame
+  /// afterwards.
   void break_at(std::int64_t index) { broken_ = index; }
 
   [[nodiscard]] VideoFormat format() const override { return {width_, height_, {}}; }
@@ -65,7 +66,8 @@ class VideoSource final : public FrameSource {
 /// A coded stream that comes in pieces of at most `piece` bytes, and counts how much was taken.
 class StreamSource final : public ByteSource {
  public:
-  explicit StreamSource(std::span<const std::uint8_t> bytes, std::size_t piece = SIZE_MAX) : bytes_(bytes), piece_(piece) {}
+  explicit StreamSource(std::span<const std::uint8_t> bytes, std::size_t piece = SIZE_MAX)
+      : bytes_(bytes), piece_(piece) {}
 
   [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
     const std::size_t count = std::min({bytes.size(), bytes_.size() - taken_, piece_});
