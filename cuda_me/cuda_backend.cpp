@@ -34,9 +34,14 @@ Keep keep_of(const EncoderSettings& settings, const CudaBackendOptions& options)
           .host_reference = options.upload == UploadMode::pair};
 }
 
+std::size_t coded_capacity(const Geometry& geometry, const CudaBackendOptions& options) {
+  return options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry);
+}
+
 std::size_t lane_bytes(const EncoderSettings& settings, const CudaBackendOptions& options) {
   Carver carver;
-  DeviceLane::carve(carver, FrameLayout(Geometry(settings.width, settings.height)), keep_of(settings, options));
+  const Geometry geometry(settings.width, settings.height);
+  DeviceLane::carve(carver, FrameLayout(geometry), keep_of(settings, options), coded_capacity(geometry, options));
   return carver.used();
 }
 
@@ -172,7 +177,7 @@ class CudaBackend final : public Backend {
           plan.stream_index = g;
           plan.motion_kernel = kernel;
           plan.keep = keep_of(settings, options);
-          plan.coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry);
+          plan.coded_capacity = coded_capacity(geometry, options);
           groups.push_back({plan.device, std::make_unique<LaneGroup>(settings, plan)});
         }
         return groups;

@@ -41,7 +41,7 @@ LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
   Carver device_size;
   Carver host_size;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    DeviceLane::carve(device_size, layout_, plan.keep);
+    DeviceLane::carve(device_size, layout_, plan.keep, plan.coded_capacity);
     HostLane::carve(host_size, geometry_, layout_, plan.keep, plan.coded_capacity);
   }
   device_memory_ = DeviceBuffer<std::byte>(device_size.used());
@@ -50,7 +50,7 @@ LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
   Carver device(device_memory_.data());
   Carver host(host_memory_.data());
   for (Lane& lane : lanes_) {
-    lane.device = DeviceLane::carve(device, layout_, plan.keep);
+    lane.device = DeviceLane::carve(device, layout_, plan.keep, plan.coded_capacity);
     lane.host = HostLane::carve(host, geometry_, layout_, plan.keep, plan.coded_capacity);
     lane.slots.resize(kLaneDepth);
   }
@@ -65,6 +65,7 @@ LaneGroup::~LaneGroup() {
   // The device may still read and write the memory that goes now.
   check_release(cudaStreamSynchronize(upload_stream_), "cudaStreamSynchronize");
   check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  check_release(cudaStreamSynchronize(download_stream_), "cudaStreamSynchronize");
 }
 
 std::span<std::uint8_t> LaneGroup::input(int lane) const {
@@ -167,8 +168,15 @@ void LaneGroup::enqueue(const Batch& batch) {
     enqueue_scan_writing(layout_, jobs_, stream_);
   }
   marks.written.record(stream_);
-  enqueue_downloads(batch);
-  marks.done.record(stream_);
+  // The bytes go out beside the next batch's work; whatever else is wanted goes before that work overwrites it.
+  download_stream_.wait(marks.written);
+  if (!plan_.keep.levels) enqueue_scan_download(jobs_, download_stream_);
+  if (plan_.keep.any()) {
+    enqueue_downloads(batch);
+    marks.kept.record(stream_);
+    download_stream_.wait(marks.kept);
+  }
+  marks.done.record(download_stream_);
 }
 
 void LaneGroup::enqueue_search(const Batch& batch) {
@@ -353,13 +361,13 @@ void LaneGroup::report_times(const Batch& batch, const Entry& entry, EncodedFram
     };
     settings_.trace->span({name, TraceTrack::device, row, index, at(start), at(end)});
   };
-  const int row = plan_.stream_index * 2;
+  const int row = plan_.stream_index * 3;
   span("upload", row, slot.upload_start, slot.uploaded, frame.index);
   if (&entry != &batch.entries.front()) return;
   span("motion", row + 1, marks.start, marks.searched, -1);
   span("transform", row + 1, marks.searched, marks.coded, -1);
   if (!plan_.keep.levels) span("entropy", row + 1, marks.coded, marks.written, -1);
-  if (times.download > 0.001) span("download", row + 1, marks.written, marks.done, -1);
+  span("download", row + 2, marks.written, marks.done, -1);
 }
 
 }  // namespace c63::cuda

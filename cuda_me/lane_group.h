@@ -75,6 +75,7 @@ class LaneGroup {
     Event searched{Event::Timing::on};
     Event coded{Event::Timing::on};
     Event written{Event::Timing::on};
+    Event kept;
     Event done{Event::Timing::on};
   };
 
@@ -96,6 +97,7 @@ class LaneGroup {
   std::array<std::vector<std::uint8_t>, 2> headers_;  ///< of inter and key frames
   Stream stream_;
   Stream upload_stream_;
+  Stream download_stream_{Stream::Priority::high};  ///< its few thread blocks go before those of the next batch
   std::unique_ptr<MotionSearch> search_;
   DeviceBuffer<Quantizer> quantizers_;
   DeviceBuffer<std::byte> device_memory_;

@@ -2,7 +2,7 @@
 
 namespace c63::cuda {
 
-DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Keep& keep) {
+DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Keep& keep, std::size_t coded_capacity) {
   DeviceLane lane;
   const auto blocks = static_cast<std::size_t>(layout.blocks);
   const auto segments = static_cast<std::size_t>(layout.segments);
@@ -18,6 +18,8 @@ DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Ke
     scan.bit_offsets = carver.take<unsigned long long>(segments);
     scan.stuffing = carver.take<std::uint32_t>(segments);
     scan.byte_offsets = carver.take<unsigned long long>(segments);
+    scan.bytes = carver.take<unsigned long long>(1);
+    if (!keep.levels) scan.stuffed = carver.take<std::uint8_t>(coded_capacity);
   }
   lane.state = carver.take<LaneState>(1);
   return lane;

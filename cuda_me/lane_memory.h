@@ -42,6 +42,8 @@ struct Keep {
   bool motion = false;
   bool levels = false;          ///< the host writes the codes
   bool host_reference = false;  ///< the reference picture travels to the host and back
+
+  [[nodiscard]] bool any() const { return reconstruction || prediction || motion || levels || host_reference; }
 };
 
 /// A lane's arrays on the device. Zeroed once: what lies behind the coded samples of a picture stays zero.
@@ -55,7 +57,7 @@ struct DeviceLane {
   std::array<ScanParts, kBatchesInFlight> scans{};
   LaneState* state = nullptr;
 
-  static DeviceLane carve(Carver& carver, const FrameLayout& layout, const Keep& keep);
+  static DeviceLane carve(Carver& carver, const FrameLayout& layout, const Keep& keep, std::size_t coded_capacity);
 };
 
 /// A lane's arrays in page-locked host memory.

@@ -33,33 +33,31 @@ constexpr CodeTables make_code_tables() {
   return tables;
 }
 
-/// A few bits on their way into a stream, most significant first; at most 64.
+/// Up to 32 bits on their way into a stream, most significant first.
 struct BitRun {
-  unsigned long long bits = 0;
+  std::uint32_t bits = 0;
   int length = 0;
 
-  __device__ __forceinline__ void append(std::uint32_t more, int count) {
-    bits = bits << count | more;
+  __device__ __forceinline__ void put_before(std::uint32_t more, int count) {
+    bits |= more << length;
     length += count;
   }
-  /// A packed code and the `size` value bits behind it.
-  __device__ __forceinline__ void append_code(std::uint32_t code, int value, int size) {
-    append((code & 0xFFFFU) << size | value_bits(value, size), static_cast<int>(code >> 16) + size);
-  }
 };
+
+/// A packed code with the `size` bits of a value behind it.
+__device__ __forceinline__ BitRun code_with_value(std::uint32_t code, int value, int size) {
+  return {(code & 0xFFFFU) << size | value_bits(value, size), static_cast<int>(code >> 16) + size};
+}
 
 /// ORs a run into zeroed words from bit `position` on; other threads may write other bits of the same words.
 __device__ __forceinline__ void put_run(std::uint32_t* words, int position, BitRun run) {
   if (run.length == 0) return;
-  const unsigned long long top = run.bits << (64 - run.length);
+  const std::uint32_t top = run.bits << (32 - run.length);
   std::uint32_t* const word = words + (position >> 5);
-  const int shift = position & 31;
-  const unsigned long long first = top >> shift;
-  const auto w0 = static_cast<std::uint32_t>(first >> 32);
-  const auto w1 = static_cast<std::uint32_t>(first);
-  if (w0 != 0) atomicOr(word, w0);
-  if (w1 != 0) atomicOr(word + 1, w1);
-  if (shift + run.length > 64) atomicOr(word + 2, static_cast<std::uint32_t>(top << (32 - shift)));
+  const unsigned shift = static_cast<unsigned>(position) & 31U;
+  atomicOr(word, top >> shift);
+  const std::uint32_t rest = __funnelshift_r(0, top, shift);
+  if (rest != 0) atomicOr(word + 1, rest);
 }
 
 }  // namespace c63::cuda

@@ -51,9 +51,7 @@ struct SegmentMemory {
     std::uint32_t segment_words[kMaxSegmentWords];
   };
   int dc[kCarriedBlocks + kBlocksPerSegment];
-  int length[kBlocksPerSegment];
-  int offset[kBlocksPerSegment];
-  int segment_bits;
+  alignas(8) int length[kBlocksPerSegment];
   unsigned int sse[kPlanes];
   unsigned int luma_sad;
   unsigned int motion_bits;
@@ -100,15 +98,20 @@ struct BlockRows {
 
 /// Row `t` of a block and of its prediction.
 __device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const FrameJob& job, const BlockPlace& place,
-                                               int t) {
+                                               MotionVector vector, int t) {
   const int width = layout.width[place.plane];
   const std::size_t at = layout.offset[place.plane] + place.start + static_cast<std::size_t>(t) * width;
   BlockRows rows{__ldg(reinterpret_cast<const uint2*>(job.current + at)), {0, 0}};
   if (job.reference != nullptr) {
-    const MotionVector vector = job.vectors[layout.first_block[place.plane] + place.index];
     rows.prediction = load_row_anywhere(job.reference + at + static_cast<std::ptrdiff_t>(vector.y) * width + vector.x);
   }
   return rows;
+}
+
+/// The vector of a block; in key frames none is read.
+__device__ __forceinline__ const MotionVector* vector_of(const FrameLayout& layout, const FrameJob& job,
+                                                         const BlockPlace& place) {
+  return job.vectors + layout.first_block[place.plane] + place.index;
 }
 
 __device__ __forceinline__ int sum_of_bytes(uint2 row) {
@@ -128,16 +131,34 @@ __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
 }
 
-/// The level of a coefficient at zig-zag index k, as a number with the coefficient's sign.
-__device__ __forceinline__ float level_of(float coefficient, const Quantizer& quantizer, bool is_dc, int plane) {
-  const float limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
-  return copysignf(fminf(quantizer.magnitude(fabsf(coefficient)), limit), coefficient);
+/// Magnitude of the level of a coefficient.
+__device__ __forceinline__ float level_magnitude(float coefficient, const Quantizer& quantizer, bool is_dc, int plane) {
+  const auto limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
+  return fminf(quantizer.magnitude(fabsf(coefficient)), limit);
+}
+
+/// Four numbers cut to 0..255, the first one in the lowest byte.
+__device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int d) {
+  std::uint32_t high;
+  std::uint32_t all;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(d), "r"(c));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
+  return all;
+}
+
+/// Prediction plus residual, cut to samples. An encoder's own residuals stay far within 16 bits (what quantization takes
+/// away from a residual of at most 255 is below 3000), so the wrap of reconstruct_sample() never happens.
+__device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
+  const auto sample = [&](int i) {
+    return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
+  };
+  return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
 /// The DC level of a block from the sum of its residual, which is what the transform gives for it: sums of integers.
 __device__ __forceinline__ int dc_level(int residual_sum, const Quantizer& quantizer) {
   const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
-  return static_cast<int>(level_of(coefficient, quantizer, true, 0));
+  return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
 /// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take part.
@@ -155,18 +176,19 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
   // Column t from here on: levels, and what a decoder makes of them.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   const Quantizer* const column = quantizers + (plane == 0 ? 0 : 64) + t * 8;
-  bool any = false;
+  const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
+  std::uint32_t any = 0;
   for_8([&](auto v) {
-    const float coefficient = scale_coefficient(out[v], v, t);
+    const float coefficient = scale_coefficient(out[v] * column_scale, v, 1);
     const Quantizer quantizer = column[v];
-    const float level = level_of(coefficient, quantizer, v == 0 && t == 0, plane);
-    any = any || level != 0;
-    const std::uint32_t k = ((v < 4 ? order.x : order.y) >> (v % 4 * 8)) & 0xFFU;
-    // Its last bits are the level in two's complement.
-    levels[k] = static_cast<std::int16_t>(__float_as_uint(level + 12582912.0F));
-    in[v] = scale_coefficient(copysignf(quantizer.restored(fabsf(level)), level), v, t);
+    const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
+    any |= __float_as_uint(level);
+    const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
+    // The sum's last bits are the level in two's complement.
+    levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
+    in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
   });
-  if (!__any_sync(kFullWarp, any)) return rows.prediction;  // no residual in any of the warp's blocks
+  if (!__any_sync(kFullWarp, any != 0)) return rows.prediction;  // no residual in any of the warp's blocks
 
   for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
   __syncwarp();
@@ -178,136 +200,164 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
   inverse_line(in, out);
   for_8([&](auto i) { numbers[i * kRowWords + t] = __int_as_float(static_cast<int>(out[i])); });
   __syncwarp();
-  uint2 result{0, 0};
-  for_8([&](auto i) {
-    const int residual = __float_as_int(numbers[t * kRowWords + i]);
-    const std::uint32_t word = i < 4 ? rows.prediction.x : rows.prediction.y;
-    const auto prediction = static_cast<std::uint8_t>(word >> (i % 4 * 8));
-    const std::uint32_t sample = reconstruct_sample(static_cast<std::int16_t>(residual), prediction);
-    (i < 4 ? result.x : result.y) |= sample << (i % 4 * 8);
-  });
-  return result;
+  int residuals[8];
+  for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
+  return {reconstruct_four(residuals, rows.prediction.x), reconstruct_four(residuals + 4, rows.prediction.y)};
 }
 
-/// Squared error of those of a row's samples that belong to the picture.
+/// Squared error of a row's first `coded` samples.
 __device__ __forceinline__ unsigned int squared_error(uint2 a, uint2 b, std::ptrdiff_t coded) {
-  unsigned int sum = 0;
-  for_8([&](auto i) {
-    const auto x = static_cast<int>(((i < 4 ? a.x : a.y) >> (i % 4 * 8)) & 0xFFU);
-    const auto y = static_cast<int>(((i < 4 ? b.x : b.y) >> (i % 4 * 8)) & 0xFFU);
-    if (i < coded) sum += static_cast<unsigned int>((x - y) * (x - y));
-  });
-  return sum;
-}
-
-/// use_mv, reuse and vector of a block.
-__device__ __forceinline__ BitRun motion_codes(const FrameLayout& layout, const FrameJob& job, const BlockPlace& place,
-                                               const CodeTables& tables) {
-  BitRun run;
-  if (job.reference == nullptr) {
-    run.append(0, 1);
-    return run;
+  unsigned int x = __vabsdiffu4(a.x, b.x);
+  unsigned int y = __vabsdiffu4(a.y, b.y);
+  if (coded < 8) {
+    const auto bits = static_cast<int>(coded > 0 ? coded * 8 : 0);
+    x &= bits >= 32 ? ~0U : (1U << bits) - 1U;
+    y &= bits <= 32 ? 0U : (1U << (bits - 32)) - 1U;
   }
-  const MotionVector* const vector = job.vectors + layout.first_block[place.plane] + place.index;
-  const MotionVector own = *vector;
-  if (place.column > 0 && vector[-1] == own) {
-    run.append(0b11, 2);
-    return run;
+  return __dp4a(x, x, __dp4a(y, y, 0U));
+}
+
+/// Inclusive prefix sums over the eight threads of a block.
+__device__ __forceinline__ int scan_eight(int value, int t) {
+  for (int step = 1; step < 8; step *= 2) {
+    const int before = __shfl_up_sync(kFullWarp, value, step, 8);
+    if (t >= step) value += before;
   }
-  run.append(0b10, 2);
-  const int x_size = value_size(own.x);
-  run.append_code(tables.dc[0][x_size], own.x, x_size);
-  const int y_size = value_size(own.y);
-  run.append_code(tables.dc[0][y_size], own.y, y_size);
-  return run;
+  return value;
 }
 
-/// The code of the level at zig-zag index k > 0, with the runs of sixteen zeros before it. `nonzero` has a bit for every
-/// level that is not zero.
-__device__ __forceinline__ BitRun ac_codes(int level, int k, unsigned long long nonzero, const std::uint32_t* codes) {
+/// What precedes a block's coefficients.
+struct BlockHead {
+  MotionVector vector;
+  bool inter = false;
+  bool reuse = false;
+  int dc_difference = 0;
+};
+
+/// Lengths of a block's bits.
+struct BlockLength {
+  int motion = 0;
+  int all = 0;
+};
+
+/// Writes use_mv, reuse, vector and DC: a component a thread.
+__device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kind, int t, const CodeTables& tables,
+                                                  std::uint32_t* words) {
+  const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;
   BitRun run;
-  // Bit 0 is where counting starts, whatever the DC level is.
-  const unsigned long long before = (nonzero | 1U) & ((1ULL << k) - 1U);
-  int zeros = k - 1 - (63 - __clzll(static_cast<long long>(before)));
-  for (; zeros >= 16; zeros -= 16) run.append_code(codes[kZeroRunLength], 0, 0);
-  const int size = value_size(level);
-  run.append_code(codes[zeros << 4 | size], level, size);
-  return run;
+  if (t == 2 || (t < 2 && head.inter && !head.reuse)) {
+    const int size = value_size(value);
+    run = code_with_value(tables.dc[t == 2 ? kind : 0][size], value, size);
+  }
+  if (t == 0) {
+    if (!head.inter) {
+      run.put_before(0, 1);
+    } else {
+      run.put_before(head.reuse ? 0b11 : 0b10, 2);
+    }
+  }
+  const int end = scan_eight(run.length, t);
+  put_run(words, end - run.length, run);
+  return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
 }
 
-/// Writes the codes of one block into its zeroed words; returns how many bits, and in `motion_length` those of motion. Its
-/// eight threads take every eighth level each. All of a warp take part.
-__device__ __forceinline__ int write_block_codes(const std::int16_t* levels, BitRun motion, int dc_difference, int plane,
-                                                 int t, const CodeTables& tables, std::uint32_t* words) {
+/// The index of the last level that is not zero before zig-zag index k, or 0, where counting starts whatever DC is.
+/// `low` and `high` have a bit for every level that is not zero.
+template <int kHalf>
+__device__ __forceinline__ int last_before(int k, std::uint32_t low, std::uint32_t high) {
+  if constexpr (kHalf == 0) {
+    return 31 - __clz(static_cast<int>((low | 1U) & ((1U << k) - 1U)));
+  } else {
+    const std::uint32_t near = high & ((1U << (k - 32)) - 1U);
+    return near != 0 ? 63 - __clz(static_cast<int>(near)) : 31 - __clz(static_cast<int>(low | 1U));
+  }
+}
+
+/// Writes the codes of one block into its zeroed words. Its eight threads take every eighth level each. All of a warp
+/// take part.
+__device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane, int t,
+                                                         const CodeTables& tables, std::uint32_t* words) {
   const int kind = plane == 0 ? 0 : 1;
-  const int shift = static_cast<int>(threadIdx.x & 31U) & ~7;
+  const std::uint32_t* const codes = tables.ac[kind];
+  const unsigned own_byte = (threadIdx.x & 31U) / 8;
   int own[8];
-  unsigned long long nonzero = 0;
+  unsigned ballots[8];
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
   for_8([&](auto j) {
     own[j] = levels[j * 8 + t];
-    const unsigned ballot = __ballot_sync(kFullWarp, own[j] != 0);
-    nonzero |= static_cast<unsigned long long>((ballot >> shift) & 0xFFU) << (j * 8);
+    ballots[j] = __ballot_sync(kFullWarp, own[j] != 0);
+    // This block's byte of the ballot becomes byte j of its mask.
+    constexpr unsigned kPlace = j % 4 * 4;
+    constexpr unsigned kKeep = (0x3210U & ~(0xFU << kPlace)) | 4U << kPlace;
+    std::uint32_t& half = j < 4 ? low : high;
+    half = __byte_perm(half, ballots[j], kKeep + (own_byte << kPlace));
   });
-  const int last = 63 - __clzll(static_cast<long long>(nonzero | 1U));
-  const int rounds = static_cast<int>(max_of_warp(static_cast<unsigned>(last))) / 8 + 1;
+  const BlockLength head_length = write_head(head, kind, t, tables, words);
 
-  int position = 0;
+  int position = head_length.all;
   for_8([&](auto j) {
-    if (j >= rounds) return;
+    constexpr unsigned kCounted = j == 0 ? 0xFEFEFEFEU : 0xFFFFFFFFU;  // DC is in the head
+    if ((ballots[j] & kCounted) == 0) return;
     BitRun run;
-    if (j == 0 && t == 0) {
-      run = motion;
-      const int size = value_size(dc_difference);
-      run.append_code(tables.dc[kind][size], dc_difference, size);
-    } else if (own[j] != 0) {
-      run = ac_codes(own[j], j * 8 + t, nonzero, tables.ac[kind]);
+    int zero_runs = 0;
+    if (own[j] != 0 && (j > 0 || t > 0)) {
+      const int k = j * 8 + t;
+      const int zeros = k - 1 - last_before<(j >= 4 ? 1 : 0)>(k, low, high);
+      zero_runs = zeros >> 4;
+      const int size = value_size(own[j]);
+      run = code_with_value(codes[(zeros & 15) << 4 | size], own[j], size);
     }
-    int end = run.length;
-    for (int step = 1; step < 8; step *= 2) {
-      const int before = __shfl_up_sync(kFullWarp, end, step, 8);
-      if (t >= step) end += before;
+    int length = run.length;
+    std::uint32_t zero_code = 0;
+    if (zero_runs > 0) {
+      zero_code = codes[kZeroRunLength];
+      length += zero_runs * static_cast<int>(zero_code >> 16);
     }
-    put_run(words, position + end - run.length, run);
+    const int end = scan_eight(length, t);
+    int at = position + end - length;
+    for (; zero_runs > 0; --zero_runs) {
+      const BitRun zeros{zero_code & 0xFFFFU, static_cast<int>(zero_code >> 16)};
+      put_run(words, at, zeros);
+      at += zeros.length;
+    }
+    put_run(words, at, run);
     position += __shfl_sync(kFullWarp, end, 7, 8);
   });
-  if (last < 63) {
-    const std::uint32_t code = tables.ac[kind][kEndOfBlock];
-    if (t == 0) put_run(words, position, {code & 0xFFFFU, static_cast<int>(code >> 16)});
-    position += static_cast<int>(code >> 16);
+  if (high >> 31 == 0) {  // the last level is zero
+    const std::uint32_t code = codes[kEndOfBlock];
+    const BitRun end{code & 0xFFFFU, static_cast<int>(code >> 16)};
+    if (t == 0) put_run(words, position, end);
+    position += end.length;
   }
-  return position;
+  return {head_length.motion, position};
 }
 
 /// ORs the bits of a block into the segment's words; its eight threads take every eighth word each.
 __device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int length, int offset, int t,
                                                  std::uint32_t* segment) {
-  for (int w = t; w * 32 < length; w += 8) {
-    const std::uint32_t word = words[w];
-    const int position = offset + w * 32;
-    const int shift = position & 31;
-    const std::uint32_t high = word >> shift;
-    const std::uint32_t low = shift == 0 ? 0 : word << (32 - shift);
-    if (high != 0) atomicOr(segment + (position >> 5), high);
-    if (low != 0) atomicOr(segment + (position >> 5) + 1, low);
-  }
+  for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
 }
 
-/// Where each block's bits start in the segment; by one warp.
-__device__ __forceinline__ void scan_lengths(SegmentMemory& memory, int lane) {
+/// Where the block of this thread starts in the segment, and how many bits the segment has. Every warp finds out by itself.
+struct SegmentPlace {
+  int offset = 0;
+  int bits = 0;
+};
+__device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& memory, int block) {
   static_assert(kBlocksPerSegment % 2 == 0 && kBlocksPerSegment <= 64);
-  const bool has = lane * 2 < kBlocksPerSegment;
-  const int first = has ? memory.length[lane * 2] : 0;
-  const int both = has ? first + memory.length[lane * 2 + 1] : 0;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int2 pair{0, 0};
+  if (lane * 2 < kBlocksPerSegment) pair = reinterpret_cast<const int2*>(memory.length)[lane];
+  const int both = pair.x + pair.y;
   int end = both;
   for (int step = 1; step < 32; step *= 2) {
     const int before = __shfl_up_sync(kFullWarp, end, step);
     if (lane >= step) end += before;
   }
-  if (has) {
-    memory.offset[lane * 2] = end - both;
-    memory.offset[lane * 2 + 1] = end - both + first;
-  }
-  if (lane == 31) memory.segment_bits = end;
+  const int start = __shfl_sync(kFullWarp, end - both, block / 2);
+  const int first = __shfl_sync(kFullWarp, pair.x, block / 2);
+  return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
 }
 
 __device__ __forceinline__ void add_totals(const SegmentMemory& memory, FrameTotals& totals) {
@@ -321,6 +371,7 @@ __device__ __forceinline__ void add_totals(const SegmentMemory& memory, FrameTot
 /// What a thread of the kernel works on.
 struct Work {
   BlockPlace place;
+  BlockHead head;
   int segment = 0;
   int block = 0;  ///< in the segment
   int sub = 0;    ///< block of the MCU
@@ -328,47 +379,55 @@ struct Work {
   bool active = false;
 };
 
-/// The codes of a segment from the levels in shared memory.
-__device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const FrameLayout& layout, const FrameJob& job,
-                                                    const Work& work, const std::int16_t* levels) {
-  // A block's words are all its own warp's until the segment is put together.
-  std::uint32_t* const words = memory.bits + work.block * kBlockWords;
-  for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
-  if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = levels[0];
-  __syncthreads();
-
-  BitRun motion;
-  int dc_difference = 0;
-  if (work.t == 0) {
-    motion = motion_codes(layout, job, work.place, memory.tables);
-    int previous = work.block - 1;  // the Y block before
-    if (work.sub == 0 || work.sub > 3) {  // a block of the MCU before
-      const int first = work.sub == 0 ? 3 : 0;
-      previous = work.block >= kBlocksPerMcu ? work.block - kBlocksPerMcu + first : work.sub - (work.sub == 0 ? 3 : 6);
-    }
-    dc_difference = memory.dc[kCarriedBlocks + work.block] - memory.dc[kCarriedBlocks + previous];
+/// The DC levels that a segment's first ones are coded against; by one warp.
+__device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayout& layout, const Quantizer* quantizers,
+                                         const FrameJob& job, const Work& work) {
+  int sum = 0;
+  const int carried = min(work.block, kCarriedBlocks - 1);
+  if (work.segment > 0) {
+    const BlockPlace place = place_of(layout, work.segment * kMcusPerSegment - 1, 3 + carried);
+    const MotionVector vector = work.head.inter ? *vector_of(layout, job, place) : MotionVector{};
+    const BlockRows before = load_rows(layout, job, place, vector, work.t);
+    sum = sum_of_bytes(before.current) - sum_of_bytes(before.prediction);
   }
+  sum = sum_of_eight(sum);
+  if (work.t == 0 && work.block < kCarriedBlocks) {
+    memory.dc[carried] = work.segment > 0 ? dc_level(sum, quantizers[carried == 0 ? 0 : 64]) : 0;
+  }
+}
+
+/// Where the DC level is that a block's is coded against, in SegmentMemory::dc.
+__device__ __forceinline__ int dc_before(int block, int sub) {
+  if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the Y block before
+  if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the segment before
+  return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
+}
+
+/// The codes of a segment from the levels in shared memory. Its threads have met since carry_dc().
+__device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const FrameJob& job, const Work& work,
+                                                    const std::int16_t* levels, std::uint32_t* words) {
+  BlockHead head = work.head;
+  head.dc_difference = memory.dc[kCarriedBlocks + work.block] - memory.dc[dc_before(work.block, work.sub)];
   const int plane = work.place.plane;
-  const int length = write_block_codes(levels, motion, dc_difference, plane, work.t, memory.tables, words);
+  const BlockLength length = write_block_codes(levels, head, plane, work.t, memory.tables, words);
   if (work.t == 0) {
-    memory.length[work.block] = work.active ? length : 0;
+    memory.length[work.block] = work.active ? length.all : 0;
     if (work.active) {
-      atomicAdd(&memory.motion_bits, static_cast<unsigned>(motion.length));
-      atomicAdd(&memory.coefficient_bits[plane == 0 ? 0 : 1], static_cast<unsigned>(length - motion.length));
+      atomicAdd(&memory.motion_bits, static_cast<unsigned>(length.motion));
+      atomicAdd(&memory.coefficient_bits[plane == 0 ? 0 : 1], static_cast<unsigned>(length.all - length.motion));
     }
   }
   __syncthreads();
 
-  if (threadIdx.x < 32) scan_lengths(memory, static_cast<int>(threadIdx.x));
-  __syncthreads();
-  const int segment_words = (memory.segment_bits + 31) / 32;
+  const SegmentPlace place = place_in_segment(memory, work.block);
+  const int segment_words = (place.bits + 31) / 32;
   for (int i = static_cast<int>(threadIdx.x); i < segment_words; i += kThreads) memory.segment_words[i] = 0;
   __syncthreads();
-  if (work.active) place_block_bits(words, length, memory.offset[work.block], work.t, memory.segment_words);
+  if (work.active) place_block_bits(words, length.all, place.offset, work.t, memory.segment_words);
   __syncthreads();
   std::uint32_t* const out = job.scan.words + static_cast<std::size_t>(work.segment) * kMaxSegmentWords;
   for (int i = static_cast<int>(threadIdx.x); i < segment_words; i += kThreads) out[i] = memory.segment_words[i];
-  if (threadIdx.x == 0) job.scan.bits[work.segment] = static_cast<std::uint32_t>(memory.segment_bits);
+  if (threadIdx.x == 0) job.scan.bits[work.segment] = static_cast<std::uint32_t>(place.bits);
 }
 
 /// kCodes: the codes are written here; otherwise levels are handed out.
@@ -383,16 +442,22 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   work.block = static_cast<int>(threadIdx.x) / 8;
   work.sub = work.block % kBlocksPerMcu;
   work.t = static_cast<int>(threadIdx.x) % 8;
-  const int first_mcu = work.segment * kMcusPerSegment;
-  const int mcu = first_mcu + work.block / kBlocksPerMcu;
+  const int mcu = work.segment * kMcusPerSegment + work.block / kBlocksPerMcu;
   work.active = mcu < layout.mcus;
   // Threads behind the last MCU do its work again, so that warps stay whole, and write nothing.
   work.place = place_of(layout, work.active ? mcu : layout.mcus - 1, work.sub);
   const BlockPlace& place = work.place;
-  const BlockRows rows = load_rows(layout, job, place, work.t);
+  work.head.inter = job.reference != nullptr;
+  if (work.head.inter) {
+    const MotionVector* const vector = vector_of(layout, job, place);
+    work.head.vector = *vector;
+    work.head.reuse = place.column > 0 && vector[-1] == work.head.vector;
+  }
+  const BlockRows rows = load_rows(layout, job, place, work.head.vector, work.t);
+  const unsigned int sad = work.head.inter && place.plane == 0 && work.t == 0 ? job.sads[place.index] : 0;
 
   constexpr int kTableWords = sizeof(CodeTables) / sizeof(std::uint32_t);
-  for (int i = static_cast<int>(threadIdx.x); i < kTableWords; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); kCodes && i < kTableWords; i += kThreads) {
     reinterpret_cast<std::uint32_t*>(&memory.tables)[i] = reinterpret_cast<const std::uint32_t*>(&kCodeTables)[i];
   }
   if (threadIdx.x < kPlanes) memory.sse[threadIdx.x] = 0;
@@ -401,19 +466,6 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     memory.luma_sad = 0;
     memory.motion_bits = 0;
   }
-  if (kCodes && threadIdx.x < 32) {  // the DC levels that the segment's first ones are coded against
-    int sum = 0;
-    const int carried = min(work.block, kCarriedBlocks - 1);
-    if (work.segment > 0) {
-      const BlockRows before = load_rows(layout, job, place_of(layout, first_mcu - 1, 3 + carried), work.t);
-      sum = sum_of_bytes(before.current) - sum_of_bytes(before.prediction);
-    }
-    sum = sum_of_eight(sum);
-    if (work.t == 0 && work.block < kCarriedBlocks) {
-      memory.dc[carried] = work.segment > 0 ? dc_level(sum, quantizers[carried == 0 ? 0 : 64]) : 0;
-    }
-  }
-  __syncthreads();
 
   std::int16_t* const levels = memory.levels + work.block * 64;
   const uint2 result = transform_block(rows, quantizers, place.plane, work.t, memory.numbers + work.block * kBlockWords,
@@ -425,15 +477,23 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     if (job.prediction != nullptr) *reinterpret_cast<uint2*>(job.prediction + in_picture) = rows.prediction;
   }
   const auto coded = static_cast<std::ptrdiff_t>(layout.coded[place.plane]) - static_cast<std::ptrdiff_t>(in_plane);
-  const unsigned int error = sum_of_eight(work.active ? squared_error(rows.current, result, coded) : 0U);
-  if (work.active && work.t == 0) {
-    atomicAdd(&memory.sse[place.plane], error);
-    if (place.plane == 0 && job.reference != nullptr) atomicAdd(&memory.luma_sad, job.sads[place.index]);
-  }
+  const unsigned int error = sum_of_eight(squared_error(rows.current, result, coded));
   __syncwarp();
 
+  // A block's words are all its own warp's until the segment is put together.
+  std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   if constexpr (kCodes) {
-    write_segment_codes(memory, layout, job, work, levels);
+    for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
+    if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = levels[0];
+    if (threadIdx.x < 32) carry_dc(memory, layout, quantizers, job, work);
+  }
+  __syncthreads();
+  if (work.active && work.t == 0) {
+    atomicAdd(&memory.sse[place.plane], error);
+    if (sad != 0) atomicAdd(&memory.luma_sad, sad);
+  }
+  if constexpr (kCodes) {
+    write_segment_codes(memory, job, work, levels, words);
   } else {
     if (work.active) {
       const std::size_t index = static_cast<std::size_t>(layout.first_block[place.plane] + place.index) * 64;
@@ -442,28 +502,41 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     __syncthreads();
   }
   if (threadIdx.x == 0) add_totals(memory, job.state->totals);
+}
 
-  if (!is_last_block(&job.state->blocks_done[0], gridDim.x)) return;
-  if constexpr (kCodes) {
-    unsigned long long* const offsets = job.scan.bit_offsets;
-    scan_in_block<kThreads>(job.scan.bits, layout.segments,
-                            [&](int i, unsigned long long offset) { offsets[i] = offset; });
-  } else if (threadIdx.x == 0) {
-    hand_out_totals(job);
-    job.report->scan_bits = 0;
-    job.report->scan_bytes = 0;
-  }
+/// Where each segment starts in the scan; a thread block a frame.
+constexpr int kScanThreads = 512;
+__global__ void __launch_bounds__(kScanThreads)
+    place_segments_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
+  const FrameJob& job = batch.jobs[blockIdx.x];
+  unsigned long long* const offsets = job.scan.bit_offsets;
+  scan_in_block<kScanThreads>(job.scan.bits, layout.segments,
+                              [&](int i, unsigned long long offset) { offsets[i] = offset; });
+}
+
+/// Ends a frame that has no scan.
+__global__ void report_levels_kernel(const __grid_constant__ FrameBatch batch) {
+  const FrameJob& job = batch.jobs[blockIdx.x];
+  hand_out_totals(job);
+  job.report->scan_bits = 0;
+  job.report->scan_bytes = 0;
 }
 
 template <bool kCodes>
-void enqueue(const char* name, const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
+void enqueue(const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
              cudaStream_t stream) {
   while (!jobs.empty()) {
     const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
     FrameBatch batch;
     std::ranges::copy(jobs.first(count), batch.jobs.begin());
-    const LaunchShape shape{dim3(static_cast<unsigned>(layout.segments), static_cast<unsigned>(count)), dim3(kThreads)};
-    launch(name, code_frame_kernel<kCodes>, shape, stream, layout, quantizers, batch);
+    const dim3 frames(static_cast<unsigned>(count));
+    const LaunchShape shape{dim3(static_cast<unsigned>(layout.segments), frames.x), dim3(kThreads)};
+    launch("code_frame_kernel", code_frame_kernel<kCodes>, shape, stream, layout, quantizers, batch);
+    if constexpr (kCodes) {
+      launch("place_segments_kernel", place_segments_kernel, {frames, dim3(kScanThreads)}, stream, layout, batch);
+    } else {
+      launch("report_levels_kernel", report_levels_kernel, {frames, dim3(1)}, stream, batch);
+    }
     jobs = jobs.subspan(count);
   }
 }
@@ -484,13 +557,13 @@ QuantizerTable make_quantizer_table(const QuantizationTables& tables) {
 void enqueue_coding(const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
                     cudaStream_t stream) {
   const Range range("transform and codes");
-  enqueue<true>("code_frame_kernel", layout, quantizers, jobs, stream);
+  enqueue<true>(layout, quantizers, jobs, stream);
 }
 
 void enqueue_levels(const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
                     cudaStream_t stream) {
   const Range range("transform");
-  enqueue<false>("code_frame_kernel (levels)", layout, quantizers, jobs, stream);
+  enqueue<false>(layout, quantizers, jobs, stream);
 }
 
 }  // namespace c63::cuda

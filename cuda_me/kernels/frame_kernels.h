@@ -25,8 +25,7 @@ struct FrameTotals {
 /// Bookkeeping of a lane that is zero before the first frame and put back to zero by every frame's last kernel.
 struct LaneState {
   FrameTotals totals;
-  unsigned long long scan_bytes = 0;  ///< of the frame in hand
-  unsigned int blocks_done[2] = {};   ///< thread blocks of the coding and of the counting kernel that have ended
+  unsigned int blocks_done = 0;  ///< thread blocks of the counting kernel that have ended
 };
 
 /// What the host is told of a finished frame.
@@ -43,9 +42,11 @@ struct ScanParts {
   unsigned long long* bit_offsets = nullptr;   ///< of each segment in the scan
   std::uint32_t* stuffing = nullptr;       ///< 0xFF bytes that start in each segment
   unsigned long long* byte_offsets = nullptr;  ///< of each segment's first own byte in the stuffed scan
+  unsigned long long* bytes = nullptr;         ///< of the stuffed scan, one number
+  std::uint8_t* stuffed = nullptr;             ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
 };
 
-/// One frame of one lane. Device memory, but for `coded` and `report`, which may be mapped host memory.
+/// One frame of one lane. Device memory, but for `coded` and `report`, which are mapped host memory.
 struct FrameJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, predicts zero
@@ -56,8 +57,8 @@ struct FrameJob {
   std::int16_t* levels = nullptr;           ///< 64 a block, zig-zag order; for enqueue_levels() only
   ScanParts scan;
   LaneState* state = nullptr;
-  std::uint8_t* coded = nullptr;            ///< the scan, stuffed and flushed; written if it fits
-  unsigned long long coded_capacity = 0;    ///< bytes
+  std::uint8_t* coded = nullptr;            ///< takes the scan; aligned to 16 bytes
+  unsigned long long coded_capacity = 0;    ///< bytes; a larger scan is not written
   FrameReport* report = nullptr;
 };
 
@@ -77,7 +78,11 @@ void enqueue_coding(const FrameLayout& layout, const Quantizer* quantizers, std:
 void enqueue_levels(const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
                     cudaStream_t stream);
 
-/// Puts on `stream` what makes a scan of the segments: offsets, 0xFF counts, stuffed bytes, flush, report.
+/// Puts on `stream` what makes a scan of the segments: 0xFF counts, stuffed bytes, flush, report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
+
+/// Puts on `stream` the copy of the finished scans to the host: exactly their bytes, which the host need not know for it.
+/// Runs beside other work: it takes a few thread blocks that mostly wait for the bus.
+void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

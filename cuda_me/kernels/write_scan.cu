@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads)
     count = sum_of_warp(count);
     if (lane == 0) job.scan.stuffing[segment] = count;
   }
-  if (!is_last_block(&job.state->blocks_done[1], gridDim.x)) return;
+  if (!is_last_block(&job.state->blocks_done, gridDim.x)) return;
 
   scan_in_block<kThreads>(job.scan.stuffing, layout.segments, [&](int i, unsigned long long stuffing) {
     job.scan.byte_offsets[i] = (job.scan.bit_offsets[i] + 7) / 8 + stuffing;
@@ -92,12 +92,12 @@ __global__ void __launch_bounds__(kThreads)
     const unsigned long long bytes =
         job.scan.byte_offsets[i] + static_cast<unsigned long long>(s.bytes) + __ldcg(job.scan.stuffing + i);
     report.scan_bytes = bytes;
-    job.state->scan_bytes = bytes;
+    *job.scan.bytes = bytes;
   });
 }
 
 /// Writes bytes that lie in shared memory at the same offset from a word as at their target: whole words where they can
-/// be, so that the bus sees few and wide accesses.
+/// be.
 __device__ __forceinline__ void copy_out(std::uint8_t* to, const std::uint8_t* from, int count, int lane) {
   const int head = min(count, static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) & 3U));
   const int words = (count - head) / 4;
@@ -114,13 +114,13 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int kChunk = 128;  // bytes that a warp takes at a time, before stuffing
   __shared__ alignas(16) std::uint8_t stuffed[kWarps][2 * kChunk + 16];
   const FrameJob& job = batch.jobs[blockIdx.y];
-  if (job.state->scan_bytes > job.coded_capacity) return;
+  if (*job.scan.bytes > job.coded_capacity) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int segment = static_cast<int>(blockIdx.x) * kWarps + warp;
   if (segment >= layout.segments) return;
   const SegmentBytes s = bytes_of(layout, job, segment);
-  std::uint8_t* to = job.coded + job.scan.byte_offsets[segment];
+  std::uint8_t* to = job.scan.stuffed + job.scan.byte_offsets[segment];
   for (int first = 0; first < s.bytes; first += kChunk) {
     const int own = max(0, min(4, s.bytes - first - lane * 4));
     const std::uint32_t four = four_bytes(s, first + lane * 4);
@@ -146,6 +146,31 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+constexpr int kDownloadBlocks = 8;  // thread blocks a frame
+
+__global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_constant__ FrameBatch batch) {
+  const FrameJob& job = batch.jobs[blockIdx.y];
+  const unsigned long long bytes = *job.scan.bytes;
+  if (bytes > job.coded_capacity) return;
+  // Whole chunks: both buffers have room for the last one.
+  const auto chunks = static_cast<unsigned>((bytes + sizeof(uint4) - 1) / sizeof(uint4));
+  const auto* from = reinterpret_cast<const uint4*>(job.scan.stuffed);
+  auto* to = reinterpret_cast<uint4*>(job.coded);
+  constexpr unsigned kStep = kDownloadBlocks * kThreads;
+  unsigned i = blockIdx.x * kThreads + threadIdx.x;
+  for (; i + 3 * kStep < chunks; i += 4 * kStep) {
+    const uint4 a = __ldcg(from + i);
+    const uint4 b = __ldcg(from + i + kStep);
+    const uint4 c = __ldcg(from + i + 2 * kStep);
+    const uint4 d = __ldcg(from + i + 3 * kStep);
+    to[i] = a;
+    to[i + kStep] = b;
+    to[i + 2 * kStep] = c;
+    to[i + 3 * kStep] = d;
+  }
+  for (; i < chunks; i += kStep) to[i] = __ldcg(from + i);
+}
+
 }  // namespace
 
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream) {
@@ -159,6 +184,17 @@ void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> j
         dim3(kThreads)};
     launch("count_stuffing_kernel", count_stuffing_kernel, shape, stream, layout, batch);
     launch("write_scan_kernel", write_scan_kernel, shape, stream, layout, batch);
+    jobs = jobs.subspan(count);
+  }
+}
+
+void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream) {
+  while (!jobs.empty()) {
+    const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
+    FrameBatch batch;
+    std::ranges::copy(jobs.first(count), batch.jobs.begin());
+    launch("download_scan_kernel", download_scan_kernel, {dim3(kDownloadBlocks, static_cast<unsigned>(count)), dim3(kThreads)},
+           stream, batch);
     jobs = jobs.subspan(count);
   }
 }

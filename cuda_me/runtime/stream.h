@@ -49,7 +49,10 @@ class Event {
 /// A stream on the current device, which never waits for the legacy default stream.
 class Stream {
  public:
-  Stream() : handle_(make()) {}
+  /// Among kernels that wait for room on the device, those of a high-priority stream go first.
+  enum class Priority { normal, high };
+
+  explicit Stream(Priority priority = Priority::normal) : handle_(make(priority)) {}
 
   [[nodiscard]] cudaStream_t get() const noexcept { return handle_.get(); }
   operator cudaStream_t() const noexcept { return handle_.get(); }
@@ -57,9 +60,13 @@ class Stream {
   void wait(const Event& event) const { check(cudaStreamWaitEvent(get(), event.get(), 0), "cudaStreamWaitEvent"); }
 
  private:
-  static cudaStream_t make() {
+  static cudaStream_t make(Priority priority) {
+    int lowest = 0;
+    int highest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
     cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority == Priority::high ? highest : lowest),
+          "cudaStreamCreateWithPriority");
     return stream;
   }
   Handle<cudaStream_t, detail::release_stream> handle_;
