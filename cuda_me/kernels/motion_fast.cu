@@ -17,7 +17,7 @@ struct FastPolicy {
 [[nodiscard]] constexpr FastPolicy policy_for(int compute_major) { return {.float_minimum = compute_major >= 8}; }
 
 template <typename Minimum>
-__global__ void __launch_bounds__(kTileThreads, 4) motion_fast(const __grid_constant__ TileBatch batch) {
+__global__ void __launch_bounds__(kTileThreads, kTileResident) motion_fast(const __grid_constant__ TileBatch batch) {
   search_tiles<Minimum>(batch);
 }
 

@@ -6,7 +6,7 @@
 namespace c63::cuda {
 namespace {
 
-__global__ void __launch_bounds__(kTileThreads, 4) motion_tile(const __grid_constant__ TileBatch batch) {
+__global__ void __launch_bounds__(kTileThreads, kTileResident) motion_tile(const __grid_constant__ TileBatch batch) {
   search_tiles<IntegerMinimum>(batch);
 }
 

@@ -20,8 +20,10 @@ namespace c63::cuda {
 
 inline constexpr int kTileWarps = 4;
 inline constexpr int kTileThreads = kTileWarps * kWarp;
+inline constexpr int kTileResident = 6;  ///< blocks of threads that a multiprocessor is to hold
 inline constexpr int kTileShifts = 4;
-inline constexpr int kTileDy = 4;        ///< candidates a lane takes below each other
+inline constexpr int kTileDy = 4;        ///< candidates a lane takes below each other,
+inline constexpr int kSweepDy = 2;       ///< so many of them at a time: registers for more warps
 inline constexpr int kTilePitch = 48;    ///< bytes of a window row
 inline constexpr int kTilePair = 2 * kBlockSize;
 
@@ -143,26 +145,26 @@ __device__ inline void load_tile_current(TileShared& shared, const MotionJob& jo
   }
 }
 
-/// Finds a lane's smallest key, sad << 10 | (4 group + j) << 5 | (shift + 4 k), of the candidates that are allowed.
+/// Finds a lane's smallest key, sad << 10 | (dy + j) << 5 | (shift + 4 k), of the candidates that are allowed.
 struct IntegerMinimum {
   template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kTileDy][kColumns],
+  __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kSweepDy][kColumns],
                                                        std::uint32_t lane_index) {
     std::uint32_t best = kNoCandidate;
 #pragma unroll
-    for (int j = 0; j < kTileDy; ++j) {
+    for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) best = min(best, (sums[j][k] << 10) + static_cast<unsigned>(j * 32 + 4 * k));
     }
     return best + lane_index;
   }
   template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find_masked(const std::uint32_t (&sums)[kTileDy][kColumns],
+  __device__ static __forceinline__ std::uint32_t find_masked(const std::uint32_t (&sums)[kSweepDy][kColumns],
                                                               std::uint32_t lane_index, std::uint32_t columns,
                                                               std::uint32_t rows) {
     std::uint32_t best = 0x7FFFFFFFU;
 #pragma unroll
-    for (int j = 0; j < kTileDy; ++j) {
+    for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
         const bool allowed = (columns >> k & rows >> j & 1U) != 0;
@@ -181,11 +183,11 @@ struct FloatMinimum {
   static constexpr float kStep = 0x1p-40F;
 
   template <int kColumns>
-  __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kTileDy][kColumns],
+  __device__ static __forceinline__ std::uint32_t find(const std::uint32_t (&sums)[kSweepDy][kColumns],
                                                        std::uint32_t lane_index) {
     float best = 1.0F;
 #pragma unroll
-    for (int j = 0; j < kTileDy; ++j) {
+    for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
         const float key =
@@ -211,17 +213,17 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
 /// Sums of a lane's candidates for both macroblocks of its pair.
 template <int kColumns>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const uint4* current,
-                                          std::uint32_t (&left)[kTileDy][kColumns],
-                                          std::uint32_t (&right)[kTileDy][kColumns]) {
+                                          std::uint32_t (&left)[kSweepDy][kColumns],
+                                          std::uint32_t (&right)[kSweepDy][kColumns]) {
   constexpr int kChunks = TileShape<kColumns>::kChunks;
 #pragma unroll
-  for (int j = 0; j < kTileDy; ++j) {
+  for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) left[j][k] = right[j][k] = 0;
   }
   uint4 rows[kBlockSize];
 #pragma unroll
-  for (int r = 0; r < kBlockSize + kTileDy - 1; ++r) {
+  for (int r = 0; r < kBlockSize + kSweepDy - 1; ++r) {
     if (r < kBlockSize) rows[r] = current[r];
     std::uint32_t words[kChunks * 4];
 #pragma unroll
@@ -233,7 +235,7 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const uint
       words[4 * c + 3] = chunk.w;
     }
 #pragma unroll
-    for (int j = 0; j < kTileDy; ++j) {
+    for (int j = 0; j < kSweepDy; ++j) {
       const int i = r - j;
       if (i < 0 || i >= kBlockSize) continue;
 #pragma unroll
@@ -275,10 +277,8 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
   const int pair_row = thread / Shape::kLanes;
   const int shift = lane % kTileShifts;
   const int group = lane / kTileShifts;
-  const std::uint8_t* window = shared.copies + shift * Shape::kCopyBytes +
-                               (pair_row * kBlockSize + group * kTileDy) * kTilePitch;
+  const std::uint8_t* window = shared.copies + shift * Shape::kCopyBytes + pair_row * kBlockSize * kTilePitch;
   const uint4* current = shared.current + pair_row * kBlockSize;
-  const std::uint32_t lane_index = static_cast<std::uint32_t>(group * kTileDy * 32 + shift);
   const int row = static_cast<int>(tile_row) * Shape::kPairs + pair_row;
   std::uint32_t best[2] = {kNoCandidate, kNoCandidate};
   bool first = true;
@@ -301,28 +301,33 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
         load_tile_window<Shape, 1>(shared, job, low_x, y + first_dy);
       }
       __syncthreads();
-      std::uint32_t left[kTileDy][kColumns];
-      std::uint32_t right[kTileDy][kColumns];
-      tile_sums<kColumns>(window, current, left, right);
       // Where the whole square counts for both macroblocks, nothing is asked candidate by candidate.
       const int low_y = row * kBlockSize + first_dy;
-      const bool inside = first_dx + Shape::kSpan <= job.range && first_dy + Shape::kSpan <= job.range && low_x >= 0 &&
-                          low_x + Shape::kSpan + 2 * kBlockSize <= job.width && low_y >= 0 &&
-                          low_y + Shape::kSpan + kBlockSize <= job.height;
-      std::uint32_t keys[2];
-      if (__all_sync(0xFFFFFFFFU, inside)) {
-        keys[0] = Minimum::find(left, lane_index);
-        keys[1] = Minimum::find(right, lane_index);
-      } else {
-        const SearchWindow bounds[2] = {search_window(2 * pair, row, job.width, job.height, job.range),
-                                        search_window(2 * pair + 1, row, job.width, job.height, job.range)};
-        const std::uint32_t rows = allowed_bits(low_y + group * kTileDy, 1, kTileDy, bounds[0].top, bounds[0].bottom);
-        const std::uint32_t left_columns =
-            allowed_bits(low_x + shift, kTileShifts, kColumns, bounds[0].left, bounds[0].right);
-        const std::uint32_t right_columns =
-            allowed_bits(low_x + kBlockSize + shift, kTileShifts, kColumns, bounds[1].left, bounds[1].right);
-        keys[0] = IntegerMinimum::find_masked(left, lane_index, left_columns, rows);
-        keys[1] = IntegerMinimum::find_masked(right, lane_index, right_columns, rows);
+      const bool inside = __all_sync(0xFFFFFFFFU, first_dx + Shape::kSpan <= job.range &&
+                                                      first_dy + Shape::kSpan <= job.range && low_x >= 0 &&
+                                                      low_x + Shape::kSpan + 2 * kBlockSize <= job.width && low_y >= 0 &&
+                                                      low_y + Shape::kSpan + kBlockSize <= job.height);
+      std::uint32_t keys[2] = {kNoCandidate, kNoCandidate};
+#pragma unroll 1
+      for (int dy = group * kTileDy; dy < (group + 1) * kTileDy; dy += kSweepDy) {
+        std::uint32_t left[kSweepDy][kColumns];
+        std::uint32_t right[kSweepDy][kColumns];
+        tile_sums<kColumns>(window + dy * kTilePitch, current, left, right);
+        const std::uint32_t index = static_cast<std::uint32_t>(dy * 32 + shift);
+        if (inside) {
+          keys[0] = min(keys[0], Minimum::find(left, index));
+          keys[1] = min(keys[1], Minimum::find(right, index));
+        } else {
+          const SearchWindow bounds[2] = {search_window(2 * pair, row, job.width, job.height, job.range),
+                                          search_window(2 * pair + 1, row, job.width, job.height, job.range)};
+          const std::uint32_t rows = allowed_bits(low_y + dy, 1, kSweepDy, bounds[0].top, bounds[0].bottom);
+          const std::uint32_t left_columns =
+              allowed_bits(low_x + shift, kTileShifts, kColumns, bounds[0].left, bounds[0].right);
+          const std::uint32_t right_columns =
+              allowed_bits(low_x + kBlockSize + shift, kTileShifts, kColumns, bounds[1].left, bounds[1].right);
+          keys[0] = min(keys[0], IntegerMinimum::find_masked(left, index, left_columns, rows));
+          keys[1] = min(keys[1], IntegerMinimum::find_masked(right, index, right_columns, rows));
+        }
       }
 #pragma unroll
       for (int b = 0; b < 2; ++b) {

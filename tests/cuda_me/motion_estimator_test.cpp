@@ -1,0 +1,93 @@
+// The public estimator: planes on host and device, its own and the caller's stream, and what it refuses.
+#include <gtest/gtest.h>
+
+#include "c63/cuda/devices.h"
+#include "c63/cuda/motion_estimator.h"
+#include "c63/error.h"
+#include "cuda_me/motion_oracle.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::cuda {
+namespace {
+
+using test::TestPlane;
+
+std::string id_of(const MotionEstimatorOptions& options) {
+  try {
+    const MotionEstimator estimator(options);
+  } catch (const Error& error) {
+    return error.id();
+  }
+  return "";
+}
+
+TEST(MotionEstimator, RefusesWhatItCannotSearch) {
+  EXPECT_EQ(id_of({.width = 12, .height = 8}), "C63-MOTION-PLANE");
+  EXPECT_EQ(id_of({.width = 8, .height = 0}), "C63-MOTION-PLANE");
+  EXPECT_EQ(id_of({.width = 8, .height = 8, .range = 0}), "C63-MOTION-PLANE");
+  EXPECT_EQ(id_of({.width = 8, .height = 8, .range = 128}), "C63-MOTION-PLANE");
+}
+
+TEST(MotionEstimator, WithoutADriverSaysSo) {
+  if (devices().state != DeviceState::no_driver) GTEST_SKIP() << "this machine has a driver";
+  EXPECT_EQ(id_of({.width = 64, .height = 64}), "C63-CUDA-NO-DRIVER");
+}
+
+TEST(MotionEstimator, ListsItsKernels) {
+  const auto names = MotionEstimator::kernel_names();
+  EXPECT_NE(std::find(names.begin(), names.end(), MotionEstimatorOptions{}.kernel), names.end());
+  EXPECT_EQ(names.front(), "textbook");
+}
+
+class MotionEstimatorOnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason;
+    fill(current_, test::Content::smooth, 0, 1);
+    fill(reference_, test::Content::smooth, 1, 2);
+    expected_ = search(current_, reference_, 12);
+  }
+  static MotionPlane host(const TestPlane& p) { return {{p.samples.data(), p.width, p.height, p.pitch}, Memory::host}; }
+
+  TestPlane current_{104, 72, 109};
+  TestPlane reference_{104, 72, 104};
+  MotionField expected_;
+};
+
+TEST_F(MotionEstimatorOnDevice, FindsWhatTheRulesSayFromTheHost) {
+  for (const std::string& kernel : MotionEstimator::kernel_names()) {
+    MotionEstimator estimator({.width = 104, .height = 72, .range = 12, .kernel = kernel});
+    for (int round = 0; round < 2; ++round) {
+      const MotionField field = estimator.estimate(host(current_), host(reference_));
+      EXPECT_EQ(field.columns, 13);
+      EXPECT_EQ(field.rows, 9);
+      EXPECT_EQ(field.vectors, expected_.vectors) << kernel;
+      EXPECT_EQ(field.sads, expected_.sads) << kernel;
+    }
+  }
+}
+
+TEST_F(MotionEstimatorOnDevice, LeavesResultsOnTheDeviceOnTheCallersStream) {
+  const Stream stream;
+  DeviceBuffer<std::uint8_t> current(current_.samples.size());
+  copy_async(current.data(), current_.samples.data(), current.size(), stream);
+  DeviceBuffer<MotionVector> vectors(expected_.vectors.size());
+  fill_async(vectors.data(), 0xCD, vectors.bytes(), stream);
+  MotionEstimator estimator({.width = 104, .height = 72, .range = 12});
+  estimator.estimate_async({{current.data(), 104, 72, current_.pitch}, Memory::device}, host(reference_),
+                           {vectors.data(), nullptr, Memory::device}, stream.get());
+  std::vector<MotionVector> got(vectors.size());
+  copy_async(got.data(), vectors.data(), got.size(), stream);
+  stream.synchronize();
+  EXPECT_EQ(got, expected_.vectors);
+}
+
+TEST_F(MotionEstimatorOnDevice, RefusesPlanesOfAnotherSizeAndUnknownKernels) {
+  MotionEstimator estimator({.width = 96, .height = 72});
+  EXPECT_THROW(static_cast<void>(estimator.estimate(host(current_), host(reference_))), Error);
+  EXPECT_EQ(id_of({.width = 96, .height = 72, .kernel = "quickest"}), "C63-MOTION-PLANE");
+}
+
+}  // namespace
+}  // namespace c63::cuda
