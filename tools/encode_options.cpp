@@ -128,6 +128,9 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
       ->type_name("FILE")
       ->group(group);
   app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
+  app.add_option("--stats-yuview", o.yuview, "Write vectors, SADs and bits of every luma block, for YUView")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
       ->type_name("FILE")
       ->group(group);

@@ -33,6 +33,7 @@ struct EncodeOptions {
   std::string prediction;
   std::string csv;
   std::string json;
+  std::string yuview;
   std::string trace;
 };
 

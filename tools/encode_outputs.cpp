@@ -44,6 +44,10 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const VideoFormat& fo
   if (!options.reconstruction.empty()) reconstruction_ = open_frame_writer(options.reconstruction, format.rate);
   if (!options.prediction.empty()) prediction_ = open_frame_writer(options.prediction, format.rate);
   if (!options.csv.empty()) csv_ = std::make_unique<FrameCsv>(options.csv);
+  if (!options.yuview.empty()) {
+    const std::string name = options.source.path == "-" ? "stdin" : options.source.path;
+    yuview_ = std::make_unique<YuviewWriter>(options.yuview, name, format, BlockTypes{});
+  }
   if (options.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.simd = options.encoder.simd});
 }
 
@@ -53,6 +57,10 @@ void EncodeOutputs::write(EncodedFrame& frame, const EncoderSettings& settings) 
   stream_.write(frame.bytes);
   if (reconstruction_) reconstruction_->write(settings.width, settings.height, frame.reconstruction);
   if (prediction_) prediction_->write(settings.width, settings.height, frame.prediction);
+  if (yuview_) {
+    const std::vector<std::uint32_t> sads(frame.motion[0].sads.begin(), frame.motion[0].sads.end());
+    yuview_->add(frame.index, analyser_.analyse(frame.bytes), sads);
+  }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   frame.statistics.times.write += took.count();
   if (csv_) csv_->add(frame, settings);
@@ -64,6 +72,7 @@ void EncodeOutputs::commit() {
   if (reconstruction_) reconstruction_->commit();
   if (prediction_) prediction_->commit();
   if (csv_) csv_->commit();
+  if (yuview_) yuview_->commit();
 }
 
 }  // namespace c63::tools

@@ -10,6 +10,7 @@
 #include "encode_options.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
+#include "motion/yuview.h"
 
 namespace c63::tools {
 
@@ -34,6 +35,8 @@ class EncodeOutputs {
   std::unique_ptr<FrameWriter> prediction_;
   std::unique_ptr<FrameCsv> csv_;
   std::unique_ptr<FrameDecoder> decoder_;
+  std::unique_ptr<YuviewWriter> yuview_;
+  BlockAnalyser analyser_;  ///< for yuview_
   std::int64_t frames_ = 0;
 };
 

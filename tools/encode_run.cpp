@@ -89,6 +89,7 @@ void EncodeRun::check_command_line() {
                                                         {"--pred", o.prediction},
                                                         {"--csv", o.csv},
                                                         {"--json", o.json},
+                                                        {"--stats-yuview", o.yuview},
                                                         {"--trace", o.trace},
                                                         {"--log-file", session_.common.log.file}});
   o.source.width = o.width.value_or(0);
@@ -97,6 +98,7 @@ void EncodeRun::check_command_line() {
   o.encoder.threads = session_.common.threads;
   o.encoder.keep_reconstruction = o.verify || !o.reconstruction.empty();
   o.encoder.keep_prediction = !o.prediction.empty();
+  o.encoder.keep_motion = !o.yuview.empty();
 }
 
 std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {

@@ -12,20 +12,15 @@ namespace c63::tools {
 std::array<std::vector<std::uint32_t>, 3> block_sads(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                                      const FrameBlocks& blocks) {
   std::array<std::vector<std::uint32_t>, 3> sads;
-  const bool rectangular = blocks.width % 2 == 0 && blocks.height % 2 == 0;
   const auto planes_a = split_planes(a, blocks.width, blocks.height);
   const auto planes_b = split_planes(b, blocks.width, blocks.height);
-  for (int p = 0; p < (rectangular ? 3 : 1); ++p) {
-    const int width = p == 0 ? blocks.width : blocks.width / 2;
-    const int height = p == 0 ? blocks.height : blocks.height / 2;
+  for (int p = 0; p < 3; ++p) {
     const PlaneBlocks& plane = blocks.planes[p];
+    const auto pitch = static_cast<std::size_t>(plane.columns) * 8;
     sads[p].resize(static_cast<std::size_t>(plane.columns) * plane.rows);
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        const std::size_t i = static_cast<std::size_t>(y) * width + x;
-        sads[p][static_cast<std::size_t>(y / 8) * plane.columns + x / 8] +=
-            static_cast<std::uint32_t>(std::abs(planes_a[p][i] - planes_b[p][i]));
-      }
+    for (std::size_t i = 0; i < planes_a[p].size(); ++i) {
+      sads[p][i / pitch / 8 * plane.columns + i % pitch / 8] +=
+          static_cast<std::uint32_t>(std::abs(planes_a[p][i] - planes_b[p][i]));
     }
   }
   return sads;

@@ -20,13 +20,17 @@ struct MotionFrame {
   FrameBlocks blocks;
   std::vector<std::uint8_t> picture;     ///< linear layout
   std::vector<std::uint8_t> prediction;  ///< linear layout
-  /// Sum of absolute differences of each block between what was coded and its prediction, over its visible samples. What
-  /// was coded is the source where there is one, else the reconstruction. Empty for chroma without rows (odd sides).
+  /// Sum of absolute differences of each block between what was coded and its prediction, over the samples of the
+  /// picture. What was coded is the source where there is one, else the reconstruction.
   std::array<std::vector<std::uint32_t>, 3> sads;
   bool sad_of_source = false;
 };
 
-/// SADs of the 8x8 blocks of each plane of two frames in linear layout.
+/// True where the coded blocks are rectangles of the picture. The codec fills its planes, whose rows are padded to
+/// multiples of 16, without regard to rows, so that any other width is coded as a sheared picture.
+[[nodiscard]] constexpr bool blocks_line_up(int width) { return width % 16 == 0; }
+
+/// SADs of the 8x8 blocks of each coded plane of two frames in linear layout.
 [[nodiscard]] std::array<std::vector<std::uint32_t>, 3> block_sads(std::span<const std::uint8_t> a,
                                                                    std::span<const std::uint8_t> b,
                                                                    const FrameBlocks& blocks);

@@ -1,0 +1,13 @@
+// Looks at the motion in c63 streams.
+
+#include "motion/motion_run.h"
+
+int main(int argc, char** argv) {
+  c63::tools::MotionOptions options;
+  return c63::tools::run_main(
+      argc, argv,
+      {.name = "c63mv",
+       .description = "Look at the motion in a c63 stream: vectors, SADs, bits.",
+       .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion(session, options); }});
+}

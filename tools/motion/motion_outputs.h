@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "motion/motion_run.h"
+#include "motion/motion_stream.h"
+#include "motion/summary.h"
+
+namespace c63::tools {
+
+/// Where the frames of a stream go.
+class MotionOutput {
+ public:
+  virtual ~MotionOutput() = default;
+  virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
+  virtual void finish(const MotionSummary& summary) = 0;
+};
+
+/// The output of options.format, or null for none. Throws Error (usage, output).
+[[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options);
+
+}  // namespace c63::tools

@@ -1,0 +1,140 @@
+#include "motion/motion_run.h"
+
+#include <CLI/Validators.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+#include "io/frame_source.h"
+#include "motion/motion_outputs.h"
+#include "motion/motion_stream.h"
+
+namespace c63::tools {
+namespace {
+
+/// What a format goes to where nothing is named.
+std::string output_of(const MotionOptions& o) {
+  if (!o.output.empty() || o.format.empty()) return o.output;
+  if (o.format == "png" || o.format == "html") {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--format " + o.format + " needs a file to write (-o)");
+  }
+  return "-";
+}
+
+std::string format_of(const MotionOptions& o) {
+  if (!o.format.empty() || o.output.empty()) return o.format;
+  for (const char* extension : {"csv", "json", "png", "html"}) {
+    if (o.output.ends_with(std::string(".") + extension)) return extension;
+  }
+  if (o.output.ends_with(".ppm")) return "png";
+  throw Error(ErrorKind::usage, "C63-USAGE", "say with --format what to write to " + o.output);
+}
+
+std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOptions& o, const MotionFrame* first) {
+  if (o.source.empty()) return nullptr;
+  SourceOptions source{.path = o.source, .limits = o.limits};
+  source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.source, text); };
+  if (first != nullptr) {
+    source.width = first->blocks.width;
+    source.height = first->blocks.height;
+  }
+  return open_frame_source(source);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, MotionOptions& o) {
+  const std::string group = "Motion";
+  app.add_option("input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
+  app.add_option("-o,--output", o.output, "File to write; its name tells the format where --format does not; - is stdout")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--format", o.format, "What to write beside the summary")
+      ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html"}))
+      ->type_name("FORMAT")
+      ->group(group);
+  app.add_option("--overlay", o.overlay, "What lies under arrows and heat: the reconstruction or the prediction")
+      ->check(CLI::IsMember({"recon", "pred"}))
+      ->type_name("PICTURE")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--frame", o.frame, "Frame of the picture; without it the first that has vectors")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--type", o.types, "What to show: mv (arrows), sad and bits (heat); a picture of each, side by side")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"mv", "sad", "bits"}))
+      ->type_name("LIST")
+      ->default_str("mv,sad,bits")
+      ->group(group);
+  app.add_option("--scale", o.scale, "Pixels of a picture for each sample; 0: chosen")
+      ->check(CLI::Range(0, 16))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seek", o.first_frame, "Skip that many frames")->check(CLI::NonNegativeNumber)->type_name("N")->group(group);
+  app.add_option("-f,--frames", o.max_frames, "Look at no more frames than this; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--source", o.source, "The video that was encoded: SADs are of it instead of the reconstruction")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
+  add_limit_options(app, o.limits);
+}
+
+int run_motion(const Session& session, const MotionOptions& given) {
+  MotionOptions o = given;
+  if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
+  o.format = format_of(given);
+  o.output = output_of(o);
+  check_distinct_files({{"the stream", o.input}, {"--source", o.source}, {"--truth", o.truth}},
+                       {{"--output", o.output}, {"--log-file", session.common.log.file}});
+  std::optional<MotionTruth> truth;
+  if (!o.truth.empty()) truth.emplace(o.truth);
+
+  // Raw sources tell no size: the stream's first frame does.
+  std::unique_ptr<FrameSource> source;
+  if (!o.source.empty()) {
+    if (o.input == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--source reads the stream twice, which stdin cannot be");
+    const auto first = MotionStream(o.input, nullptr, o.limits).next();
+    source = open_source(session, o, first ? &*first : nullptr);
+  }
+  MotionStream stream(o.input, std::move(source), o.limits);
+  const auto output = make_motion_output(o);
+  const auto progress = session.progress(std::nullopt, 25);
+  MotionSummary summary;
+  std::int64_t taken = 0;
+  bool any = false;
+  while (!session.stop.stop_requested() && (o.max_frames == 0 || taken < o.max_frames)) {
+    const auto frame = stream.next();
+    if (!frame) break;
+    if (!any && !blocks_line_up(frame->blocks.width)) {
+      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
+                        frame->blocks.width);
+    }
+    any = true;
+    if (frame->index < o.first_frame) continue;
+    ++taken;
+    summary.add(*frame, truth ? &*truth : nullptr);
+    if (output) output->add(*frame, truth ? &*truth : nullptr);
+    progress->advance(0);
+  }
+  progress->finish();
+  if (!any) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = o.input});
+  if (output) output->finish(summary);
+  // Standard output belongs to the data where they go there.
+  if (o.output == "-") {
+    session.log->debug("{}", summary.text());
+  } else {
+    write_stdout(summary.text());
+  }
+  return kExitDone;
+}
+
+}  // namespace c63::tools

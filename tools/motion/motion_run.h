@@ -1,0 +1,35 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/command_line.h"
+#include "motion/overlay.h"
+#include "motion/yuview.h"
+
+namespace c63::tools {
+
+/// What c63mv's command line asks for.
+struct MotionOptions {
+  std::string input;
+  std::string output;
+  std::string format;             ///< empty: the summary only
+  std::string overlay = "recon";  ///< recon, pred
+  std::vector<std::string> types = {"mv", "sad", "bits"};
+  std::int64_t frame = -1;        ///< of a picture; -1: the first with vectors
+  std::int64_t first_frame = 0;
+  std::int64_t max_frames = 0;    ///< 0: all
+  int scale = 0;                  ///< 0: chosen
+  std::string source;
+  std::string truth;
+  Limits limits;
+};
+
+void add_options(CLI::App& app, MotionOptions& options);
+
+/// Reads the stream and writes what is asked for; returns the exit code. Throws Error.
+[[nodiscard]] int run_motion(const Session& session, const MotionOptions& options);
+
+}  // namespace c63::tools

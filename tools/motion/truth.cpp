@@ -1,0 +1,89 @@
+#include "motion/truth.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "c63/error.h"
+#include "motion/motion_stream.h"
+
+namespace c63::tools {
+namespace {
+
+constexpr std::string_view kHeader = "frame,x,y,mv_x,mv_y";
+
+template <typename T>
+std::optional<T> parse(std::string_view text) {
+  T value{};
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::array<std::string_view, 5>> split(std::string_view line) {
+  std::array<std::string_view, 5> fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto comma = line.find(',');
+    if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return std::nullopt;
+    fields[i] = line.substr(0, comma);
+    if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
+  }
+  return fields;
+}
+
+}  // namespace
+
+MotionTruth::MotionTruth(const std::string& path) {
+  std::ifstream file(path);
+  const auto fail = [&](std::int64_t line, const std::string& what) {
+    throw Error(ErrorKind::input, "C63-TRUTH", line > 0 ? fmt::format("line {}: {}", line, what) : what, {.file = path});
+  };
+  if (!file) fail(0, "cannot be read");
+  std::string line;
+  for (std::int64_t number = 1; std::getline(file, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (number == 1) {
+      if (line != kHeader) fail(1, fmt::format("no list of true motion: it should begin with \"{}\"", kHeader));
+      continue;
+    }
+    const auto fields = split(line);
+    if (!fields) fail(number, "not five fields");
+    const auto frame = parse<std::int64_t>((*fields)[0]);
+    const auto x = parse<int>((*fields)[1]);
+    const auto y = parse<int>((*fields)[2]);
+    if (!frame || !x || !y) fail(number, "frame, x and y are no whole numbers");
+    if ((*fields)[3].empty() && (*fields)[4].empty()) continue;
+    const auto mv_x = parse<double>((*fields)[3]);
+    const auto mv_y = parse<double>((*fields)[4]);
+    if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y)) fail(number, "the vector is no pair of numbers");
+    frames_[*frame].push_back({*x, *y, *mv_x, *mv_y});
+  }
+  if (file.bad()) fail(0, "cannot be read");
+}
+
+std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const {
+  std::vector<double> errors;
+  const auto found = frames_.find(frame);
+  if (found == frames_.end() || blocks.key) return errors;
+  if (!blocks_line_up(blocks.width)) {
+    throw Error(ErrorKind::usage, "C63-MV-SHEARED",
+                fmt::format("width {} is no multiple of 16: the codec shears such pictures, so that coded vectors are not "
+                            "those of the picture and cannot be compared with true ones",
+                            blocks.width));
+  }
+  const PlaneBlocks& luma = blocks.planes[0];
+  for (const Entry& entry : found->second) {
+    if (entry.x < 0 || entry.y < 0 || entry.x / 8 >= luma.columns || entry.y / 8 >= luma.rows) continue;
+    const auto block = static_cast<std::size_t>(entry.y / 8) * luma.columns + entry.x / 8;
+    if (luma.inter[block] == 0) continue;
+    errors.push_back(std::hypot(entry.mv_x - luma.vectors[block].x, entry.mv_y - luma.vectors[block].y));
+  }
+  return errors;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/block_statistics.h"
+
+namespace c63::tools {
+
+/// The true motion of a sequence, as c63gen writes it: CSV with the columns frame,x,y,mv_x,mv_y, the vector in samples
+/// from the block at x,y to where it was in the frame before; empty where it was hidden.
+class MotionTruth {
+ public:
+  /// Throws Error (input, C63-TRUTH) that names the line.
+  explicit MotionTruth(const std::string& path);
+
+  /// Distances in samples between the true vectors of a frame's luma blocks and the coded ones; nothing for blocks
+  /// without either.
+  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const;
+
+ private:
+  struct Entry {
+    int x;
+    int y;
+    double mv_x;
+    double mv_y;
+  };
+  std::map<std::int64_t, std::vector<Entry>> frames_;
+};
+
+}  // namespace c63::tools

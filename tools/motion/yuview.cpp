@@ -1,0 +1,86 @@
+#include "motion/yuview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "motion/motion_stream.h"
+
+namespace c63::tools {
+namespace {
+
+// Ids of the types, and where their colour scales end: most blocks lie below, YUView shows those above as the end.
+constexpr int kVector = 0;
+constexpr int kSad = 1;
+constexpr int kBits = 2;
+constexpr int kIntra = 3;
+constexpr int kSadScale = 2048;
+constexpr int kBitsScale = 256;
+
+/// A field of the format holds neither its separator nor a line end.
+std::string field(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == ';' || static_cast<unsigned char>(c) < ' '; }, '_');
+  return text;
+}
+
+template <typename Value>
+void add_rows(std::string& rows, std::int64_t frame, const PlaneBlocks& luma, int width, int height, int type, Value&& value) {
+  auto out = std::back_inserter(rows);
+  for (int row = 0; row < luma.rows; ++row) {
+    for (int column = 0; column < luma.columns; ++column) {
+      const int x = column * 8;
+      const int y = row * 8;
+      if (x >= width || y >= height) continue;  // padding only
+      fmt::format_to(out, "{};{};{};{};{};{};", frame, x, y, std::min(8, width - x), std::min(8, height - y), type);
+      value(out, static_cast<std::size_t>(row) * luma.columns + column);
+      rows += '\n';
+    }
+  }
+}
+
+}  // namespace
+
+YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types)
+    : file_(path),
+      types_(types),
+      width_((format.width + 15) / 16 * 16),
+      height_(blocks_line_up(format.width) ? format.height : (format.height + 15) / 16 * 16) {
+  std::string header = "%;syntax-version;v1.2\n";
+  header += fmt::format("%;seq-specs;{};0;{};{};{:.6g};\n", field(name), width_, height_, format.rate.value());
+  if (types.vectors) {
+    header += fmt::format("%;type;{};MV;vector;\n%;vectorColor;40;220;60;255\n%;scaleFactor;1\n", kVector);
+    header += fmt::format("%;type;{};Intra;range;\n%;defaultRange;0;1;jet\n%;gridColor;255;255;255;\n", kIntra);
+  }
+  if (types.sads) {
+    header += fmt::format("%;type;{};SAD;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kSad, kSadScale);
+  }
+  if (types.bits) {
+    header += fmt::format("%;type;{};Bits;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kBits, kBitsScale);
+  }
+  file_.write(header);
+}
+
+void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads) {
+  const PlaneBlocks& luma = blocks.planes[0];
+  std::string rows;
+  if (types_.vectors) {
+    if (!blocks.key) {
+      add_rows(rows, frame, luma, width_, height_, kVector, [&](auto out, std::size_t i) {
+        fmt::format_to(out, "{};{}", luma.vectors[i].x, luma.vectors[i].y);
+      });
+    }
+    add_rows(rows, frame, luma, width_, height_, kIntra, [&](auto out, std::size_t i) { fmt::format_to(out, "{};", 1 - luma.inter[i]); });
+  }
+  if (types_.sads && !sads.empty()) {
+    add_rows(rows, frame, luma, width_, height_, kSad, [&](auto out, std::size_t i) { fmt::format_to(out, "{};", sads[i]); });
+  }
+  if (types_.bits) {
+    add_rows(rows, frame, luma, width_, height_, kBits, [&](auto out, std::size_t i) {
+      fmt::format_to(out, "{};", luma.motion_bits[i] + luma.coefficient_bits[i]);
+    });
+  }
+  file_.write(rows);
+}
+
+}  // namespace c63::tools

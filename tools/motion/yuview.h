@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "c63/picture.h"
+#include "io/output_file.h"
+#include "pipeline/block_statistics.h"
+
+namespace c63::tools {
+
+/// Which statistics of luma's blocks are wanted.
+struct BlockTypes {
+  bool vectors = true;
+  bool sads = true;
+  bool bits = true;
+};
+
+/// Statistics of luma's blocks as YUView (github.com/IENT/YUView) lays them over a video: its CSV format, version 1.2.
+/// Where blocks do not line up with the picture (see blocks_line_up()), positions are those of the coded, padded picture.
+class YuviewWriter {
+ public:
+  /// `name` is the sequence's.
+  YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types);
+
+  /// Frames come in order. `sads` holds one value a luma block, and may be empty.
+  void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
+  void commit() { file_.commit(); }
+
+ private:
+  OutputFile file_;
+  BlockTypes types_;
+  int width_;   ///< of the picture that positions are of
+  int height_;
+};
+
+}  // namespace c63::tools
