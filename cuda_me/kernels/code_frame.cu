@@ -19,7 +19,7 @@ constexpr int kThreads = kBlocksPerSegment * 8;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
 #else
-constexpr int kResidentBlocks = 3;
+constexpr int kResidentBlocks = 4;
 #endif
 /// Rows of a block in shared memory are 9 words apart and blocks 72, so that neither rows nor columns of a warp's four
 /// blocks meet in a bank.

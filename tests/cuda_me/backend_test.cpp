@@ -148,6 +148,19 @@ TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
   }
 }
 
+TEST_F(BackendTest, SmallForSanitizers) {
+  const Bytes video = test::moving_video(50, 40, 4);
+  EncoderSettings settings{.width = 50, .height = 40, .key_interval = 2};
+  const Bytes expected = on_cpu(settings, video).stream();
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
+  settings.keep_reconstruction = true;
+  settings.keep_prediction = true;
+  settings.keep_motion = true;
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
+}
+
 TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
   EncoderSettings settings{.width = 32, .height = 32};
   settings.measure_psnr = false;

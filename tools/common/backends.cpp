@@ -3,18 +3,67 @@
 #include <fmt/format.h>
 
 #include <CLI/Validators.hpp>
+#include <utility>
 
 #include "c63/error.h"
 #include "common/machine.h"
 #include "pipeline/backend.h"
+#if defined(C63_HAVE_CUDA)
+#include "c63/cuda/backend.h"
+#include "c63/cuda/devices.h"
+#endif
 
 // The only file that names all backends.
 
 namespace c63::tools {
 namespace {
 
+#if defined(C63_HAVE_CUDA)
+
 /// Why no GPU can be used; empty where one can.
+std::string cuda_obstacle() {
+  const cuda::DeviceList& list = cuda::devices();
+  return list.state == cuda::DeviceState::usable ? "" : list.reason;
+}
+
+BackendFactory cuda_factory(const BackendChoice& choice) {
+  cuda::CudaBackendOptions options;
+  for (const std::string& device : choice.devices) {
+    if (device != "all") {
+      options.devices.push_back(std::stoi(device));
+      continue;
+    }
+    for (const cuda::DeviceInfo& info : cuda::devices().devices) {
+      if (info.state == cuda::DeviceState::usable) options.devices.push_back(info.index);
+    }
+  }
+  if (!choice.motion_kernel.empty()) options.motion_kernel = choice.motion_kernel;
+  if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
+  if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
+  return cuda::make_backend_factory(std::move(options));
+}
+
+std::vector<std::string> cuda_devices() {
+  std::vector<std::string> lines;
+  for (const cuda::DeviceInfo& info : cuda::devices().devices) {
+    lines.push_back(fmt::format("cuda:{}: {}, sm_{}{}, {} multiprocessors, {:.1f} GiB{}", info.index, info.name,
+                                info.compute_major, info.compute_minor, info.multiprocessors,
+                                static_cast<double>(info.memory_bytes) / (1 << 30),
+                                info.state == cuda::DeviceState::usable ? "" : ", cannot be used: " + info.reason));
+  }
+  return lines;
+}
+
+std::vector<std::string> motion_kernels() { return cuda::motion_kernel_names(); }
+
+#else
+
 std::string cuda_obstacle() { return "this c63 was built without CUDA"; }
+BackendFactory cuda_factory(const BackendChoice&) { return {}; }
+std::vector<std::string> cuda_devices() { return {}; }
+std::vector<std::string> motion_kernels() { return {}; }
+
+#endif
 
 }  // namespace
 
@@ -24,10 +73,24 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--device", choice.devices, "GPUs to use, by number, such as 0,1")
+  app.add_option("--device", choice.devices, "GPUs to use, by number, such as 0,1, or all")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"}))
       ->type_name("LIST")
+      ->group("Machine");
+  CLI::Option* kernel = app.add_option("--me-kernel", choice.motion_kernel, "Motion search kernel of the GPU")
+                            ->type_name("NAME")
+                            ->group("Machine");
+  if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty()) kernel->check(CLI::IsMember(kernels));
+  app.add_option("--entropy", choice.entropy, "Who codes what the GPU has transformed: gpu or cpu")
+      ->check(CLI::IsMember({"gpu", "cpu"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Machine");
+  app.add_option("--upload", choice.upload, "What goes to the GPU for each frame: frame, or pair with its reference")
+      ->check(CLI::IsMember({"frame", "pair"}))
+      ->type_name("NAME")
+      ->capture_default_str()
       ->group("Machine");
 }
 
@@ -38,10 +101,10 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
     if (!choice.devices.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "--device names GPUs, --backend the CPU");
     return cpu_backend();
   }
+  const bool demanded = choice.name == "cuda" || !choice.devices.empty();
   const std::string obstacle = cuda_obstacle();
-  if (choice.name == "cuda" || !choice.devices.empty()) {
-    throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
-  }
+  if (obstacle.empty()) return {cuda_factory(choice), demanded ? BackendFactory{} : open_cpu_backend};
+  if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
   note("encoding on the CPU: " + obstacle);
   return cpu_backend();
 }
@@ -57,6 +120,7 @@ std::vector<std::string> list_devices() {
   const Machine machine = this_machine();
   std::vector<std::string> lines = {fmt::format("cpu: {}, {} logical CPUs, best SIMD level {}", machine.cpu,
                                                 machine.logical_cpus, name(available_simd_levels().back()))};
+  for (std::string& line : cuda_devices()) lines.push_back(std::move(line));
   if (const std::string obstacle = cuda_obstacle(); !obstacle.empty()) lines.push_back("cuda: none, " + obstacle);
   return lines;
 }

@@ -12,11 +12,14 @@ namespace c63::tools {
 
 /// What the user asks to encode on.
 struct BackendChoice {
-  std::string name = "auto";  ///< auto, cpu, cuda
-  std::vector<int> devices;   ///< GPUs by number; empty: the first that can be used
+  std::string name = "auto";         ///< auto, cpu, cuda
+  std::vector<std::string> devices;  ///< GPUs by number, or "all"; empty: the first that can be used
+  std::string motion_kernel = "";    ///< of the GPU; empty: its fastest
+  std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
+  std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
 };
 
-/// Adds --backend and --device.
+/// Adds --backend, --device and what is said of a GPU.
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 
 /// What to encode on, and what to go on with if that fails on the way.

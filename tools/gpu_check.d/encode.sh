@@ -1,0 +1,37 @@
+# shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
+# Whole encodes on the GPU: bytes against the course encoder's, and speed.
+
+# Every sequence that the bundle carries together with the course encoder's stream of it.
+section_golden() {
+  local golden name size source status=0 list=() start seconds best equal
+  for golden in "$dir"/shared/golden/*.c63; do
+    name=$(basename "$golden" .c63)
+    source=$dir/shared/sequences/$name.yuv
+    [[ -f $source ]] || continue
+    size=${name##*_}
+    best=null
+    equal=true
+    for _ in 1 2 3; do
+      start=$(date +%s%N)
+      "$dir/c63enc" --backend cuda -w "${size%x*}" -h "${size#*x}" --quiet -o "$work/$name.c63" "$source" || status=1
+      seconds=$(awk -v ns=$(($(date +%s%N) - start)) 'BEGIN { printf "%.3f", ns / 1e9 }')
+      if [[ $best == null ]] || awk -v a="$seconds" -v b="$best" 'BEGIN { exit !(a < b) }'; then best=$seconds; fi
+      cmp -s "$work/$name.c63" "$golden" || { equal=false; status=1; }
+    done
+    echo "$name: equal $equal, whole process $best s"
+    list+=("\"$name\": {\"equal\": $equal, \"whole_process_s\": $best}")
+  done
+  (IFS=,; printf '{%s}' "${list[*]-}") > "$work/golden.json"
+  return $status
+}
+
+section_bench_frame() {
+  "$dir/c63bench" frame --sizes 352x288,1280x720,1920x1080,3840x2160 --json "$work/frame_1.json" &&
+    "$dir/c63bench" frame --sizes 352x288,1280x720,1920x1080 --lanes 8 --json "$work/frame_8.json" || return 1
+  printf '{"lanes_1": %s, "lanes_8": %s}' "$(cat "$work/frame_1.json")" "$(cat "$work/frame_8.json")" \
+    > "$work/bench_frame.json"
+}
+
+section_bench_encode() {
+  "$dir/c63bench" encode --sizes 352x288,1280x720,1920x1080 --lanes 0,1,4,8,16 --json "$work/bench_encode.json"
+}
