@@ -53,7 +53,7 @@ __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, 
   return sad;
 }
 
-/// Smallest key of all threads, by a tree in shared memory; for thread 0, the others get none.
+/// Smallest key of all threads, by a tree in shared memory.
 template <int kThreads>
 __device__ inline std::uint32_t block_min_tree(std::uint32_t* keys, std::uint32_t key) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -62,7 +62,8 @@ __device__ inline std::uint32_t block_min_tree(std::uint32_t* keys, std::uint32_
     __syncthreads();
     if (thread < half) keys[thread] = min(keys[thread], keys[thread + half]);
   }
-  return thread == 0 ? keys[0] : kNoCandidate;
+  __syncthreads();
+  return keys[0];
 }
 
 #endif

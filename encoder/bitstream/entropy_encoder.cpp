@@ -1,7 +1,11 @@
 #include "bitstream/entropy_encoder.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include <array>
-#include <cstring>
+#include <bit>
 
 #include "bitstream/bit_writer.h"
 #include "bitstream/block_order.h"
@@ -39,27 +43,74 @@ void put_motion(BitWriter& writer, const PlaneSymbols& plane, int block, int col
 
 /// One bit for each of the 64 levels that is not zero, level 0 in bit 0.
 std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
-  std::uint64_t mask = 0;
-  for (int k = 0; k < 64; k += 4) {
-    std::uint64_t four;
-    std::memcpy(&four, levels + k, sizeof four);
-    if (four == 0) continue;
-    for (int i = 0; i < 4; ++i) mask |= static_cast<std::uint64_t>(levels[k + i] != 0) << (k + i);
+#if defined(__SSE2__)
+  const __m128i zero = _mm_setzero_si128();
+  std::uint64_t zeros = 0;
+  for (int k = 0; k < 64; k += 16) {
+    const __m128i a = _mm_cmpeq_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)), zero);
+    const __m128i b = _mm_cmpeq_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k + 8)), zero);
+    zeros |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(a, b)))) << k;
   }
+  return ~zeros;
+#else
+  std::uint64_t mask = 0;
+  for (int k = 0; k < 64; ++k) mask |= static_cast<std::uint64_t>(levels[k] != 0) << k;
   return mask;
+#endif
 }
 
-void put_ac(BitWriter& writer, const std::array<VlcCode, 256>& codes, const std::int16_t levels[64]) {
+/// The codes of an AC table with the bits of small values behind them.
+class AcCodes {
+ public:
+  struct Entry {
+    std::uint32_t bits = 0;
+    std::uint32_t length = 0;
+  };
+  static constexpr int kSmall = 16;  ///< values -16..15 are in the table
+
+  constexpr explicit AcCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
+    for (int run = 0; run < 16; ++run) {
+      for (int value = -kSmall; value < kSmall; ++value) {
+        if (value != 0) entries_[run * 2 * kSmall + value + kSmall] = compose(run, value);
+      }
+    }
+  }
+
+  [[nodiscard]] Entry find(int run, int value) const {
+    const auto column = static_cast<unsigned>(value + kSmall);
+    if (column < 2 * kSmall) [[likely]] return entries_[static_cast<unsigned>(run) * 2 * kSmall + column];
+    return compose(run, value);
+  }
+  [[nodiscard]] const VlcCode& code(int symbol) const { return codes_[static_cast<std::size_t>(symbol)]; }
+
+ private:
+  [[nodiscard]] constexpr Entry compose(int run, int value) const {
+    const int size = value_size(value);
+    const VlcCode code = codes_[static_cast<std::size_t>(run << 4 | size)];
+    return {static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size),
+            static_cast<std::uint32_t>(code.length + size)};
+  }
+
+  const std::array<VlcCode, 256>& codes_;
+  std::array<Entry, 16 * 2 * kSmall> entries_{};
+};
+
+constexpr AcCodes kAcLuma(kAcLumaCodes);
+constexpr AcCodes kAcChroma(kAcChromaCodes);
+
+void put_code(BitWriter& writer, const VlcCode& code) { writer.put(code.bits, code.length); }
+
+void put_ac(BitWriter& writer, const AcCodes& codes, const std::int16_t levels[64]) {
   int next = 1;  // first level that is not yet coded
   for (std::uint64_t mask = nonzero_mask(levels) & ~std::uint64_t{1}; mask != 0; mask &= mask - 1) {
     const int k = std::countr_zero(mask);
     int run = k - next;
-    for (; run >= 16; run -= 16) put_symbol(writer, codes, kZeroRunLength, 0, 0);
-    const int size = value_size(levels[k]);
-    put_symbol(writer, codes, run << 4 | size, levels[k], size);
+    for (; run >= 16; run -= 16) put_code(writer, codes.code(kZeroRunLength));
+    const AcCodes::Entry entry = codes.find(run, levels[k]);
+    writer.put(entry.bits, static_cast<int>(entry.length));
     next = k + 1;
   }
-  if (next < 64) put_symbol(writer, codes, kEndOfBlock, 0, 0);
+  if (next < 64) put_code(writer, codes.code(kEndOfBlock));
 }
 
 }  // namespace
@@ -80,7 +131,7 @@ void encode_scan(const FrameSymbols& symbols, std::vector<std::uint8_t>& out, Bi
 
     put_value(writer, p == 0 ? kDcLumaCodes : kDcChromaCodes, levels[0] - dc[p]);
     dc[p] = levels[0];
-    put_ac(writer, p == 0 ? kAcLumaCodes : kAcChromaCodes, levels);
+    put_ac(writer, p == 0 ? kAcLuma : kAcChroma, levels);
 
     bits.motion += after_motion - before;
     (p == 0 ? bits.luma : bits.chroma) += writer.bits() - after_motion;

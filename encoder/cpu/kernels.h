@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "c63/picture.h"
 #include "c63/settings.h"
@@ -17,6 +18,12 @@ struct BestCandidate {
   int x = 0;
   int y = 0;
   std::uint32_t sad = 0;
+};
+
+/// A candidate: the position of a block in the reference plane.
+struct Position {
+  int x = 0;
+  int y = 0;
 };
 
 /// One block to search: its samples, and where it may come from. The window is not empty.
@@ -63,6 +70,7 @@ inline constexpr std::size_t kPlaneGuard = 64;
 /// The functions that exist once per instruction set. All of them give the same results, bit for bit.
 struct Kernels {
   SimdLevel level;
+  int least_elimination_width;  ///< columns of a window below which search_brute is the faster one
 
   /// SAD of two 8x8 blocks.
   std::uint32_t (*sad)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
@@ -70,9 +78,9 @@ struct Kernels {
   /// Exhaustive search, candidate by candidate: the first minimum in raster order.
   BestCandidate (*search_brute)(const BlockSearch& block);
 
-  /// The same result, given the sums of the reference plane and any one candidate of the window with its SAD: candidates
-  /// whose sums alone prove that they are worse than the best known are left out.
-  BestCandidate (*search_eliminating)(const BlockSearch& block, const SumsView& sums, const BestCandidate& start);
+  /// The same result, given the sums of the reference plane and at least one candidate of the window: candidates whose
+  /// sums alone prove that they are worse than the best of those are left out.
+  BestCandidate (*search_eliminating)(const BlockSearch& block, const SumsView& sums, std::span<const Position> starts);
 
   /// Sums of the 4x4 samples at (0..count-1, y); reads four rows of count+3 samples.
   void (*sums_of_row)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);

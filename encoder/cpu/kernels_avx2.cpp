@@ -86,7 +86,7 @@ BestCandidate search_brute(const BlockSearch& search) {
 }  // namespace
 
 const Kernels& avx2_kernels() {
-  static constexpr Kernels kKernels{SimdLevel::avx2,       portable::sad,           search_brute,
+  static constexpr Kernels kKernels{SimdLevel::avx2, 0, portable::sad,           search_brute,
                                     portable::search_eliminating, portable::sums_of_row, portable::code_block,
                                     portable::restore_block, portable::squared_error, portable::ssim_sums};
   return kKernels;

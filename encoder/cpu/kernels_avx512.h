@@ -7,7 +7,7 @@ namespace c63::cpu::avx512 {
 
 std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 BestCandidate search_brute(const BlockSearch& search);
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, const BestCandidate& start);
+BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts);
 void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
 
 void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,

@@ -80,7 +80,7 @@ struct PackedBlock {
   return static_cast<std::uint16_t>(sum);
 }
 
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, const BestCandidate& start) {
+BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
   const hn::CappedTag<std::uint16_t, 16> d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
   const SearchWindow& window = search.window;
@@ -95,7 +95,11 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
     return hn::Sub(hn::Max(sum, quarter), hn::Min(sum, quarter));
   };
 
-  BestCandidate best = start;
+  BestCandidate best{.sad = UINT32_MAX};
+  for (const Position start : starts) {
+    const std::uint32_t found = block.sad(&search.reference.at(start.x, start.y), search.reference.pitch);
+    if (found < best.sad) best = {start.x, start.y, found};
+  }
   for (int y = window.top; y < window.bottom; ++y) {
     for (int x = window.left; x < window.right; x += kLanes) {
       const std::uint16_t* top = sums.at(x, y);

@@ -12,9 +12,16 @@
 #include <bit>
 
 #include "cpu/kernels_avx512.h"
+#include "cpu/unroll.h"
 
 namespace c63::cpu::avx512 {
 namespace {
+
+/// Keeps a value in its register here: compilers would gather the additions of a whole loop into trees, and spill.
+template <typename Vector>
+[[gnu::always_inline]] inline void keep(Vector& value) {
+  asm("" : "+v"(value));
+}
 
 /// 32 candidates side by side.
 struct Wide {
@@ -85,11 +92,11 @@ struct BlockRows {
   typename V::Vector left[8];
   typename V::Vector right[8];
 
-  explicit BlockRows(const BlockSearch& block) {
-    for (int k = 0; k < 8; ++k) {
+  [[gnu::always_inline]] explicit BlockRows(const BlockSearch& block) {
+    unroll<8>([&](auto k) __attribute__((always_inline)) {
       left[k] = V::four_samples(block.current + k * block.current_pitch);
       right[k] = V::four_samples(block.current + k * block.current_pitch + 4);
-    }
+    });
   }
 };
 
@@ -118,26 +125,36 @@ struct ColumnMinima {
 
 enum class Part { first, middle, last };
 
-/// Eight rows of the reference. Each belongs to eight rows of candidates, so eight sums are under way at any time: sum
+/// Eight rows of the reference, `reference` and `row` move on over them. Each belongs to eight rows of candidates, so eight sums are under way at any time: sum
 /// i is that of the candidate row whose number is i modulo 8. In the first eight rows no candidate ends but the first
 /// one, and in the last eight none begins.
 template <typename V, Part kPart>
-[[gnu::always_inline]] inline void eight_rows(const BlockRows<V>& block, const std::uint8_t* reference,
-                                              std::ptrdiff_t pitch, int row, typename V::Vector (&sums)[8],
+[[gnu::always_inline]] inline void eight_rows(const BlockRows<V>& block, const std::uint8_t*& reference,
+                                              std::ptrdiff_t pitch, int& row, typename V::Vector (&sums)[8],
                                               ColumnMinima<V>& minima) {
-#pragma GCC unroll 8
-  for (int r = 0; r < (kPart == Part::last ? 7 : 8); ++r) {
-    const typename V::Vector samples = V::load_overlapping(reference + r * pitch);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; ++k) {
-      if ((kPart == Part::first && k > r) || (kPart == Part::last && k <= r)) continue;
-      typename V::Vector& sum = sums[(r - k) & 7];
-      const typename V::Vector left = V::left_sad(block.left[k], samples);
-      const typename V::Vector right = V::right_sad(block.right[k], samples);
-      sum = k == 0 ? V::add(left, right) : V::add(V::add(sum, left), right);
+  unroll<kPart == Part::last ? 7 : 8>([&](auto r) __attribute__((always_inline)) {
+    const typename V::Vector samples = V::load_overlapping(reference);
+    reference += pitch;
+    asm("" : "+r"(reference));  // one address at a time, or there are not enough registers for all
+    unroll<8>([&](auto k) __attribute__((always_inline)) {
+      if constexpr (kPart == Part::middle || (kPart == Part::first) == (k <= r)) {
+        typename V::Vector& sum = sums[(r - k) & 7];
+        const typename V::Vector left = V::left_sad(block.left[k], samples);
+        const typename V::Vector right = V::right_sad(block.right[k], samples);
+        if constexpr (k == 0) {
+          sum = V::add(left, right);
+        } else {
+          sum = V::add(V::add(sum, left), right);
+        }
+        keep(sum);
+      }
+    });
+    if constexpr (kPart != Part::first || r == 7) {
+      minima.take(sums[(r - 7) & 7], row);
+      ++row;
+      asm("" : "+r"(row));
     }
-    if (kPart != Part::first || r == 7) minima.take(sums[(r - 7) & 7], row + r - 7);
-  }
+  });
 }
 
 /// Searches 8·groups rows of candidates from row `row` on.
@@ -148,11 +165,9 @@ template <typename V>
   reference += row * pitch;
   eight_rows<V, Part::first>(block, reference, pitch, row, sums, minima);
   for (int group = 1; group < groups; ++group) {
-    reference += 8 * pitch;
-    row += 8;
     eight_rows<V, Part::middle>(block, reference, pitch, row, sums, minima);
   }
-  eight_rows<V, Part::last>(block, reference + 8 * pitch, pitch, row + 8, sums, minima);
+  eight_rows<V, Part::last>(block, reference, pitch, row, sums, minima);
 }
 
 /// The SADs of one row of candidates.
@@ -161,18 +176,19 @@ template <typename V>
                                                              std::ptrdiff_t pitch) {
   typename V::Vector left = V::all(0);
   typename V::Vector right = V::all(0);
-#pragma GCC unroll 8
-  for (int k = 0; k < 8; ++k) {
+  unroll<8>([&](auto k) __attribute__((always_inline)) {
     const typename V::Vector samples = V::load_overlapping(reference + k * pitch);
     left = V::add(left, V::left_sad(block.left[k], samples));
     right = V::add(right, V::right_sad(block.right[k], samples));
-  }
+    keep(left);
+    keep(right);
+  });
   return V::add(left, right);
 }
 
 /// Searches the columns [left, left + columns) of a window.
 template <typename V>
-BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
+[[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
   const BlockRows<V> block(search);
   const SearchWindow& window = search.window;
   const std::uint8_t* reference = &search.reference.at(left, window.top);
@@ -248,8 +264,16 @@ int sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
   return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_unpackhi_epi64(sum, sum)));
 }
 
-/// More survivors than this in a row of candidates, and the whole row is searched at once.
-constexpr int kFewSurvivors = 5;
+/// The differences of a row of sums to two of the block's own.
+struct SumRow {
+  __m512i left;
+  __m512i right;
+  [[gnu::always_inline]] explicit SumRow(const std::uint16_t* p)
+      : left(_mm512_loadu_si512(p)), right(_mm512_loadu_si512(p + 4)) {}
+  [[gnu::always_inline]] __m512i difference(__m512i a, __m512i b) const {
+    return _mm512_add_epi16(_mm512_abs_epi16(_mm512_sub_epi16(left, a)), _mm512_abs_epi16(_mm512_sub_epi16(right, b)));
+  }
+};
 
 BestCandidate eliminate_columns(const BlockSearch& search, const SumsView& sums, BestCandidate best, int left,
                                 int columns) {
@@ -257,72 +281,78 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumsView& sums,
   const int rows = window.bottom - window.top;
   const std::ptrdiff_t pitch = search.reference.pitch;
   const auto valid = static_cast<__mmask32>(columns >= 32 ? ~0U : (1U << columns) - 1U);
+  const auto quarter = [&](int x, int y) {
+    return _mm512_set1_epi16(static_cast<short>(sum_of_4x4(search.current + y * search.current_pitch + x,
+                                                           search.current_pitch)));
+  };
+  const __m512i top_left = quarter(0, 0);
+  const __m512i top_right = quarter(4, 0);
+  const __m512i bottom_left = quarter(0, 4);
+  const __m512i bottom_right = quarter(4, 4);
 
-  __m512i quarters[4];
-  for (int i = 0; i < 4; ++i) {
-    quarters[i] = _mm512_set1_epi16(static_cast<short>(
-        sum_of_4x4(search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch)));
-  }
-
-  // Survivors are appended without a branch: what a row does not keep is overwritten by the next.
-  alignas(64) std::uint16_t survivors[256 * kFewSurvivors + 32];
-  std::uint8_t crowded[256];
-  int survivor_count = 0;
-  int crowded_count = 0;
-  __m512i numbers = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11,
-                                     10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const __m512i strict = _mm512_set1_epi16(static_cast<short>(best.sad));
-  const __m512i or_equal = _mm512_set1_epi16(static_cast<short>(best.sad + 1));
-  const std::uint16_t* top = sums.at(left, window.top);
-  const std::ptrdiff_t four_rows = 4 * sums.pitch;
-  for (int row = 0; row < rows; ++row, top += sums.pitch) {
-    const auto difference = [](const std::uint16_t* p, __m512i q) {
-      return _mm512_abs_epi16(_mm512_sub_epi16(_mm512_loadu_si512(p), q));
+  alignas(64) std::uint32_t survivors[256];  // of each row of candidates, a bit each
+  const std::uint16_t* sums_at = sums.at(left, window.top);
+  const auto pass = [&](int first, int end, std::uint32_t limit) __attribute__((always_inline)) {
+    const __m512i limits = _mm512_set1_epi16(static_cast<short>(limit));
+    const auto test = [&](const SumRow& top, const SumRow& bottom, int row) __attribute__((always_inline)) {
+      const __m512i bound =
+          _mm512_add_epi16(top.difference(top_left, top_right), bottom.difference(bottom_left, bottom_right));
+      survivors[row] = _mm512_mask_cmplt_epu16_mask(valid, bound, limits);
     };
-    const __m512i bound = _mm512_add_epi16(
-        _mm512_add_epi16(difference(top, quarters[0]), difference(top + 4, quarters[1])),
-        _mm512_add_epi16(difference(top + four_rows, quarters[2]), difference(top + four_rows + 4, quarters[3])));
-    // Before the best candidate known, one that is as good would win.
-    const __m512i limit = window.top + row <= best.y ? or_equal : strict;
-    const __mmask32 kept = _mm512_mask_cmplt_epu16_mask(valid, bound, limit);
-    const int count = std::popcount(static_cast<unsigned>(kept));
-    _mm512_storeu_si512(survivors + survivor_count, _mm512_maskz_compress_epi16(kept, numbers));
-    numbers = _mm512_add_epi16(numbers, _mm512_set1_epi16(32));
-    crowded[crowded_count] = static_cast<std::uint8_t>(row);
-    const bool few = count <= kFewSurvivors;
-    survivor_count += few ? count : 0;
-    crowded_count += few ? 0 : 1;
-  }
+    int row = first;
+    const std::uint16_t* p = sums_at + row * sums.pitch;
+    if (end - row >= 4) {  // what is below of one row is above of the fourth from it
+      SumRow above[4] = {SumRow(p), SumRow(p + sums.pitch), SumRow(p + 2 * sums.pitch), SumRow(p + 3 * sums.pitch)};
+      for (; row + 4 <= end; row += 4) {
+        p += 4 * sums.pitch;
+        unroll<4>([&](auto i) __attribute__((always_inline)) {
+          const SumRow below(p + i * sums.pitch);
+          test(above[i], below, row + i);
+          above[i] = below;
+        });
+      }
+    }
+    for (; row < end; ++row, p += sums.pitch) test(SumRow(p), SumRow(p + 4 * sums.pitch), row);
+  };
+  // Before the best candidate known, one that is as good would win.
+  const int known = std::clamp(best.y - window.top + 1, 0, rows);
+  pass(0, known, best.sad + 1);
+  pass(known, rows, best.sad);
 
+  // Survivors stand close together, and a row of candidates costs little more than three of them one by one: so whole rows
+  // are searched where any of theirs survives. No branch depends on which those are.
+  std::uint32_t searched[256 + 16];
+  int count = 0;
+  std::fill(survivors + rows, survivors + (rows + 15) / 16 * 16, 0U);
+  __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (int row = 0; row < rows; row += 16) {
+    const __m512i bits = _mm512_load_si512(survivors + row);
+    const __mmask16 any = _mm512_test_epi32_mask(bits, bits);
+    _mm512_storeu_si512(searched + count, _mm512_maskz_compress_epi32(any, numbers));
+    numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(16));
+    count += std::popcount(static_cast<unsigned>(any));
+  }
+  if (count == 0) return best;
   const std::uint8_t* reference = &search.reference.at(left, window.top);
-  if (survivor_count > 0) {
-    const PackedBlock block(search);
-    std::uint32_t key = UINT32_MAX;
-    for (int i = 0; i < survivor_count; ++i) {
-      const unsigned number = survivors[i];
-      const std::uint32_t sad = block.sad(reference + (number >> 5) * pitch + (number & 31), pitch);
-      key = std::min(key, sad << 16 | number);
-    }
-    const BestCandidate found{left + static_cast<int>(key & 31), window.top + static_cast<int>(key >> 5 & 0x7FF),
-                              key >> 16};
-    if (is_better(found, best)) best = found;
+  const BlockRows<Wide> rows_of_block(search);
+  ColumnMinima<Wide> minima;
+  for (int i = 0; i < count; ++i) {
+    const int row = static_cast<int>(searched[i]);
+    minima.take(sads_of_row<Wide>(rows_of_block, reference + row * pitch, pitch), row);
   }
-  if (crowded_count > 0) {
-    const BlockRows<Wide> block(search);
-    ColumnMinima<Wide> minima;
-    for (int i = 0; i < crowded_count; ++i) {
-      minima.take(sads_of_row<Wide>(block, reference + crowded[i] * pitch, pitch), crowded[i]);
-    }
-    const BestCandidate found = minima.best(left, window.top, columns);
-    if (is_better(found, best)) best = found;
-  }
-  return best;
+  const BestCandidate found = minima.best(left, window.top, columns);
+  return is_better(found, best) ? found : best;
 }
 
 }  // namespace
 
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, const BestCandidate& start) {
-  BestCandidate best = start;
+BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
+  const PackedBlock block(search);
+  BestCandidate best{.sad = UINT32_MAX};
+  for (const Position start : starts) {
+    const BestCandidate found{start.x, start.y, block.sad(&search.reference.at(start.x, start.y), search.reference.pitch)};
+    best = found.sad < best.sad ? found : best;
+  }
   for (int left = search.window.left; left < search.window.right; left += 32) {
     best = eliminate_columns(search, sums, best, left, search.window.right - left);
   }

@@ -2,6 +2,7 @@
 // be worse than the best one known are left out; that changes the time, never the result.
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "cpu/search_method.h"
@@ -12,25 +13,39 @@ namespace {
 class FullSearch final : public BlockSearcher {
  public:
   FullSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range)
-      : BlockSearcher(kernels, geometry, range), sums_(geometry.samples() + 4 * kPlaneGuard) {}
+      : BlockSearcher(kernels, geometry, range),
+        eliminates_(2 * range >= kernels.least_elimination_width),
+        sums_(eliminates_ ? geometry.samples() + 4 * kPlaneGuard : 0) {}
 
   void prepare_rows(int first, int end) override {
+    if (!eliminates_) return;
     for (int y = first; y < std::min(end, geometry_.height - 3); ++y) {
       kernels_.sums_of_row(reference_.row(y), reference_.pitch, geometry_.width - 3, sums_.data() + offset(y));
     }
   }
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
-    return kernels_.search_eliminating(block_search(task), {sums_.data(), geometry_.width}, best_hint(task));
+    if (!eliminates_) return kernels_.search_brute(block_search(task));
+    std::array<Position, kMaxHints + 1> starts;
+    std::size_t count = 0;
+    starts[count++] = candidate_at(task, {});
+    for (const MotionVector hint : task.hints) {
+      if (count < starts.size()) starts[count++] = candidate_at(task, hint);
+    }
+    return kernels_.search_eliminating(block_search(task), {sums_.data(), geometry_.width},
+                                       std::span(starts).first(count));
   }
 
   [[nodiscard]] bool takes_any_hint() const override { return true; }
 
  private:
+  static constexpr std::size_t kMaxHints = 6;
+
   [[nodiscard]] std::size_t offset(int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);
   }
 
+  bool eliminates_;
   std::vector<std::uint16_t> sums_;
 };
 

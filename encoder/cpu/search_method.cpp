@@ -1,14 +1,10 @@
 #include "cpu/search_method.h"
 
-#include <algorithm>
-
 namespace c63::cpu {
 
 BestCandidate BlockSearcher::best_hint(const BlockTask& task) const {
-  const SearchWindow& w = task.window;
   const auto candidate = [&](MotionVector vector) {
-    const int x = std::clamp(task.x + vector.x, w.left, w.right - 1);
-    const int y = std::clamp(task.y + vector.y, w.top, w.bottom - 1);
+    const auto [x, y] = candidate_at(task, vector);
     return BestCandidate{x, y, sad_at(task, x, y)};
   };
   BestCandidate best = candidate({});

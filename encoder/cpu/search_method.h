@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -50,6 +51,11 @@ class BlockSearcher {
   }
   [[nodiscard]] std::uint32_t sad_at(const BlockTask& task, int x, int y) const {
     return kernels_.sad(&current_.at(task.x, task.y), current_.pitch, &reference_.at(x, y), reference_.pitch);
+  }
+  /// Where a vector points to, or the nearest candidate of the window.
+  [[nodiscard]] static Position candidate_at(const BlockTask& task, MotionVector vector) {
+    return {std::clamp(task.x + vector.x, task.window.left, task.window.right - 1),
+            std::clamp(task.y + vector.y, task.window.top, task.window.bottom - 1)};
   }
   /// The best of the zero vector and the hints, each moved to the nearest candidate of the window.
   [[nodiscard]] BestCandidate best_hint(const BlockTask& task) const;

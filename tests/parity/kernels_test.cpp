@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -116,8 +117,8 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
                                      {expected.x, expected.y},
                                      {(window.left + window.right) / 2, (window.top + window.bottom) / 2}};
             for (const auto [x, y] : places) {
-              const BestCandidate start{x, y, scalar_.sad(search.current, search.current_pitch, &from.at(x, y), from.pitch)};
-              expect_same(kernels_->search_eliminating(search, {sums.data(), width}, start), expected, what);
+              const Position start{x, y};
+              expect_same(kernels_->search_eliminating(search, {sums.data(), width}, {&start, 1}), expected, what);
             }
           }
         }
@@ -144,8 +145,8 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
       expect_same(kernels_->search_brute(search), expected, "brute");
       for (int y = window.top; y < window.bottom; y += 3) {
         for (int x = window.left; x < window.right; x += 5) {
-          const BestCandidate start{x, y, scalar_.sad(search.current, 96, &plane.view().at(x, y), 96)};
-          expect_same(kernels_->search_eliminating(search, {sums.data(), 96}, start), expected, "eliminating");
+          const std::array<Position, 2> starts{{{x, y}, {window.left, y}}};
+          expect_same(kernels_->search_eliminating(search, {sums.data(), 96}, starts), expected, "eliminating");
         }
       }
     }

@@ -1,0 +1,104 @@
+// Manual pages and completions cover every option of every program, and work.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/shared_data.h"
+#include "support/shell.h"
+
+namespace c63::tools {
+namespace {
+
+std::string text_of(const std::string& path) {
+  const auto bytes = test::read_bytes(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string manual(const std::string& program) { return C63_SHELL_DIR "/man1/" + program + ".1"; }
+std::string completion(const std::string& program) { return C63_SHELL_DIR "/completions/" + program; }
+
+class ShellFilesTest : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> programs() {
+  std::vector<std::string> names;
+  std::istringstream list(C63_PROGRAMS);
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  return names;
+}
+
+void collect(const nlohmann::json& program, std::vector<nlohmann::json>& options) {
+  for (const auto& option : program.at("options")) options.push_back(option);
+  for (const auto& sub : program.at("subcommands")) collect(sub, options);
+}
+
+/// What completion offers for a command line whose last word is under the cursor.
+std::string complete(const std::string& program, const std::vector<std::string>& words) {
+  std::string line = "source '" + completion(program) + "'; COMP_WORDS=('" + program + "'";
+  for (const std::string& word : words) line += " '" + word + "'";
+  line += "); COMP_CWORD=" + std::to_string(words.size()) + "; _" + program + "; echo \"${COMPREPLY[*]}\"";
+  std::string quoted = "bash -c \"";
+  for (const char c : line) quoted += c == '"' || c == '$' ? std::string{'\\', c} : std::string(1, c);
+  return test::shell(quoted + "\" 2>&1").output;
+}
+
+bool has_word(const std::string& list, const std::string& word) {
+  std::istringstream words(list);
+  for (std::string one; words >> one;) {
+    if (one == word) return true;
+  }
+  return false;
+}
+
+TEST_P(ShellFilesTest, EveryOptionIsCovered) {
+  const auto tree = test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --describe-options");
+  ASSERT_EQ(tree.exit_code, 0);
+  std::vector<nlohmann::json> options;
+  const auto json = nlohmann::json::parse(tree.output);
+  collect(json, options);
+  ASSERT_GT(options.size(), 8U);
+  const std::string page = text_of(manual(GetParam()));
+  const std::string offered = complete(GetParam(), {"-"});
+  for (const auto& option : json["options"]) {
+    for (const std::string name : option["names"]) {
+      EXPECT_TRUE(has_word(offered, name)) << name << " is not completed: " << offered;
+    }
+  }
+  for (const auto& sub : json["subcommands"]) {
+    const std::string within = complete(GetParam(), {sub["name"], "-"});
+    for (const auto& option : sub["options"]) {
+      for (const std::string name : option["names"]) EXPECT_TRUE(has_word(within, name)) << name << " is not completed";
+    }
+    EXPECT_TRUE(has_word(complete(GetParam(), {""}), sub["name"]));
+  }
+  for (const auto& option : options) {
+    for (const std::string name : option["names"]) {
+      std::string written = "\\fB";
+      for (const char c : name) written += c == '-' ? std::string("\\-") : std::string(1, c);
+      EXPECT_NE(page.find(written + "\\fR"), std::string::npos) << name << " is not in the manual page";
+    }
+    EXPECT_FALSE(option["description"].get<std::string>().empty());
+  }
+}
+
+TEST_P(ShellFilesTest, ChoicesAreCompleted) {
+  const std::string levels = complete(GetParam(), {"--log-level", ""});
+  EXPECT_TRUE(has_word(levels, "debug")) << levels;
+  EXPECT_TRUE(has_word(complete(GetParam(), {"--log-level", "=", "w"}), "warn"));
+  EXPECT_FALSE(has_word(complete(GetParam(), {"--log-level", "w"}), "debug"));
+  EXPECT_EQ(complete(GetParam(), {"--threads", ""}), "\n") << "a number has no completion";
+}
+
+TEST_P(ShellFilesTest, ManualPageFormatsWithoutComplaint) {
+  if (!test::have_command("groff")) GTEST_SKIP() << "no groff on the PATH";
+  const auto result = test::shell("groff -man -Tascii -ww -P-c '" + manual(GetParam()) + "' 2>&1 >/dev/null");
+  EXPECT_EQ(result.output, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, ShellFilesTest, testing::ValuesIn(programs()),
+                         [](const auto& program) { return program.param; });
+
+}  // namespace
+}  // namespace c63::tools
