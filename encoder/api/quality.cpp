@@ -6,32 +6,12 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "cpu/kernels.h"
 
 namespace c63 {
 namespace {
 
-/// Sums over a 4x4 block of two pictures: Σa, Σb, Σ(a²+b²), Σab.
-struct SsimSums {
-  int a = 0;
-  int b = 0;
-  int squares = 0;
-  int products = 0;
-};
-
-SsimSums sums_of_block(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
-  SsimSums sums;
-  for (int y = 0; y < 4; ++y) {
-    for (int x = 0; x < 4; ++x) {
-      const int p = a[y * a_pitch + x];
-      const int q = b[y * b_pitch + x];
-      sums.a += p;
-      sums.b += q;
-      sums.squares += p * p + q * q;
-      sums.products += p * q;
-    }
-  }
-  return sums;
-}
+using cpu::SsimSums;
 
 /// SSIM of an 8x8 window of 64 samples, from the sums of its four 4x4 blocks. The constants carry the factor 64·63 of
 /// unbiased variances, as FFmpeg's and x264's do.
@@ -74,13 +54,12 @@ double ssim(ConstPlaneView a, ConstPlaneView b) {
   const int columns = a.width / 4;
   const int rows = a.height / 4;
   if (columns < 2 || rows < 2) return std::numeric_limits<double>::quiet_NaN();
+  const cpu::Kernels& kernels = cpu::kernels();
   std::vector<SsimSums> above(columns);
   std::vector<SsimSums> current(columns);
   double total = 0;
   for (int y = 0; y < rows; ++y) {
-    for (int x = 0; x < columns; ++x) {
-      current[x] = sums_of_block(a.row(4 * y) + 4 * x, a.pitch, b.row(4 * y) + 4 * x, b.pitch);
-    }
+    kernels.ssim_sums(a.row(4 * y), a.pitch, b.row(4 * y), b.pitch, columns, current.data());
     if (y > 0) {
       for (int x = 0; x + 1 < columns; ++x) {
         SsimSums window;

@@ -83,11 +83,76 @@ BestCandidate search_brute(const BlockSearch& search) {
   return best;
 }
 
+/// Which of 32 neighbouring candidates the sums leave, a bit each; reads 36 sums of two rows.
+class SumTest {
+ public:
+  SumTest(const BlockSearch& search, std::ptrdiff_t sums_pitch) : four_rows_(4 * sums_pitch) {
+    for (int i = 0; i < 4; ++i) {
+      quarters_[i] = _mm256_set1_epi16(static_cast<short>(portable::sum_of_4x4(
+          search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch)));
+    }
+  }
+
+  [[nodiscard]] std::uint32_t survivors(const std::uint16_t* sums, __m256i limit) const {
+    // Packing interleaves the halves of both registers, so the quarters are put in order again.
+    const __m256i kept = _mm256_packs_epi16(_mm256_cmpgt_epi16(limit, bound(sums)),
+                                            _mm256_cmpgt_epi16(limit, bound(sums + 16)));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(kept, 0xD8)));
+  }
+
+ private:
+  [[nodiscard]] __m256i bound(const std::uint16_t* sums) const {
+    const auto difference = [](const std::uint16_t* p, __m256i quarter) {
+      return _mm256_abs_epi16(_mm256_sub_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), quarter));
+    };
+    return _mm256_add_epi16(
+        _mm256_add_epi16(difference(sums, quarters_[0]), difference(sums + 4, quarters_[1])),
+        _mm256_add_epi16(difference(sums + four_rows_, quarters_[2]), difference(sums + four_rows_ + 4, quarters_[3])));
+  }
+
+  std::ptrdiff_t four_rows_;
+  __m256i quarters_[4];
+};
+
+BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
+  const SearchWindow& window = search.window;
+  const std::ptrdiff_t pitch = search.reference.pitch;
+  const portable::PackedBlock block(search.current, search.current_pitch);
+  BestCandidate best{.sad = UINT32_MAX};
+  for (const Position start : starts) {
+    const std::uint32_t sad = block.sad(&search.reference.at(start.x, start.y), pitch);
+    best = sad < best.sad ? BestCandidate{start.x, start.y, sad} : best;
+  }
+  const SumTest test(search, sums.pitch);
+  for (int left = window.left; left < window.right; left += 32) {
+    const int columns = window.right - left;
+    const std::uint32_t valid = columns >= 32 ? ~0U : (1U << columns) - 1U;
+    // Before the best candidate known, one that is as good would win.
+    const __m256i strict = _mm256_set1_epi16(static_cast<short>(best.sad));
+    const __m256i or_equal = _mm256_set1_epi16(static_cast<short>(best.sad + 1));
+    std::uint32_t survivors[256];
+    const std::uint16_t* row_of_sums = sums.at(left, window.top);
+    for (int y = window.top; y < window.bottom; ++y, row_of_sums += sums.pitch) {
+      survivors[y - window.top] = valid & test.survivors(row_of_sums, y <= best.y ? or_equal : strict);
+    }
+    for (int y = window.top; y < window.bottom; ++y) {
+      const std::uint8_t* row = &search.reference.at(left, y);
+      for (std::uint32_t bits = survivors[y - window.top]; bits != 0; bits &= bits - 1) {
+        const int x = std::countr_zero(bits);
+        const std::uint32_t sad = block.sad(row + x, pitch);
+        if (sad > best.sad) continue;
+        if (sad < best.sad || y < best.y || (y == best.y && left + x < best.x)) best = {left + x, y, sad};
+      }
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 const Kernels& avx2_kernels() {
   static constexpr Kernels kKernels{SimdLevel::avx2, 0, portable::sad,           search_brute,
-                                    portable::search_eliminating, portable::sums_of_row, portable::code_block,
+                                    search_eliminating, portable::sums_of_row, portable::code_block,
                                     portable::restore_block, portable::squared_error, portable::ssim_sums};
   return kKernels;
 }

@@ -80,7 +80,7 @@ struct PackedBlock {
   return static_cast<std::uint16_t>(sum);
 }
 
-BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
+[[maybe_unused]] BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
   const hn::CappedTag<std::uint16_t, 16> d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
   const SearchWindow& window = search.window;

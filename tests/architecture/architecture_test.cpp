@@ -109,7 +109,8 @@ const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = {
       {"include", {{}}},
       {"encoder/codec", {{}}},
-      {"encoder/api", {{kApi, kCodec}}},
+      // api → kernels.h: SSIM sums, which exist once per instruction set.
+      {"encoder/api", {{kApi, kCodec, "encoder/cpu/kernels.h"}}},
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
