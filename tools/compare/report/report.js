@@ -73,9 +73,15 @@
   function logarithmic(title, values) {
     const positive = values.filter((v) => v > 0);
     const low = Math.min(...positive), high = Math.max(...positive);
-    return axis(title, { type: "logarithmic", min: low / 1.15, max: high * 1.15,
-                         ticks: { color: themeColours().soft, maxRotation: 0, autoSkip: true, autoSkipPadding: 14,
-                                  callback: (v) => /^[125]/.test(String(v).replace(/^0\.0*/, "")) || high / low < 8 ? Number(v.toPrecision(3)).toLocaleString("en") : null } });
+    const min = low / 1.1, max = high * 1.1;
+    const marks = [];
+    for (let power = 10 ** Math.floor(Math.log10(min)); power <= max; power *= 10) {
+      for (const step of [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]) if (power * step >= min && power * step <= max) marks.push(power * step);
+    }
+    const every = Math.ceil(marks.length / 7);
+    return axis(title, { type: "logarithmic", min, max,
+                         afterBuildTicks: (scale) => { scale.ticks = marks.filter((_, i) => i % every === 0).map((value) => ({ value })); },
+                         ticks: { color: themeColours().soft, maxRotation: 0, callback: (v) => Number(v.toPrecision(3)).toLocaleString("en") } });
   }
 
   function drawRd() {
