@@ -1,7 +1,10 @@
 #include "cuda_me/lane_group.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "bitstream/bit_writer.h"
@@ -236,7 +239,13 @@ void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
     const Batch& batch = batches_.front();
     try {
       if (!marks_[static_cast<std::size_t>(batch.parity)].done.done()) return;
-      for (const Entry& entry : batch.entries) finished.push_back(finish(batch, entry));
+      // Copying a batch's bytes takes one thread as long as the device takes to code them.
+      std::vector<LaneResult> results(batch.entries.size());
+      oneapi::tbb::parallel_for(std::size_t{0}, results.size(), [&](std::size_t i) {
+        const DeviceGuard guard(plan_.device);
+        results[i] = finish(batch, batch.entries[i]);
+      });
+      std::ranges::move(results, std::back_inserter(finished));
     } catch (const Error& error) {
       const Entry& first = batch.entries.front();
       const auto& slots = lanes_[static_cast<std::size_t>(first.lane)].slots;
@@ -246,7 +255,7 @@ void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
   }
 }
 
-LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry) {
+LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry) const {
   const Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
   const auto slot = static_cast<std::size_t>(entry.slot);
   const auto side = static_cast<std::size_t>(batch.parity);
@@ -342,7 +351,7 @@ void LaneGroup::append_overflown_scan(const ScanParts& scan, std::vector<std::ui
   writer.finish();
 }
 
-void LaneGroup::report_times(const Batch& batch, const Entry& entry, EncodedFrame& frame) {
+void LaneGroup::report_times(const Batch& batch, const Entry& entry, EncodedFrame& frame) const {
   const Marks& marks = marks_[static_cast<std::size_t>(batch.parity)];
   const Slot& slot = lanes_[static_cast<std::size_t>(entry.lane)].slots[static_cast<std::size_t>(entry.slot)];
   const auto frames = static_cast<double>(batch.entries.size());

@@ -85,10 +85,10 @@ class LaneGroup {
   void enqueue_downloads(const Batch& batch);
   [[nodiscard]] FrameJob job_of(const Entry& entry, int parity);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
-  LaneResult finish(const Batch& batch, const Entry& entry);
+  [[nodiscard]] LaneResult finish(const Batch& batch, const Entry& entry) const;
   void write_codes_on_host(const HostLane::Output& output, EncodedFrame& frame) const;
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
-  void report_times(const Batch& batch, const Entry& entry, EncodedFrame& frame);
+  void report_times(const Batch& batch, const Entry& entry, EncodedFrame& frame) const;
 
   EncoderSettings settings_;
   LaneGroupPlan plan_;

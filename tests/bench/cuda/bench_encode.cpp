@@ -152,7 +152,7 @@ void add_encode(CLI::App& app) {
   encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
   encode->add_option("--keyint", options->key_interval, "frames a GOP")->capture_default_str();
   encode->add_option("--gops", options->gops, "GOPs")->capture_default_str();
-  encode->add_option("--repeats", options->repeats, "timed encodes")->check(CLI::Range(1, 1000))->capture_default_str();
+  encode->add_option("--repeats", options->repeats, "timed encodes")->check(CLI::Range(1, 100000))->capture_default_str();
   encode->add_option("--json", options->json, "also write the figures there; - for stdout");
   encode->callback([options] { EncodeBench(*options).run(); });
 }

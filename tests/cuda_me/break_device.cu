@@ -1,0 +1,18 @@
+#include "break_device.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace c63::cuda {
+namespace {
+__global__ void fault_kernel(std::uintptr_t address) { *reinterpret_cast<volatile int*>(address) = 1; }
+}  // namespace
+
+void break_device() {
+  fault_kernel<<<1, 1>>>(std::uintptr_t{0x10});
+  // The fault is what the code under test is to find.
+  static_cast<void>(cudaDeviceSynchronize());
+}
+
+}  // namespace c63::cuda

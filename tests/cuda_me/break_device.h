@@ -1,0 +1,8 @@
+#pragma once
+
+namespace c63::cuda {
+
+/// Runs a kernel that writes where nothing is: from here on nothing works on the current device in this process.
+void break_device();
+
+}  // namespace c63::cuda

@@ -1,0 +1,83 @@
+// A device that fails in the middle of an encode. Each case has a process of its own, since it does not recover.
+
+#include <cstdlib>
+
+#include "backend_test_support.h"
+#include "break_device.h"
+#include "c63/error.h"
+#include "pipeline/backend.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr std::int64_t kFaultAt = 7;
+
+/// Frames in memory; the device breaks when frame kFaultAt is read.
+class BreakingSource final : public FrameSource {
+ public:
+  BreakingSource(const test::Bytes& video, int width, int height) : video_(video, width, height) {}
+  [[nodiscard]] VideoFormat format() const override { return video_.format(); }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return video_.frame_count(); }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (index == kFaultAt && !broken_) {
+      broken_ = true;
+      break_device();
+    }
+    return video_.read(index, frame);
+  }
+
+ private:
+  test::VideoSource video_;
+  bool broken_ = false;
+};
+
+const EncoderSettings kSettings{.width = 64, .height = 48, .key_interval = 5, .lanes = 1};
+
+/// Exits with 0 if the encode ends as `judge` wants it: given the error (or none) and the bytes that came out.
+template <typename Judge>
+[[noreturn]] void encode_on_a_breaking_device(bool with_fallback, Judge&& judge) {
+  const test::Bytes video = test::moving_video(64, 48, 12);
+  const test::Bytes expected = on_cpu(kSettings, video).stream();
+  BreakingSource source(video, 64, 48);
+  test::Bytes bytes;
+  std::optional<Error> error;
+  {
+    Encoder encoder(kSettings, make_backend_factory());
+    if (with_fallback) encoder.set_fallback(open_cpu_backend, [](const std::string&) {});
+    try {
+      encoder.encode(source, [&](EncodedFrame&& frame) { bytes.insert(bytes.end(), frame.bytes.begin(), frame.bytes.end()); });
+    } catch (const Error& caught) {
+      error = caught;
+    }
+  }
+  std::_Exit(judge(error, bytes, expected) ? 0 : 1);
+}
+
+class FaultTest : public BackendTest {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    BackendTest::SetUp();
+  }
+};
+
+TEST_F(FaultTest, AFailingDeviceIsAnErrorWithTheFrame) {
+  EXPECT_EXIT(encode_on_a_breaking_device(false,
+                                          [](const auto& error, const test::Bytes& bytes, const test::Bytes& expected) {
+                                            return error && error->kind() == ErrorKind::device && error->place().frame &&
+                                                   *error->place().frame <= kFaultAt && bytes.size() < expected.size();
+                                          }),
+              testing::ExitedWithCode(0), "");
+}
+
+TEST_F(FaultTest, WithAFallbackTheCpuFinishesWithTheSameBytes) {
+  EXPECT_EXIT(encode_on_a_breaking_device(true,
+                                          [](const auto& error, const test::Bytes& bytes, const test::Bytes& expected) {
+                                            return !error && bytes == expected;
+                                          }),
+              testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace c63::cuda
