@@ -1,0 +1,51 @@
+// Opening and closing an encoder again and again must not eat memory.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <vector>
+
+#include "c63/encoder.h"
+
+namespace c63 {
+namespace {
+
+/// Pages that this process holds in memory; 0 where the system does not say.
+long resident_pages() {
+  long all = 0;
+  long resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident;
+}
+
+TEST(Soak, TenThousandEncodersLeaveNothingBehind) {
+  if (resident_pages() == 0) GTEST_SKIP() << "this system does not tell how much memory a process holds";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr int kCycles = 300;  // sanitizers keep freed memory back for a while, and find leaks on their own
+#else
+  constexpr int kCycles = 10000;
+#endif
+  EncoderSettings settings;
+  settings.width = 48;
+  settings.height = 32;
+  settings.key_interval = 2;
+  settings.threads = 2;
+  std::vector<std::uint8_t> video(3 * frame_bytes(48, 32));
+  for (std::size_t i = 0; i < video.size(); ++i) video[i] = static_cast<std::uint8_t>(i * i / 7);
+
+  const auto expected = encode(video, settings);
+  for (int cycle = 0; cycle < kCycles / 10; ++cycle) (void)encode(video, settings);
+  const long before = resident_pages();
+  for (int cycle = 0; cycle < kCycles; ++cycle) {
+    settings.lanes = cycle % 4;
+    ASSERT_EQ(encode(video, settings), expected);
+  }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT(resident_pages() - before, 256) << "4 KiB pages more than before " << kCycles << " encodes";
+#else
+  (void)before;
+#endif
+}
+
+}  // namespace
+}  // namespace c63
