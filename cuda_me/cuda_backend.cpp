@@ -18,7 +18,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Lanes for which a device's batch is worth its launches: enough MCUs to fill it several times over.
+/// Lanes for which a device's batch is worth its launches: enough MCUs to fill it several times over (docs/gpu.md).
 int preferred_lanes_per_device(const Geometry& geometry) {
   constexpr std::int64_t kMcusPerBatch = 131072;
   constexpr std::int64_t kFewest = 4;

@@ -17,7 +17,6 @@ DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Ke
     scan.bits = carver.take<std::uint32_t>(segments);
     scan.bit_offsets = carver.take<unsigned long long>(segments);
     scan.stuffing = carver.take<std::uint32_t>(segments);
-    scan.byte_offsets = carver.take<unsigned long long>(segments);
     scan.bytes = carver.take<unsigned long long>(1);
     if (!keep.levels) scan.stuffed = carver.take<std::uint8_t>(coded_capacity);
   }

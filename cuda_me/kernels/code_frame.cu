@@ -504,16 +504,6 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   if (threadIdx.x == 0) add_totals(memory, job.state->totals);
 }
 
-/// Where each segment starts in the scan; a thread block a frame.
-constexpr int kScanThreads = 512;
-__global__ void __launch_bounds__(kScanThreads)
-    place_segments_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
-  const FrameJob& job = batch.jobs[blockIdx.x];
-  unsigned long long* const offsets = job.scan.bit_offsets;
-  scan_in_block<kScanThreads>(job.scan.bits, layout.segments,
-                              [&](int i, unsigned long long offset) { offsets[i] = offset; });
-}
-
 /// Ends a frame that has no scan.
 __global__ void report_levels_kernel(const __grid_constant__ FrameBatch batch) {
   const FrameJob& job = batch.jobs[blockIdx.x];
@@ -532,11 +522,7 @@ void enqueue(const FrameLayout& layout, const Quantizer* quantizers, std::span<c
     const dim3 frames(static_cast<unsigned>(count));
     const LaunchShape shape{dim3(static_cast<unsigned>(layout.segments), frames.x), dim3(kThreads)};
     launch("code_frame_kernel", code_frame_kernel<kCodes>, shape, stream, layout, quantizers, batch);
-    if constexpr (kCodes) {
-      launch("place_segments_kernel", place_segments_kernel, {frames, dim3(kScanThreads)}, stream, layout, batch);
-    } else {
-      launch("report_levels_kernel", report_levels_kernel, {frames, dim3(1)}, stream, batch);
-    }
+    if constexpr (!kCodes) launch("report_levels_kernel", report_levels_kernel, {frames, dim3(1)}, stream, batch);
     jobs = jobs.subspan(count);
   }
 }

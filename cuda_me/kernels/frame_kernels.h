@@ -25,7 +25,6 @@ struct FrameTotals {
 /// Bookkeeping of a lane that is zero before the first frame and put back to zero by every frame's last kernel.
 struct LaneState {
   FrameTotals totals;
-  unsigned int blocks_done = 0;  ///< thread blocks of the counting kernel that have ended
 };
 
 /// What the host is told of a finished frame.
@@ -37,11 +36,10 @@ struct FrameReport {
 
 /// The unstuffed bits of a frame, in segments that each start at a word.
 struct ScanParts {
-  std::uint32_t* words = nullptr;          ///< kMaxSegmentWords a segment, most significant bit first
-  std::uint32_t* bits = nullptr;           ///< of each segment
+  std::uint32_t* words = nullptr;              ///< kMaxSegmentWords a segment, most significant bit first
+  std::uint32_t* bits = nullptr;               ///< of each segment
   unsigned long long* bit_offsets = nullptr;   ///< of each segment in the scan
-  std::uint32_t* stuffing = nullptr;       ///< 0xFF bytes that start in each segment
-  unsigned long long* byte_offsets = nullptr;  ///< of each segment's first own byte in the stuffed scan
+  std::uint32_t* stuffing = nullptr;           ///< 0xFF bytes that start in each segment
   unsigned long long* bytes = nullptr;         ///< of the stuffed scan, one number
   std::uint8_t* stuffed = nullptr;             ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
 };

@@ -43,11 +43,11 @@ __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int i
   return bits;
 }
 
-__device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, const FrameJob& job, int segment) {
+__device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, const FrameJob& job, int segment,
+                                                 unsigned long long begin) {
   SegmentBytes s;
   s.words = job.scan.words + static_cast<std::size_t>(segment) * kMaxSegmentWords;
   s.bits = static_cast<int>(job.scan.bits[segment]);
-  const unsigned long long begin = job.scan.bit_offsets[segment];
   const unsigned long long end = begin + static_cast<unsigned long long>(s.bits);
   s.first_bit = static_cast<int>(-begin & 7U);
   if (segment + 1 < layout.segments) {
@@ -68,32 +68,30 @@ __device__ __forceinline__ unsigned ff_among(std::uint32_t four, int count) {
   return found;
 }
 
+/// Sum of the numbers of all segments before this warp's; all threads of the block take part.
+__device__ __forceinline__ unsigned long long sum_before(const std::uint32_t* values, int segments) {
+  const int first = static_cast<int>(blockIdx.x) * kWarps;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const unsigned near = lane < warp && first + lane < segments ? values[first + lane] : 0;
+  return sum_in_block<kThreads>(values, first) + sum_of_warp(near);
+}
+
 __global__ void __launch_bounds__(kThreads)
     count_stuffing_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
   const FrameJob& job = batch.jobs[blockIdx.y];
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int segment = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
-  if (segment < layout.segments) {
-    const SegmentBytes s = bytes_of(layout, job, segment);
-    unsigned count = 0;
-    for (int i = lane * 4; i < s.bytes; i += 128) count += __popc(ff_among(four_bytes(s, i), s.bytes - i));
-    count = sum_of_warp(count);
-    if (lane == 0) job.scan.stuffing[segment] = count;
+  const unsigned long long begin = sum_before(job.scan.bits, layout.segments);
+  if (segment >= layout.segments) return;
+  const SegmentBytes s = bytes_of(layout, job, segment, begin);
+  unsigned count = 0;
+  for (int i = lane * 4; i < s.bytes; i += 128) count += __popc(ff_among(four_bytes(s, i), s.bytes - i));
+  count = sum_of_warp(count);
+  if (lane == 0) {
+    job.scan.bit_offsets[segment] = begin;
+    job.scan.stuffing[segment] = count;
   }
-  if (!is_last_block(&job.state->blocks_done, gridDim.x)) return;
-
-  scan_in_block<kThreads>(job.scan.stuffing, layout.segments, [&](int i, unsigned long long stuffing) {
-    job.scan.byte_offsets[i] = (job.scan.bit_offsets[i] + 7) / 8 + stuffing;
-    if (i + 1 < layout.segments) return;
-    const SegmentBytes s = bytes_of(layout, job, i);
-    FrameReport& report = *job.report;
-    hand_out_totals(job);
-    report.scan_bits = job.scan.bit_offsets[i] + static_cast<unsigned long long>(s.bits);
-    const unsigned long long bytes =
-        job.scan.byte_offsets[i] + static_cast<unsigned long long>(s.bytes) + __ldcg(job.scan.stuffing + i);
-    report.scan_bytes = bytes;
-    *job.scan.bytes = bytes;
-  });
 }
 
 /// Writes bytes that lie in shared memory at the same offset from a word as at their target: whole words where they can
@@ -114,13 +112,23 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int kChunk = 128;  // bytes that a warp takes at a time, before stuffing
   __shared__ alignas(16) std::uint8_t stuffed[kWarps][2 * kChunk + 16];
   const FrameJob& job = batch.jobs[blockIdx.y];
-  if (*job.scan.bytes > job.coded_capacity) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int segment = static_cast<int>(blockIdx.x) * kWarps + warp;
+  const unsigned long long stuffing = sum_before(job.scan.stuffing, layout.segments);
   if (segment >= layout.segments) return;
-  const SegmentBytes s = bytes_of(layout, job, segment);
-  std::uint8_t* to = job.scan.stuffed + job.scan.byte_offsets[segment];
+  const unsigned long long begin = job.scan.bit_offsets[segment];
+  const SegmentBytes s = bytes_of(layout, job, segment, begin);
+  const unsigned long long offset = (begin + 7) / 8 + stuffing;
+  const unsigned long long end_of_segment = offset + static_cast<unsigned long long>(s.bytes) + job.scan.stuffing[segment];
+  if (segment + 1 == layout.segments && lane == 0) {
+    hand_out_totals(job);
+    job.report->scan_bits = begin + static_cast<unsigned long long>(s.bits);
+    job.report->scan_bytes = end_of_segment;
+    *job.scan.bytes = end_of_segment;
+  }
+  if (end_of_segment > job.coded_capacity) return;
+  std::uint8_t* to = job.scan.stuffed + offset;
   for (int first = 0; first < s.bytes; first += kChunk) {
     const int own = max(0, min(4, s.bytes - first - lane * 4));
     const std::uint32_t four = four_bytes(s, first + lane * 4);

@@ -219,7 +219,7 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double picture = 1920.0 * 1088 * 3 / 2;
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
-  const double formula = 6 * picture + 4 * blocks + 2 * segments * (10176 + 24) +
+  const double formula = 6 * picture + 4 * blocks + 2 * segments * (10176 + 16) +
                          1920.0 * 1080 * 3 / 2 + (128 << 10);
   EXPECT_NEAR(static_cast<double>(device_bytes_per_lane(settings)), formula, formula * 0.001);
 }

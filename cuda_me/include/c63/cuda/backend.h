@@ -47,7 +47,7 @@ struct CudaBackendOptions {
 /// Device memory that a lane takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their product),
 /// B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up),
 /// and F the bytes of a frame of input,
-///   6·P (four inputs, two pictures) + 4·B (vectors, SADs) + 2·S·(10176 + 24) + F + 128 KiB (codes of two frames)
+///   6·P (four inputs, two pictures) + 4·B (vectors, SADs) + 2·S·(10176 + 16) + F + 128 KiB (codes of two frames)
 /// and one more P with keep_prediction, 128·B with the CPU's entropy coder; every array rounded up to 256 bytes.
 [[nodiscard]] std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBackendOptions& options = {});
 
