@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/clones.h"
 #include "filters/parallel.h"
 
@@ -98,13 +98,17 @@ void convolve_fast(std::span<const double> signal, std::span<const double> taps,
 
 }  // namespace
 
-void convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out, FilterForm form) {
+void check_taps(std::span<const double> taps) {
   require(taps.size() % 2 == 1, "C63-KERNEL-EVEN",
           "a kernel of " + std::to_string(taps.size()) + " taps has no middle: its length must be odd");
   require(taps.size() <= kMaxTaps, "C63-KERNEL-SIZE",
           "a kernel of " + std::to_string(taps.size()) + " taps: at most " + std::to_string(kMaxTaps) + " can be used");
   require(std::ranges::all_of(taps, [](double t) { return std::isfinite(t); }), "C63-KERNEL-VALUE",
           "a tap of the kernel is not finite");
+}
+
+void convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out, FilterForm form) {
+  check_taps(taps);
   check_same_length(signal.size(), "the signal", out.size(), "the output");
   check_apart(signal.data(), signal.size_bytes(), out.data(), out.size_bytes());
   if (form == FilterForm::serial) {

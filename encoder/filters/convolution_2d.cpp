@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/clones.h"
 #include "filters/parallel.h"
 

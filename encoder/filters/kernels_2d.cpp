@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 
 namespace c63 {
 namespace {

@@ -1,8 +1,8 @@
 // Matrix product. The fast form keeps a tile of b in the caches and adds whole rows of it, each scaled by one value of a.
 #include <algorithm>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/clones.h"
 #include "filters/parallel.h"
 
@@ -69,15 +69,7 @@ void multiply_fast(BasicPlaneView<const float> a, BasicPlaneView<const float> b,
 }  // namespace
 
 void multiply(BasicPlaneView<const float> a, BasicPlaneView<const float> b, BasicPlaneView<float> c, FilterForm form) {
-  check_view(a, "the left matrix");
-  check_view(b, "the right matrix");
-  check_view(c, "the product");
-  require(a.width == b.height && c.height == a.height && c.width == b.width, "C63-FILTER-SHAPE",
-          "the left matrix has " + std::to_string(a.height) + " rows and " + std::to_string(a.width) +
-              " columns, the right one " + std::to_string(b.height) + " and " + std::to_string(b.width) +
-              ", the product " + std::to_string(c.height) + " and " + std::to_string(c.width));
-  check_apart(a, c);
-  check_apart(b, c);
+  check_product(a, b, c);
   if (form == FilterForm::fast) return multiply_fast(a, b, c);
   for (int y = 0; y < c.height; ++y) {
     for (int x = 0; x < c.width; ++x) {

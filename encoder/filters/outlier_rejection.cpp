@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/clones.h"
 #include "filters/parallel.h"
 #include "filters/whitening_checks.h"

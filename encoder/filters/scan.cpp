@@ -7,8 +7,8 @@
 #include <atomic>
 #include <thread>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/clones.h"
 
 namespace c63 {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 
 namespace c63 {
 

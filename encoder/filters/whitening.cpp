@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/whitening_checks.h"
 
 namespace c63 {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 #include "filters/clones.h"
 #include "filters/parallel.h"
 #include "filters/whitening_checks.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include "c63/filter_checks.h"
 #include "c63/filters.h"
-#include "filters/checks.h"
 
 namespace c63 {
 namespace {

@@ -33,6 +33,9 @@ inline constexpr std::size_t kMaxTaps = 1023;  ///< of a 1-D convolution
 void convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               FilterForm form = FilterForm::fast);
 
+/// Throws if there is not an odd number of taps, more than kMaxTaps, or one that is not finite.
+void check_taps(std::span<const double> taps);
+
 /// `width` equal taps of 1/width: the moving mean. `width` as for convolve().
 [[nodiscard]] std::vector<double> mean_taps(int width);
 

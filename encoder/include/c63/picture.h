@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace c63 {
@@ -19,7 +20,12 @@ struct BasicPlaneView {
   [[nodiscard]] constexpr T* row(int y) const { return data + y * pitch; }
   [[nodiscard]] constexpr T& at(int x, int y) const { return data[y * pitch + x]; }
 
-  constexpr operator BasicPlaneView<const T>() const { return {data, width, height, pitch}; }
+  /// A view to write through is also one to read through.
+  template <typename U>
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
+  constexpr operator BasicPlaneView<U>() const {
+    return {data, width, height, pitch};
+  }
 };
 
 using PlaneView = BasicPlaneView<std::uint8_t>;

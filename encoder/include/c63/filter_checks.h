@@ -7,6 +7,8 @@
 #include "c63/error.h"
 #include "c63/picture.h"
 
+// What the filters on CPU and GPU check before they start; all throw Error (usage) with the shapes in the text.
+
 namespace c63 {
 
 inline void require(bool condition, const char* id, const std::string& message) {
@@ -58,6 +60,20 @@ template <typename T>
 template <typename A, typename B>
 void check_apart(const BasicPlaneView<A>& a, const BasicPlaneView<B>& b) {
   check_apart(a.data, extent_bytes(a), b.data, extent_bytes(b));
+}
+
+/// For c = a · b.
+inline void check_product(const BasicPlaneView<const float>& a, const BasicPlaneView<const float>& b,
+                          const BasicPlaneView<float>& c) {
+  check_view(a, "the left matrix");
+  check_view(b, "the right matrix");
+  check_view(c, "the product");
+  require(a.width == b.height && c.height == a.height && c.width == b.width, "C63-FILTER-SHAPE",
+          "the left matrix has " + std::to_string(a.height) + " rows and " + std::to_string(a.width) +
+              " columns, the right one " + std::to_string(b.height) + " and " + std::to_string(b.width) +
+              ", the product " + std::to_string(c.height) + " and " + std::to_string(c.width));
+  check_apart(a, c);
+  check_apart(b, c);
 }
 
 }  // namespace c63

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c63/cuda/filters.h"
+
+// What the dispatching files choose from: one function a variant, each in the file that is named for it. Sizes are
+// checked before.
+
+namespace c63::cuda::kernels {
+
+/// Taps of a 1-D convolution as a kernel argument, which lies in constant memory.
+struct Taps {
+  int count = 0;
+  double value[kMaxTaps];
+};
+
+void convolve_global(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
+void convolve_constant(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
+void convolve_shared(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
+/// Widths of 3 to 11 and 16-byte aligned data only; see can_convolve_tuned().
+void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
+[[nodiscard]] bool can_convolve_tuned(std::span<const double> signal, const Taps& taps, const double* out);
+
+template <typename Sample, typename Tap>
+void convolve_2d_direct(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
+                        BasicPlaneView<Sample> out);
+template <typename Sample, typename Tap>
+void convolve_2d_shared(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
+                        BasicPlaneView<Sample> out, bool restrict_taps);
+template <typename Sample, typename Tap>
+void convolve_2d_separable(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
+                           BasicPlaneView<Sample> out);
+
+// Histograms add to 256 counts, one a value, which are zero before.
+void histogram_sections(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
+void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
+void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
+/// Bytes of scratch behind the counts, where `temporary` is null; else sets the counts.
+std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts,
+                          void* temporary, std::size_t temporary_bytes);
+void map_counts(FilterQueue& queue, const std::uint64_t* values, const BinMap& map, std::uint64_t* counts);
+
+enum class Reduction { sum, minimum, maximum, argmin };
+
+// Result is SumOf<T>, T or uint64, by the reduction.
+template <Reduction kind, typename T, typename Result>
+void reduce_one_thread(FilterQueue& queue, std::span<const T> values, Result* result);
+template <Reduction kind, typename T, typename Result>
+void reduce_one_block(FilterQueue& queue, std::span<const T> values, Result* result);
+template <Reduction kind, typename T, typename Result>
+void reduce_atomics(FilterQueue& queue, std::span<const T> values, Result* result);
+template <Reduction kind, typename T, typename Result>
+void reduce_tree(FilterQueue& queue, std::span<const T> values, Result* result, bool interleaved);
+template <Reduction kind, typename T, typename Result>
+void reduce_shuffles(FilterQueue& queue, std::span<const T> values, Result* result);
+template <Reduction kind, typename T, typename Result>
+void reduce_cub(FilterQueue& queue, std::span<const T> values, Result* result);
+
+template <typename T>
+void scan_hillis_steele(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);
+template <typename T>
+void scan_blelloch(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive, bool padded);
+template <typename T>
+void scan_many_blocks(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);
+void scan_look_back(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
+                    bool inclusive);
+template <typename T>
+void scan_cub(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);
+
+void multiply_direct(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b,
+                     BasicPlaneView<float> c);
+void multiply_shared(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b,
+                     BasicPlaneView<float> c);
+void multiply_registers(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b,
+                        BasicPlaneView<float> c);
+
+}  // namespace c63::cuda::kernels

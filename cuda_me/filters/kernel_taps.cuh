@@ -1,0 +1,56 @@
+#pragma once
+
+#include "cuda_me/filters/filter_common.cuh"
+
+namespace c63::cuda::kernels {
+
+/// Taps of a 2-D kernel, or its two factors, as a kernel argument.
+template <typename Tap>
+struct KernelTaps {
+  int size = 0;
+  Tap divisor = Tap{1};
+  Tap value[kMaxKernelSize * kMaxKernelSize];
+};
+
+template <typename Tap>
+[[nodiscard]] KernelTaps<Tap> argument_of(const Kernel2d<Tap>& kernel) {
+  KernelTaps<Tap> taps;
+  taps.size = kernel.size;
+  taps.divisor = kernel.divisor;
+  std::copy(kernel.taps.begin(), kernel.taps.end(), taps.value);
+  return taps;
+}
+
+template <typename Tap>
+__global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* out) {
+  for (int k = static_cast<int>(threadIdx.x); k < taps.size * taps.size; k += static_cast<int>(blockDim.x)) {
+    out[k] = taps.value[k];
+  }
+}
+
+/// The taps in device memory, for the steps that read them from there. As an argument they get there also when the call
+/// is recorded into a graph.
+template <typename Tap>
+[[nodiscard]] const Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
+  auto* stored = static_cast<Tap*>(queue.scratch(sizeof(KernelTaps<Tap>)));
+  launch("store_kernel", store_kernel<Tap>, {dim3(1), dim3(256)}, queue.stream(), argument_of(kernel), stored);
+  return stored;
+}
+
+__device__ inline std::uint8_t finish(std::int32_t total, std::int32_t divisor) {
+  const std::int32_t rounded = total + divisor / 2;
+  return rounded <= 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(min(rounded / divisor, 255));
+}
+__device__ inline float finish(float total, float divisor) { return total / divisor; }
+
+template <typename Sample>
+[[nodiscard]] __device__ Sample sample_at(BasicPlaneView<const Sample> in, int x, int y) {
+  return x >= 0 && x < in.width && y >= 0 && y < in.height ? in.data[y * in.pitch + x] : Sample{0};
+}
+
+[[nodiscard]] inline dim3 tiles_of(int width, int height, int tile_width, int tile_height) {
+  return dim3(static_cast<unsigned>((width + tile_width - 1) / tile_width),
+              static_cast<unsigned>((height + tile_height - 1) / tile_height));
+}
+
+}  // namespace c63::cuda::kernels

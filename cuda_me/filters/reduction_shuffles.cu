@@ -1,0 +1,137 @@
+// Reduction in one launch: 16-byte loads, warps reduce in registers, and the block that finishes last brings together
+// what all blocks found. In a fixed order, so that sums of floats are the same in every run.
+#include "cuda_me/filters/reduction_ops.cuh"
+
+namespace c63::cuda::kernels {
+namespace {
+
+constexpr int kThreads = 512;
+constexpr int kWarps = kThreads / 32;
+
+/// Moves any value of whole 32-bit words, or a smaller one, down by `by` lanes.
+template <typename P>
+__device__ P shuffle_down(P value, int by) {
+  if constexpr (sizeof(P) < 4) {
+    return static_cast<P>(__shfl_down_sync(0xFFFFFFFFU, static_cast<int>(value), by));
+  } else {
+    constexpr int kWords = sizeof(P) / 4;
+    union Words {
+      P value;
+      int word[kWords];
+      __device__ Words() {}
+    } words;
+    words.value = value;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) words.word[i] = __shfl_down_sync(0xFFFFFFFFU, words.word[i], by);
+    return words.value;
+  }
+}
+
+template <typename Op>
+__device__ typename Op::Partial reduce_warp(typename Op::Partial mine) {
+#pragma unroll
+  for (int by = 16; by > 0; by /= 2) mine = Op::combine(mine, shuffle_down(mine, by));
+  return mine;
+}
+
+/// Thread 0 gets the result.
+template <typename Op>
+__device__ typename Op::Partial reduce_block(typename Op::Partial mine) {
+  __shared__ typename Op::Partial partials[kWarps];
+  mine = reduce_warp<Op>(mine);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    mine = threadIdx.x < kWarps ? partials[threadIdx.x] : Op::none();
+    mine = reduce_warp<Op>(mine);
+  }
+  return mine;
+}
+
+template <typename T>
+struct alignas(16) Values16 {
+  static constexpr int kCount = 16 / sizeof(T);
+  T value[kCount];
+};
+
+template <typename Op, typename T>
+__device__ typename Op::Partial combine_all(typename Op::Partial mine, uint4 raw, std::size_t index) {
+  const auto v = *reinterpret_cast<const Values16<T>*>(&raw);
+#pragma unroll
+  for (int k = 0; k < Values16<T>::kCount; ++k) {
+    mine = Op::combine(mine, Op::of(v.value[k], index + static_cast<std::size_t>(k)));
+  }
+  return mine;
+}
+
+/// `head` values come before the first multiple of 16 bytes.
+template <typename Op, typename T>
+__global__ void __launch_bounds__(kThreads) reduction_shuffles(const T* __restrict__ values, std::size_t head,
+                                                               std::size_t count, typename Op::Partial* partials,
+                                                               unsigned* finished, typename Op::Result* result) {
+  constexpr int kAhead = 4;  // loads in flight a thread
+  constexpr std::size_t kEach = Values16<T>::kCount;
+  const auto* vectors = reinterpret_cast<const uint4*>(values + head);
+  const std::size_t vector_count = (count - head) / kEach;
+  const std::size_t stride = global_threads();
+  typename Op::Partial mine = Op::none();
+  std::size_t i = global_thread();
+  for (; i + (kAhead - 1) * stride < vector_count; i += kAhead * stride) {
+    uint4 v[kAhead];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) v[k] = __ldg(vectors + i + static_cast<std::size_t>(k) * stride);
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      mine = combine_all<Op, T>(mine, v[k], head + (i + static_cast<std::size_t>(k) * stride) * kEach);
+    }
+  }
+  for (; i < vector_count; i += stride) mine = combine_all<Op, T>(mine, __ldg(vectors + i), head + i * kEach);
+  for (std::size_t k = global_thread(); k < head; k += stride) mine = Op::combine(mine, Op::of(values[k], k));
+  for (std::size_t k = head + vector_count * kEach + global_thread(); k < count; k += stride) {
+    mine = Op::combine(mine, Op::of(values[k], k));
+  }
+  mine = reduce_block<Op>(mine);
+
+  if (gridDim.x == 1) {
+    if (threadIdx.x == 0) *result = Op::result(mine);
+    return;
+  }
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partials[blockIdx.x] = mine;
+    __threadfence();
+    last = atomicAdd(finished, 1U) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  mine = Op::none();
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += kThreads) {
+    mine = Op::combine(mine, partials[b]);
+  }
+  mine = reduce_block<Op>(mine);
+  if (threadIdx.x == 0) {
+    *result = Op::result(mine);
+    *finished = 0;
+  }
+}
+
+}  // namespace
+
+template <Reduction kind, typename T, typename Result>
+void reduce_shuffles(FilterQueue& queue, std::span<const T> values, Result* result) {
+  using Op = ReductionOp<kind, T>;
+  const std::size_t to_line = (16 - reinterpret_cast<std::uintptr_t>(values.data()) % 16) % 16 / sizeof(T);
+  const dim3 grid = grid_for(queue, values.size() * sizeof(T), kThreads * 16, 4);
+  auto* partials = static_cast<typename Op::Partial*>(queue.scratch(grid.x * sizeof(typename Op::Partial)));
+  launch("reduction_shuffles", reduction_shuffles<Op, T>, {grid, dim3(kThreads)}, queue.stream(), values.data(),
+         std::min(to_line, values.size()), values.size(), partials, static_cast<unsigned*>(queue.zeros()), result);
+}
+
+#define C63_INSTANTIATE(kind, T, Result) \
+  template void reduce_shuffles<kind, T, Result>(FilterQueue&, std::span<const T>, Result*);
+C63_FOR_REDUCTIONS(C63_INSTANTIATE)
+#undef C63_INSTANTIATE
+
+}  // namespace c63::cuda::kernels

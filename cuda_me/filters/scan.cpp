@@ -1,0 +1,49 @@
+// Prefix scans on a GPU: checks, and which kernel.
+#include "c63/cuda/filters.h"
+#include "c63/filter_checks.h"
+#include "cuda_me/filters/filter_kernels.h"
+
+namespace c63::cuda {
+namespace {
+
+template <typename T>
+void scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, bool inclusive, ScanVariant variant) {
+  check_same_length(values.size(), "the values", out.size(), "the output");
+  if (values.data() != out.data()) check_apart(values.data(), values.size_bytes(), out.data(), out.size_bytes());
+  if (values.empty()) return;
+  switch (variant) {
+    case ScanVariant::hillis_steele: return kernels::scan_hillis_steele(queue, values, out.data(), inclusive);
+    case ScanVariant::blelloch: return kernels::scan_blelloch(queue, values, out.data(), inclusive, false);
+    case ScanVariant::blelloch_padded: return kernels::scan_blelloch(queue, values, out.data(), inclusive, true);
+    case ScanVariant::many_blocks: return kernels::scan_many_blocks(queue, values, out.data(), inclusive);
+    case ScanVariant::look_back:
+      if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+        return kernels::scan_look_back(queue, reinterpret_cast<const std::uint32_t*>(values.data()),
+                                       reinterpret_cast<std::uint32_t*>(out.data()), values.size(), inclusive);
+      }
+      [[fallthrough]];
+    default: return kernels::scan_cub(queue, values, out.data(), inclusive);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void inclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, ScanVariant variant) {
+  scan(queue, values, out, true, variant);
+}
+
+template <typename T>
+void exclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, ScanVariant variant) {
+  scan(queue, values, out, false, variant);
+}
+
+#define C63_INSTANTIATE(T)                                                                       \
+  template void inclusive_scan<T>(FilterQueue&, std::span<const T>, std::span<T>, ScanVariant);  \
+  template void exclusive_scan<T>(FilterQueue&, std::span<const T>, std::span<T>, ScanVariant);
+C63_INSTANTIATE(std::int32_t)
+C63_INSTANTIATE(std::uint32_t)
+C63_INSTANTIATE(double)
+#undef C63_INSTANTIATE
+
+}  // namespace c63::cuda

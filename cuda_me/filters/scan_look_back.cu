@@ -1,0 +1,146 @@
+// Prefix scan in one pass, of 4-byte integers: memory is read once and written once. A block takes the next tile, scans it
+// in registers, tells its sum, and looks back over the tiles before it until it meets one that already knows the sum of
+// all before (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many at
+// once as it has threads, which is more than are in work at a time, so that one look is enough.
+#include "cuda_me/filters/filter_common.cuh"
+
+namespace c63::cuda::kernels {
+namespace {
+
+constexpr int kThreads = 512;
+constexpr int kWarps = kThreads / 32;
+constexpr int kRounds = 4;  // of four neighbouring values a lane
+constexpr int kWarpValues = kRounds * 32 * 4;
+constexpr std::size_t kTile = static_cast<std::size_t>(kWarps) * kWarpValues;
+
+// What a tile tells: a flag above, a value below, written and read as one.
+constexpr unsigned long long kSumOfTile = 1ULL << 32;
+constexpr unsigned long long kSumOfAll = 2ULL << 32;  // of the tile and all before it
+
+using State = volatile unsigned long long;
+
+/// The sum of all tiles before `tile`; all threads call it and get it.
+__device__ unsigned look_back(State* states, std::int64_t tile) {
+  __shared__ unsigned sums[kWarps];  // of the tiles that a warp looked at, up to one that knows the sum of all
+  __shared__ bool knows[kWarps];     // whether it met such a one
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  unsigned before = 0;
+  for (std::int64_t last = tile - 1;; last -= kThreads) {
+    const std::int64_t mine = last - static_cast<std::int64_t>(threadIdx.x);
+    unsigned long long state = kSumOfAll;
+    if (mine >= 0) {
+      do {
+        state = states[mine];
+      } while (state == 0);
+    }
+    const unsigned known = __ballot_sync(0xFFFFFFFFU, (state & kSumOfAll) != 0);
+    const int needed = known == 0 ? 32 : __ffs(static_cast<int>(known));
+    unsigned value = lane < needed ? static_cast<unsigned>(state) : 0;
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2) value += __shfl_xor_sync(0xFFFFFFFFU, value, by);
+    if (lane == 0) {
+      sums[warp] = value;
+      knows[warp] = known != 0;
+    }
+    __syncthreads();
+    bool found = false;
+#pragma unroll
+    for (int k = 0; k < kWarps; ++k) {
+      before += found ? 0 : sums[k];
+      found = found || knows[k];
+    }
+    __syncthreads();
+    if (found) return before;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads, 3) scan_look_back_kernel(const std::uint32_t* values, std::uint32_t* out,
+                                                                     std::size_t count, unsigned* next_tile,
+                                                                     State* states, bool inclusive, bool aligned) {
+  __shared__ unsigned warp_sums[kWarps];
+  __shared__ unsigned tile_of_block;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  // In the order of starting, not of block numbers: the tiles before are all in somebody's hands.
+  if (threadIdx.x == 0) tile_of_block = atomicAdd(next_tile, 1U);
+  __syncthreads();
+  const std::size_t tile = tile_of_block;
+  const std::size_t first = tile * kTile + static_cast<std::size_t>(warp * kWarpValues + lane * 4);
+  const bool whole = aligned && (tile + 1) * kTile <= count;
+
+  uint4 v[kRounds];
+#pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    const std::size_t i = first + static_cast<std::size_t>(r * 128);
+    if (whole) {
+      v[r] = __ldcs(reinterpret_cast<const uint4*>(values + i));
+    } else {
+      v[r].x = i < count ? values[i] : 0;
+      v[r].y = i + 1 < count ? values[i + 1] : 0;
+      v[r].z = i + 2 < count ? values[i + 2] : 0;
+      v[r].w = i + 3 < count ? values[i + 3] : 0;
+    }
+  }
+  // Within the warp: `before` of each round, and the values' own prefixes.
+  unsigned before[kRounds];
+  unsigned carry = 0;
+#pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    v[r].y += v[r].x;
+    v[r].z += v[r].y;
+    v[r].w += v[r].z;
+    unsigned through = v[r].w;
+#pragma unroll
+    for (int by = 1; by < 32; by *= 2) {
+      const unsigned lower = __shfl_up_sync(0xFFFFFFFFU, through, by);
+      if (lane >= by) through += lower;
+    }
+    before[r] = carry + through - v[r].w;
+    carry += __shfl_sync(0xFFFFFFFFU, through, 31);
+  }
+  if (lane == 0) warp_sums[warp] = carry;
+  __syncthreads();
+  unsigned before_warp = 0;
+  unsigned total = 0;
+#pragma unroll
+  for (int k = 0; k < kWarps; ++k) {
+    before_warp += k < warp ? warp_sums[k] : 0;
+    total += warp_sums[k];
+  }
+  if (threadIdx.x == 0 && tile > 0) states[tile] = kSumOfTile | total;
+  const unsigned before_tile = look_back(states, static_cast<std::int64_t>(tile));
+  if (threadIdx.x == 0) states[tile] = kSumOfAll | (before_tile + total);
+  before_warp += before_tile;
+#pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    const unsigned base = before_warp + before[r];
+    const uint4 result = inclusive ? make_uint4(base + v[r].x, base + v[r].y, base + v[r].z, base + v[r].w)
+                                   : make_uint4(base, base + v[r].x, base + v[r].y, base + v[r].z);
+    const std::size_t i = first + static_cast<std::size_t>(r * 128);
+    if (whole) {
+      __stcs(reinterpret_cast<uint4*>(out + i), result);
+    } else {
+      if (i < count) out[i] = result.x;
+      if (i + 1 < count) out[i + 1] = result.y;
+      if (i + 2 < count) out[i + 2] = result.z;
+      if (i + 3 < count) out[i + 3] = result.w;
+    }
+  }
+}
+
+}  // namespace
+
+void scan_look_back(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
+                    bool inclusive) {
+  const std::size_t tiles = divide_up(count, kTile);
+  constexpr std::size_t kHead = 2;  // the number of the next tile
+  const std::size_t bytes = (kHead + tiles) * sizeof(unsigned long long);
+  auto* memory = static_cast<unsigned long long*>(queue.scratch(bytes));
+  fill_async(memory, 0, bytes, queue.stream());
+  launch("scan_look_back", scan_look_back_kernel, {dim3(static_cast<unsigned>(tiles)), dim3(kThreads)}, queue.stream(),
+         values, out, count, reinterpret_cast<unsigned*>(memory), memory + kHead, inclusive,
+         is_aligned(values, 16) && is_aligned(out, 16));
+}
+
+}  // namespace c63::cuda::kernels

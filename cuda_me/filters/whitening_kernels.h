@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c63/cuda/filters.h"
+
+// Kernels of frame shift and whitening, one file each.
+
+namespace c63::cuda::kernels {
+
+inline constexpr int kListedFrames = kMaxMemory + 1;  ///< a frame and its history
+
+/// Pictures of one size, as a kernel argument.
+template <typename Sample>
+struct FrameList {
+  int count = 0;
+  bool aligned = true;  ///< all rows start at multiples of eight samples' bytes
+  const Sample* data[kListedFrames];
+  std::ptrdiff_t pitch[kListedFrames];
+};
+
+template <typename Sample>
+[[nodiscard]] FrameList<Sample> list_of(std::span<const BasicPlaneView<const Sample>> frames);
+
+/// Exact for bytes.
+template <typename Sample>
+using Sum = std::conditional_t<std::is_same_v<Sample, float>, double, std::int64_t>;
+
+/// The five sums of one frame, times 4 (u, v, w) and 10 (p, q), in the order of ShiftSums.
+inline constexpr int kShiftSums = 5;
+
+/// One frame against a reference, everything computed from both. Where `blocks` is not null, each block stores its five
+/// sums there; else they are added to `sums` by atomics.
+template <typename Sample>
+void shift_step(CUstream_st* stream, BasicPlaneView<const Sample> reference, BasicPlaneView<const Sample> frame,
+                Sum<Sample>* sums, Sum<Sample>* blocks);
+/// How many blocks that takes.
+[[nodiscard]] std::size_t shift_step_blocks(int width, int height);
+
+template <typename Sample>
+using Derived = std::conditional_t<std::is_same_v<Sample, float>, float, std::int16_t>;
+
+/// A reference's 2g, 2h and 5m in device memory, rows of `pitch` (a multiple of 8), g and h zero along the border.
+template <typename Sample>
+struct DerivedView {
+  Derived<Sample>* g = nullptr;
+  Derived<Sample>* h = nullptr;
+  Derived<Sample>* m = nullptr;
+  int width = 0;
+  int height = 0;
+  int pitch = 0;
+};
+
+/// Fills `derived` and adds to texture[0..2] = 4u, 4v, 4w, which are zero before.
+template <typename Sample>
+void derive(CUstream_st* stream, BasicPlaneView<const Sample> reference, const DerivedView<Sample>& derived,
+            Sum<Sample>* texture);
+
+/// Adds 10p and 10q of frame k to sums[2k] and sums[2k + 1].
+template <typename Sample>
+void shift_all(CUstream_st* stream, const DerivedView<Sample>& derived, const FrameList<Sample>& frames,
+               Sum<Sample>* sums);
+
+/// What the device tells of a whitening.
+struct WhiteningStatus {
+  int textureless = 0;
+  int singular = 0;
+  int textured_shift = 0;  ///< whether `shift` is set
+  FrameShift shift;        ///< of the frame
+};
+
+/// The weights of frames 1.. of a list from its sums (as shift_all() left them) and, by the settings' method, from
+/// `products` (as correlate_all()). Leaves the sums and products zero for the next time. Weights are zero where there is
+/// no solution, and `status` says so, until somebody clears it.
+template <typename Sample>
+void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum<Sample>* texture,
+                   Sum<Sample>* sums, Sum<Sample>* products, float* weights, WhiteningStatus* status);
+
+/// Adds Σ x_k·x_l to products[k·count + l] for all k ≤ l of the list.
+template <typename Sample>
+void correlate_all(CUstream_st* stream, const FrameList<Sample>& frames, int width, int height, Sum<Sample>* products);
+
+/// reject_outliers() of the frames; out[k] has rows of `width`, one picture after the other.
+template <typename Sample>
+void reject_all(CUstream_st* stream, const FrameList<Sample>& history, int width, int height, float threshold,
+                Sample* out);
+
+/// out = frame 0 − Σ weights[k − 1] · frame k.
+template <typename Sample>
+void subtract_all(CUstream_st* stream, const FrameList<Sample>& frames, const float* weights,
+                  BasicPlaneView<float> out);
+
+}  // namespace c63::cuda::kernels

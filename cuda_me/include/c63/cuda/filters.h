@@ -1,0 +1,257 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "c63/filters.h"
+#include "c63/picture.h"
+
+// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory
+// unless it is said; every call queues its work and returns. Each takes a variant: `best`, which is what to use, or one of
+// the steps towards it, which are kept to be compared. What a bad call throws is thrown by the call; what goes wrong on
+// the device is thrown by FilterQueue::synchronize().
+
+struct CUstream_st;
+
+namespace c63::cuda {
+
+/// A stream on one GPU, and the scratch memory of what is queued there. One thread at a time. The GPU becomes the current
+/// one of the thread that makes the queue, and must be current where the queue is used.
+class FilterQueue {
+ public:
+  /// Throws Error (device) if that GPU cannot be used.
+  explicit FilterQueue(int device = 0);
+  ~FilterQueue();
+  FilterQueue(FilterQueue&&) noexcept;
+  FilterQueue& operator=(FilterQueue&&) noexcept;
+
+  [[nodiscard]] CUstream_st* stream() const;
+  [[nodiscard]] int device() const;
+  [[nodiscard]] int multiprocessors() const;
+  /// Waits for all that is queued; throws what went wrong.
+  void synchronize() const;
+
+  /// At least `bytes` of device memory, for the work queued next; what is queued after that may be given it again.
+  /// Growing it waits for the queue. Each thing of a kind is asked for at once.
+  [[nodiscard]] void* scratch(std::size_t bytes);
+  /// 1024 zero bytes; whoever uses them leaves them zero.
+  [[nodiscard]] void* zeros() const;
+  /// A stream of its own beside the queue's, 0..3, which waits for what is queued so far; join() makes the queue wait
+  /// for all four.
+  [[nodiscard]] CUstream_st* fork(int index);
+  void join();
+
+  /// Between device and host; `upload` of pageable memory returns when the memory may be changed again.
+  void upload(void* device, const void* host, std::size_t bytes) const;
+  /// Returns when the data is there.
+  void download(void* host, const void* device, std::size_t bytes) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+namespace detail {
+[[nodiscard]] void* allocate(int device, std::size_t bytes);
+void release(void* memory) noexcept;
+}  // namespace detail
+
+/// `size` values in device memory, not initialized.
+template <typename T>
+class DeviceArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  DeviceArray() = default;
+  DeviceArray(const FilterQueue& queue, std::size_t size)
+      : data_(static_cast<T*>(detail::allocate(queue.device(), size * sizeof(T)))), size_(size) {}
+  DeviceArray(const FilterQueue& queue, std::span<const T> host) : DeviceArray(queue, host.size()) {
+    queue.upload(data_, host.data(), host.size_bytes());
+  }
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~DeviceArray() { detail::release(data_); }
+
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
+  [[nodiscard]] std::span<const T> const_span() const { return {data_, size_}; }
+  [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
+    std::vector<T> host(size_);
+    queue.download(host.data(), data_, size_ * sizeof(T));
+    return host;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+enum class ConvolutionVariant {
+  best,
+  global,         ///< signal and taps from global memory
+  constant_taps,  ///< taps in constant memory
+  shared_tile,    ///< and the signal in a shared tile with a halo
+  tuned,          ///< several outputs a thread from registers, 16-byte accesses
+};
+
+/// `taps` are in host memory. Agrees with the serial form to the bit.
+void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
+              ConvolutionVariant variant = ConvolutionVariant::best);
+void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, std::span<double> out,
+                 ConvolutionVariant variant = ConvolutionVariant::best);
+
+enum class Convolution2dVariant {
+  best,
+  direct,         ///< every sample from global memory: K² reads an output
+  shared_tile,    ///< a tile of O² outputs reads (O+K−1)² samples
+  restrict_taps,  ///< and the taps come through the read-only cache
+  separable,      ///< one factor after the other, for separable kernels only
+};
+
+void convolve(FilterQueue& queue, ConstPlaneView in, const ByteKernel& kernel, PlaneView out,
+              Convolution2dVariant variant = Convolution2dVariant::best);
+void convolve(FilterQueue& queue, BasicPlaneView<const float> in, const FloatKernel& kernel, BasicPlaneView<float> out,
+              Convolution2dVariant variant = Convolution2dVariant::best);
+
+enum class HistogramVariant {
+  best,
+  sections,     ///< a section of the bytes a thread, global atomics
+  interleaved,  ///< neighbouring threads take neighbouring bytes, global atomics
+  privatized,   ///< counts of each block in shared memory
+  cub,
+};
+
+void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
+               std::span<std::uint64_t> counts, HistogramVariant variant = HistogramVariant::best);
+
+enum class ReductionVariant {
+  best,
+  one_thread,
+  one_block,         ///< thread 0 adds up what the threads of one block found
+  atomics,           ///< many blocks, an atomic a thread
+  tree_interleaved,  ///< a tree in shared memory, neighbours first: diverging warps
+  tree_sequential,   ///< a tree in shared memory, halves first
+  shuffles,          ///< warps reduce in registers; the last block to finish adds up the blocks
+  cub,
+};
+
+// For T of uint8, int32, float and double; the result is one value in device memory.
+
+template <typename T>
+void sum(FilterQueue& queue, std::span<const T> values, SumOf<T>* result,
+         ReductionVariant variant = ReductionVariant::best);
+template <typename T>
+void minimum(FilterQueue& queue, std::span<const T> values, T* result, ReductionVariant variant = ReductionVariant::best);
+template <typename T>
+void maximum(FilterQueue& queue, std::span<const T> values, T* result, ReductionVariant variant = ReductionVariant::best);
+template <typename T>
+void argmin(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
+            ReductionVariant variant = ReductionVariant::best);
+
+enum class ScanVariant {
+  best,
+  hillis_steele,    ///< one block; n·log n − (n−1) additions a tile
+  blelloch,         ///< one block; up and down a tree, at most 2(n−1) additions a tile
+  blelloch_padded,  ///< without bank conflicts
+  many_blocks,      ///< tiles by many blocks, then their sums, then both added
+  look_back,        ///< one pass, each tile looking back for its prefix; of 4-byte integers, else as cub
+  cub,              ///< the same by CUB
+};
+
+// For T of int32, uint32 and double; `out` may be `values`.
+
+template <typename T>
+void inclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out,
+                    ScanVariant variant = ScanVariant::best);
+template <typename T>
+void exclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out,
+                    ScanVariant variant = ScanVariant::best);
+
+enum class ProductVariant {
+  best,
+  direct,         ///< a thread an output, 2K loads each
+  shared_tile,    ///< tiles in shared memory: loads cut by the tile's width
+  register_tile,  ///< and a thread computes 4x4 outputs
+};
+
+void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b, BasicPlaneView<float> c,
+              ProductVariant variant = ProductVariant::best);
+
+enum class ShiftVariant {
+  best,
+  sums_on_cpu,   ///< a kernel a frame; its blocks' sums are copied and added on the CPU
+  atomics,       ///< a kernel a frame, added by atomics; a copy a frame
+  back_to_back,  ///< a kernel a frame, one copy at the end
+  four_streams,  ///< the same over four streams
+  one_kernel,    ///< one kernel for all frames; the reference's derivatives computed once
+};
+
+/// The sums of each frame against a reference; `sums` is in host memory and filled when this returns. At most 256 frames.
+/// For bytes they are the CPU's to the bit.
+template <typename Sample>
+void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
+                std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
+                ShiftVariant variant = ShiftVariant::best);
+
+/// Frames against one reference, and whitening, with everything on the device.
+template <typename Sample>
+class WhiteningEngine {
+ public:
+  /// Prepares for this reference picture in device memory, which is read now.
+  WhiteningEngine(FilterQueue& queue, BasicPlaneView<const Sample> reference, const WhiteningSettings& settings);
+  ~WhiteningEngine();
+  WhiteningEngine(WhiteningEngine&&) noexcept;
+  WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
+
+  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. May be
+  /// recorded into a graph once it has run.
+  void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
+              BasicPlaneView<float> out);
+  /// Waits, and throws as c63::whiten() if a whiten() since the last finish() had no solution.
+  void finish();
+  /// After finish(): the weights that the last whiten() used, float as on the CPU, and the shift of its frame.
+  [[nodiscard]] std::vector<float> weights() const;
+  [[nodiscard]] std::optional<FrameShift> shift() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// c63::Whitener on a GPU: frames and output in host memory.
+template <typename Sample>
+class Whitener {
+ public:
+  Whitener(FilterQueue& queue, int width, int height, const WhiteningSettings& settings);
+
+  bool push(BasicPlaneView<const Sample> frame, BasicPlaneView<float> out);
+
+ private:
+  FilterQueue* queue_;
+  int width_;
+  int height_;
+  WhiteningSettings settings_;
+  std::optional<WhiteningEngine<Sample>> engine_;
+  std::deque<DeviceArray<Sample>> past_;  ///< newest last
+  DeviceArray<float> out_;
+};
+
+// Names of variants, as programs take and print them; all of them in order, `best` first.
+
+template <typename Variant>
+[[nodiscard]] std::span<const std::pair<std::string_view, Variant>> variant_names();
+
+}  // namespace c63::cuda

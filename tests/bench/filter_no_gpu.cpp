@@ -1,0 +1,15 @@
+// In a build without CUDA there is nothing to time on a GPU.
+#if !defined(C63_HAVE_CUDA)
+
+#include <cstdio>
+
+#include "bench/filter_report.h"
+
+namespace c63::bench {
+
+void bench_filters_on_gpu(const FilterBenchOptions&, FilterTable&) { std::puts("GPU: this build has no CUDA"); }
+void bench_scans_on_gpu(const FilterBenchOptions&, FilterTable&) { std::puts("GPU: this build has no CUDA"); }
+
+}  // namespace c63::bench
+
+#endif

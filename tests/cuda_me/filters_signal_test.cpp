@@ -1,0 +1,160 @@
+// Filters and scans of signals on a GPU: every variant against the serial form on the CPU, at every length, also for data
+// that is not aligned.
+#include <cmath>
+
+#include "filters_test_support.h"
+
+namespace c63::cuda {
+namespace {
+
+/// The variants that are no waste of time for this many values.
+template <typename Variant>
+std::vector<std::pair<std::string_view, Variant>> variants_for(std::size_t) {
+  const auto names = variant_names<Variant>();
+  return {names.begin(), names.end()};
+}
+
+TEST(CudaConvolution, EveryVariantAgreesToTheBit) {
+  C63_NEED_FILTER_GPU();
+  FilterQueue queue;
+  for (const std::size_t length : kLengths) {
+    const auto signal = make_values<double>(length, Content::random);
+    for (const std::size_t count : {1, 3, 5, 7, 9, 11, 33, 1023}) {
+      if (length > 1000 && count > 33) continue;
+      const auto taps = make_values<double>(count, Content::random, 2);
+      std::vector<double> expected(length);
+      c63::convolve(signal, taps, expected, FilterForm::serial);
+      for (const auto& [name, variant] : variants_for<ConvolutionVariant>(length)) {
+        for (const std::size_t offset : {0, 1}) {
+          const Offset<double> in(queue, signal, offset), out(queue, length, offset);
+          convolve(queue, in.const_span(), taps, out.span(), variant);
+          ASSERT_EQ(expected, out.download(queue)) << name << ", " << length << " samples, " << count << " taps";
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaHistogram, EveryVariantIsExact) {
+  C63_NEED_FILTER_GPU();
+  FilterQueue queue;
+  BinMap coarse;
+  coarse.bins = 7;
+  for (std::size_t v = 0; v < 256; ++v) coarse.bin[v] = static_cast<std::uint8_t>(v * 5 % 7);
+  for (const std::size_t length : kLengths) {
+    for (const Content content : kContents) {
+      const auto bytes = make_values<std::uint8_t>(length, content);
+      for (const BinMap& map : {BinMap::identity(), coarse}) {
+        std::vector<std::uint64_t> expected(static_cast<std::size_t>(map.bins));
+        c63::histogram(bytes, map, expected, FilterForm::serial);
+        for (const auto& [name, variant] : variants_for<HistogramVariant>(length)) {
+          for (const std::size_t offset : {0, 3}) {
+            const Offset<std::uint8_t> in(queue, bytes, offset);
+            const Offset<std::uint64_t> counts(queue, expected.size(), 0);
+            histogram(queue, in.const_span(), map, counts.span(), variant);
+            ASSERT_EQ(expected, counts.download(queue)) << name << ", " << length;
+          }
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+class CudaReduction : public ::testing::Test {};
+using ReductionTypes = ::testing::Types<std::uint8_t, std::int32_t, float, double>;
+TYPED_TEST_SUITE(CudaReduction, ReductionTypes);
+
+TYPED_TEST(CudaReduction, EveryVariantAgrees) {
+  C63_NEED_FILTER_GPU();
+  using T = TypeParam;
+  FilterQueue queue;
+  for (const std::size_t length : kLengths) {
+    for (const Content content : kContents) {
+      const auto values = make_values<T>(length, content, 7, 1'000'000);
+      double magnitude = 0;
+      for (const T value : values) magnitude += std::abs(static_cast<double>(value));
+      for (const auto& [name, variant] : variants_for<ReductionVariant>(length)) {
+        const Offset<T> in(queue, values, length % 2);
+        const DeviceArray<SumOf<T>> total(queue, 1);
+        sum<T>(queue, in.const_span(), total.data(), variant);
+        const auto expected = c63::sum<T>(values, FilterForm::serial);
+        if constexpr (std::is_integral_v<T>) {
+          ASSERT_EQ(total.download(queue)[0], expected) << name << ", " << length;
+        } else {
+          ASSERT_NEAR(total.download(queue)[0], expected, 1e-13 * magnitude) << name << ", " << length;
+        }
+        const DeviceArray<T> value(queue, 1);
+        const DeviceArray<std::uint64_t> place(queue, 1);
+        if (length == 0) {
+          EXPECT_EQ(error_id([&] { minimum<T>(queue, in.const_span(), value.data(), variant); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&] { maximum<T>(queue, in.const_span(), value.data(), variant); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&] { argmin<T>(queue, in.const_span(), place.data(), variant); }), "C63-FILTER-EMPTY");
+          continue;
+        }
+        minimum<T>(queue, in.const_span(), value.data(), variant);
+        ASSERT_EQ(value.download(queue)[0], c63::minimum<T>(values, FilterForm::serial)) << name << ", " << length;
+        maximum<T>(queue, in.const_span(), value.data(), variant);
+        ASSERT_EQ(value.download(queue)[0], c63::maximum<T>(values, FilterForm::serial)) << name << ", " << length;
+        argmin<T>(queue, in.const_span(), place.data(), variant);
+        ASSERT_EQ(place.download(queue)[0], c63::argmin<T>(values, FilterForm::serial)) << name << ", " << length;
+      }
+    }
+  }
+}
+
+template <typename T>
+class CudaScan : public ::testing::Test {};
+using ScanTypes = ::testing::Types<std::int32_t, std::uint32_t, double>;
+TYPED_TEST_SUITE(CudaScan, ScanTypes);
+
+TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
+  C63_NEED_FILTER_GPU();
+  using T = TypeParam;
+  FilterQueue queue;
+  for (const std::size_t length : kLengths) {
+    const auto values = make_values<T>(length, Content::random, 8, 1'000'000);
+    for (const bool inclusive : {true, false}) {
+      std::vector<T> expected(length);
+      inclusive ? c63::inclusive_scan<T>(values, expected, FilterForm::serial)
+                : c63::exclusive_scan<T>(values, expected, FilterForm::serial);
+      for (const auto& [name, variant] : variants_for<ScanVariant>(length)) {
+        for (const bool in_place : {false, true}) {
+          const Offset<T> in(queue, values, 1), apart(queue, length, 1);
+          const Offset<T>& out = in_place ? in : apart;
+          inclusive ? inclusive_scan<T>(queue, in.const_span(), out.span(), variant)
+                    : exclusive_scan<T>(queue, in.const_span(), out.span(), variant);
+          const std::vector<T> got = out.download(queue);
+          if constexpr (std::is_integral_v<T>) {
+            ASSERT_EQ(expected, got) << name << ", " << length;
+          } else {
+            for (std::size_t i = 0; i < length; ++i) {
+              ASSERT_NEAR(expected[i], got[i], 1e-9 * 1e6 * (1 + std::sqrt(i))) << name << ", " << length;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaFilters, TellWhatIsWrong) {
+  C63_NEED_FILTER_GPU();
+  FilterQueue queue;
+  const DeviceArray<double> signal(queue, 8), out(queue, 7);
+  const std::vector<double> taps(4, 1.0), good(3, 1.0);
+  EXPECT_EQ(error_id([&] { convolve(queue, signal.const_span(), taps, signal.span()); }), "C63-KERNEL-EVEN");
+  EXPECT_EQ(error_id([&] { convolve(queue, signal.const_span(), good, out.span()); }), "C63-FILTER-SHAPE");
+  EXPECT_EQ(error_id([&] { convolve(queue, signal.const_span(), good, signal.span()); }), "C63-FILTER-OVERLAP");
+  EXPECT_EQ(error_id([&] { inclusive_scan<double>(queue, signal.const_span(), out.span()); }), "C63-FILTER-SHAPE");
+  EXPECT_EQ(error_id([] { FilterQueue(1000); }), "C63-CUDA-NO-DEVICE");
+}
+
+TEST(CudaFilters, WithoutADeviceTheQueueSaysSo) {
+  if (devices().state == DeviceState::usable) GTEST_SKIP() << "there is a GPU";
+  const std::string id = error_id([] { FilterQueue(); });
+  EXPECT_TRUE(id == "C63-CUDA-NO-DRIVER" || id == "C63-CUDA-NO-DEVICE" || id == "C63-CUDA-NO-CODE") << id;
+}
+
+}  // namespace
+}  // namespace c63::cuda

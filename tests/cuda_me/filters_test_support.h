@@ -1,0 +1,53 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "c63/cuda/devices.h"
+#include "c63/cuda/filters.h"
+#include "filters/filters_test_support.h"
+
+namespace c63::cuda {
+
+#define C63_NEED_FILTER_GPU() \
+  if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason
+
+/// A picture in device memory, row pitch and all.
+template <typename T>
+struct DevicePicture {
+  DevicePicture(const FilterQueue& queue, const Picture<T>& host)
+      : samples(queue, std::span<const T>(host.samples)), width(host.width), height(host.height) {}
+  [[nodiscard]] BasicPlaneView<T> view() const { return {samples.data(), width, height, width + Picture<T>::kGap}; }
+  [[nodiscard]] BasicPlaneView<const T> const_view() const { return view(); }
+  DeviceArray<T> samples;
+  int width;
+  int height;
+};
+
+/// Device memory whose first value is `offset` elements into an allocation, and poison all around.
+template <typename T>
+struct Offset {
+  Offset(const FilterQueue& queue, std::size_t size, std::size_t offset)
+      : array(queue, std::span<const T>(std::vector<T>(size + offset + 4, T{77}))), first(offset), count(size) {}
+  Offset(const FilterQueue& queue, const std::vector<T>& values, std::size_t offset)
+      : Offset(queue, values.size(), offset) {
+    queue.upload(array.data() + offset, values.data(), values.size() * sizeof(T));
+  }
+  [[nodiscard]] std::span<T> span() const { return {array.data() + first, count}; }
+  [[nodiscard]] std::span<const T> const_span() const { return span(); }
+  /// The values; fails where something outside was written.
+  [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
+    const std::vector<T> all = array.download(queue);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i >= first && i < first + count) continue;
+      EXPECT_EQ(all[i], T{77}) << "written outside, at " << i;
+    }
+    return {all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(first + count)};
+  }
+  DeviceArray<T> array;
+  std::size_t first;
+  std::size_t count;
+};
+
+}  // namespace c63::cuda
