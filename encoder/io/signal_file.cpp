@@ -1,0 +1,218 @@
+// Signals in files: which format, and the binary ones.
+#include "io/signal_file.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "c63/error.h"
+#include "io/input_file.h"
+#include "io/output_file.h"
+
+namespace c63 {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw signals are little-endian, as memory is taken to be");
+
+constexpr std::array<std::pair<SignalFormat, std::string_view>, 8> kNames = {{{SignalFormat::automatic, "auto"},
+                                                                              {SignalFormat::text, "text"},
+                                                                              {SignalFormat::npy, "npy"},
+                                                                              {SignalFormat::f64, "f64"},
+                                                                              {SignalFormat::f32, "f32"},
+                                                                              {SignalFormat::i32, "i32"},
+                                                                              {SignalFormat::u32, "u32"},
+                                                                              {SignalFormat::u8, "u8"}}};
+
+std::vector<std::uint8_t> read_all(InputFile& file, std::size_t max_bytes) {
+  std::vector<std::uint8_t> bytes;
+  const auto check = [&](std::uint64_t size) {
+    if (size <= max_bytes) return;
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY", "the signal is larger than the limit of memory", {.file = file.name()});
+  };
+  if (file.size()) {
+    check(static_cast<std::uint64_t>(*file.size()));
+    bytes.resize(static_cast<std::size_t>(*file.size()));
+    bytes.resize(file.read(bytes));
+    return bytes;
+  }
+  for (std::size_t had = 0;; had = bytes.size()) {
+    bytes.resize(had + std::max<std::size_t>(had, std::size_t{1} << 20));
+    const std::size_t got = file.read(std::span(bytes).subspan(had));
+    const bool ended = got < bytes.size() - had;
+    bytes.resize(had + got);
+    check(bytes.size());
+    if (ended) return bytes;
+  }
+}
+
+template <typename T>
+std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::string& file, std::size_t base) {
+  if (bytes.size() % sizeof(T) != 0) {
+    throw Error(ErrorKind::input, "C63-SIGNAL-SIZE",
+                std::to_string(bytes.size()) + " bytes are no whole number of values of " + std::to_string(sizeof(T)),
+                {.file = file, .offset = static_cast<std::int64_t>(base + bytes.size() / sizeof(T) * sizeof(T))});
+  }
+  std::vector<double> values(bytes.size() / sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = static_cast<double>(value);
+    if (std::isfinite(values[i])) continue;
+    throw Error(ErrorKind::input, "C63-SIGNAL-FINITE",
+                "value " + std::to_string(i) + " is infinite or no number: only finite ones can be filtered",
+                {.file = file, .offset = static_cast<std::int64_t>(base + i * sizeof(T))});
+  }
+  if (values.empty()) throw Error(ErrorKind::input, "C63-SIGNAL-EMPTY", "there are no values", {.file = file});
+  return values;
+}
+
+std::vector<double> convert_as(SignalFormat format, std::span<const std::uint8_t> bytes, const std::string& file,
+                               std::size_t base) {
+  switch (format) {
+    case SignalFormat::f32: return convert<float>(bytes, file, base);
+    case SignalFormat::i32: return convert<std::int32_t>(bytes, file, base);
+    case SignalFormat::u32: return convert<std::uint32_t>(bytes, file, base);
+    case SignalFormat::u8: return convert<std::uint8_t>(bytes, file, base);
+    default: return convert<double>(bytes, file, base);
+  }
+}
+
+/// What follows `'key':` in the header of an array, without leading blanks; empty where it is not there.
+std::string_view npy_entry(std::string_view header, std::string_view key) {
+  std::string wanted = "'";
+  wanted.append(key).append("':");
+  const std::size_t at = header.find(wanted);
+  if (at == std::string_view::npos) return {};
+  header.remove_prefix(at + wanted.size());
+  header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
+  return header;
+}
+
+std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::string& file) {
+  const auto fail = [&](const char* id, const std::string& message) {
+    throw Error(ErrorKind::input, id, message, {.file = file});
+  };
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  if (bytes.size() < 12 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    fail("C63-NPY-MAGIC", "this is no .npy file");
+  }
+  const bool wide = bytes[6] >= 2;  // version 2 has four bytes for the header's length
+  std::size_t length = bytes[8] | static_cast<std::size_t>(bytes[9]) << 8;
+  if (wide) length |= static_cast<std::size_t>(bytes[10]) << 16 | static_cast<std::size_t>(bytes[11]) << 24;
+  const std::size_t start = wide ? 12 : 10;
+  if (bytes.size() - start < length) fail("C63-NPY-HEADER", "the header is cut off");
+  const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + start, length);
+
+  constexpr std::array<std::pair<std::string_view, SignalFormat>, 6> kTypes = {{{"'<f8'", SignalFormat::f64},
+                                                                                {"'<f4'", SignalFormat::f32},
+                                                                                {"'<i4'", SignalFormat::i32},
+                                                                                {"'<u4'", SignalFormat::u32},
+                                                                                {"'|u1'", SignalFormat::u8},
+                                                                                {"'<u1'", SignalFormat::u8}}};
+  const std::string_view type = npy_entry(header, "descr");
+  const auto known = std::ranges::find_if(kTypes, [&](const auto& entry) { return type.starts_with(entry.first); });
+  if (known == kTypes.end()) {
+    fail("C63-NPY-TYPE", "values of type " + std::string(type.substr(0, type.find(','))) +
+                             ": <f8, <f4, <i4, <u4 and |u1 can be read");
+  }
+  const std::string_view shape = npy_entry(header, "shape");
+  const std::size_t comma = shape.find(',');
+  const std::size_t close = shape.find(')');
+  std::size_t count = 0;
+  bool digits = shape.starts_with('(') && comma != std::string_view::npos && close == comma + 1 && comma > 1;
+  for (const char c : digits ? shape.substr(1, comma - 1) : std::string_view{}) {
+    digits = digits && c >= '0' && c <= '9' && count < (std::size_t{1} << 50);
+    count = count * 10 + static_cast<std::size_t>(c - '0');
+  }
+  if (!digits) fail("C63-NPY-SHAPE", "the array must have one dimension, as in (1000,)");
+  const auto values = convert_as(known->second, bytes.subspan(start + length), file, start + length);
+  if (values.size() != count) {
+    fail("C63-NPY-SHAPE", "the header tells of " + std::to_string(count) + " values, the file has " +
+                              std::to_string(values.size()));
+  }
+  return values;
+}
+
+template <typename T>
+void write_raw(OutputFile& file, std::span<const double> values) {
+  std::vector<T> piece;
+  for (std::size_t start = 0; start < values.size(); start += 65536) {
+    piece.clear();
+    for (const double value : values.subspan(start, std::min<std::size_t>(65536, values.size() - start))) {
+      if constexpr (std::is_integral_v<T>) {
+        if (!(value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+              value <= static_cast<double>(std::numeric_limits<T>::max()) && value == std::floor(value))) {
+          throw Error(ErrorKind::usage, "C63-SIGNAL-RANGE",
+                      "value " + std::to_string(start + piece.size()) + " is " + std::to_string(value) +
+                          ", which this format of integers cannot hold",
+                      {.file = file.name()});
+        }
+      }
+      piece.push_back(static_cast<T>(value));
+    }
+    file.write(std::span(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size() * sizeof(T)));
+  }
+}
+
+}  // namespace
+
+std::string_view name(SignalFormat format) {
+  return std::ranges::find(kNames, format, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::vector<SignalFormat> all_signal_formats() {
+  std::vector<SignalFormat> formats;
+  for (const auto& entry : kNames) formats.push_back(entry.first);
+  return formats;
+}
+
+SignalFormat signal_format_of(const std::string& path) {
+  for (const auto& [format, suffix] : kNames) {
+    const bool named = path.size() > suffix.size() && path.ends_with(suffix) && path[path.size() - suffix.size() - 1] == '.';
+    if (named && format != SignalFormat::automatic && format != SignalFormat::text) return format;
+  }
+  return SignalFormat::text;
+}
+
+std::vector<double> read_signal(const std::string& path, const SignalOptions& options) {
+  InputFile file(path);
+  const std::vector<std::uint8_t> bytes = read_all(file, options.max_bytes);
+  const SignalFormat format = options.format == SignalFormat::automatic ? signal_format_of(path) : options.format;
+  if (format == SignalFormat::npy) return read_npy(bytes, file.name());
+  if (format != SignalFormat::text) return convert_as(format, bytes, file.name(), 0);
+  return parse_signal_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name(), options.warn);
+}
+
+void write_signal(const std::string& path, std::span<const double> values, SignalFormat format) {
+  if (format == SignalFormat::automatic) format = signal_format_of(path);
+  OutputFile file(path);
+  switch (format) {
+    case SignalFormat::npy: {
+      std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
+      header.append(63 - (10 + header.size()) % 64, ' ');  // the values start at a multiple of 64
+      header += '\n';
+      std::string start = "\x93NUMPY\x01";
+      start += '\0';
+      start += static_cast<char>(header.size() & 255);
+      start += static_cast<char>(header.size() >> 8);
+      file.write(start + header);
+      write_raw<double>(file, values);
+      break;
+    }
+    case SignalFormat::f64: write_raw<double>(file, values); break;
+    case SignalFormat::f32: write_raw<float>(file, values); break;
+    case SignalFormat::i32: write_raw<std::int32_t>(file, values); break;
+    case SignalFormat::u32: write_raw<std::uint32_t>(file, values); break;
+    case SignalFormat::u8: write_raw<std::uint8_t>(file, values); break;
+    default:
+      for (const std::string& piece : print_signal_text(values)) file.write(piece);
+  }
+  file.commit();
+}
+
+}  // namespace c63

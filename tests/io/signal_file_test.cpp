@@ -1,0 +1,155 @@
+// Signals in files: exact to the last bit, and every way in which one can be broken.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <random>
+
+#include "c63/error.h"
+#include "io/signal_file.h"
+
+namespace c63 {
+namespace {
+
+std::string id_of(std::string_view text) {
+  try {
+    static_cast<void>(parse_signal_text(text, "test"));
+  } catch (const Error& error) {
+    return error.id() + (error.place().offset ? "@" + std::to_string(*error.place().offset) : "");
+  }
+  return "";
+}
+
+std::string temporary(const std::string& name) { return ::testing::TempDir() + "c63_signal_" + name; }
+
+void write_bytes(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::string id_of_file(const std::string& path) {
+  try {
+    static_cast<void>(read_signal(path));
+  } catch (const Error& error) {
+    return error.id();
+  }
+  return "";
+}
+
+std::vector<double> odd_values() {
+  std::vector<double> values = {0.0, -0.0, 1.0 / 3, 1e308, -1e-308, std::numeric_limits<double>::denorm_min(), 123456789};
+  std::mt19937_64 random(1);
+  while (values.size() < 200'003) {
+    const std::uint64_t bits = random();
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) values.push_back(value);
+  }
+  return values;
+}
+
+TEST(SignalText, ComesBackToTheLastBit) {
+  const auto values = odd_values();
+  std::string text;
+  for (const auto& piece : print_signal_text(values)) text += piece;
+  const auto back = parse_signal_text(text, "test");
+  ASSERT_EQ(back.size(), values.size());
+  EXPECT_EQ(std::memcmp(back.data(), values.data(), values.size() * sizeof(double)), 0);
+}
+
+TEST(SignalText, BlanksSignsAndCarriageReturnsAreTaken) {
+  EXPECT_EQ(parse_signal_text(" 1.5\t\r\n+2\n-3e2\n", "test"), (std::vector<double>{1.5, 2, -300}));
+}
+
+TEST(SignalText, JunkIsNamedWithItsLine) {
+  EXPECT_EQ(id_of("1\n2\nthree\n4\n"), "C63-SIGNAL-NUMBER@4");
+  EXPECT_EQ(id_of("1\n2 3\n"), "C63-SIGNAL-NUMBER@2");
+  EXPECT_EQ(id_of("1\n\n2\n"), "C63-SIGNAL-NUMBER@2");
+  EXPECT_EQ(id_of("1\n0x10\n"), "C63-SIGNAL-NUMBER@2");
+  EXPECT_EQ(id_of("+-1\n"), "C63-SIGNAL-NUMBER@0");
+  EXPECT_EQ(id_of("1e999\n"), "C63-SIGNAL-NUMBER@0");
+  EXPECT_EQ(id_of(std::string("1\n\0\n", 4)), "C63-SIGNAL-NUMBER@2");
+  std::string long_text;
+  for (int i = 0; i < 300'000; ++i) long_text += "1.25\n";
+  const std::size_t at = long_text.size();
+  long_text += "x\n" + long_text;
+  EXPECT_EQ(id_of(long_text), "C63-SIGNAL-NUMBER@" + std::to_string(at));
+}
+
+TEST(SignalText, InfinityAndNanAreRefused) {
+  for (const char* text : {"inf\n", "-inf\n", "nan\n", "NaN\n", "infinity\n"}) {
+    EXPECT_EQ(id_of(text), "C63-SIGNAL-FINITE@0") << text;
+  }
+}
+
+TEST(SignalText, NothingIsNoSignal) { EXPECT_EQ(id_of(""), "C63-SIGNAL-EMPTY"); }
+
+TEST(SignalText, AnUnfinishedLastLineIsTakenAndWarnedAbout) {
+  std::string warning;
+  EXPECT_EQ(parse_signal_text("1\n2.5", "test", [&](const std::string& text) { warning = text; }),
+            (std::vector<double>{1, 2.5}));
+  EXPECT_NE(warning.find("last line (2)"), std::string::npos) << warning;
+  EXPECT_EQ(id_of("1\n2."), "");
+  EXPECT_EQ(id_of("1\n2e"), "C63-SIGNAL-NUMBER@2");
+}
+
+TEST(SignalFile, EveryFormatComesBack) {
+  const std::vector<double> small = {0, 1, 255, 7};
+  for (const SignalFormat format : all_signal_formats()) {
+    const std::string path = temporary(format == SignalFormat::automatic ? "x.txt" : "x." + std::string(name(format)));
+    write_signal(path, small);
+    EXPECT_EQ(read_signal(path), small) << path;
+  }
+  const auto values = odd_values();
+  for (const char* file : {"y.txt", "y.npy", "y.f64"}) {
+    write_signal(temporary(file), values);
+    EXPECT_EQ(read_signal(temporary(file)), values) << file;
+  }
+}
+
+TEST(SignalFile, ValuesThatDoNotFitAreAnError) {
+  for (const double value : {-1.0, 256.0, 1.5}) {
+    const std::vector<double> values = {value};
+    try {
+      write_signal(temporary("z.u8"), values);
+      FAIL() << value;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.id(), "C63-SIGNAL-RANGE");
+    }
+  }
+}
+
+TEST(SignalFile, BrokenFilesAreNamed) {
+  EXPECT_EQ(id_of_file(temporary("missing.txt")), "C63-INPUT-OPEN");
+  write_bytes(temporary("b.f64"), "1234567");
+  EXPECT_EQ(id_of_file(temporary("b.f64")), "C63-SIGNAL-SIZE");
+  write_bytes(temporary("b.f64"), "");
+  EXPECT_EQ(id_of_file(temporary("b.f64")), "C63-SIGNAL-EMPTY");
+  write_bytes(temporary("b.f32"), std::string_view("\x00\x00\x80\x7f", 4));
+  EXPECT_EQ(id_of_file(temporary("b.f32")), "C63-SIGNAL-FINITE");
+
+  write_signal(temporary("good.npy"), std::vector<double>{1, 2, 3});
+  std::ifstream in(temporary("good.npy"), std::ios::binary);
+  const std::string good((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_EQ(good.size() % 8, 0U);
+  const auto broken = [&](std::string bytes) {
+    write_bytes(temporary("b.npy"), bytes);
+    return id_of_file(temporary("b.npy"));
+  };
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string bytes = good;
+    return bytes.replace(bytes.find(from), from.size(), to);
+  };
+  EXPECT_EQ(broken(good), "");
+  EXPECT_EQ(broken("short"), "C63-NPY-MAGIC");
+  EXPECT_EQ(broken(good.substr(0, 40)), "C63-NPY-HEADER");
+  EXPECT_EQ(broken(replaced("'<f8'", "'>f8'")), "C63-NPY-TYPE");
+  EXPECT_EQ(broken(replaced("(3,)", "(4,)")), "C63-NPY-SHAPE");
+  EXPECT_EQ(broken(replaced("(3,)", "(,) ")), "C63-NPY-SHAPE");
+  EXPECT_EQ(broken(replaced("(3,), }", "(3,1),}")), "C63-NPY-SHAPE");
+  EXPECT_EQ(broken(good.substr(0, good.size() - 3)), "C63-SIGNAL-SIZE");
+  EXPECT_EQ(broken(good.substr(0, good.size() - 8)), "C63-NPY-SHAPE");
+}
+
+}  // namespace
+}  // namespace c63
