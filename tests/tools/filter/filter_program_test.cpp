@@ -1,0 +1,169 @@
+// c63filter as a program: what it computes, and how it ends on bad input.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "support/shell.h"
+
+namespace c63::tools {
+namespace {
+
+using test::ShellResult;
+
+ShellResult run_shell(const std::string& command) { return test::shell("{ " + command + "; } 2>&1"); }
+
+class FilterProgram : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path(name), std::ios::binary).rdbuf();
+    return text.str();
+  }
+  /// Runs c63filter on the CPU in the folder.
+  [[nodiscard]] ShellResult filter(const std::string& arguments) const {
+    return run_shell(fmt::format("cd '{}' && C63_FILTER='{}/c63filter' && \"$C63_FILTER\" --backend cpu {}", folder_,
+                                 C63_BIN_DIR, arguments));
+  }
+  [[nodiscard]] ShellResult generate(const std::string& arguments) const {
+    return run_shell(fmt::format("cd '{}' && '{}/c63gen' {}", folder_, C63_BIN_DIR, arguments));
+  }
+  /// Ends with this code, names this id, and leaves no output behind.
+  void expect_failure(const std::string& arguments, int code, const std::string& id) const {
+    static_cast<void>(run_shell("rm -f '" + path("out.txt") + "' '" + path("out.y4m") + "'"));
+    const ShellResult result = filter(arguments);
+    EXPECT_EQ(result.exit_code, code) << arguments << ": " << result.output;
+    EXPECT_NE(result.output.find("[" + id + "]"), std::string::npos) << arguments << ": " << result.output;
+    EXPECT_FALSE(std::ifstream(path("out.txt"))) << arguments;
+    EXPECT_FALSE(std::ifstream(path("out.y4m"))) << arguments;
+  }
+
+ private:
+  test::TemporaryFolder temporary_;
+  std::string folder_ = temporary_.file("");
+};
+
+TEST_F(FilterProgram, SignalsGoFromTextToText) {
+  write("in.txt", "1\n2\n4\n8\n");
+  EXPECT_EQ(filter("convolve in.txt out.txt --taps 1,10,100").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "12\n124\n248\n480\n");
+  EXPECT_EQ(filter("mean in.txt out.txt --width 1").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "1\n2\n4\n8\n");
+  EXPECT_EQ(filter("scan in.txt out.txt").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "1\n3\n7\n15\n");
+  EXPECT_EQ(filter("scan in.txt out.txt --exclusive").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "0\n1\n3\n7\n");
+  for (const auto& [op, value] : {std::pair{"sum", "15\n"}, {"min", "1\n"}, {"max", "8\n"}, {"argmin", "0\n"}}) {
+    EXPECT_EQ(filter(fmt::format("reduce in.txt out.txt --op {}", op)).exit_code, 0);
+    EXPECT_EQ(read("out.txt"), value);
+  }
+  EXPECT_EQ(filter("histogram in.txt out.txt --bins 32").exit_code, 0);
+  EXPECT_EQ(read("out.txt").substr(0, 6), "3\n1\n0\n");
+  EXPECT_EQ(filter("scan in.txt out.npy && \"$C63_FILTER\" reduce out.npy out.txt").exit_code, 0);
+  EXPECT_EQ(read("out.txt"), "26\n");
+}
+
+TEST_F(FilterProgram, ComparisonTellsSpeedUpAndDifference) {
+  write("in.txt", "1\n2\n4\n8\n");
+  const ShellResult result = filter("mean in.txt out.txt --width 3 --compare");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(std::regex_search(result.output, std::regex("times as fast, largest difference 0"))) << result.output;
+}
+
+TEST_F(FilterProgram, BadSignalsAreNamed) {
+  write("junk.txt", "1\n2\nthree\n");
+  write("inf.txt", "1\ninf\n");
+  write("nan.txt", "nan\n");
+  write("empty.txt", "");
+  write("good.txt", "1\n2\n3\n");
+  write("high.txt", "1\n256\n");
+  write("unfinished.txt", "1\n2\n3");
+  expect_failure("mean junk.txt out.txt", 4, "C63-SIGNAL-NUMBER");
+  expect_failure("mean inf.txt out.txt", 4, "C63-SIGNAL-FINITE");
+  expect_failure("mean nan.txt out.txt", 4, "C63-SIGNAL-FINITE");
+  expect_failure("mean empty.txt out.txt", 4, "C63-SIGNAL-EMPTY");
+  expect_failure("mean missing.txt out.txt", 4, "C63-INPUT-OPEN");
+  expect_failure("mean good.txt out.txt --width 4", 2, "C63-KERNEL-EVEN");
+  expect_failure("mean good.txt out.txt --width 2001", 2, "C63-KERNEL-SIZE");
+  expect_failure("convolve good.txt out.txt --taps 1,2", 2, "C63-KERNEL-EVEN");
+  expect_failure("convolve good.txt out.txt", 2, "C63-USAGE");
+  expect_failure("histogram high.txt out.txt", 4, "C63-SIGNAL-RANGE");
+  expect_failure("mean good.txt out.txt --variant tuned", 2, "C63-FILTER-VARIANT");
+  expect_failure("mean good.txt good.txt", 2, "C63-SAME-FILE");
+  EXPECT_EQ(read("good.txt"), "1\n2\n3\n");
+  const ShellResult unfinished = filter("scan unfinished.txt out.txt");
+  EXPECT_EQ(unfinished.exit_code, 0);
+  EXPECT_NE(unfinished.output.find("warning"), std::string::npos) << unfinished.output;
+  EXPECT_EQ(read("out.txt"), "1\n3\n6\n");
+}
+
+TEST_F(FilterProgram, ShiftsOfStarsAreTheTruth) {
+  ASSERT_EQ(generate("--pattern stars -w 256 -h 192 -f 30 --truth truth.csv -o stars.y4m").exit_code, 0);
+  ASSERT_EQ(filter("shift stars.y4m shifts.csv").exit_code, 0);
+  std::istringstream shifts(read("shifts.csv")), truth(read("truth.csv"));
+  std::string line;
+  std::getline(shifts, line);
+  EXPECT_EQ(line, "frame,dx,dy");
+  std::getline(truth, line);
+  int compared = 0;
+  for (std::string known; std::getline(shifts, line) && std::getline(truth, known);) {
+    int frame = 0;
+    double dx = 0, dy = 0, x = 0, y = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%d,%lf,%lf", &frame, &dx, &dy), 3) << line;
+    ASSERT_EQ(std::sscanf(known.c_str(), "%d,%lf,%lf", &frame, &x, &y), 3) << known;
+    if (std::abs(x) > 0.5 || std::abs(y) > 0.5) continue;  // the sky moved by x: the frame is the reference at −x
+    ++compared;
+    EXPECT_NEAR(dx, -x, 0.02) << "frame " << frame;
+    EXPECT_NEAR(dy, -y, 0.02) << "frame " << frame;
+  }
+  EXPECT_GT(compared, 3);
+}
+
+TEST_F(FilterProgram, WhiteningBringsTheObjectOut) {
+  ASSERT_EQ(generate("--pattern stars -w 256 -h 256 -f 40 --truth truth.csv -o stars.y4m").exit_code, 0);
+  for (const std::string options : {"--method shift", "--method correlation", "--method shift --reject 5"}) {
+    const ShellResult result =
+        filter("whiten stars.y4m white.y4m --truth truth.csv --before before.ppm --after after.ppm " + options);
+    ASSERT_EQ(result.exit_code, 0) << result.output;
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(result.output, match, std::regex("after: \\+([0-9.]+) dB"))) << result.output;
+    EXPECT_GE(std::stod(match[1]), 10.0) << options;
+    EXPECT_EQ(read("after.ppm").substr(0, 2), "P6");
+    EXPECT_EQ(read("before.ppm").size(), read("after.ppm").size());
+  }
+}
+
+TEST_F(FilterProgram, BadVideoIsNamed) {
+  ASSERT_EQ(generate("--pattern stars -w 64 -h 64 -f 10 -o few.y4m").exit_code, 0);
+  expect_failure("whiten few.y4m out.y4m --memory 20", 4, "C63-WHITEN-MEMORY");
+  expect_failure("whiten few.y4m out.y4m --memory 65", 2, "C63-WHITEN-SETTING");
+  expect_failure("whiten few.y4m out.y4m --memory 4 --degree 2 --epsilon 0", 4, "C63-WHITEN-SINGULAR");
+  expect_failure("convolve few.y4m out.y4m --kernel mean:4", 2, "C63-KERNEL-EVEN");
+  expect_failure("convolve few.y4m out.y4m --kernel mean:33", 2, "C63-KERNEL-SIZE");
+  expect_failure("shift few.y4m out.txt --reference 10", 2, "C63-SHIFT-REFERENCE");
+  write("flat_32x32.yuv", std::string(32 * 32 * 3 / 2 * 8, 'x'));
+  expect_failure("whiten flat_32x32.yuv out.y4m --memory 4", 4, "C63-SHIFT-TEXTURELESS");
+  const ShellResult flat = filter("shift flat_32x32.yuv shifts.csv");
+  EXPECT_EQ(flat.exit_code, 0);
+  EXPECT_NE(flat.output.find("no texture"), std::string::npos) << flat.output;
+  EXPECT_EQ(read("shifts.csv").substr(0, 17), "frame,dx,dy\n0,,\n1");
+}
+
+TEST_F(FilterProgram, KernelsKeepFlatVideoInside) {
+  write("flat_32x32.yuv", std::string(32 * 32 * 3 / 2, 'x'));
+  ASSERT_EQ(filter("convolve flat_32x32.yuv out_32x32.yuv --kernel gauss:1 --compare").exit_code, 0);
+  const std::string out = read("out_32x32.yuv");
+  ASSERT_EQ(out.size(), 32U * 32 * 3 / 2);
+  EXPECT_EQ(out[16 * 32 + 16], 'x');
+  EXPECT_LT(out[0], 'x') << "zero outside";
+}
+
+}  // namespace
+}  // namespace c63::tools

@@ -1,0 +1,14 @@
+// Filters and scans of signals and video.
+
+#include "common/command_line.h"
+#include "filter/filter_run.h"
+
+int main(int argc, char** argv) {
+  c63::tools::FilterOptions options;
+  return c63::tools::run_main(
+      argc, argv,
+      {.name = "c63filter",
+       .description = "Filter signals and video: mean, convolution, histogram, reduction, scan, shift, whitening.",
+       .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_filter(session, options); }});
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "c63/filters.h"
+
+namespace c63::tools {
+
+enum class ReductionKind { sum, minimum, maximum, argmin };
+
+/// How long a filter took.
+struct FilterTiming {
+  double compute_ms = 0;  ///< with its data in place
+  double total_ms = 0;    ///< with the transfers to the device and back; the same on the CPU
+};
+
+/// The filters on one device, for data in host memory. A variant that a filter does not have is an Error (usage,
+/// C63-FILTER-VARIANT), which lists those it has.
+class FilterEngine {
+ public:
+  virtual ~FilterEngine() = default;
+
+  [[nodiscard]] virtual std::string description() const = 0;
+  virtual FilterTiming convolve(std::span<const double> signal, std::span<const double> taps, std::span<double> out) = 0;
+  virtual FilterTiming scan(std::span<const double> values, bool inclusive, std::span<double> out) = 0;
+  virtual FilterTiming reduce(std::span<const double> values, ReductionKind kind, double& result) = 0;
+  virtual FilterTiming histogram(std::span<const std::uint8_t> bytes, const BinMap& map,
+                                 std::span<std::uint64_t> counts) = 0;
+  virtual FilterTiming convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out) = 0;
+  virtual FilterTiming shift(ConstPlaneView reference, ConstPlaneView frame, std::optional<FrameShift>& result) = 0;
+  /// Whitens the next frame of a sequence; the first call begins it. True where `out` was written.
+  virtual bool whiten(ConstPlaneView frame, const WhiteningSettings& settings, BasicPlaneView<float> out,
+                      FilterTiming& timing) = 0;
+};
+
+/// `variant` is serial, fast or best (fast).
+[[nodiscard]] std::unique_ptr<FilterEngine> make_cpu_engine(const std::string& variant);
+/// Throws Error (device) where the GPU cannot be used, or this build has none.
+[[nodiscard]] std::unique_ptr<FilterEngine> make_cuda_engine(int device, const std::string& variant);
+
+}  // namespace c63::tools

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/filter_engine.h"
+#include "io/frame_source.h"
+#include "io/signal_file.h"
+
+namespace c63::tools {
+
+enum class FilterCommand { none, mean, convolve, histogram, reduce, scan, shift, whiten };
+
+/// Everything that c63filter can be told.
+struct FilterOptions {
+  FilterCommand command = FilterCommand::none;
+  std::string input;
+  std::string output;  ///< "-": stdout
+  SignalFormat input_format = SignalFormat::automatic;
+  SignalFormat output_format = SignalFormat::automatic;
+  std::optional<bool> video = {};  ///< nothing: told by the input's name
+  SourceOptions source;
+  std::string backend = "auto";
+  int device = 0;
+  std::string variant = "best";
+  bool compare = false;
+
+  int width = 5;                    ///< of a mean
+  std::vector<double> taps;         ///< of a convolution of a signal
+  std::string kernel;               ///< of a convolution of video: mean:K or gauss:S
+  int bins = 256;
+  std::string map;                  ///< a signal of 256 bins
+  ReductionKind reduction = ReductionKind::sum;
+  bool exclusive = false;
+  std::int64_t reference = 0;       ///< frame that shifts are against
+  WhiteningSettings whitening;
+  double gain = 1;                  ///< of the whitened picture around grey
+  std::string truth;                ///< of a star field, as c63gen writes it
+  std::string before;               ///< pictures of the last frame
+  std::string after;
+};
+
+void add_options(CLI::App& app, FilterOptions& options);
+
+/// Whether the input is video.
+[[nodiscard]] bool is_video(const FilterOptions& options);
+
+}  // namespace c63::tools

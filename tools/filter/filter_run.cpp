@@ -1,0 +1,101 @@
+#include "filter/filter_run.h"
+
+#include <oneapi/tbb/global_control.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+
+namespace c63::tools {
+namespace {
+
+FilterEngines open_engines(const Session& session, const FilterOptions& o) {
+  FilterEngines engines;
+  if (o.backend == "cpu" || (o.backend == "auto" && (o.variant == "serial" || o.variant == "fast"))) {
+    engines.chosen = make_cpu_engine(o.variant);
+  } else {
+    try {
+      engines.chosen = make_cuda_engine(o.device, o.variant);
+    } catch (const Error& error) {
+      if (o.backend != "auto" || error.kind() != ErrorKind::device) throw;
+      session.log->debug("on the CPU: {}", error.message());
+      engines.chosen = make_cpu_engine(o.variant);
+    }
+  }
+  if (o.compare) engines.serial = make_cpu_engine("serial");
+  return engines;
+}
+
+}  // namespace
+
+void FilterComparison::add(const FilterTiming& chosen, const FilterTiming& serial, double difference) {
+  any_ = true;
+  chosen_.compute_ms += chosen.compute_ms;
+  chosen_.total_ms += chosen.total_ms;
+  serial_.compute_ms += serial.compute_ms;
+  serial_.total_ms += serial.total_ms;
+  difference_ = std::max(difference_, difference);
+}
+
+void FilterComparison::report(const Session& session, const FilterEngines& engines) const {
+  if (!any_) return;
+  session.log->info("{}: {:.3f} ms", engines.serial->description(), serial_.total_ms);
+  session.log->info("{}: {:.3f} ms, with transfers {:.3f} ms: {:.1f} and {:.1f} times as fast, largest difference {:g}",
+                    engines.chosen->description(), chosen_.compute_ms, chosen_.total_ms,
+                    serial_.total_ms / chosen_.compute_ms, serial_.total_ms / chosen_.total_ms, difference_);
+}
+
+BinMap bin_map_of(const FilterOptions& o) {
+  BinMap map;
+  map.bins = o.bins;
+  for (std::size_t v = 0; v < 256; ++v) {
+    map.bin[v] = static_cast<std::uint8_t>(v * static_cast<std::size_t>(o.bins) / 256);
+  }
+  if (o.map.empty()) return map;
+  const std::vector<double> bins = read_signal(o.map);
+  if (bins.size() != 256) {
+    throw Error(ErrorKind::input, "C63-BIN-MAP", "a map of " + std::to_string(bins.size()) + " bins: it takes 256",
+                {.file = o.map});
+  }
+  map.bins = 0;
+  for (std::size_t v = 0; v < 256; ++v) {
+    if (!(bins[v] >= 0 && bins[v] <= 255 && bins[v] == std::floor(bins[v]))) {
+      throw Error(ErrorKind::input, "C63-BIN-MAP", "line " + std::to_string(v + 1) + ": bins are integers from 0 to 255",
+                  {.file = o.map});
+    }
+    map.bin[v] = static_cast<std::uint8_t>(bins[v]);
+    map.bins = std::max(map.bins, static_cast<int>(bins[v]) + 1);
+  }
+  return map;
+}
+
+void write_values(const FilterOptions& o, std::span<const double> values) {
+  write_signal(o.output.empty() ? "-" : o.output, values, o.output_format);
+}
+
+int run_filter(const Session& session, const FilterOptions& o) {
+  if (o.command == FilterCommand::none) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "which filter? mean, convolve, histogram, reduce, scan, shift or whiten");
+  }
+  check_distinct_files({{"the input", o.input}, {"--map", o.map}, {"--truth", o.truth}},
+                       {{"the output", o.output},
+                        {"--before", o.before},
+                        {"--after", o.after},
+                        {"--log-file", session.common.log.file}});
+  std::optional<tbb::global_control> threads;
+  if (session.common.threads > 0) {
+    threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(session.common.threads));
+  }
+  FilterEngines engines = open_engines(session, o);
+  FilterComparison comparison;
+  is_video(o) ? filter_video(session, o, engines, comparison) : filter_signal(session, o, engines, comparison);
+  comparison.report(session, engines);
+  return kExitDone;
+}
+
+}  // namespace c63::tools

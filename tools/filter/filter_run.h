@@ -1,0 +1,43 @@
+#pragma once
+
+#include "common/command_line.h"
+#include "filter/filter_options.h"
+
+namespace c63::tools {
+
+/// Does what the options say; returns the exit code.
+[[nodiscard]] int run_filter(const Session& session, const FilterOptions& options);
+
+// The two halves of it.
+
+/// The engine to use and, for --compare, the serial one beside it.
+struct FilterEngines {
+  std::unique_ptr<FilterEngine> chosen;
+  std::unique_ptr<FilterEngine> serial;  ///< null without --compare
+};
+
+/// Sums up times and differences of the two engines.
+class FilterComparison {
+ public:
+  void add(const FilterTiming& chosen, const FilterTiming& serial, double difference);
+  /// Tells the sums; nothing where nothing was compared.
+  void report(const Session& session, const FilterEngines& engines) const;
+
+ private:
+  bool any_ = false;
+  FilterTiming chosen_;
+  FilterTiming serial_;
+  double difference_ = 0;
+};
+
+void filter_signal(const Session& session, const FilterOptions& options, FilterEngines& engines,
+                   FilterComparison& comparison);
+void filter_video(const Session& session, const FilterOptions& options, FilterEngines& engines,
+                  FilterComparison& comparison);
+
+/// The histogram's bins that the options ask for.
+[[nodiscard]] BinMap bin_map_of(const FilterOptions& options);
+/// Writes counts or values, one a line; to standard output where no file is named.
+void write_values(const FilterOptions& options, std::span<const double> values);
+
+}  // namespace c63::tools

@@ -1,0 +1,101 @@
+// c63filter on signals.
+#include <chrono>
+#include <cmath>
+
+#include "c63/error.h"
+#include "filter/filter_run.h"
+
+namespace c63::tools {
+namespace {
+
+double largest_difference(std::span<const double> a, std::span<const double> b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+/// Runs `filter(engine, out)` on the chosen engine and, where there is one, on the serial one.
+template <typename Value, typename Filter>
+std::vector<Value> run_on(FilterEngines& engines, FilterComparison& comparison, std::size_t size, const Filter& filter) {
+  std::vector<Value> out(size);
+  const FilterTiming timing = filter(*engines.chosen, std::span<Value>(out));
+  if (engines.serial) {
+    std::vector<Value> expected(size);
+    const FilterTiming serial = filter(*engines.serial, std::span<Value>(expected));
+    comparison.add(timing, serial,
+                   largest_difference(std::vector<double>(out.begin(), out.end()),
+                                      std::vector<double>(expected.begin(), expected.end())));
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> bytes_of(std::span<const double> values, const std::string& file) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(values.size());
+  for (const double value : values) {
+    if (!(value >= 0 && value <= 255 && value == std::floor(value))) {
+      throw Error(ErrorKind::input, "C63-SIGNAL-RANGE",
+                  "value " + std::to_string(bytes.size() + 1) + " is " + std::to_string(value) +
+                      ": a histogram counts integers from 0 to 255",
+                  {.file = file});
+    }
+    bytes.push_back(static_cast<std::uint8_t>(value));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void filter_signal(const Session& session, const FilterOptions& o, FilterEngines& engines,
+                   FilterComparison& comparison) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  if (o.command == FilterCommand::convolve && o.taps.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "a convolution of a signal needs --taps");
+  }
+  std::vector<double> taps = o.taps;
+  if (o.command == FilterCommand::mean) taps = mean_taps(o.width);
+  if (!taps.empty()) check_taps(taps);
+
+  const std::vector<double> values =
+      read_signal(o.input, {.format = o.input_format,
+                            .max_bytes = o.source.limits.max_memory,
+                            .warn = [&](const std::string& text) { session.log->warn("{}: {}", o.input, text); }});
+  const auto read = Clock::now();
+  std::vector<double> out;
+  switch (o.command) {
+    case FilterCommand::mean:
+    case FilterCommand::convolve:
+      out = run_on<double>(engines, comparison, values.size(), [&](FilterEngine& engine, std::span<double> to) {
+        return engine.convolve(values, taps, to);
+      });
+      break;
+    case FilterCommand::scan:
+      out = run_on<double>(engines, comparison, values.size(), [&](FilterEngine& engine, std::span<double> to) {
+        return engine.scan(values, !o.exclusive, to);
+      });
+      break;
+    case FilterCommand::reduce:
+      out = run_on<double>(engines, comparison, 1, [&](FilterEngine& engine, std::span<double> to) {
+        return engine.reduce(values, o.reduction, to[0]);
+      });
+      break;
+    default: {
+      const BinMap map = bin_map_of(o);
+      const std::vector<std::uint8_t> bytes = bytes_of(values, o.input);
+      const auto counts = run_on<std::uint64_t>(
+          engines, comparison, static_cast<std::size_t>(map.bins),
+          [&](FilterEngine& engine, std::span<std::uint64_t> to) { return engine.histogram(bytes, map, to); });
+      out.assign(counts.begin(), counts.end());
+    }
+  }
+  const auto filtered = Clock::now();
+  write_values(o, out);
+  const auto ms = [](Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+  };
+  session.log->info("{} values on {}: read {:.1f} ms, filtered {:.1f} ms, wrote {:.1f} ms", values.size(),
+                    engines.chosen->description(), ms(start, read), ms(read, filtered), ms(filtered, Clock::now()));
+}
+
+}  // namespace c63::tools

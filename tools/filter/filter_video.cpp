@@ -1,0 +1,274 @@
+// c63filter on video.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "c63/error.h"
+#include "filter/filter_run.h"
+#include "filter/object_snr.h"
+#include "io/frame_writer.h"
+#include "io/output_file.h"
+#include "pictures/picture_file.h"
+#include "pipeline/prefilter_source.h"
+
+namespace c63::tools {
+namespace {
+
+/// The video being read, and what every command does with it.
+class VideoRun {
+ public:
+  VideoRun(const Session& session, const FilterOptions& o)
+      : session_(session), source_(open(session, o)), format_(source_->format()),
+        frame_(frame_bytes(format_.width, format_.height)) {}
+
+  [[nodiscard]] const VideoFormat& format() const { return format_; }
+  [[nodiscard]] ConstPlaneView luma() const { return {frame_.data(), format_.width, format_.height, format_.width}; }
+  [[nodiscard]] std::span<const std::uint8_t> frame() const { return frame_; }
+  [[nodiscard]] FrameSource& source() { return *source_; }
+
+  /// Calls `each(index)` for all frames in order; returns how many there were. An error is told with its frame.
+  std::int64_t for_all(const std::function<void(std::int64_t)>& each) {
+    const auto progress = session_.progress(source_->frame_count(), format_.rate.value());
+    std::int64_t index = 0;
+    for (; !session_.stop.stop_requested() && source_->read(index, frame_); ++index) {
+      try {
+        each(index);
+      } catch (const Error& error) {
+        throw error.at({.frame = index});
+      }
+      progress->advance(frame_.size());
+    }
+    progress->finish();
+    if (index == 0 && !session_.stop.stop_requested()) {
+      throw Error(ErrorKind::input, "C63-VIDEO-EMPTY", "the video has no frames");
+    }
+    return index;
+  }
+
+ private:
+  static std::unique_ptr<FrameSource> open(const Session& session, const FilterOptions& o) {
+    SourceOptions source = o.source;
+    source.path = o.input;
+    source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.input, text); };
+    return open_frame_source(source);
+  }
+
+  const Session& session_;
+  std::unique_ptr<FrameSource> source_;
+  VideoFormat format_;
+  std::vector<std::uint8_t> frame_;
+};
+
+ByteKernel kernel_of(const FilterOptions& o) {
+  if (o.command == FilterCommand::mean) return mean_kernel(o.width);
+  if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution of video needs --kernel");
+  const Prefilter named = prefilter_from(o.kernel);
+  if (named.kind == Prefilter::Kind::temporal) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is no kernel: mean:K or gauss:S");
+  }
+  return named.kind == Prefilter::Kind::mean ? mean_kernel(named.size) : gauss_kernel(named.sigma);
+}
+
+void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
+  const ByteKernel kernel = kernel_of(o);
+  const VideoFormat size = run.format();
+  const auto writer = open_frame_writer(o.output, size.rate);
+  std::vector<std::uint8_t> out(run.frame().size()), expected(run.frame().size());
+  run.for_all([&](std::int64_t) {
+    const auto from = split_planes(run.frame(), size.width, size.height);
+    const auto to = split_planes(std::span<std::uint8_t>(out), size.width, size.height);
+    const auto to_serial = split_planes(std::span<std::uint8_t>(expected), size.width, size.height);
+    for (std::size_t plane = 0; plane < 3; ++plane) {
+      if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // no rows: left as it is
+        std::ranges::copy(from[plane], to[plane].begin());
+        continue;
+      }
+      const int width = plane == 0 ? size.width : size.width / 2;
+      const int height = plane == 0 ? size.height : size.height / 2;
+      const ConstPlaneView in{from[plane].data(), width, height, width};
+      const FilterTiming timing = engines.chosen->convolve(in, kernel, {to[plane].data(), width, height, width});
+      if (!engines.serial) continue;
+      const FilterTiming serial = engines.serial->convolve(in, kernel, {to_serial[plane].data(), width, height, width});
+      int difference = 0;
+      for (std::size_t i = 0; i < to[plane].size(); ++i) {
+        difference = std::max(difference, std::abs(static_cast<int>(to[plane][i]) - to_serial[plane][i]));
+      }
+      comparison.add(timing, serial, difference);
+    }
+    writer->write(size.width, size.height, out);
+  });
+  writer->commit();
+}
+
+void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
+  const BinMap map = bin_map_of(o);
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(map.bins)), expected(counts.size());
+  std::vector<double> totals(counts.size());
+  const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
+  run.for_all([&](std::int64_t) {
+    const auto luma = run.frame().first(luma_bytes);
+    const FilterTiming timing = engines.chosen->histogram(luma, map, counts);
+    if (engines.serial) {
+      const FilterTiming serial = engines.serial->histogram(luma, map, expected);
+      double difference = 0;
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        difference = std::max(difference, std::abs(static_cast<double>(counts[i]) - static_cast<double>(expected[i])));
+      }
+      comparison.add(timing, serial, difference);
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) totals[i] += static_cast<double>(counts[i]);
+  });
+  write_values(o, totals);
+}
+
+/// Reduces what a frame's luma reduces to; places count samples from the start of the video.
+void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
+  const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
+  std::optional<double> result;
+  double smallest = 0;
+  std::vector<double> luma(luma_bytes);
+  run.for_all([&](std::int64_t index) {
+    std::ranges::copy(run.frame().first(luma_bytes), luma.begin());
+    double value = 0;
+    const FilterTiming timing = engines.chosen->reduce(luma, o.reduction, value);
+    if (engines.serial) {
+      double expected = 0;
+      const FilterTiming serial = engines.serial->reduce(luma, o.reduction, expected);
+      comparison.add(timing, serial, std::abs(value - expected));
+    }
+    switch (o.reduction) {
+      case ReductionKind::sum: result = result.value_or(0) + value; break;
+      case ReductionKind::minimum: result = std::min(result.value_or(value), value); break;
+      case ReductionKind::maximum: result = std::max(result.value_or(value), value); break;
+      case ReductionKind::argmin:
+        if (const double there = luma[static_cast<std::size_t>(value)]; !result || there < smallest) {
+          smallest = there;
+          result = static_cast<double>(index) * static_cast<double>(luma_bytes) + value;
+        }
+    }
+  });
+  write_values(o, std::span(&*result, 1));
+}
+
+void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines,
+                 FilterComparison& comparison) {
+  std::vector<std::uint8_t> reference(run.frame().size());
+  if (o.reference > 0 && !run.source().seekable()) {
+    throw Error(ErrorKind::usage, "C63-SHIFT-REFERENCE",
+                "a pipe and what FFmpeg reads can be compared with frame 0 only: it is the first to come");
+  }
+  if (o.reference > 0 && !run.source().read(o.reference, reference)) {
+    throw Error(ErrorKind::usage, "C63-SHIFT-REFERENCE",
+                fmt::format("the video has no frame {} to compare with", o.reference));
+  }
+  const VideoFormat size = run.format();
+  OutputFile csv(o.output.empty() ? "-" : o.output);
+  csv.write("frame,dx,dy\n");
+  std::int64_t without = 0;
+  run.for_all([&](std::int64_t index) {
+    if (index == 0 && o.reference == 0) std::ranges::copy(run.frame(), reference.begin());
+    const ConstPlaneView against{reference.data(), size.width, size.height, size.width};
+    std::optional<FrameShift> shift, expected;
+    const FilterTiming timing = engines.chosen->shift(against, run.luma(), shift);
+    if (engines.serial) {
+      const FilterTiming serial = engines.serial->shift(against, run.luma(), expected);
+      comparison.add(timing, serial,
+                     shift && expected
+                         ? std::max(std::abs(shift->dx - expected->dx), std::abs(shift->dy - expected->dy))
+                         : (shift.has_value() == expected.has_value() ? 0.0 : INFINITY));
+    }
+    without += shift ? 0 : 1;
+    csv.write(shift ? fmt::format("{},{},{}\n", index, shift->dx, shift->dy) : fmt::format("{},,\n", index));
+  });
+  csv.commit();
+  if (without > 0) {
+    session.log->warn("{}: frame {} has no texture, or texture along one direction only: no shift can be measured",
+                      o.input, o.reference);
+  }
+}
+
+void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines,
+                  FilterComparison& comparison) {
+  check_whitening(o.whitening);
+  if (!o.before.empty()) check_picture_name(o.before);
+  if (!o.after.empty()) check_picture_name(o.after);
+  const auto truth = o.truth.empty() ? std::map<std::int64_t, ObjectTruth>{} : read_star_truth(o.truth);
+  const VideoFormat size = run.format();
+  const auto luma_bytes = plane_bytes(size.width, size.height, 0);
+  if (const auto count = run.source().frame_count(); count && *count <= o.whitening.memory) {
+    throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
+                fmt::format("a memory of {} frames takes {} or more, the video has {}", o.whitening.memory,
+                            o.whitening.memory + 1, *count),
+                {.file = o.input});
+  }
+  const auto writer = open_frame_writer(o.output, size.rate);
+  std::vector<float> rest(luma_bytes), expected(luma_bytes), plain(luma_bytes);
+  std::vector<std::uint8_t> out(run.frame().size(), 128), last;
+  const auto view = [&](std::vector<float>& samples) {
+    return BasicPlaneView<float>{samples.data(), size.width, size.height, size.width};
+  };
+  ObjectSnr before, after;
+  std::int64_t written = 0;
+  const std::int64_t frames = run.for_all([&](std::int64_t index) {
+    FilterTiming timing, serial;
+    const bool whitened = engines.chosen->whiten(run.luma(), o.whitening, view(rest), timing);
+    if (engines.serial) {
+      engines.serial->whiten(run.luma(), o.whitening, view(expected), serial);
+      double difference = 0;
+      for (std::size_t i = 0; whitened && i < rest.size(); ++i) {
+        difference = std::max(difference, static_cast<double>(std::abs(rest[i] - expected[i])));
+      }
+      comparison.add(timing, serial, difference);
+    }
+    if (!whitened) return;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      out[i] = static_cast<std::uint8_t>(std::clamp(std::lround(128 + o.gain * rest[i]), 0L, 255L));
+    }
+    writer->write(size.width, size.height, out);
+    ++written;
+    if (!o.before.empty()) last.assign(run.frame().begin(), run.frame().end());
+    const auto object = truth.find(index);
+    if (object == truth.end()) return;
+    std::ranges::copy(run.frame().first(luma_bytes), plain.begin());
+    before.add(view(plain), object->second);
+    after.add(view(rest), object->second);
+  });
+  if (written == 0 && !session.stop.stop_requested()) {
+    throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
+                fmt::format("a memory of {} frames takes {} or more, the video has {}", o.whitening.memory,
+                            o.whitening.memory + 1, frames),
+                {.file = o.input});
+  }
+  writer->commit();
+  session.log->info("{} frames read, {} whitened, the first of them frame {}", frames, written, o.whitening.memory);
+  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2));
+  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2));
+  if (const auto b = before.decibels(), a = after.decibels(); a && b) {
+    session.log->info("signal-to-noise ratio of the object: {:.1f} dB before, {:.1f} dB after: {:+.1f} dB", *b, *a,
+                      *a - *b);
+  } else if (!o.truth.empty()) {
+    session.log->warn("{}: the object is in none of the whitened frames", o.truth);
+  }
+}
+
+}  // namespace
+
+void filter_video(const Session& session, const FilterOptions& o, FilterEngines& engines,
+                  FilterComparison& comparison) {
+  VideoRun run(session, o);
+  switch (o.command) {
+    case FilterCommand::mean:
+    case FilterCommand::convolve: return convolve_video(run, o, engines, comparison);
+    case FilterCommand::histogram: return count_video(run, o, engines, comparison);
+    case FilterCommand::reduce: return reduce_video(run, o, engines, comparison);
+    case FilterCommand::shift: return shift_video(session, run, o, engines, comparison);
+    case FilterCommand::whiten: return whiten_video(session, run, o, engines, comparison);
+    default:
+      throw Error(ErrorKind::usage, "C63-USAGE", "running sums are of signals: --signal takes the file for one");
+  }
+}
+
+}  // namespace c63::tools
