@@ -20,15 +20,15 @@ namespace c63::cuda {
 /// What a group of lanes is made with.
 struct LaneGroupPlan {
   int device = 0;
-  int stream_index = 0;       ///< for traces
-  std::vector<int> lanes;     ///< the backend's numbers of the group's lanes
+  int stream_index = 0;    ///< for traces
+  std::vector<int> lanes;  ///< the backend's numbers of the group's lanes
   MotionKernel motion_kernel = MotionKernel::fast;
   Keep keep;
   std::size_t coded_capacity = 0;
 };
 
-/// Lanes of one device whose frames share launches. Frames that wait when the device is about to run dry are taken as one
-/// batch, at most one of each lane, so batches are small while the device is idle and grow as it falls behind.
+/// Lanes of one device whose frames share launches. Frames that wait when the device is about to run dry are taken as
+/// one batch, at most one of each lane, so batches are small while the device is idle and grow as it falls behind.
 class LaneGroup {
  public:
   LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan);

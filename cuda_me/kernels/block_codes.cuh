@@ -16,9 +16,7 @@ struct CodeTables {
   std::uint32_t dc[2][16];   ///< luma (and vectors), chroma; by size
 };
 
-constexpr std::uint32_t packed_code(VlcCode code) {
-  return static_cast<std::uint32_t>(code.length) << 16 | code.bits;
-}
+constexpr std::uint32_t packed_code(VlcCode code) { return static_cast<std::uint32_t>(code.length) << 16 | code.bits; }
 
 constexpr CodeTables make_code_tables() {
   CodeTables tables{};

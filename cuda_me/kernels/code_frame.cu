@@ -1,5 +1,5 @@
-// From pictures and vectors to the bits of every block, in one kernel: eight threads a block, a thread block a segment of
-// MCUs. Levels never leave the chip unless asked for.
+// From pictures and vectors to the bits of every block, in one kernel: eight threads a block, a thread block a segment
+// of MCUs. Levels never leave the chip unless asked for.
 
 #include <algorithm>
 
@@ -61,7 +61,7 @@ struct SegmentMemory {
 /// A block of the picture: which, and where.
 struct BlockPlace {
   int plane = 0;
-  int index = 0;   ///< in the plane
+  int index = 0;  ///< in the plane
   int column = 0;
   std::size_t start = 0;  ///< of the block's first sample in its plane
 };
@@ -146,8 +146,8 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Prediction plus residual, cut to samples. An encoder's own residuals stay far within 16 bits (what quantization takes
-/// away from a residual of at most 255 is below 3000), so the wrap of reconstruct_sample() never happens.
+/// Prediction plus residual, cut to samples. An encoder's own residuals stay far within 16 bits (what quantization
+/// takes away from a residual of at most 255 is below 3000), so the wrap of reconstruct_sample() never happens.
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -161,7 +161,8 @@ __device__ __forceinline__ int dc_level(int residual_sum, const Quantizer& quant
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
-/// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take part.
+/// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take
+/// part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Quantizer* quantizers, int plane, int t,
                                                  float* numbers, std::int16_t* levels) {
   float in[8];
@@ -275,8 +276,8 @@ __device__ __forceinline__ int last_before(int k, std::uint32_t low, std::uint32
 
 /// Writes the codes of one block into its zeroed words. Its eight threads take every eighth level each. All of a warp
 /// take part.
-__device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane, int t,
-                                                         const CodeTables& tables, std::uint32_t* words) {
+__device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane,
+                                                         int t, const CodeTables& tables, std::uint32_t* words) {
   const int kind = plane == 0 ? 0 : 1;
   const std::uint32_t* const codes = tables.ac[kind];
   const unsigned own_byte = (threadIdx.x & 31U) / 8;
@@ -339,7 +340,8 @@ __device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int
   for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
 }
 
-/// Where the block of this thread starts in the segment, and how many bits the segment has. Every warp finds out by itself.
+/// Where the block of this thread starts in the segment, and how many bits the segment has. Every warp finds out by
+/// itself.
 struct SegmentPlace {
   int offset = 0;
   int bits = 0;
@@ -468,8 +470,8 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   }
 
   std::int16_t* const levels = memory.levels + work.block * 64;
-  const uint2 result = transform_block(rows, quantizers, place.plane, work.t, memory.numbers + work.block * kBlockWords,
-                                       levels);
+  const uint2 result =
+      transform_block(rows, quantizers, place.plane, work.t, memory.numbers + work.block * kBlockWords, levels);
   const std::size_t in_plane = place.start + static_cast<std::size_t>(work.t) * layout.width[place.plane];
   const std::size_t in_picture = layout.offset[place.plane] + in_plane;
   if (work.active) {

@@ -49,8 +49,8 @@ __device__ inline void hand_out_totals(const FrameJob& job) {
   job.state->totals = {};
 }
 
-/// Sum of the first `count` numbers, in every thread of the block; all take part. That every block adds up for itself what
-/// lies before it costs less than a kernel between: a 1080p frame has a thousand segments.
+/// Sum of the first `count` numbers, in every thread of the block; all take part. That every block adds up for itself
+/// what lies before it costs less than a kernel between: a 1080p frame has a thousand segments.
 template <int Threads>
 __device__ unsigned long long sum_in_block(const std::uint32_t* values, int count) {
   using Reduce = cub::BlockReduce<unsigned long long, Threads>;

@@ -36,12 +36,12 @@ struct FrameReport {
 
 /// The unstuffed bits of a frame, in segments that each start at a word.
 struct ScanParts {
-  std::uint32_t* words = nullptr;              ///< kMaxSegmentWords a segment, most significant bit first
-  std::uint32_t* bits = nullptr;               ///< of each segment
-  unsigned long long* bit_offsets = nullptr;   ///< of each segment in the scan
-  std::uint32_t* stuffing = nullptr;           ///< 0xFF bytes that start in each segment
-  unsigned long long* bytes = nullptr;         ///< of the stuffed scan, one number
-  std::uint8_t* stuffed = nullptr;             ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
+  std::uint32_t* words = nullptr;             ///< kMaxSegmentWords a segment, most significant bit first
+  std::uint32_t* bits = nullptr;              ///< of each segment
+  unsigned long long* bit_offsets = nullptr;  ///< of each segment in the scan
+  std::uint32_t* stuffing = nullptr;          ///< 0xFF bytes that start in each segment
+  unsigned long long* bytes = nullptr;        ///< of the stuffed scan, one number
+  std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
 };
 
 /// One frame of one lane. Device memory, but for `coded` and `report`, which are mapped host memory.
@@ -55,8 +55,8 @@ struct FrameJob {
   std::int16_t* levels = nullptr;           ///< 64 a block, zig-zag order; for enqueue_levels() only
   ScanParts scan;
   LaneState* state = nullptr;
-  std::uint8_t* coded = nullptr;            ///< takes the scan; aligned to 16 bytes
-  unsigned long long coded_capacity = 0;    ///< bytes; a larger scan is not written
+  std::uint8_t* coded = nullptr;          ///< takes the scan; aligned to 16 bytes
+  unsigned long long coded_capacity = 0;  ///< bytes; a larger scan is not written
   FrameReport* report = nullptr;
 };
 
@@ -79,8 +79,8 @@ void enqueue_levels(const FrameLayout& layout, const Quantizer* quantizers, std:
 /// Puts on `stream` what makes a scan of the segments: 0xFF counts, stuffed bytes, flush, report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
 
-/// Puts on `stream` the copy of the finished scans to the host: exactly their bytes, which the host need not know for it.
-/// Runs beside other work: it takes a few thread blocks that mostly wait for the bus.
+/// Puts on `stream` the copy of the finished scans to the host: exactly their bytes, which the host need not know for
+/// it. Runs beside other work: it takes a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -14,8 +14,8 @@ inline constexpr int kMcusPerSegment = 8;
 inline constexpr int kBlocksPerMcu = 6;
 inline constexpr int kBlocksPerSegment = kMcusPerSegment * kBlocksPerMcu;
 
-/// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value; rounded up
-/// to whole words.
+/// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value; rounded
+/// up to whole words.
 inline constexpr int kMaxBlockWords = (2 + 2 * (5 + 7) + 9 + 11 + 63 * (16 + 10) + 31) / 32;
 inline constexpr int kMaxSegmentWords = kBlocksPerSegment * kMaxBlockWords;
 
@@ -32,14 +32,14 @@ inline constexpr std::size_t kDeviceAlignment = 256;
 struct FrameLayout {
   int mcu_columns = 0;
   int mcus = 0;
-  int segments = 0;                             ///< runs of kMcusPerSegment MCUs in coding order
+  int segments = 0;  ///< runs of kMcusPerSegment MCUs in coding order
   int blocks = 0;
-  std::array<int, kPlanes> width{};             ///< of the padded planes
-  std::array<int, kPlanes> columns{};           ///< blocks a row
-  std::array<int, kPlanes> first_block{};       ///< of a plane in a per-block array
-  std::array<std::size_t, kPlanes> offset{};    ///< of a plane in a picture
-  std::array<std::size_t, kPlanes> coded{};     ///< samples from a plane's start that belong to the picture
-  std::size_t picture_bytes = 0;                ///< with room behind the last plane for reads of whole words
+  std::array<int, kPlanes> width{};           ///< of the padded planes
+  std::array<int, kPlanes> columns{};         ///< blocks a row
+  std::array<int, kPlanes> first_block{};     ///< of a plane in a per-block array
+  std::array<std::size_t, kPlanes> offset{};  ///< of a plane in a picture
+  std::array<std::size_t, kPlanes> coded{};   ///< samples from a plane's start that belong to the picture
+  std::size_t picture_bytes = 0;              ///< with room behind the last plane for reads of whole words
 
   FrameLayout() = default;
   explicit FrameLayout(const Geometry& geometry)

@@ -1,8 +1,8 @@
 // From the bits of the segments to the scan of a frame: bytes are counted, placed and stuffed.
 //
-// Bytes belong to the segment in which they start. The scan's last byte follows the course encoder's flush (bitstream.md,
-// "flush"): with T the last 32 bits, T = 0 drops an unfinished byte, anything else fills it up, or adds a zero byte where
-// there is none.
+// Bytes belong to the segment in which they start. The scan's last byte follows the course encoder's flush
+// (bitstream.md, "flush"): with T the last 32 bits, T = 0 drops an unfinished byte, anything else fills it up, or adds
+// a zero byte where there is none.
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ struct SegmentBytes {
   int bits = 0;                          ///< of the segment
   int first_bit = 0;                     ///< of the first own byte in the segment
   int bytes = 0;
-  std::uint32_t next = 0;                ///< the first bits of the segment behind it; zero at the end
+  std::uint32_t next = 0;  ///< the first bits of the segment behind it; zero at the end
 };
 
 /// Any 32 bits of a segment, from bit `position` on; zeros behind its end.
@@ -120,7 +120,8 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned long long begin = job.scan.bit_offsets[segment];
   const SegmentBytes s = bytes_of(layout, job, segment, begin);
   const unsigned long long offset = (begin + 7) / 8 + stuffing;
-  const unsigned long long end_of_segment = offset + static_cast<unsigned long long>(s.bytes) + job.scan.stuffing[segment];
+  const unsigned long long end_of_segment =
+      offset + static_cast<unsigned long long>(s.bytes) + job.scan.stuffing[segment];
   if (segment + 1 == layout.segments && lane == 0) {
     hand_out_totals(job);
     job.report->scan_bits = begin + static_cast<unsigned long long>(s.bits);
@@ -201,8 +202,8 @@ void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream) 
     const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
     FrameBatch batch;
     std::ranges::copy(jobs.first(count), batch.jobs.begin());
-    launch("download_scan_kernel", download_scan_kernel, {dim3(kDownloadBlocks, static_cast<unsigned>(count)), dim3(kThreads)},
-           stream, batch);
+    launch("download_scan_kernel", download_scan_kernel,
+           {dim3(kDownloadBlocks, static_cast<unsigned>(count)), dim3(kThreads)}, stream, batch);
     jobs = jobs.subspan(count);
   }
 }

@@ -54,8 +54,19 @@ TEST_F(BackendTest, EncodesTheGoldenVectors) {
 }
 
 TEST_F(BackendTest, GivesTheCpusBytesForEverySizeContentAndQuality) {
-  constexpr std::array<std::array<int, 2>, 14> kSizes = {{{2, 2}, {4, 3}, {7, 4}, {16, 16}, {17, 4}, {8, 66}, {66, 8},
-                                                          {24, 40}, {33, 32}, {47, 20}, {64, 48}, {66, 66}, {130, 34},
+  constexpr std::array<std::array<int, 2>, 14> kSizes = {{{2, 2},
+                                                          {4, 3},
+                                                          {7, 4},
+                                                          {16, 16},
+                                                          {17, 4},
+                                                          {8, 66},
+                                                          {66, 8},
+                                                          {24, 40},
+                                                          {33, 32},
+                                                          {47, 20},
+                                                          {64, 48},
+                                                          {66, 66},
+                                                          {130, 34},
                                                           {200, 120}}};
   for (const auto& [width, height] : kSizes) {
     const std::array videos = {test::moving_video(width, height, 5), test::random_video(width, height, 4),
@@ -219,8 +230,7 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double picture = 1920.0 * 1088 * 3 / 2;
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
-  const double formula = 6 * picture + 4 * blocks + 2 * segments * (10176 + 16) +
-                         1920.0 * 1080 * 3 / 2 + (128 << 10);
+  const double formula = 6 * picture + 4 * blocks + 2 * segments * (10176 + 16) + 1920.0 * 1080 * 3 / 2 + (128 << 10);
   EXPECT_NEAR(static_cast<double>(device_bytes_per_lane(settings)), formula, formula * 0.001);
 }
 
@@ -246,7 +256,9 @@ TEST_P(RealVideo, GivesTheCourseEncodersBytes) {
 
 INSTANTIATE_TEST_SUITE_P(Sequences, RealVideo,
                          testing::Values("foreman_352x288", "mobile_352x288", "people_320x192", "static_152x100"),
-                         [](const auto& sequence) { return std::string(sequence.param).substr(0, std::string(sequence.param).find('_')); });
+                         [](const auto& sequence) {
+                           return std::string(sequence.param).substr(0, std::string(sequence.param).find('_'));
+                         });
 
 }  // namespace
 }  // namespace c63::cuda

@@ -44,7 +44,7 @@ inline Encoded on_cpu(const EncoderSettings& settings, const test::Bytes& video)
 }
 
 inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video, const CudaBackendOptions& options = {},
-                  test::VideoSource::Kind kind = test::VideoSource::Kind::file) {
+                      test::VideoSource::Kind kind = test::VideoSource::Kind::file) {
   return encode_with(Encoder(settings, make_backend_factory(options)), video, kind);
 }
 

@@ -1,8 +1,8 @@
-#include "break_device.h"
-
 #include <cuda_runtime.h>
 
 #include <cstdint>
+
+#include "break_device.h"
 
 namespace c63::cuda {
 namespace {

@@ -46,7 +46,8 @@ template <typename Judge>
     Encoder encoder(kSettings, make_backend_factory());
     if (with_fallback) encoder.set_fallback(open_cpu_backend, [](const std::string&) {});
     try {
-      encoder.encode(source, [&](EncodedFrame&& frame) { bytes.insert(bytes.end(), frame.bytes.begin(), frame.bytes.end()); });
+      encoder.encode(source,
+                     [&](EncodedFrame&& frame) { bytes.insert(bytes.end(), frame.bytes.begin(), frame.bytes.end()); });
     } catch (const Error& caught) {
       error = caught;
     }
@@ -65,18 +66,18 @@ class FaultTest : public BackendTest {
 TEST_F(FaultTest, AFailingDeviceIsAnErrorWithTheFrame) {
   EXPECT_EXIT(encode_on_a_breaking_device(false,
                                           [](const auto& error, const test::Bytes& bytes, const test::Bytes& expected) {
-                                            return error && error->kind() == ErrorKind::device && error->place().frame &&
-                                                   *error->place().frame <= kFaultAt && bytes.size() < expected.size();
+                                            return error && error->kind() == ErrorKind::device &&
+                                                   error->place().frame && *error->place().frame <= kFaultAt &&
+                                                   bytes.size() < expected.size();
                                           }),
               testing::ExitedWithCode(0), "");
 }
 
 TEST_F(FaultTest, WithAFallbackTheCpuFinishesWithTheSameBytes) {
-  EXPECT_EXIT(encode_on_a_breaking_device(true,
-                                          [](const auto& error, const test::Bytes& bytes, const test::Bytes& expected) {
-                                            return !error && bytes == expected;
-                                          }),
-              testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      encode_on_a_breaking_device(true, [](const auto& error, const test::Bytes& bytes,
+                                           const test::Bytes& expected) { return !error && bytes == expected; }),
+      testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ Bytes picture_with_long_tail(int base, int jitter) {
   float coefficients[64] = {};
   coefficients[0] = static_cast<float>(dequantize(base, steps[0]));
   for (int k = 56; k < 64; ++k) {
-    coefficients[kZigZag[k]] = static_cast<float>(dequantize(-1, steps[k])) * (1.0F + 0.02F * static_cast<float>(jitter));
+    coefficients[kZigZag[k]] =
+        static_cast<float>(dequantize(-1, steps[k])) * (1.0F + 0.02F * static_cast<float>(jitter));
   }
   std::int16_t block[64];
   inverse_dct(coefficients, block, kDctCosines);
@@ -41,8 +42,9 @@ Bytes picture_with_long_tail(int base, int jitter) {
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 8; ++x) {
       const int sample = block[y * 8 + x];
-      frame[static_cast<std::size_t>((y + 8) * 16 + x + 8)] =
-          static_cast<std::uint8_t>(sample < 0 ? 0 : sample > 255 ? 255 : sample);
+      frame[static_cast<std::size_t>((y + 8) * 16 + x + 8)] = static_cast<std::uint8_t>(sample < 0     ? 0
+                                                                                        : sample > 255 ? 255
+                                                                                                       : sample);
     }
   }
   return frame;

@@ -81,7 +81,8 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
   CLI::Option* kernel = app.add_option("--me-kernel", choice.motion_kernel, "Motion search kernel of the GPU")
                             ->type_name("NAME")
                             ->group("Machine");
-  if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty()) kernel->check(CLI::IsMember(kernels));
+  if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
+    kernel->check(CLI::IsMember(kernels));
   app.add_option("--entropy", choice.entropy, "Who codes what the GPU has transformed: gpu or cpu")
       ->check(CLI::IsMember({"gpu", "cpu"}))
       ->type_name("NAME")

@@ -60,8 +60,9 @@ class EncodeBench {
     const int first = options.devices.empty() ? 0 : options.devices.front();
     const cuda::DeviceInfo& device = cuda::require_device(first);
     bus_ = bus_rate(first);
-    figures_ = {{"subcommand", "encode"},     {"device", device.name},        {"devices", options.devices},
-                {"motion_kernel", options.kernel}, {"entropy", options.entropy}, {"upload", options.upload},
+    figures_ = {{"subcommand", "encode"},     {"device", device.name},
+                {"devices", options.devices}, {"motion_kernel", options.kernel},
+                {"entropy", options.entropy}, {"upload", options.upload},
                 {"bus_bytes_per_s", bus_},    {"results", nlohmann::json::array()}};
     std::printf("%s, bus %.1f GB/s up, motion kernel %s\n", device.name.c_str(), bus_ * 1e-9, options.kernel.c_str());
     std::printf("%-12s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "lanes", "batch", "frames", "frames/s", "p10..p90",
@@ -76,9 +77,10 @@ class EncodeBench {
         throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
       }
       const int kept = 48;
-      MemoryVideo video(width, height,
-                        options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept),
-                        static_cast<std::int64_t>(options_.gops) * options_.key_interval);
+      MemoryVideo video(
+          width, height,
+          options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept),
+          static_cast<std::int64_t>(options_.gops) * options_.key_interval);
       for (const int lanes : options_.lanes) {
         for (const int batch : options_.lanes_per_batch) measure(text, video, lanes, batch);
       }
@@ -113,9 +115,9 @@ class EncodeBench {
     const double share = fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / bus_;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %6d %6d %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(), summary.lanes,
-                lanes_per_batch, static_cast<long long>(summary.frames), fps.median, fps.low, fps.high, share * 100, opened,
-                us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
+    std::printf("%-12s %6d %6d %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+                summary.lanes, lanes_per_batch, static_cast<long long>(summary.frames), fps.median, fps.low, fps.high,
+                share * 100, opened, us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
                                    {"lanes", summary.lanes},
@@ -141,7 +143,9 @@ void add_encode(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* encode = app.add_subcommand("encode", "whole encodes on the GPU, frames from memory");
   encode->add_option("--sizes", options->sizes, "WxH")->delimiter(',')->capture_default_str();
-  encode->add_option("--lanes", options->lanes, "GOPs at the same time; 0: chosen")->delimiter(',')->capture_default_str();
+  encode->add_option("--lanes", options->lanes, "GOPs at the same time; 0: chosen")
+      ->delimiter(',')
+      ->capture_default_str();
   encode->add_option("--lanes-per-batch", options->lanes_per_batch, "lanes that share launches; 0: chosen")
       ->delimiter(',')
       ->capture_default_str();
@@ -152,7 +156,9 @@ void add_encode(CLI::App& app) {
   encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
   encode->add_option("--keyint", options->key_interval, "frames a GOP")->capture_default_str();
   encode->add_option("--gops", options->gops, "GOPs")->capture_default_str();
-  encode->add_option("--repeats", options->repeats, "timed encodes")->check(CLI::Range(1, 100000))->capture_default_str();
+  encode->add_option("--repeats", options->repeats, "timed encodes")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   encode->add_option("--json", options->json, "also write the figures there; - for stdout");
   encode->callback([options] { EncodeBench(*options).run(); });
 }

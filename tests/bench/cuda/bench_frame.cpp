@@ -159,8 +159,11 @@ void run(const Options& options) {
     throw Error(ErrorKind::usage, "C63-BENCH-KERNEL", "there is no motion kernel '" + options.kernel + "'");
   }
   const cuda::DeviceGuard guard(options.device);
-  nlohmann::json figures = {{"subcommand", "frame"}, {"device", device.name}, {"motion_kernel", options.kernel},
-                            {"lanes", options.lanes}, {"results", nlohmann::json::array()}};
+  nlohmann::json figures = {{"subcommand", "frame"},
+                            {"device", device.name},
+                            {"motion_kernel", options.kernel},
+                            {"lanes", options.lanes},
+                            {"results", nlohmann::json::array()}};
   std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs beside other work\n",
               device.name.c_str(), options.kernel.c_str(), options.lanes);
   std::printf("%-12s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "scan", "all", "p10..p90", "download",
@@ -172,10 +175,10 @@ void run(const Options& options) {
       throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
     }
     constexpr int kFrames = 8;
-    const MemoryVideo video(width, height,
-                            options.yuv.empty() ? natural_frames(width, height, kFrames)
-                                                : read_frames(options.yuv, width, height, kFrames),
-                            kFrames);
+    const MemoryVideo video(
+        width, height,
+        options.yuv.empty() ? natural_frames(width, height, kFrames) : read_frames(options.yuv, width, height, kFrames),
+        kFrames);
     ResidentFrames resident(width, height, video, options);
     const Sample all = time_graph(resident, kFrames, options, [&] {
       resident.search();
@@ -209,7 +212,9 @@ void add_frame(CLI::App& app) {
   frame->add_option("--lanes", options->lanes, "frames of independent GOPs in a launch")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  frame->add_option("--repeats", options->repeats, "timed repetitions")->check(CLI::Range(1, 10000))->capture_default_str();
+  frame->add_option("--repeats", options->repeats, "timed repetitions")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   frame->add_option("--device", options->device, "index of the GPU")->capture_default_str();
   frame->add_option("--json", options->json, "also write the figures there; - for stdout");
   frame->callback([options] { run(*options); });

@@ -11,7 +11,11 @@
 namespace c63::bench {
 
 MemoryVideo::MemoryVideo(int width, int height, std::vector<std::uint8_t> frames, std::int64_t length)
-    : width_(width), height_(height), frame_bytes_(frame_bytes(width, height)), frames_(std::move(frames)), length_(length) {}
+    : width_(width),
+      height_(height),
+      frame_bytes_(frame_bytes(width, height)),
+      frames_(std::move(frames)),
+      length_(length) {}
 
 std::span<const std::uint8_t> MemoryVideo::frame(std::int64_t index) const {
   const auto count = static_cast<std::int64_t>(frames_.size() / frame_bytes_);

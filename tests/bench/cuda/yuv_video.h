@@ -8,8 +8,8 @@
 
 namespace c63::bench {
 
-/// Frames of raw 4:2:0 in memory, handed out as long as they are asked for: forth and back again, so that every frame is a
-/// neighbour of the one before.
+/// Frames of raw 4:2:0 in memory, handed out as long as they are asked for: forth and back again, so that every frame
+/// is a neighbour of the one before.
 class MemoryVideo final : public FrameSource {
  public:
   /// `length` frames are there to be read, made from the ones that are in memory.

@@ -25,9 +25,9 @@ struct CudaBackendOptions {
   std::string motion_kernel = "fast";  ///< one of motion_kernel_names()
   EntropyCoder entropy = EntropyCoder::gpu;
   UploadMode upload = UploadMode::frame;
-  int lanes_per_batch = 0;             ///< lanes that share launches and a stream; 0: chosen, 1: a stream for every lane
-  std::size_t coded_capacity = 0;      ///< bytes of a scan that the device writes to the host by itself; larger ones are
-                                       ///< fetched by a slower way; 0: chosen
+  int lanes_per_batch = 0;         ///< lanes that share launches and a stream; 0: chosen, 1: a stream for every lane
+  std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself; larger ones are
+                                   ///< fetched by a slower way; 0: chosen
 };
 
 /// Names of the motion kernels, slowest first.
@@ -44,11 +44,12 @@ struct CudaBackendOptions {
 /// Error (device) with the frame.
 [[nodiscard]] BackendFactory make_backend_factory(CudaBackendOptions options = {});
 
-/// Device memory that a lane takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their product),
-/// B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up),
-/// and F the bytes of a frame of input,
+/// Device memory that a lane takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
+/// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a
+/// frame of input,
 ///   6·P (four inputs, two pictures) + 4·B (vectors, SADs) + 2·S·(10176 + 16) + F + 128 KiB (codes of two frames)
 /// and one more P with keep_prediction, 128·B with the CPU's entropy coder; every array rounded up to 256 bytes.
-[[nodiscard]] std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBackendOptions& options = {});
+[[nodiscard]] std::size_t device_bytes_per_lane(const EncoderSettings& settings,
+                                                const CudaBackendOptions& options = {});
 
 }  // namespace c63::cuda
