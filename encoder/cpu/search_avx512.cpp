@@ -333,6 +333,10 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumsView& sums,
     count += std::popcount(static_cast<unsigned>(any));
   }
   if (count == 0) return best;
+  if (6 * count > 5 * rows) {  // next to nothing is ruled out, and rows that share what they load are cheaper
+    const BestCandidate found = search_columns<Wide>(search, left, columns);
+    return is_better(found, best) ? found : best;
+  }
   const std::uint8_t* reference = &search.reference.at(left, window.top);
   const BlockRows<Wide> rows_of_block(search);
   ColumnMinima<Wide> minima;

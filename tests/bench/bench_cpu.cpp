@@ -226,6 +226,20 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     const std::string what = "search " + std::string(name(method));
     add(what.c_str(), "absdiff", differences, [&scene, searcher] { sink = search_luma(scene, *searcher); });
   }
+  // The kernel alone, on the blocks whose windows no edge cuts.
+  const int full_window = 2 * scene.settings().search_range;
+  double whole = 0;
+  scene.for_each_luma_block([&](int, int, int, const SearchWindow& w) {
+    whole += w.right - w.left == full_window && w.bottom - w.top == full_window ? 1 : 0;
+  });
+  add("search_brute interior", "absdiff", whole * full_window * full_window * 64, [&scene, &k, g, full_window] {
+    std::uint64_t total = 0;
+    scene.for_each_luma_block([&](int, int column, int row, const SearchWindow& w) {
+      if (w.right - w.left != full_window || w.bottom - w.top != full_window) return;
+      total += k.search_brute({&scene.current().at(8 * column, 8 * row), g.width, scene.reference(), w}).sad;
+    });
+    sink = total;
+  });
   add("sad", "absdiff", blocks * 64, [&scene, &k, g] {
     std::uint64_t total = 0;
     scene.for_each_luma_block([&](int, int column, int row, const SearchWindow&) {
