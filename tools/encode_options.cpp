@@ -53,6 +53,12 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
       ->type_name("FORMAT")
       ->default_str("auto")
       ->group(group);
+  app.add_option_function<std::string>(
+         "--prefilter", [&o](const std::string& text) { o.prefilter = prefilter_from(text); },
+         "Smooth frames first: mean:K (odd, to 31), gauss:S (deviation, to 5) or temporal:N (frames, to 64); PSNR is "
+         "then against the smoothed frames")
+      ->type_name("NAME")
+      ->group(group);
   app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
 }
 

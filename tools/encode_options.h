@@ -8,6 +8,7 @@
 #include "c63/settings.h"
 #include "common/backends.h"
 #include "io/frame_source.h"
+#include "pipeline/prefilter_source.h"
 
 namespace c63::tools {
 
@@ -18,6 +19,7 @@ struct EncodeOptions {
   std::optional<int> height;
   std::int64_t first_frame = 0;
   std::int64_t max_frames = 0;  ///< 0: all, as the course encoder has it
+  std::optional<Prefilter> prefilter;
   std::string output;
 
   EncoderSettings encoder;

@@ -111,9 +111,10 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
       if (!session_.stop.stop_requested()) session_.log->warn("{}: {}", name, message);
     };
   }
-  return std::make_unique<StoppableSource>(
-      clip_frames(open_frame_source(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1),
-      session_.stop);
+  std::unique_ptr<FrameSource> frames =
+      clip_frames(open_frame_source(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
+  if (options_.prefilter) frames = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter);
+  return std::make_unique<StoppableSource>(std::move(frames), session_.stop);
 }
 
 void EncodeRun::open_first_source() {
@@ -125,6 +126,9 @@ void EncodeRun::open_first_source() {
   session_.log->info("{}", input_line(options_.source.path, format_, first_source_->frame_count()));
   for (const std::string& difference : differences_from_course(options_.encoder)) {
     session_.log->info("not the course encoder's bytes: {}", difference);
+  }
+  if (options_.prefilter) {
+    session_.log->info("not the course encoder's bytes: frames are smoothed first ({})", name(*options_.prefilter));
   }
 }
 

@@ -106,6 +106,7 @@ const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, s
 
 bool PrefilterSource::read(std::int64_t index, std::span<std::uint8_t> frame) {
   if (prefilter_.kind == Prefilter::Kind::temporal) {
+    const std::scoped_lock lock(mutex_);
     const std::int64_t first = std::max<std::int64_t>(0, index - prefilter_.size + 1);
     std::vector<std::uint16_t> sums(frame.size());
     for (std::int64_t k = first; k <= index; ++k) {
@@ -117,10 +118,10 @@ bool PrefilterSource::read(std::int64_t index, std::span<std::uint8_t> frame) {
     for (std::size_t i = 0; i < sums.size(); ++i) frame[i] = static_cast<std::uint8_t>((sums[i] + count / 2) / count);
     return true;
   }
-  unfiltered_.resize(frame.size());
-  if (!inner_->read(index, unfiltered_)) return false;
+  std::vector<std::uint8_t> unfiltered(frame.size());
+  if (!inner_->read(index, unfiltered)) return false;
   const VideoFormat size = inner_->format();
-  const auto from = split_planes(std::span<const std::uint8_t>(unfiltered_), size.width, size.height);
+  const auto from = split_planes(std::span<const std::uint8_t>(unfiltered), size.width, size.height);
   const auto to = split_planes(frame, size.width, size.height);
   for (std::size_t plane = 0; plane < 3; ++plane) {
     if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ struct Prefilter {
 void smooth(ConstPlaneView in, const ByteKernel& kernel, PlaneView out);
 
 /// The frames of another source, prefiltered: each plane smoothed in space, or the rounded mean of a frame and those
-/// before it (fewer at the start). Chroma of sizes with an odd side has no rows and is not smoothed in space.
+/// before it (fewer at the start). Chroma of sizes with an odd side has no rows and is not smoothed in space. Any number of
+/// threads may read at once where the other source allows it.
 class PrefilterSource final : public FrameSource {
  public:
   PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefilter& prefilter);
@@ -37,6 +39,7 @@ class PrefilterSource final : public FrameSource {
   [[nodiscard]] VideoFormat format() const override { return inner_->format(); }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return inner_->frame_count(); }
   [[nodiscard]] bool seekable() const override { return inner_->seekable(); }
+  [[nodiscard]] bool concurrent() const override { return inner_->concurrent(); }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
  private:
@@ -44,13 +47,13 @@ class PrefilterSource final : public FrameSource {
     std::vector<std::uint8_t> bytes;
     std::uint64_t used = 0;  ///< when, on a clock of reads
   };
-  /// The frame as the inner source has it, kept for its successors; null behind the end.
+  /// The frame as the inner source has it, kept for its successors; null behind the end. The mutex is held.
   [[nodiscard]] const std::vector<std::uint8_t>* original(std::int64_t index, std::size_t bytes);
 
   std::unique_ptr<FrameSource> inner_;
   Prefilter prefilter_;
   std::optional<ByteKernel> kernel_;
-  std::vector<std::uint8_t> unfiltered_;
+  std::mutex mutex_;  ///< of what is kept
   std::map<std::int64_t, Kept> kept_;
   std::uint64_t clock_ = 0;
 };
