@@ -8,6 +8,12 @@ namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 512;
+/// Thread blocks a multiprocessor is to hold, which caps registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
+#else
+constexpr int kResidentBlocks = 3;
+#endif
 constexpr int kWarps = kThreads / 32;
 constexpr int kRounds = 4;  // of four neighbouring values a lane
 constexpr int kWarpValues = kRounds * 32 * 4;
@@ -55,7 +61,7 @@ __device__ unsigned look_back(State* states, std::int64_t tile) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads, 3) scan_look_back_kernel(const std::uint32_t* values, std::uint32_t* out,
+__global__ void __launch_bounds__(kThreads, kResidentBlocks) scan_look_back_kernel(const std::uint32_t* values, std::uint32_t* out,
                                                                      std::size_t count, unsigned* next_tile,
                                                                      State* states, bool inclusive, bool aligned) {
   __shared__ unsigned warp_sums[kWarps];
