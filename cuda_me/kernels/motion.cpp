@@ -21,6 +21,7 @@ constexpr std::array kKernels = {
     MotionKernelInfo{MotionKernel::sliding, "sliding", "a lane per column, rolling accumulators"},
     MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window"},
     MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile with minima off the busy pipe"},
+    MotionKernelInfo{MotionKernel::eliminate, "eliminate", "most candidates ruled out by four sums, the rest compared"},
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-JOB", why); }
@@ -91,6 +92,8 @@ std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
       return make_tile_search();
     case MotionKernel::fast:
       return make_fast_search();
+    case MotionKernel::eliminate:
+      return make_eliminate_search();
   }
   throw Error(ErrorKind::internal, "C63-MOTION-KERNEL", "unknown motion kernel");
 }

@@ -23,6 +23,7 @@ enum class MotionKernel {
   sliding,       ///< a warp per macroblock, a lane per column, sliding down with rolling accumulators
   tile,          ///< a register tile of 8x4 candidates a lane, several macroblocks a block, interior and edge apart
   fast,          ///< the best combination for the architecture
+  eliminate,     ///< candidates ruled out by the sums of their 4x4 squares, the rest compared
 };
 
 /// What a list of kernels shows.
