@@ -22,6 +22,7 @@ constexpr std::array kKernels = {
     MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window"},
     MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile with minima off the busy pipe"},
     MotionKernelInfo{MotionKernel::eliminate, "eliminate", "most candidates ruled out by four sums, the rest compared"},
+    MotionKernelInfo{MotionKernel::automatic, "automatic", "fast or eliminate, by their times on the video at hand"},
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-JOB", why); }
@@ -94,6 +95,8 @@ std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
       return make_fast_search();
     case MotionKernel::eliminate:
       return make_eliminate_search();
+    case MotionKernel::automatic:
+      return make_automatic_search();
   }
   throw Error(ErrorKind::internal, "C63-MOTION-KERNEL", "unknown motion kernel");
 }

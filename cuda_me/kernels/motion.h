@@ -24,6 +24,7 @@ enum class MotionKernel {
   tile,          ///< a register tile of 8x4 candidates a lane, several macroblocks a block, interior and edge apart
   fast,          ///< the best combination for the architecture
   eliminate,     ///< candidates ruled out by the sums of their 4x4 squares, the rest compared
+  automatic,     ///< fast or eliminate, whichever takes less on the video at hand
 };
 
 /// What a list of kernels shows.

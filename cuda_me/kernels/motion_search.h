@@ -22,6 +22,7 @@ std::unique_ptr<MotionSearch> make_sliding_search();
 std::unique_ptr<MotionSearch> make_tile_search();
 std::unique_ptr<MotionSearch> make_fast_search();
 std::unique_ptr<MotionSearch> make_eliminate_search();
+std::unique_ptr<MotionSearch> make_automatic_search();
 
 /// Registers and occupancy of a kernel as the device would run it.
 [[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);

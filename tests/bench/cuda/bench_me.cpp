@@ -257,6 +257,11 @@ class MeBench {
                           }),
                true);
       }
+      constexpr int kCallsToChoose = 6;  // a kernel that chooses by times takes them before the graph is captured
+      for (int call = 0; call < kCallsToChoose; ++call) {
+        enqueue(0);
+        stream_.synchronize();
+      }
       const Sample us = time_pairs(resident.jobs().size(), options_.repeats, stream_, enqueue);
       const std::vector<MotionField> results = resident.results(stream_);
       if (!expected) expected = results;

@@ -1,0 +1,72 @@
+// Chooses between brute force and elimination by what they take on the video at hand: both find the same, so the choice
+// may change at any call.
+//
+// The rule: the first four calls of a round are timed, brute force and elimination in turn, per macroblock; the kernel
+// with the smallest time has the rest of the round. Rounds are kRound calls long, so that other content is noticed. A
+// time is read when it is there, never waited for; until then the last choice goes on, at first brute force, whose time
+// depends on no content. Calls that are captured in a graph take the choice there is.
+
+#include <array>
+#include <limits>
+
+#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::cuda {
+namespace {
+
+class AutomaticSearch final : public MotionSearch {
+ public:
+  AutomaticSearch() : searches_{make_fast_search(), make_eliminate_search()} {}
+
+  [[nodiscard]] MotionKernelResources resources() const override { return searches_[chosen_]->resources(); }
+
+ protected:
+  void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    if (capture != cudaStreamCaptureStatusNone) return searches_[chosen_]->enqueue(jobs, stream);
+    if (pending_ && stop_.done()) read_time();
+    if (calls_ == kRound) calls_ = 0;
+    if (pending_ || calls_ >= kTimed) {
+      if (!pending_) ++calls_;
+      return searches_[chosen_]->enqueue(jobs, stream);
+    }
+    if (calls_ == 0) best_.fill(std::numeric_limits<double>::max());
+    timed_ = calls_++ % searches_.size();
+    blocks_ = 0;
+    for (const MotionJob& job : jobs) {
+      blocks_ += static_cast<double>(job.width / kBlockSize) * static_cast<double>(job.height / kBlockSize);
+    }
+    start_.record(stream);
+    searches_[timed_]->enqueue(jobs, stream);
+    stop_.record(stream);
+    pending_ = true;
+  }
+
+ private:
+  static constexpr std::size_t kTimed = 4;    ///< calls of a round, each kernel's first one to warm up
+  static constexpr std::size_t kRound = 256;  ///< calls
+
+  void read_time() {
+    pending_ = false;
+    best_[timed_] = std::min(best_[timed_], stop_.milliseconds_since(start_) / blocks_);
+    if (calls_ == kTimed) chosen_ = best_[1] < best_[0] ? 1 : 0;
+  }
+
+  std::array<std::unique_ptr<MotionSearch>, 2> searches_;
+  std::array<double, 2> best_{};  ///< milliseconds a macroblock
+  Event start_{Event::Timing::on};
+  Event stop_{Event::Timing::on};
+  bool pending_ = false;  ///< a time is being taken
+  std::size_t calls_ = 0;
+  std::size_t timed_ = 0;
+  std::size_t chosen_ = 0;
+  double blocks_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<MotionSearch> make_automatic_search() { return std::make_unique<AutomaticSearch>(); }
+
+}  // namespace c63::cuda
