@@ -30,7 +30,7 @@ class BitWriter {
   /// Appends the low `count` bits (0..32); the others of `bits` must be zero. Without a branch: where a byte ends in the
   /// stream is as good as random.
   void put(std::uint32_t bits, int count) {
-    pending_ |= static_cast<std::uint64_t>(bits) << (64 - filled_ - count);
+    pending_ |= static_cast<std::uint64_t>(bits) << ((64 - filled_ - count) & 63);  // 64 only where bits are 0
     filled_ += count;
     store(pending_);
     next_ += filled_ >> 3;

@@ -5,6 +5,8 @@
 
 #include <immintrin.h>
 
+#include <cstring>
+
 #include <algorithm>
 #include <array>
 
@@ -97,8 +99,9 @@ template <const Weights& kWeights>
 
 [[gnu::always_inline]] inline void store_four_rows(__m256i samples, std::uint8_t* p, std::ptrdiff_t pitch) {
   const auto two_rows = [pitch](__m128i rows, std::uint8_t* q) {
-    _mm_storel_pd(reinterpret_cast<double*>(q), _mm_castsi128_pd(rows));
-    _mm_storeh_pd(reinterpret_cast<double*>(q + pitch), _mm_castsi128_pd(rows));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(q), rows);
+    const long long upper = _mm_extract_epi64(rows, 1);
+    std::memcpy(q + pitch, &upper, sizeof upper);
   };
   two_rows(_mm256_castsi256_si128(samples), p);
   two_rows(_mm256_extracti128_si256(samples, 1), p + 2 * pitch);
