@@ -5,10 +5,9 @@
 
 #include <immintrin.h>
 
-#include <cstring>
-
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "codec/dct.h"
 #include "cpu/kernels_avx512.h"
