@@ -68,9 +68,11 @@ void add_coding_options(CLI::App& app, EncoderSettings& s) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--keyint", s.key_interval, "A key frame every that many frames")
+  app.add_option("--keyint", s.key_interval, "A key frame every that many frames; with --scenecut at least")
       ->type_name("N")
       ->capture_default_str()
+      ->group(group);
+  app.add_flag("--scenecut,!--no-scenecut", s.scene_cuts, "Key frames at scene cuts too, told by luma histograms")
       ->group(group);
   app.add_option("--merange", s.search_range, "Search range for luma vectors, 1 to 127; half of it for chroma")
       ->type_name("N")

@@ -95,6 +95,7 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   if (s.key_interval != 100) {
     reasons.push_back("key interval " + std::to_string(s.key_interval) + " (the course encoder's is fixed at 100)");
   }
+  if (s.scene_cuts) reasons.emplace_back("key frames at scene cuts too (the course encoder has none)");
   if (s.search_range != 16) {
     reasons.push_back("search range " + std::to_string(s.search_range) + " (the course encoder's is fixed at 16)");
   }

@@ -35,7 +35,10 @@ int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
   constexpr std::int64_t kMost = 1024;
   std::int64_t limit = kMost;
   if (const auto frames = source.frame_count()) {
-    limit = std::clamp<std::int64_t>((*frames + settings.key_interval - 1) / settings.key_interval, 1, kMost);
+    // Scene cuts may make a GOP of every frame.
+    const int frames_per_gop = settings.scene_cuts ? 1 : settings.key_interval;
+    const std::int64_t gops = (*frames + frames_per_gop - 1) / frames_per_gop;
+    limit = std::clamp<std::int64_t>(gops, 1, kMost);
   }
   const std::uint64_t lane_bytes = kPicturesPerLane * Geometry(settings.width, settings.height).padded_samples();
   if (lane_bytes > settings.limits.max_memory) {
@@ -62,8 +65,9 @@ int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
 /// One run of a backend over the frames of a source, from one key frame to the end.
 class EncodeRun {
  public:
-  EncodeRun(const EncoderSettings& settings, Backend& backend, FrameFeeder& feeder, std::int64_t first_frame)
-      : settings_(settings), backend_(backend), feeder_(feeder), scheduler_(settings.key_interval, first_frame),
+  EncodeRun(const EncoderSettings& settings, Backend& backend, FrameFeeder& feeder, SceneCuts* cuts,
+            std::int64_t first_frame)
+      : settings_(settings), backend_(backend), feeder_(feeder), scheduler_(settings.key_interval, first_frame, cuts),
         lanes_(static_cast<std::size_t>(backend.lanes())) {}
 
   /// Calls `deliver` for finished frames of any lane until all are done. Faults of the source end the video before the
@@ -97,8 +101,8 @@ class EncodeRun {
 
  private:
   struct LaneState {
-    Gop gop;                ///< what is left of the lane's GOP
-    std::int64_t start = 0; ///< its key frame
+    std::optional<std::int64_t> key;  ///< frame that the lane's GOP starts with
+    std::int64_t next = 0;            ///< frame of the GOP that comes next
     int in_flight = 0;
   };
 
@@ -112,14 +116,13 @@ class EncodeRun {
   /// The next frame of a lane; nothing where the lane has none left.
   std::optional<LaneFrame> plan_frame(int lane) {
     LaneState& state = lanes_[lane];
-    while (state.gop.first >= std::min(state.gop.end, scheduler_.end())) {
-      const auto gop = scheduler_.next();
-      if (!gop) return std::nullopt;
-      state.gop = *gop;
-      state.start = gop->first;
+    if (!state.key || !scheduler_.continues(*state.key, state.next)) {
+      state.key = scheduler_.next();
+      if (!state.key) return std::nullopt;
+      state.next = *state.key;
     }
-    const std::int64_t index = state.gop.first++;
-    return LaneFrame{lane, {index, index == state.start}, 0};
+    const std::int64_t index = state.next++;
+    return LaneFrame{lane, {index, index == *state.key}, 0};
   }
 
   LaneResult collect() {
@@ -142,11 +145,15 @@ class EncodeRun {
   void read_frames(const std::stop_token& stop, std::vector<LaneFrame>& batch) {
     batch.clear();
     reads_.clear();
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].in_flight == backend_.depth() || stop.stop_requested()) continue;
-      if (const auto frame = plan_frame(static_cast<int>(i))) reads_.push_back({*frame, false, nullptr});
+    {
+      const TraceScope trace(settings_.scene_cuts ? settings_.trace : nullptr, "scene cuts", TraceTrack::loop);
+      for (std::size_t i = 0; i < lanes_.size() && !stop.stop_requested(); ++i) {
+        if (lanes_[i].in_flight == backend_.depth()) continue;
+        if (const auto frame = plan_frame(static_cast<int>(i))) reads_.push_back({*frame, false, nullptr});
+      }
     }
-    if (reads_.empty()) return;
+    // A stop request also ends the search for scene cuts, so that what was planned last may not be true.
+    if (reads_.empty() || stop.stop_requested()) return;
     const TraceScope trace(settings_.trace, "read", TraceTrack::loop);
     if (feeder_.concurrent() && reads_.size() > 1) {
       oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
@@ -255,8 +262,11 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
 
   const auto start = Clock::now();
   FrameFeeder feeder(source, may_fall_back);
+  std::optional<SceneCuts> cuts;
+  if (settings.scene_cuts) cuts.emplace(feeder, format, stop);
   std::map<std::int64_t, EncodedFrame> early;  // finished before a frame that comes before them
   std::int64_t next = 0;
+  std::int64_t last_key = 0;
   const auto deliver = [&](EncodedFrame&& finished) {
     if (finished.index < next) return;  // delivered before a fallback
     early.emplace(finished.index, std::move(finished));
@@ -265,15 +275,21 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
       ++summary.frames;
       summary.key_frames += frame.key ? 1 : 0;
       summary.bytes += frame.bytes.size();
-      if (frame.key) feeder.forget_before(frame.index);
+      if (frame.key) {
+        last_key = frame.index;
+        feeder.forget_before(last_key);
+      }
       const TraceScope trace(settings.trace, "write", TraceTrack::loop, 0, frame.index);
       sink(std::move(frame));
     }
   };
 
   for (bool done = false; !done;) {
-    const std::int64_t last_key = next - next % settings.key_interval;
-    EncodeRun run(settings, *backend, feeder, last_key);
+    SceneCuts* const some_cuts = cuts ? &*cuts : nullptr;
+    // After a fallback: the GOP that was being handed out once more, unless it was complete.
+    GopScheduler gops(settings.key_interval, last_key, some_cuts);
+    const bool complete = next > 0 && !gops.continues(last_key, next);
+    EncodeRun run(settings, *backend, feeder, some_cuts, complete ? next : last_key);
     try {
       run.run(stop, deliver);
       done = true;

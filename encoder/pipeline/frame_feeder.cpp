@@ -16,22 +16,8 @@ bool FrameFeeder::read_next(std::span<std::uint8_t> frame) {
   return !ended_;
 }
 
-bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
-  if (seekable_) return source_.read(index, frame);
-
-  if (const auto found = kept_.find(index); found != kept_.end()) {
-    std::ranges::copy(found->second, frame.begin());
-    if (!rewindable_) {
-      spare_.push_back(std::move(found->second));
-      kept_.erase(found);
-    }
-    return true;
-  }
+bool FrameFeeder::keep_up_to(std::int64_t index) {
   while (!ended_ && next_ <= index) {
-    if (next_ == index && !rewindable_) {
-      if (read_next(frame)) return true;
-      break;
-    }
     std::vector<std::uint8_t> kept;
     if (!spare_.empty()) {
       kept = std::move(spare_.back());
@@ -39,10 +25,39 @@ bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
     }
     kept.resize(frame_bytes_);
     const std::int64_t at = next_;
-    if (!read_next(kept)) break;
-    if (at == index) std::ranges::copy(kept, frame.begin());
-    kept_.emplace(at, std::move(kept));
-    if (at == index) return true;
+    if (read_next(kept)) kept_.emplace(at, std::move(kept));
+  }
+  return index < next_;
+}
+
+std::span<const std::uint8_t> FrameFeeder::look_at(std::int64_t index, std::vector<std::uint8_t>& buffer) {
+  if (!seekable_) {
+    if (!keep_up_to(index)) return {};
+    return kept_.at(index);
+  }
+  buffer.resize(frame_bytes_);
+  try {
+    if (source_.read(index, buffer)) return buffer;
+  } catch (...) {
+    // The source says it again when the frame is taken.
+  }
+  return {};
+}
+
+bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
+  if (seekable_) return source_.read(index, frame);
+
+  if (!rewindable_ && index >= next_) {
+    // Nobody will want it again: straight into the lane.
+    if (keep_up_to(index - 1) && !ended_ && read_next(frame)) return true;
+  } else if (keep_up_to(index)) {
+    std::vector<std::uint8_t>& kept = kept_.at(index);
+    std::ranges::copy(kept, frame.begin());
+    if (!rewindable_) {
+      spare_.push_back(std::move(kept));
+      kept_.erase(index);
+    }
+    return true;
   }
   if (fault_ && index == next_) std::rethrow_exception(fault_);
   return false;

@@ -23,7 +23,11 @@ class FrameFeeder {
   /// when the frame that it concerns is asked for.
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame);
 
-  /// Whether read() may be called from several threads at once.
+  /// Frame `index`, which nobody has taken yet, without taking it: in `buffer`, or where it waits for read(). Empty
+  /// behind the end and where the source fails, which read() will throw.
+  [[nodiscard]] std::span<const std::uint8_t> look_at(std::int64_t index, std::vector<std::uint8_t>& buffer);
+
+  /// Whether read() and look_at() may be called from several threads at once.
   [[nodiscard]] bool concurrent() const { return seekable_ && source_.concurrent(); }
 
   /// Frames before `index` will not be asked for again.
@@ -32,6 +36,8 @@ class FrameFeeder {
  private:
   /// Reads the next frame of a source that cannot seek; false behind the end and from a fault on.
   bool read_next(std::span<std::uint8_t> frame);
+  /// Reads and keeps the frames up to `index`; false where there is no such frame.
+  bool keep_up_to(std::int64_t index);
 
   FrameSource& source_;
   std::size_t frame_bytes_;

@@ -97,6 +97,20 @@ TEST_F(BackendTest, LanesBatchesAndDevicesDoNotChangeBytes) {
   }
 }
 
+TEST_F(BackendTest, SceneCutsAreWhereTheCpuHasThem) {
+  const Bytes video = test::scene_video(80, 48, {9, 9, 9, 90, 90, 200, 90, 90, 90, 150, 9, 9, 9, 9, 9, 9, 9});
+  EncoderSettings settings{.width = 80, .height = 48, .key_interval = 5, .scene_cuts = true};
+  const Encoded expected = on_cpu(settings, video);
+  for (const int lanes : {0, 1, 3, 7}) {
+    settings.lanes = lanes;
+    for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
+      const Encoded run = on_gpu(settings, video, {}, kind);
+      EXPECT_TRUE(same_bytes(expected.stream(), run.stream())) << lanes << " lanes";
+      EXPECT_EQ(run.summary.key_frames, expected.summary.key_frames);
+    }
+  }
+}
+
 TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
   const Bytes video = test::moving_video(96, 80, 12);
   EncoderSettings settings{.width = 96, .height = 80, .key_interval = 5};

@@ -12,6 +12,7 @@
 #include "cpu/cpu_backend.h"
 #include "pipeline/backend.h"
 #include "pipeline/coding.h"
+#include "pipeline/failing_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test {
@@ -279,35 +280,6 @@ TEST(Encoder, CanEncodeAgain) {
     VideoSource source(video(), kWidth, kHeight);
     expect_first_frames(encode_source(source, encoder), kFrames);
   }
-}
-
-/// The CPU backend until a frame count is reached; then the device is lost.
-class FailingBackend final : public Backend {
- public:
-  FailingBackend(const EncoderSettings& settings, int max_lanes, int frames, ErrorKind kind)
-      : backend_(cpu::make_cpu_backend(settings, max_lanes)), left_(frames), kind_(kind) {}
-
-  [[nodiscard]] std::string description() const override { return "failing"; }
-  [[nodiscard]] int lanes() const override { return backend_->lanes(); }
-  [[nodiscard]] int depth() const override { return backend_->depth(); }
-  [[nodiscard]] std::span<std::uint8_t> input(int lane) override { return backend_->input(lane); }
-  void submit(std::span<const LaneFrame> frames) override { backend_->submit(frames); }
-  [[nodiscard]] LaneResult collect() override {
-    if (left_-- == 0) throw Error(kind_, "TEST-DEVICE-LOST", "the device is gone");
-    return backend_->collect();
-  }
-
- private:
-  std::unique_ptr<Backend> backend_;
-  int left_;
-  ErrorKind kind_;
-};
-
-BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
-  return [frames, kind](const EncoderSettings& settings, int max_lanes) -> std::unique_ptr<Backend> {
-    if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");
-    return std::make_unique<FailingBackend>(settings, max_lanes, frames, kind);
-  };
 }
 
 TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {

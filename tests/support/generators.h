@@ -102,4 +102,12 @@ inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed 
   return bytes;
 }
 
+/// A ramp that moves, of eight grey levels from levels[f] in frame f: levels 8 or more apart are different scenes.
+inline Bytes scene_video(int width, int height, const std::vector<int>& levels) {
+  return generate(width, height, static_cast<int>(levels.size()),
+                  [&](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
+                    return static_cast<std::uint32_t>(levels[f]) + (x + 2 * y + 3 * f + p) % 8;
+                  });
+}
+
 }  // namespace c63::test

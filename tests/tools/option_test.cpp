@@ -71,6 +71,32 @@ TEST_F(Options, CodingOptionsChangeTheBytesAndAreSaidToDoSo) {
   EXPECT_EQ(run({kEnc, "-o", path("o.c63"), input_}).err.find("not the course"), std::string::npos);
 }
 
+TEST_F(Options, SceneCutsArePlacedAndTold) {
+  std::string scenes;
+  for (const char* pattern : {"natural", "stars", "noise"}) {
+    const ProcessResult made =
+        run({kGen, "--quiet", "--pattern", pattern, "-w", "64", "-h", "48", "-f", "5", "-o", "-"});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    scenes += made.out;
+  }
+  const std::string input = write_file("scenes_64x48.yuv", scenes);
+  const std::string reference = encode({input});
+  EXPECT_EQ(encode({"--no-scenecut", input}), reference);
+  const std::string cut = encode({"--scenecut", "--csv", path("f.csv"), "--json", path("j"), "--keyint", "3", input});
+  EXPECT_EQ(encode({"--scenecut", "--keyint", "3", "--lanes", "4", "-w", "64", "-h", "48", "-"}, scenes), cut);
+  const auto json = nlohmann::json::parse(read_file(path("j")));
+  EXPECT_EQ(json["settings"]["scene_cuts"], true);
+  EXPECT_EQ(json["result"]["key_frame_indices"], nlohmann::json({0, 3, 5, 8, 10, 13}));
+  const std::string csv = read_file(path("f.csv"));
+  for (const char* row : {"\n4,inter,", "\n5,key,", "\n8,key,", "\n9,inter,", "\n10,key,"}) {
+    EXPECT_NE(csv.find(row), std::string::npos) << row;
+  }
+  const std::string text = run({kEnc, "--scenecut", "-o", path("o.c63"), input}).err;
+  EXPECT_NE(text.find("keyint 100 and at scene cuts"), std::string::npos) << text;
+  EXPECT_NE(text.find("not the course encoder's bytes: key frames at scene cuts"), std::string::npos) << text;
+  EXPECT_NE(text.find("key 3, inter 12;"), std::string::npos) << text;
+}
+
 TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
   const std::string config = write_file("c63.conf", "qp=20\nkeyint=3\nmerange=5\n# a comment\nquiet=true\n");
   EXPECT_EQ(encode({"--config", config, input_}), encode({"-q", "20", "--keyint", "3", "--merange", "5", input_}));

@@ -17,6 +17,7 @@
 
 namespace c63::test {
 
+inline const std::string kGen = C63_PROGRAMS "/c63gen";
 inline const std::string kEnc = C63_PROGRAMS "/c63enc";
 inline const std::string kDec = C63_PROGRAMS "/c63dec";
 inline const std::string kPred = C63_PROGRAMS "/c63pred";

@@ -40,6 +40,7 @@ void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& setting
   for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.width, settings.height, plane);
   if (settings.measure_psnr) quality.add(frame.statistics.sse, samples);
   if (settings.measure_ssim) quality.add_ssim(frame.statistics.ssim);
+  if (frame.key) key_frames.push_back(frame.index);
   stages += frame.statistics.times;
   bits += frame.statistics.bits;
 }
@@ -62,8 +63,9 @@ std::string input_line(const std::string& input, const VideoFormat& format, std:
 }
 
 std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s) {
-  return fmt::format("{}, {} lane{}, {} search ±{}, qp {}, keyint {}", summary.backend, summary.lanes,
-                     summary.lanes == 1 ? "" : "s", name(s.method), s.search_range, s.qp, s.key_interval);
+  return fmt::format("{}, {} lane{}, {} search ±{}, qp {}, keyint {}{}", summary.backend, summary.lanes,
+                     summary.lanes == 1 ? "" : "s", name(s.method), s.search_range, s.qp, s.key_interval,
+                     s.scene_cuts ? " and at scene cuts" : "");
 }
 
 std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings) {

@@ -18,6 +18,7 @@ struct EncodeTotals {
   QualityTotals quality;
   StageTimes stages;
   BitCounts bits;
+  std::vector<std::int64_t> key_frames;  ///< their indices
 
   /// Takes in one frame of width x height.
   void add(const EncodedFrame& frame, const EncoderSettings& settings);

@@ -29,6 +29,7 @@ ordered_json summary_json(const EncodeSummary& s) {
 ordered_json settings_json(const EncoderSettings& s) {
   return {{"qp", s.qp},
           {"key_interval_frames", s.key_interval},
+          {"scene_cuts", s.scene_cuts},
           {"search_range_samples", s.search_range},
           {"search_method", name(s.method)},
           {"threads", s.threads},
@@ -93,6 +94,7 @@ ordered_json to_json(const EncodeReport& report) {
       summary.frames == 0
           ? 0.0
           : static_cast<double>(summary.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(summary.frames);
+  json["result"]["key_frame_indices"] = report.totals.key_frames;
   json["quality"] = quality_json(report.totals, report.settings);
   json["stages"] = stages_json(report.totals.stages);
   json["bits"] = {{"header_bits", report.totals.bits.header},

@@ -47,6 +47,7 @@ struct EncoderSettings {
   int height = 0;         ///< 1..65535; width·height a multiple of 4
   int qp = 25;            ///< 5..50, higher is better (the course codec's scale)
   int key_interval = 100; ///< a key frame every that many frames, from 1
+  bool scene_cuts = false; ///< key frames at scene cuts too; the interval counts from them
   int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma
   SearchMethod method = SearchMethod::full;
 

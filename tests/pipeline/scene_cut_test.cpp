@@ -1,0 +1,199 @@
+// Key frames at scene cuts: where they are, and that sources, lanes, threads, stops, faults and fallbacks do not move
+// them.
+
+#include <gtest/gtest.h>
+
+#include <stop_token>
+#include <vector>
+
+#include "cpu/cpu_backend.h"
+#include "io/sequence_generator.h"
+#include "pipeline/coding.h"
+#include "pipeline/failing_backend.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 48;
+constexpr int kHeight = 32;
+
+using Kind = VideoSource::Kind;
+using Indices = std::vector<std::int64_t>;
+
+EncoderSettings settings_with(int key_interval, int lanes = 1) {
+  EncoderSettings settings{.width = kWidth, .height = kHeight, .key_interval = key_interval, .scene_cuts = true};
+  settings.lanes = lanes;
+  settings.threads = 2;
+  return settings;
+}
+
+Indices keys_of(const Encoded& encoded) {
+  Indices keys;
+  for (std::size_t i = 0; i < encoded.frames.size(); ++i) {
+    EXPECT_EQ(encoded.frames[i].index, static_cast<std::int64_t>(i));
+    if (encoded.frames[i].key) keys.push_back(encoded.frames[i].index);
+  }
+  EXPECT_EQ(encoded.summary.key_frames, static_cast<std::int64_t>(keys.size()));
+  return keys;
+}
+
+Indices keys_of(const std::vector<int>& levels, int key_interval = 100) {
+  VideoSource source(scene_video(kWidth, kHeight, levels), kWidth, kHeight);
+  return keys_of(encode_source(source, settings_with(key_interval)));
+}
+
+TEST(SceneCuts, StartAGop) {
+  EXPECT_EQ(keys_of({9, 9, 9, 90, 90}), (Indices{0, 3}));
+  EXPECT_EQ(keys_of({9, 90, 90}), (Indices{0, 1}));
+  EXPECT_EQ(keys_of({9, 9, 90}), (Indices{0, 2})) << "the last frame";
+  EXPECT_EQ(keys_of({9, 9, 90, 90, 9, 9}), (Indices{0, 2, 4})) << "and back";
+  EXPECT_EQ(keys_of({9, 90, 200, 30, 30}), (Indices{0, 1, 2, 3})) << "scenes of one frame";
+  EXPECT_EQ(keys_of({9}), (Indices{0}));
+}
+
+TEST(SceneCuts, TheKeyIntervalIsTheMostAndCountsFromTheCut) {
+  EXPECT_EQ(keys_of({9, 9, 9, 9, 90, 90, 90, 90, 90}, 3), (Indices{0, 3, 4, 7}));
+  EXPECT_EQ(keys_of({9, 9, 9, 90, 90, 90, 90}, 3), (Indices{0, 3, 6})) << "a cut where there is a key frame anyway";
+  EXPECT_EQ(keys_of({9, 9, 90, 90}, 1), (Indices{0, 1, 2, 3}));
+  EXPECT_EQ(keys_of({9, 9, 90, 90, 90}, 1'000'000'000), (Indices{0, 2}));
+}
+
+TEST(SceneCuts, FlashesFadesAndPansAreNone) {
+  EXPECT_EQ(keys_of({9, 9, 200, 9, 9}), (Indices{0}));
+  EXPECT_EQ(keys_of({9, 9, 200, 9, 90, 90}), (Indices{0, 4})) << "a cut after a flash";
+  EXPECT_EQ(keys_of({9, 9, 200, 90, 90}), (Indices{0, 2, 3})) << "a flash in a cut is a scene of one frame";
+  EXPECT_EQ(keys_of({9, 9, 200, 9, 9}, 2), (Indices{0, 2, 4})) << "a key frame on a flash does not make it the scene";
+  EXPECT_EQ(keys_of({10, 12, 14, 16, 18, 20, 22, 24, 26, 28}), (Indices{0}));
+  for (const Pattern pattern : {Pattern::natural, Pattern::pan, Pattern::zoom, Pattern::rotate, Pattern::objects}) {
+    SequenceGenerator source({.pattern = pattern, .width = kWidth, .height = kHeight, .frames = 12});
+    EXPECT_EQ(keys_of(encode_source(source, settings_with(100))), (Indices{0})) << name(pattern);
+  }
+}
+
+/// Scenes of 7, 5 and 9 frames with a flash in the first.
+const Bytes& generated_scenes() {
+  static const Bytes video = [] {
+    Bytes frames;
+    for (const auto& [pattern, count] : {std::pair{Pattern::natural, 7}, {Pattern::stars, 5}, {Pattern::noise, 9}}) {
+      SequenceGenerator source({.pattern = pattern, .width = kWidth, .height = kHeight, .frames = count});
+      for (int i = 0; i < count; ++i) {
+        Bytes frame(frame_bytes(kWidth, kHeight), 255);
+        const bool flash = frames.size() == 2 * frame.size();
+        EXPECT_TRUE(flash || source.read(i, frame));
+        frames.insert(frames.end(), frame.begin(), frame.end());
+      }
+    }
+    return frames;
+  }();
+  return video;
+}
+
+const Indices kKeys = {0, 4, 7, 11, 12, 16, 20};
+
+const Encoded& expected() {
+  static const Encoded encoded = [] {
+    EncoderSettings settings = settings_with(4);
+    settings.threads = 1;
+    settings.simd = SimdLevel::scalar;
+    settings.keep_reconstruction = true;
+    VideoSource source(generated_scenes(), kWidth, kHeight);
+    return encode_source(source, settings);
+  }();
+  return encoded;
+}
+
+void expect_first_frames(const Encoded& encoded, std::size_t count) {
+  ASSERT_EQ(encoded.frames.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(encoded.frames[i].index, static_cast<std::int64_t>(i));
+    EXPECT_EQ(encoded.frames[i].bytes, expected().frames[i].bytes) << i;
+  }
+}
+
+TEST(SceneCuts, StreamsDecode) {
+  ASSERT_EQ(keys_of(expected()), kKeys);
+  EXPECT_EQ(decode(expected().stream()), expected().reconstructions());
+}
+
+TEST(SceneCuts, SameBytesForEverySourceLaneAndThread) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (const int threads : {1, 2, 5}) {
+      for (int lanes = 0; lanes <= 7; ++lanes) {
+        EncoderSettings settings = settings_with(4, lanes);
+        settings.threads = threads;
+        VideoSource source(generated_scenes(), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, settings);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        expect_first_frames(encoded, 21);
+      }
+    }
+  }
+  EXPECT_EQ(encode(generated_scenes(), settings_with(4, 3)), expected().stream()) << "frames read by several threads";
+}
+
+TEST(SceneCuts, OneLaneLooksOneFrameAhead) {
+  VideoSource source(generated_scenes(), kWidth, kHeight, Kind::pipe);
+  std::int64_t most = 0;
+  Encoder encoder(settings_with(100));
+  encoder.encode(source, [&](EncodedFrame&& frame) { most = std::max(most, source.reads() - frame.index); });
+  // The frames that the lane holds, the one that was delivered, and the one looked at.
+  EXPECT_LE(most, open_cpu_backend(encoder.settings(), 1)->depth() + 2);
+}
+
+TEST(SceneCuts, BrokenSourceDeliversEveryFrameBefore) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (int lanes = 1; lanes <= 5; ++lanes) {
+      for (const int broken : {0, 1, 6, 7, 8, 20}) {
+        VideoSource source(generated_scenes(), kWidth, kHeight, kind);
+        source.break_at(broken);
+        const Encoded encoded = encode_source(source, settings_with(4, lanes));
+        ASSERT_TRUE(encoded.error) << lanes << " lanes, broken at " << broken;
+        EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();
+        EXPECT_EQ(encoded.error->place().frame, broken);
+        expect_first_frames(encoded, static_cast<std::size_t>(broken));
+      }
+    }
+  }
+}
+
+TEST(SceneCuts, StopFinishesTheFramesInHand) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (const int lanes : {1, 4}) {
+      for (const std::size_t after : {1U, 6U, 13U}) {
+        Encoder encoder(settings_with(4, lanes));
+        VideoSource source(generated_scenes(), kWidth, kHeight, kind);
+        std::stop_source stop;
+        Encoded encoded;
+        encoded.summary = encoder.encode(
+            source,
+            [&](EncodedFrame&& frame) {
+              encoded.frames.push_back(std::move(frame));
+              if (encoded.frames.size() == after) stop.request_stop();
+            },
+            stop.get_token());
+        EXPECT_TRUE(encoded.summary.stopped);
+        EXPECT_GE(encoded.frames.size(), after);
+        expect_first_frames(encoded, encoded.frames.size());
+      }
+    }
+  }
+}
+
+TEST(SceneCuts, FallbackGivesTheSameBytes) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (int lanes = 1; lanes <= 4; ++lanes) {
+      for (int frames = 0; frames < 21; ++frames) {
+        Encoder encoder(settings_with(4, lanes), failing_after(frames));
+        encoder.set_fallback(cpu::make_cpu_backend, nullptr);
+        VideoSource source(generated_scenes(), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, encoder);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        expect_first_frames(encoded, 21);
+        EXPECT_EQ(encoded.summary.key_frames, static_cast<std::int64_t>(kKeys.size()));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
