@@ -114,17 +114,20 @@ void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
     const PlaneGeometry& g = symbols.geometry;
     const ConstPlaneView current = job.current->plane(p);
     const PlaneView reconstruction = job.reconstruction->plane(p);
+    // All blocks are coded before the first is restored: what waits for a block's levels would otherwise fill the CPU's
+    // window, and the next block, which waits for nothing, would not be in it.
     for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
-      const int x = column * kBlockSize;
-      const int y = row * kBlockSize;
       symbols.uses_vector[block] = job.key ? 0 : 1;
       if (job.key) symbols.vectors[block] = {};
       const BlockPrediction prediction = predict_block(*job.symbols, p, block, column, row, *job.reference);
       if (job.prediction != nullptr) keep_prediction(prediction, job.prediction->plane(p), column, row);
-      kernels_.code_block(&current.at(x, y), current.pitch, prediction.samples, prediction.pitch, transforms_[p],
-                          symbols.block(block));
+      kernels_.code_block(&current.at(column * kBlockSize, row * kBlockSize), current.pitch, prediction.samples,
+                          prediction.pitch, transforms_[p], symbols.block(block));
+    });
+    for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
+      const BlockPrediction prediction = predict_block(*job.symbols, p, block, column, row, *job.reference);
       kernels_.restore_block(symbols.block(block), transforms_[p], prediction.samples, prediction.pitch,
-                             &reconstruction.at(x, y), reconstruction.pitch);
+                             &reconstruction.at(column * kBlockSize, row * kBlockSize), reconstruction.pitch);
     });
   }
 }

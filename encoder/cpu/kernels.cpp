@@ -59,6 +59,7 @@ TransformTable::TransformTable(const QuantizationTable& quantization, int plane_
     const std::size_t position = kZigZag[k];
     divisors[position] = static_cast<float>(4 * steps[k]);
     raster_steps[position] = steps[k];
+    column_steps[position % 8 * 8 + position / 8] = steps[k];
     limits[k] = static_cast<std::int16_t>(k == 0 ? kMaxDcMagnitude : max_ac_magnitude(plane_index));
   }
 }

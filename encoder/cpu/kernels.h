@@ -50,6 +50,7 @@ struct TransformTable {
 
   alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, raster order
   alignas(64) std::array<std::int32_t, 64> raster_steps{};
+  alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< raster order with rows and columns exchanged
   alignas(64) std::array<std::int16_t, 64> limits{};  ///< largest magnitude that can be coded, zig-zag order
   QuantizationTable steps{};                          ///< zig-zag order
   int plane = 0;

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "cpu/kernels_portable.h"
+#include "cpu/transform_avx2.h"
 
 namespace c63::cpu {
 namespace {
@@ -152,8 +153,8 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
 
 const Kernels& avx2_kernels() {
   static constexpr Kernels kKernels{SimdLevel::avx2, 0, portable::sad,           search_brute,
-                                    search_eliminating, portable::sums_of_row, portable::code_block,
-                                    portable::restore_block, portable::squared_error, portable::ssim_sums};
+                                    search_eliminating, portable::sums_of_row, avx2::code_block,
+                                    avx2::restore_block, portable::squared_error, portable::ssim_sums};
   return kKernels;
 }
 

@@ -195,7 +195,7 @@ void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) 
   }
 }
 
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
+[[maybe_unused]] void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
                 std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
   const Floats d;
   const Integers di;
@@ -247,7 +247,7 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   return mask;
 }
 
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
+[[maybe_unused]] void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
                    std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
                    std::ptrdiff_t reconstruction_pitch) {
   std::uint64_t mask = nonzero_mask(levels);

@@ -1,0 +1,214 @@
+#if defined(C63_SIMD_X86)
+
+// Transform, quantization and reconstruction with AVX2. A block is eight registers of eight binary32 values. Every output
+// is the sum of the format: products in ascending order, each product and each sum rounded.
+
+#include "cpu/transform_avx2.h"
+
+#include <immintrin.h>
+
+#include <array>
+#include <cstring>
+
+#include "codec/dct.h"
+#include "cpu/unroll.h"
+
+namespace c63::cpu::avx2 {
+namespace {
+
+struct Block {
+  __m256 rows[8];
+};
+
+[[gnu::always_inline]] inline Block transposed(const Block& in) {
+  __m256 pairs[8];
+  __m256 quads[8];
+  Block out;
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    pairs[2 * k] = _mm256_unpacklo_ps(in.rows[2 * k], in.rows[2 * k + 1]);
+    pairs[2 * k + 1] = _mm256_unpackhi_ps(in.rows[2 * k], in.rows[2 * k + 1]);
+  });
+  unroll<2>([&](auto h) __attribute__((always_inline)) {
+    quads[4 * h] = _mm256_shuffle_ps(pairs[4 * h], pairs[4 * h + 2], 0x44);
+    quads[4 * h + 1] = _mm256_shuffle_ps(pairs[4 * h], pairs[4 * h + 2], 0xEE);
+    quads[4 * h + 2] = _mm256_shuffle_ps(pairs[4 * h + 1], pairs[4 * h + 3], 0x44);
+    quads[4 * h + 3] = _mm256_shuffle_ps(pairs[4 * h + 1], pairs[4 * h + 3], 0xEE);
+  });
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    out.rows[k] = _mm256_permute2f128_ps(quads[k], quads[k + 4], 0x20);
+    out.rows[k + 4] = _mm256_permute2f128_ps(quads[k], quads[k + 4], 0x31);
+  });
+  return out;
+}
+
+/// One pass over all columns: output i is Σ_j input j times the weight of j in i. The weights of input 0 (inverse) and
+/// of output 0 (forward) are one, and those of two outputs often differ in sign only, so a product serves both: to
+/// subtract it is to add the product with the negative weight.
+template <bool kForward>
+[[gnu::always_inline]] inline Block transform_columns(const Block& in) {
+  Block out;
+  unroll<8>([&](auto j) __attribute__((always_inline)) {
+    unroll<8>([&](auto i) __attribute__((always_inline)) {
+      constexpr float weight = kForward ? kDctCosines[j][i] : kDctCosines[i][j];
+      constexpr float magnitude = weight < 0 ? -weight : weight;
+      __m256 product = in.rows[j];
+      if constexpr (magnitude != 1) product = _mm256_mul_ps(product, _mm256_set1_ps(magnitude));
+      if constexpr (j == 0) {
+        static_assert(weight > 0);
+        out.rows[i] = product;
+      } else {
+        out.rows[i] = weight < 0 ? _mm256_sub_ps(out.rows[i], product) : _mm256_add_ps(out.rows[i], product);
+      }
+    });
+  });
+  return out;
+}
+
+/// `first` in lane 0, one in all others.
+[[gnu::always_inline]] inline __m256 in_lane_0(float first) { return _mm256_setr_ps(first, 1, 1, 1, 1, 1, 1, 1); }
+
+/// Shuffles that put 64 16-bit values in another order, eight values a register: value 8·o+i comes from place
+/// order[8·o+i] of the eight input registers.
+struct Reordering {
+  alignas(16) std::uint8_t bytes[8][8][16];  ///< [output][input]: PSHUFB's control, 0x80 where the value is elsewhere
+  bool used[8][8];
+
+  template <typename Order>
+  constexpr explicit Reordering(const Order& order) : bytes(), used() {
+    for (std::size_t o = 0; o < 8; ++o) {
+      for (std::size_t from = 0; from < 8; ++from) {
+        for (std::size_t i = 0; i < 8; ++i) {
+          const bool here = order(8 * o + i) / 8 == from;
+          used[o][from] = used[o][from] || here;
+          for (std::size_t b = 0; b < 2; ++b) {
+            bytes[o][from][2 * i + b] = static_cast<std::uint8_t>(here ? order(8 * o + i) % 8 * 2 + b : 0x80);
+          }
+        }
+      }
+    }
+  }
+};
+
+constexpr auto kPlaceInZigZag = [] {
+  std::array<std::size_t, 64> places{};
+  for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = k;
+  return places;
+}();
+constexpr Reordering kToZigZag([](std::size_t k) -> std::size_t { return kZigZag[k]; });
+/// To raster order with rows and columns exchanged.
+constexpr Reordering kToColumns([](std::size_t k) { return kPlaceInZigZag[k % 8 * 8 + k / 8]; });
+
+template <const Reordering& kOrder>
+[[gnu::always_inline]] inline void reorder(const __m128i (&in)[8], __m128i (&out)[8]) {
+  unroll<8>([&](auto o) __attribute__((always_inline)) {
+    __m128i sum = _mm_setzero_si128();
+    unroll<8>([&](auto from) __attribute__((always_inline)) {
+      if constexpr (kOrder.used[o][from]) {
+        const __m128i control = _mm_load_si128(reinterpret_cast<const __m128i*>(kOrder.bytes[o][from]));
+        sum = _mm_or_si128(sum, _mm_shuffle_epi8(in[from], control));
+      }
+    });
+    out[o] = sum;
+  });
+}
+
+[[gnu::always_inline]] inline __m128i load_eight(const std::uint8_t* p) {
+  return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+}
+
+/// Two rows of 32-bit values as 16-bit values, which they must fit.
+[[gnu::always_inline]] inline __m256i packed(__m256i first, __m256i second) {
+  return _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
+}
+
+/// round(F / 4q), half away from zero. The largest number below one half is added, not one half: then no number just
+/// below a tie is carried over it, and ties still are.
+[[gnu::always_inline]] inline __m256i quantized(__m256 coefficients, const float* divisors) {
+  const __m256 quotient = _mm256_div_ps(coefficients, _mm256_load_ps(divisors));
+  const __m256 sign = _mm256_and_ps(quotient, _mm256_set1_ps(-0.0F));
+  return _mm256_cvttps_epi32(_mm256_add_ps(quotient, _mm256_or_ps(sign, _mm256_set1_ps(0x1.fffffep-2F))));
+}
+
+/// round(level·q / 4), half away from zero.
+[[gnu::always_inline]] inline __m256 dequantized(__m128i levels, const std::int32_t* steps) {
+  // The steps have nothing in their upper halves, so the sum of two 16-bit products is the one product that is wanted.
+  const __m256i product = _mm256_madd_epi16(_mm256_cvtepi16_epi32(levels),
+                                            _mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
+  const __m256i magnitude = _mm256_srli_epi32(_mm256_add_epi32(_mm256_abs_epi32(product), _mm256_set1_epi32(2)), 2);
+  return _mm256_cvtepi32_ps(_mm256_sign_epi32(magnitude, product));
+}
+
+}  // namespace
+
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
+                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
+  Block block;
+  unroll<8>([&](auto y) __attribute__((always_inline)) {
+    const __m256i residual = _mm256_sub_epi32(_mm256_cvtepu8_epi32(load_eight(current + y * current_pitch)),
+                                              _mm256_cvtepu8_epi32(load_eight(prediction + y * prediction_pitch)));
+    block.rows[y] = _mm256_cvtepi32_ps(residual);
+  });
+  block = transform_columns<true>(transposed(transform_columns<true>(transposed(block))));
+  for (__m256& row : block.rows) row = _mm256_mul_ps(row, in_lane_0(kDctScale));
+  block.rows[0] = _mm256_mul_ps(block.rows[0], _mm256_set1_ps(kDctScale));
+
+  __m128i raster[8];
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    const float* divisors = table.divisors.data() + 16 * k;
+    const __m256i rows = packed(quantized(block.rows[2 * k], divisors), quantized(block.rows[2 * k + 1], divisors + 8));
+    // All limits but the first are equal, so their order does not matter.
+    const __m256i limit = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.limits.data() + 16 * k));
+    const __m256i kept = _mm256_max_epi16(_mm256_min_epi16(rows, limit), _mm256_sub_epi16(_mm256_setzero_si256(), limit));
+    raster[2 * k] = _mm256_castsi256_si128(kept);
+    raster[2 * k + 1] = _mm256_extracti128_si256(kept, 1);
+  });
+  __m128i zig_zag[8];
+  reorder<kToZigZag>(raster, zig_zag);
+  unroll<8>([&](auto k) __attribute__((always_inline)) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(levels + 8 * k), zig_zag[k]);
+  });
+}
+
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
+                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
+                   std::ptrdiff_t reconstruction_pitch) {
+  __m128i zig_zag[8];
+  __m128i any = _mm_setzero_si128();
+  unroll<8>([&](auto k) __attribute__((always_inline)) {
+    zig_zag[k] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + 8 * k));
+    any = _mm_or_si128(any, zig_zag[k]);
+  });
+  if (_mm_testz_si128(any, any) != 0) {
+    for (int y = 0; y < 8; ++y) {
+      std::memmove(reconstruction + y * reconstruction_pitch, prediction + y * prediction_pitch, 8);
+    }
+    return;
+  }
+  __m128i columns[8];
+  reorder<kToColumns>(zig_zag, columns);
+  Block block;  // transposed, as the first pass wants it
+  unroll<8>([&](auto u) __attribute__((always_inline)) {
+    block.rows[u] = dequantized(columns[u], table.column_steps.data() + 8 * u);
+  });
+  block.rows[0] = _mm256_mul_ps(block.rows[0], _mm256_set1_ps(kDctScale));
+  for (__m256& row : block.rows) row = _mm256_mul_ps(row, in_lane_0(kDctScale));
+  block = transform_columns<false>(transposed(transform_columns<false>(block)));
+
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    // Cut to 16 bits, not saturated: that is what the format does with hostile input.
+    const auto cut = [](__m256 row) { return _mm256_and_si256(_mm256_cvttps_epi32(row), _mm256_set1_epi32(0xFFFF)); };
+    const __m256i residual = _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(cut(block.rows[2 * k]), cut(block.rows[2 * k + 1])), 0xD8);
+    const std::uint8_t* from = prediction + 2 * k * prediction_pitch;
+    const __m256i sum = _mm256_add_epi16(
+        residual, _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(load_eight(from), load_eight(from + prediction_pitch))));
+    const __m128i samples = _mm_packus_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    std::uint8_t* to = reconstruction + 2 * k * reconstruction_pitch;
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), samples);
+    _mm_storeh_pd(reinterpret_cast<double*>(to + reconstruction_pitch), _mm_castsi128_pd(samples));
+  });
+}
+
+}  // namespace c63::cpu::avx2
+
+#endif
