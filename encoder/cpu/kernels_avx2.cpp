@@ -94,11 +94,13 @@ class SumTest {
     }
   }
 
-  [[nodiscard]] std::uint32_t survivors(const std::uint16_t* sums, __m256i limit) const {
+  /// Of the first 16 candidates only, where `columns` says that there are no more.
+  [[nodiscard]] std::uint32_t survivors(const std::uint16_t* sums, __m256i limit, int columns) const {
+    const __m256i first = _mm256_cmpgt_epi16(limit, bound(sums));
+    const __m256i second = columns > 16 ? _mm256_cmpgt_epi16(limit, bound(sums + 16)) : _mm256_setzero_si256();
     // Packing interleaves the halves of both registers, so the quarters are put in order again.
-    const __m256i kept = _mm256_packs_epi16(_mm256_cmpgt_epi16(limit, bound(sums)),
-                                            _mm256_cmpgt_epi16(limit, bound(sums + 16)));
-    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(kept, 0xD8)));
+    const __m256i kept = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), 0xD8);
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(kept));
   }
 
  private:
@@ -115,36 +117,79 @@ class SumTest {
   __m256i quarters_[4];
 };
 
+/// The SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in one lane and
+/// its right half in the other.
+[[gnu::always_inline]] inline __m128i sads_of_eight(const __m256i (&block)[8], const std::uint8_t* reference,
+                                                    std::ptrdiff_t pitch) {
+  __m256i sum = _mm256_setzero_si256();
+#pragma GCC unroll 8
+  for (int k = 0; k < 8; ++k) {
+    const __m256i samples = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(reference + k * pitch)));
+    sum = _mm256_add_epi16(sum, _mm256_mpsadbw_epu8(samples, block[k], 0x28));
+  }
+  return _mm_add_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+}
+
+constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
+  return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
+}
+
+/// Searches the columns [left, left + columns), at most 32, of a window.
+BestCandidate eliminate_columns(const BlockSearch& search, const SumTest& test, const SumsView& sums,
+                                const __m256i (&block)[8], const BestCandidate& best, int left, int columns) {
+  const SearchWindow& window = search.window;
+  const int rows = window.bottom - window.top;
+  const std::ptrdiff_t pitch = search.reference.pitch;
+  const std::uint32_t valid = columns >= 32 ? ~0U : (1U << columns) - 1U;
+  // Before the best candidate known, one that is as good would win.
+  const __m256i strict = _mm256_set1_epi16(static_cast<short>(best.sad));
+  const __m256i or_equal = _mm256_set1_epi16(static_cast<short>(best.sad + 1));
+  alignas(32) std::uint32_t survivors[256 + 16];  // of each row, a byte for each eight candidates
+  const std::uint16_t* row_of_sums = sums.at(left, window.top);
+  for (int row = 0; row < rows; ++row, row_of_sums += sums.pitch) {
+    survivors[row] = valid & test.survivors(row_of_sums, window.top + row <= best.y ? or_equal : strict, columns);
+  }
+  std::fill_n(survivors + rows, 15, 0U);
+
+  // Survivors stand close together, and eight neighbours cost little more than one alone: so all eight are searched where
+  // any survives.
+  alignas(16) std::uint16_t beyond[4][8];  // all ones right of the window
+  for (int x = 0; x < 32; ++x) beyond[x / 8][x % 8] = x < columns ? 0 : 0xFFFF;
+  const std::uint8_t* reference = &search.reference.at(left, window.top);
+  std::uint32_t best_key = UINT32_MAX;  // SAD, then raster order
+  for (int row = 0; row < rows; row += 16) {
+    const auto nonzero = [&](int first) {
+      const __m256i bytes = _mm256_load_si256(reinterpret_cast<const __m256i*>(survivors + first));
+      const __m256i zero = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
+      return static_cast<std::uint64_t>(~static_cast<std::uint32_t>(_mm256_movemask_epi8(zero)));
+    };
+    for (std::uint64_t groups = nonzero(row) | nonzero(row + 8) << 32; groups != 0; groups &= groups - 1) {
+      const auto group = static_cast<unsigned>(4 * row + std::countr_zero(groups));
+      const __m128i sads = sads_of_eight(block, reference + (group / 4) * pitch + group % 4 * 8, pitch);
+      const __m128i invalid = _mm_load_si128(reinterpret_cast<const __m128i*>(beyond[group % 4]));
+      const auto least = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_or_si128(sads, invalid))));
+      best_key = std::min(best_key, least << 16 | group << 3 | least >> 16);
+    }
+  }
+  const int place = static_cast<int>(best_key & 0xFFFF);  // 32 candidates a row
+  const BestCandidate found{left + place % 32, window.top + place / 32, best_key >> 16};
+  return best_key != UINT32_MAX && is_better(found, best) ? found : best;
+}
+
 BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
   const SearchWindow& window = search.window;
-  const std::ptrdiff_t pitch = search.reference.pitch;
-  const portable::PackedBlock block(search.current, search.current_pitch);
+  const portable::PackedBlock packed(search.current, search.current_pitch);
   BestCandidate best{.sad = UINT32_MAX};
   for (const Position start : starts) {
-    const std::uint32_t sad = block.sad(&search.reference.at(start.x, start.y), pitch);
+    const std::uint32_t sad = packed.sad(&search.reference.at(start.x, start.y), search.reference.pitch);
     best = sad < best.sad ? BestCandidate{start.x, start.y, sad} : best;
   }
   const SumTest test(search, sums.pitch);
+  __m256i block[8];
+  for (int k = 0; k < 8; ++k) block[k] = four_times(search.current + k * search.current_pitch);
   for (int left = window.left; left < window.right; left += 32) {
-    const int columns = window.right - left;
-    const std::uint32_t valid = columns >= 32 ? ~0U : (1U << columns) - 1U;
-    // Before the best candidate known, one that is as good would win.
-    const __m256i strict = _mm256_set1_epi16(static_cast<short>(best.sad));
-    const __m256i or_equal = _mm256_set1_epi16(static_cast<short>(best.sad + 1));
-    std::uint32_t survivors[256];
-    const std::uint16_t* row_of_sums = sums.at(left, window.top);
-    for (int y = window.top; y < window.bottom; ++y, row_of_sums += sums.pitch) {
-      survivors[y - window.top] = valid & test.survivors(row_of_sums, y <= best.y ? or_equal : strict);
-    }
-    for (int y = window.top; y < window.bottom; ++y) {
-      const std::uint8_t* row = &search.reference.at(left, y);
-      for (std::uint32_t bits = survivors[y - window.top]; bits != 0; bits &= bits - 1) {
-        const int x = std::countr_zero(bits);
-        const std::uint32_t sad = block.sad(row + x, pitch);
-        if (sad > best.sad) continue;
-        if (sad < best.sad || y < best.y || (y == best.y && left + x < best.x)) best = {left + x, y, sad};
-      }
-    }
+    best = eliminate_columns(search, test, sums, block, best, left, window.right - left);
   }
   return best;
 }
