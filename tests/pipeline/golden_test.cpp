@@ -10,61 +10,23 @@
 
 #include "io/frame_source.h"
 #include "pipeline/coding.h"
+#include "support/golden_videos.h"
 #include "support/hash.h"
 #include "support/shared_data.h"
 
 namespace c63::test {
 namespace {
 
-struct Vector {
-  char generator;
-  std::uint32_t seed;
-  int width;
-  int height;
-  int frames;
-  std::size_t bytes;
-  const char* stream_md5;
-  const char* decoded_md5;
-};
-
-constexpr Vector kVectors[] = {
-    {'A', 0, 16, 16, 3, 2441, "b9dde34e2b7bcfe235d1c258c9d79246", "996d65294437f2e683eb1d918551cf0e"},
-    {'A', 0, 48, 32, 3, 3859, "acf4e349d30796da90ba76f55d36fc7c", "57b0ca31754d20b0a86a22471f3f19ea"},
-    {'B', 0, 64, 64, 6, 9140, "2a04e47273177ca65447b89a2f5b1ae3", "38eac626a485530f90c20426acffc410"},
-    {'B', 0, 32, 32, 103, 95165, "5124609d12fc3a11d6366b14f581dcef", "26943ee4c60bd9bd41600e6313ec10a5"},
-    {'B', 0, 40, 24, 4, 4549, "73b4e4f0d2f6de50f1e58703784007e7", "f69b71f1030007c011e51a2257c0236d"},
-    {'A', 0, 20, 6, 5, 4130, "8a7bba43d4fca8e1c6bbb5d486a2bf82", "f1ccc6570a0d0e8c99cd7a02af7557ed"},
-    {'B', 0, 2, 2, 3, 2051, "64961bcb8de4817d720aeffab84edf20", "078a7d6959653b74a2b831d13c11d5e8"},
-    {'A', 0, 4, 1, 2, 1459, "eebc392f4feadcbeb4a76b1a3194673d", "6c7aac054324e30d056c3de04948e892"},
-    {'B', 0, 16, 18, 3, 2224, "0fdbe7e48d1a56ffec3762247b961ea5", "111152bb26044f1b8b34d69fd29856ec"},
-    {'B', 0, 176, 144, 4, 23852, "3f8a2444eec3930e125223b343ebfa2f", "18fd55a312d7865bc4a2c31bfc19117e"},
-    // These tell separate from fused multiply-add in the encoder, in the encoder, and in the decoder.
-    {'D', 17, 64, 64, 3, 8807, "201eb33a476da958f1e9bc00f36522fb", "a99262493240e9b3d4dac8607425c19b"},
-    {'D', 12, 64, 64, 3, 11148, "bb322017e62320263501868b39e9683c", "db46f087f44ef486bc6071e5d9e78f40"},
-    {'D', 3, 64, 64, 3, 5650, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"},
-};
-
-std::string vector_name(const Vector& v) {
+std::string vector_name(const GoldenVideo& v) {
   return std::string(1, v.generator) + (v.generator == 'D' ? std::to_string(v.seed) : "") + "_" +
          std::to_string(v.width) + "x" + std::to_string(v.height);
 }
 
-Bytes generate_vector(const Vector& v) {
-  switch (v.generator) {
-    case 'A':
-      return generate_a(v.width, v.height, v.frames);
-    case 'B':
-      return generate_b(v.width, v.height, v.frames);
-    default:
-      return generate_d(v.seed, v.width, v.height, v.frames);
-  }
-}
-
-class GoldenVector : public testing::TestWithParam<Vector> {};
+class GoldenVector : public testing::TestWithParam<GoldenVideo> {};
 
 TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
-  const Vector v = GetParam();
-  const Bytes video = generate_vector(v);
+  const GoldenVideo v = GetParam();
+  const Bytes video = frames_of(v);
   for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
     for (const int threads : {1, 2, 5}) {
       for (int lanes = 1; lanes <= 7; lanes += v.frames > 100 ? 1 : 6) {
@@ -74,10 +36,10 @@ TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
         VideoSource source(video, v.width, v.height, kind);
         const Encoded encoded = encode_source(source, settings);
         ASSERT_FALSE(encoded.error) << encoded.error->what();
-        ASSERT_EQ(encoded.stream().size(), v.bytes);
+        ASSERT_EQ(encoded.stream().size(), v.stream_bytes);
         ASSERT_EQ(md5(encoded.stream()), v.stream_md5) << threads << " threads, " << lanes << " lanes";
         ASSERT_EQ(encoded.summary.frames, v.frames);
-        ASSERT_EQ(encoded.summary.bytes, v.bytes);
+        ASSERT_EQ(encoded.summary.bytes, v.stream_bytes);
         ASSERT_EQ(encoded.summary.key_frames, (v.frames + 99) / 100);
       }
     }
@@ -85,22 +47,22 @@ TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
 }
 
 TEST_P(GoldenVector, DecodesToTheCourseDecodersPictures) {
-  const Vector v = GetParam();
-  const Bytes stream = encode(generate_vector(v), {.width = v.width, .height = v.height});
+  const GoldenVideo v = GetParam();
+  const Bytes stream = encode(frames_of(v), {.width = v.width, .height = v.height});
   for (const int threads : {1, 2, 5}) {
     for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{499}}) {
       StreamSource source(stream, piece);
       const Decoded decoded = decode_stream(source, {.threads = threads});
       ASSERT_FALSE(decoded.error) << decoded.error->what();
       ASSERT_EQ(md5(decoded.pictures()), v.decoded_md5) << threads << " threads";
-      ASSERT_EQ(decoded.summary.bytes, v.bytes);
+      ASSERT_EQ(decoded.summary.bytes, v.stream_bytes);
       ASSERT_EQ(decoded.summary.width, v.width);
       ASSERT_EQ(decoded.summary.height, v.height);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GoldenVector, testing::ValuesIn(kVectors),
+INSTANTIATE_TEST_SUITE_P(All, GoldenVector, testing::ValuesIn(kGoldenVideos),
                          [](const auto& tested) { return vector_name(tested.param); });
 
 /// name -> SHA-256 of the shared data's manifest.

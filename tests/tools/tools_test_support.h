@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "common/md5.h"
-#include "generated_video.h"
 #include "process.h"
+#include "support/golden_videos.h"
 
 namespace c63::test {
 
@@ -21,6 +21,12 @@ inline const std::string kGen = C63_PROGRAMS "/c63gen";
 inline const std::string kEnc = C63_PROGRAMS "/c63enc";
 inline const std::string kDec = C63_PROGRAMS "/c63dec";
 inline const std::string kPred = C63_PROGRAMS "/c63pred";
+
+/// The frames of a golden video as the programs' tests handle files.
+inline std::string generate(const GoldenVideo& video) {
+  const Bytes frames = frames_of(video);
+  return {frames.begin(), frames.end()};
+}
 
 inline std::string md5_of(std::string_view bytes) {
   return tools::hex(tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));

@@ -1,15 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "support/generators.h"
 
 namespace c63::test {
 
 /// A video made by one of the generators of the format's description, and what the course codec makes of it.
 struct GoldenVideo {
   char generator = 'A';
-  unsigned seed = 0;  ///< of generator D
+  std::uint32_t seed = 0;  ///< of generator D
   int width = 0;
   int height = 0;
   int frames = 0;
@@ -18,7 +19,7 @@ struct GoldenVideo {
   const char* decoded_md5 = "";
 };
 
-inline const std::vector<GoldenVideo> kGoldenVideos = {
+inline constexpr GoldenVideo kGoldenVideos[] = {
     {'A', 0, 16, 16, 3, 2441, "b9dde34e2b7bcfe235d1c258c9d79246", "996d65294437f2e683eb1d918551cf0e"},
     {'A', 0, 48, 32, 3, 3859, "acf4e349d30796da90ba76f55d36fc7c", "57b0ca31754d20b0a86a22471f3f19ea"},
     {'B', 0, 64, 64, 6, 9140, "2a04e47273177ca65447b89a2f5b1ae3", "38eac626a485530f90c20426acffc410"},
@@ -29,12 +30,19 @@ inline const std::vector<GoldenVideo> kGoldenVideos = {
     {'A', 0, 4, 1, 2, 1459, "eebc392f4feadcbeb4a76b1a3194673d", "6c7aac054324e30d056c3de04948e892"},
     {'B', 0, 16, 18, 3, 2224, "0fdbe7e48d1a56ffec3762247b961ea5", "111152bb26044f1b8b34d69fd29856ec"},
     {'B', 0, 176, 144, 4, 23852, "3f8a2444eec3930e125223b343ebfa2f", "18fd55a312d7865bc4a2c31bfc19117e"},
+    // These tell separate from fused multiply-add in the encoder, in the encoder, and in the decoder.
     {'D', 17, 64, 64, 3, 8807, "201eb33a476da958f1e9bc00f36522fb", "a99262493240e9b3d4dac8607425c19b"},
     {'D', 12, 64, 64, 3, 11148, "bb322017e62320263501868b39e9683c", "db46f087f44ef486bc6071e5d9e78f40"},
     {'D', 3, 64, 64, 3, 5650, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"},
 };
 
 /// The frames of a golden video, in linear layout.
-std::string generate(const GoldenVideo& video);
+inline Bytes frames_of(const GoldenVideo& v) {
+  switch (v.generator) {
+    case 'A': return generate_a(v.width, v.height, v.frames);
+    case 'B': return generate_b(v.width, v.height, v.frames);
+    default: return generate_d(v.seed, v.width, v.height, v.frames);
+  }
+}
 
 }  // namespace c63::test
