@@ -20,8 +20,8 @@ struct BdResult {
 };
 
 /// Bjøntegaard's deltas: mean distance of the curves over the part they share, rates on a logarithmic scale, curves
-/// interpolated by monotone cubics (PCHIP, Fritsch-Carlson slopes, three-point ends) as the JCT-VC common test conditions
-/// have it since JCTVC-L1100. The points may come in any order.
+/// interpolated by monotone cubics (PCHIP, Fritsch-Carlson slopes, three-point ends) as the spreadsheets of the JCT-VC
+/// common test conditions have it. The points may come in any order.
 [[nodiscard]] BdResult bjontegaard_delta(std::span<const RdPoint> anchor, std::span<const RdPoint> test);
 
 }  // namespace c63::tools

@@ -20,7 +20,18 @@ const std::vector<RdPoint> kTest = {{9787.80, 40.121}, {4469.00, 38.651}, {2451.
 const std::vector<RdPoint> kEtroAnchor = {{686.76, 40.28}, {309.58, 37.18}, {157.11, 34.24}, {85.95, 31.42}};
 const std::vector<RdPoint> kEtroTest = {{893.34, 40.39}, {407.8, 37.21}, {204.93, 34.17}, {112.75, 31.24}};
 
-TEST(BdRateTest, EqualsPublishedExamples) {
+// From the spreadsheet of JCTVC-E137, whose BD-rate is the piecewise cubic one, with its printed results, as the tests of
+// Netflix' VMAF quote them (python/test/bd_rate_calculator_test.py; there as fractions).
+TEST(BdRateTest, EqualsTheSpreadsheetOfTheJctVc) {
+  const std::vector<RdPoint> anchor = {{108048.8736, 43.6471}, {61279.976, 40.3953}, {33905.6656, 37.247}, {18883.6928, 34.2911}};
+  const std::vector<RdPoint> test = {{108061.2784, 43.6768}, {61299.9936, 40.4232}, {33928.7472, 37.2761}, {18910.912, 34.3147}};
+  EXPECT_NEAR(bjontegaard_delta(anchor, test).rate_percent.value(), -0.465215420752807, 1e-10);
+  const std::vector<RdPoint> anchor_2 = {{40433.8848, 37.5761}, {7622.7456, 35.3756}, {2394.488, 33.8977}, {1017.6184, 32.0603}};
+  const std::vector<RdPoint> test_2 = {{40370.12, 37.5982}, {7587.0024, 35.4025}, {2390.0944, 33.9194}, {1017.0984, 32.0822}};
+  EXPECT_NEAR(bjontegaard_delta(anchor_2, test_2).rate_percent.value(), -1.8779823450567612, 1e-10);
+}
+
+TEST(BdRateTest, AgreesWithOtherPrograms) {
   const BdResult erlangen = bjontegaard_delta(kAnchor, kTest);
   EXPECT_NEAR(erlangen.rate_percent.value(), -4.4174854, 1e-6);
   EXPECT_NEAR(erlangen.quality.value(), 0.1196928, 1e-6);
