@@ -2,9 +2,11 @@
 
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include "bench/registry.h"
 #include "c63/error.h"
+#include "common/exit_code.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Measures parts of c63.", "c63bench");
@@ -13,13 +15,16 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? c63::tools::kExitDone : c63::tools::kExitUsage;
   } catch (const c63::Error& error) {
     std::cerr << "c63bench: " << error.what() << '\n';
-    return error.kind() == c63::ErrorKind::device ? 8 : 1;
+    return c63::tools::exit_code(error.kind());
+  } catch (const std::bad_alloc&) {
+    std::cerr << "c63bench: out of memory\n";
+    return c63::tools::kExitMemory;
   } catch (const std::exception& error) {
     std::cerr << "c63bench: " << error.what() << '\n';
-    return 1;
+    return c63::tools::kExitInternal;
   }
-  return 0;
+  return c63::tools::kExitDone;
 }

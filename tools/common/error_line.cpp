@@ -47,28 +47,6 @@ std::string_view advice_for(ErrorKind kind) {
 
 }  // namespace
 
-ExitCode exit_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::internal:
-      return kExitInternal;
-    case ErrorKind::usage:
-      return kExitUsage;
-    case ErrorKind::input:
-      return kExitInput;
-    case ErrorKind::limit:
-      return kExitLimit;
-    case ErrorKind::output:
-      return kExitOutput;
-    case ErrorKind::memory:
-      return kExitMemory;
-    case ErrorKind::device:
-      return kExitDevice;
-    case ErrorKind::comparison:
-      return kExitComparison;
-  }
-  return kExitInternal;
-}
-
 std::string_view advice(const Error& error) {
   const auto found = std::find_if(kAdviceById.begin(), kAdviceById.end(),
                                   [&](const auto& entry) { return error.id().starts_with(entry.first); });

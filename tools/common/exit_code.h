@@ -17,6 +17,26 @@ enum ExitCode : int {
   kExitDevice = 8,
 };
 
-[[nodiscard]] ExitCode exit_code(ErrorKind kind);
+[[nodiscard]] constexpr ExitCode exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::internal:
+      return kExitInternal;
+    case ErrorKind::usage:
+      return kExitUsage;
+    case ErrorKind::input:
+      return kExitInput;
+    case ErrorKind::limit:
+      return kExitLimit;
+    case ErrorKind::output:
+      return kExitOutput;
+    case ErrorKind::memory:
+      return kExitMemory;
+    case ErrorKind::device:
+      return kExitDevice;
+    case ErrorKind::comparison:
+      return kExitComparison;
+  }
+  return kExitInternal;
+}
 
 }  // namespace c63::tools
