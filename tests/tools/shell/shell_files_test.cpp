@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "support/shared_data.h"
@@ -52,6 +53,50 @@ bool has_word(const std::string& list, const std::string& word) {
   return false;
 }
 
+/// The options that --help lists, which CLI11 writes without our descriptions of the option tree.
+std::set<std::string> options_of_help(const std::string& command) {
+  const auto help = test::shell("'" C63_BIN_DIR "/" + command + " --help");
+  EXPECT_EQ(help.exit_code, 0);
+  std::set<std::string> names;
+  std::istringstream lines(help.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  -")) continue;
+    std::istringstream list(line.substr(2, line.find(' ', 2) - 2));
+    for (std::string name; std::getline(list, name, ',');) names.insert(name.substr(0, name.find('{')));
+  }
+  return names;
+}
+
+/// A name as a manual page writes it.
+std::string in_manual(const std::string& name) {
+  std::string written = "\\fB";
+  for (const char c : name) written += c == '-' ? std::string("\\-") : std::string(1, c);
+  return written + "\\fR";
+}
+
+TEST_P(ShellFilesTest, EveryOptionOfHelpIsCovered) {
+  const std::string page = text_of(manual(GetParam()));
+  const auto expect_covered = [&](const std::set<std::string>& names, const std::string& offered) {
+    for (const std::string& name : names) {
+      EXPECT_TRUE(has_word(offered, name)) << name << " is not completed: " << offered;
+      EXPECT_NE(page.find(in_manual(name)), std::string::npos) << name << " is not in the manual page";
+    }
+  };
+  const auto names = options_of_help(GetParam() + "'");
+  EXPECT_GT(names.size(), 8U);
+  for (const char* common : {"--help", "--version", "-v", "--verbose", "--quiet", "--threads", "--progress", "--config"}) {
+    EXPECT_TRUE(names.contains(common)) << common;
+  }
+  expect_covered(names, complete(GetParam(), {"-"}));
+  const auto tree = nlohmann::json::parse(test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --describe-options").output);
+  for (const auto& sub : tree["subcommands"]) {
+    const std::string name = sub["name"];
+    const auto own = options_of_help(GetParam() + "' " + name);
+    EXPECT_GT(own.size(), 1U) << name;
+    expect_covered(own, complete(GetParam(), {name, "-"}));
+  }
+}
+
 TEST_P(ShellFilesTest, EveryOptionIsCovered) {
   const auto tree = test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --describe-options");
   ASSERT_EQ(tree.exit_code, 0);
@@ -75,9 +120,7 @@ TEST_P(ShellFilesTest, EveryOptionIsCovered) {
   }
   for (const auto& option : options) {
     for (const std::string name : option["names"]) {
-      std::string written = "\\fB";
-      for (const char c : name) written += c == '-' ? std::string("\\-") : std::string(1, c);
-      EXPECT_NE(page.find(written + "\\fR"), std::string::npos) << name << " is not in the manual page";
+      EXPECT_NE(page.find(in_manual(name)), std::string::npos) << name << " is not in the manual page";
     }
     EXPECT_FALSE(option["description"].get<std::string>().empty());
   }
