@@ -14,11 +14,11 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->type_name("FILE")
       ->group(group);
   app.add_option("-f,--frames", o.max_frames, "Write no more frames than this; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--seek", o.decoder.first_frame, "Start writing at that frame, counted from 0")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   add_frame_rate_option(app, "Frames per second for the header of .y4m; 25 without it", [&o](FrameRate rate) {

@@ -35,11 +35,11 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
     o.source.rate = rate;
   })->group(group);
   app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--seek", o.first_frame, "Skip that many frames of the input")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   static const std::map<std::string, SourceFormat> kFormats = {{"auto", SourceFormat::automatic},

@@ -110,7 +110,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
   app.add_option("-w,--width", o.sequence.width, "Width")->type_name("N")->capture_default_str()->group(picture);
   app.add_option("-h,--height", o.sequence.height, "Height")->type_name("N")->capture_default_str()->group(picture);
   app.add_option("-f,--frames", o.sequence.frames, "Number of frames")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->capture_default_str()
       ->group(picture);

@@ -66,7 +66,8 @@ TEST_F(ExitCodes, UnknownOptionIsWrongUsage) {
 TEST_F(ExitCodes, WrongValuesAreWrongUsage) {
   const std::vector<std::vector<std::string>> cases = {
       {"-q", "abc"},       {"--me", "none"},     {"--fps", "0"},    {"--fps", "x"},    {"--backend", "opencl"},
-      {"--threads", "-1"}, {"--input-res", "7"}, {"--repeat", "0"}, {"--simd", "mmx"}, {"-w", "99999999999"}};
+      {"--threads", "-1"}, {"--input-res", "7"}, {"--repeat", "0"}, {"--simd", "mmx"}, {"-w", "99999999999"},
+      {"-f", "-1"},        {"--seek", "99999999999999999999"}, {"--max-pixels", "-1"}, {"--max-memory", "-1"}};
   for (const auto& wrong : cases) {
     std::vector<std::string> command = {"-o", path("out.c63"), input_};
     command.insert(command.end(), wrong.begin(), wrong.end());

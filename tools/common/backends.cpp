@@ -100,6 +100,9 @@ SelectedBackend cpu_backend() { return {open_cpu_backend}; }
 SelectedBackend select_backend(const BackendChoice& choice, const std::function<void(const std::string&)>& note) {
   if (choice.name == "cpu") {
     if (!choice.devices.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "--device names GPUs, --backend the CPU");
+    if (!choice.motion_kernel.empty()) {
+      throw Error(ErrorKind::usage, "C63-USAGE", "--me-kernel names a kernel of the GPU, --backend the CPU");
+    }
     return cpu_backend();
   }
   const bool demanded = choice.name == "cuda" || !choice.devices.empty();

@@ -17,6 +17,7 @@
 #include "c63/version.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
+#include "common/values.h"
 
 namespace c63::tools {
 namespace {
@@ -90,6 +91,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     write_stdout(std::string(e.what()) + "\n");
     return kExitDone;
+  } catch (const CLI::ConfigError& e) {
+    // CLI11 calls the file "INI" and does not say what is wrong with the word it names last.
+    const std::string what = e.what();
+    throw Error(ErrorKind::usage, "C63-USAGE", "no option for " + what.substr(what.rfind(' ') + 1) + " in the file of --config");
   } catch (const CLI::ParseError& e) {
     throw Error(ErrorKind::usage, "C63-USAGE", e.what());
   }
@@ -194,7 +199,7 @@ void write_stdout(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw Error(ErrorKind::output, "C63-WRITE",
-                fmt::format("cannot write to standard output: {}", std::strerror(errno)), {.file = "-"});
+                fmt::format("cannot write to standard output: {}", std::strerror(errno)), {.file = "stdout"});
   }
 }
 
@@ -212,12 +217,14 @@ std::vector<std::string> simd_level_names() {
 
 void add_limit_options(CLI::App& app, Limits& limits) {
   app.add_option("--max-pixels", limits.max_pixels, "Refuse pictures with more pixels")
+      ->check(whole_number(1))
       ->type_name("N")
       ->capture_default_str()
       ->group("Limits");
   app.add_option("--max-memory", limits.max_memory,
                  "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
       ->transform(CLI::AsSizeValue(true))
+      ->check(whole_number(1))
       ->type_name("BYTES")
       ->capture_default_str()
       ->group("Limits");

@@ -67,8 +67,9 @@ struct EncodeReport {
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
 /// Version, compiler and machine, for any program's JSON.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
-/// Writes indented JSON to a file ("-": stdout). Throws Error (output).
+/// Writes indented JSON to a file ("-": stdout) and commits it. Throws Error (output).
 void write_json(const std::string& path, const nlohmann::ordered_json& json);
+void write_json(OutputFile& file, const nlohmann::ordered_json& json);
 
 /// One row per frame.
 class FrameCsv {

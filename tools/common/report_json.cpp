@@ -113,6 +113,10 @@ ordered_json to_json(const EncodeReport& report) {
 
 void write_json(const std::string& path, const ordered_json& json) {
   OutputFile file(path);
+  write_json(file, json);
+}
+
+void write_json(OutputFile& file, const ordered_json& json) {
   // A file's name may be any bytes; JSON is UTF-8.
   file.write(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   file.commit();

@@ -1,6 +1,5 @@
 #include "common/values.h"
 
-#include <CLI/Validators.hpp>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -9,8 +8,9 @@
 namespace c63::tools {
 namespace {
 
-std::optional<int> integer_from(std::string_view text) {
-  int value = 0;
+template <typename Integer = int>
+std::optional<Integer> integer_from(std::string_view text) {
+  Integer value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -45,6 +45,19 @@ std::optional<std::pair<int, int>> size_from(const std::string& text) {
   const auto height = integer_from(std::string_view(text).substr(cross + 1));
   if (!width || !height) return std::nullopt;
   return std::pair{*width, *height};
+}
+
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        const auto value = integer_from<std::int64_t>(text);
+        if (value && *value >= low && *value <= high) return {};
+        const std::string range = high == std::numeric_limits<std::int64_t>::max()
+                                      ? "from " + std::to_string(low) + " on"
+                                      : "from " + std::to_string(low) + " to " + std::to_string(high);
+        return "\"" + text + "\" is no whole number " + range;
+      },
+      "");
 }
 
 CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +18,11 @@ namespace c63::tools {
 
 /// "352x288"; nothing for what does not look like it. The sides may be any integers.
 [[nodiscard]] std::optional<std::pair<int, int>> size_from(const std::string& text);
+
+/// Lets whole numbers from `low` to `high` through. CLI11 itself takes "-1" for the largest unsigned number, and numbers
+/// that are too large for the largest there is.
+[[nodiscard]] CLI::Validator whole_number(std::int64_t low = 0,
+                                          std::int64_t high = std::numeric_limits<std::int64_t>::max());
 
 /// Adds --fps.
 CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,

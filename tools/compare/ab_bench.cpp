@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "common/exit_code.h"
 #include "common/md5.h"
 #include "compare/video_input.h"
 #include "io/frame_writer.h"
@@ -45,6 +46,17 @@ std::string digest_of(const std::string& path) {
   return hex(md5.finish());
 }
 
+/// c63enc's exit codes are ours, too; of other programs we know only that they failed with this input.
+ErrorKind kind_of_failure(const Configuration& configuration, int code) {
+  if (!configuration.external) {
+    for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::usage, ErrorKind::limit, ErrorKind::output,
+                                 ErrorKind::memory, ErrorKind::device, ErrorKind::comparison}) {
+      if (exit_code(kind) == code) return kind;
+    }
+  }
+  return ErrorKind::input;
+}
+
 bool is_raw(const std::string& path) {
   return path.ends_with(".yuv") || path.ends_with(".raw") || path.ends_with(".i420") || path.ends_with(".yuv420p");
 }
@@ -56,12 +68,19 @@ AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& res
       encoder_(options.encoder.empty() ? program_folder() + "/c63enc" : options.encoder) {
   const bool needed = std::any_of(result.configurations.begin(), result.configurations.end(),
                                   [](const Configuration& c) { return !c.external; });
-  if (needed && access(encoder_.c_str(), X_OK) != 0) {
+  if (needed && (access(encoder_.c_str(), X_OK) != 0 || fs::is_directory(encoder_))) {
     throw Error(ErrorKind::usage, "C63-AB-ENCODER", "there is no c63enc to run; name it with --c63enc", {.file = encoder_});
   }
 }
 
 void AbBench::prepare_inputs() {
+  if (!options_.keep.empty()) {
+    std::error_code fault;
+    fs::create_directories(options_.keep, fault);
+    if (fault) {
+      throw Error(ErrorKind::output, "C63-WRITE-OPEN", "cannot make the folder: " + fault.message(), {.file = options_.keep});
+    }
+  }
   for (const std::string& path : options_.inputs) prepare_input(path);
 }
 
@@ -96,23 +115,23 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
   const AbInput& input = result_.inputs[point.input];
   const Configuration& configuration = result_.configurations[point.configuration];
   const std::string rate = fmt::format("{}/{}", input.format.rate.numerator, input.format.rate.denominator);
+  const std::string text = fill_in(configuration.text, {{"in", shell_quoted(input.path)},
+                                                        {"out", shell_quoted(output)},
+                                                        {"qp", point.quantizer},
+                                                        {"w", std::to_string(input.format.width)},
+                                                        {"h", std::to_string(input.format.height)},
+                                                        {"fps", rate},
+                                                        {"frames", std::to_string(input.frames)}});
   if (configuration.external) {
     if (configuration.text.find("{in}") == std::string::npos) stdin_path = input.path;
     if (configuration.text.find("{out}") == std::string::npos) stdout_path = output;
-    return fill_in(configuration.text, {{"in", shell_quoted(input.path)},
-                                        {"out", shell_quoted(output)},
-                                        {"qp", point.quantizer},
-                                        {"w", std::to_string(input.format.width)},
-                                        {"h", std::to_string(input.format.height)},
-                                        {"fps", rate},
-                                        {"frames", std::to_string(input.frames)}});
+    return text;
   }
   // What the user gives comes last: it wins over --no-psnr.
   return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr{} --csv {} --json {} -i {} -o {} {}",
                      shell_quoted(encoder_), input.format.width, input.format.height, rate,
-                     point.quantizer.empty() ? "" : " --qp " + point.quantizer, shell_quoted(folder_.file("frames.csv")),
-                     shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output),
-                     configuration.text);
+                     point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("frames.csv")),
+                     shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output), text);
 }
 
 std::string AbBench::result_file(const std::string& output) const {
@@ -127,7 +146,10 @@ std::string AbBench::result_file(const std::string& output) const {
 
 void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   std::ifstream file(folder_.file("run.json"));
-  const auto json = nlohmann::ordered_json::parse(file);
+  const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  if (json.is_discarded()) {
+    throw Error(ErrorKind::usage, "C63-AB-ENCODER", "it wrote no report; is it a c63enc?", {.file = encoder_});
+  }
   const auto& result = json.at("result");
   point.backend = result.at("backend");
   point.start_up_s = result.at("start_up_s");
@@ -152,14 +174,15 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
 
 void AbBench::keep(const AbPoint& point, const std::string& file) const {
   if (options_.keep.empty()) return;
-  fs::create_directories(options_.keep);
   const std::string stem = fs::path(result_.inputs[point.input].name).stem().string();
   const std::string extension = result_.configurations[point.configuration].external ? fs::path(file).extension().string() : ".c63";
   const std::string quantizer = point.quantizer.empty() ? "" : "-qp" + point.quantizer;
-  fs::copy_file(file,
-                fs::path(options_.keep) /
-                    fmt::format("{}-{}{}{}", stem, result_.configurations[point.configuration].name, quantizer, extension),
-                fs::copy_options::overwrite_existing);
+  std::string name = fmt::format("{}-{}{}{}", stem, result_.configurations[point.configuration].name, quantizer, extension);
+  std::ranges::replace(name, '/', '_');
+  const fs::path target = fs::path(options_.keep) / name;
+  std::error_code fault;
+  fs::copy_file(file, target, fs::copy_options::overwrite_existing, fault);
+  if (fault) throw Error(ErrorKind::output, "C63-WRITE-FAILED", fault.message(), {.file = target.string()});
 }
 
 void AbBench::take_result(Work& work) {
@@ -200,8 +223,7 @@ void AbBench::run_once(Work& work, bool measured) {
   session_.log->debug("{}", command);
   const ProcessResult process = run_process(command, stdin_path, stdout_path, folder_.path());
   if (process.exit_code != 0) {
-    const auto kind = process.exit_code == 8 ? ErrorKind::device : ErrorKind::input;
-    throw Error(kind, "C63-AB-COMMAND",
+    throw Error(kind_of_failure(configuration, process.exit_code), "C63-AB-COMMAND",
                 fmt::format("{} ended with {}: {} (command: {})", configuration.name, process.exit_code,
                             last_line(process.error_output), command));
   }
@@ -271,6 +293,10 @@ void AbBench::make_pictures() {
     shown.push_back(point.digest);
     const AbInput& input = result_.inputs[point.input];
     const std::int64_t wanted = options_.picture_frame >= 0 ? options_.picture_frame : std::min<std::int64_t>(10, input.frames - 1);
+    if (wanted >= input.frames) {
+      session_.log->warn("{}: no picture, there is no frame {}", input.name, wanted);
+      continue;
+    }
     MotionStream stream(path,
                         open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
                                            .height = input.format.height, .limits = options_.limits}),

@@ -6,6 +6,7 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "c63/error.h"
@@ -60,8 +61,12 @@ void check_command_line(const Session& session, const AbOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  OutputFile file(path);
+/// Opened before the first run: a name that cannot be written must not cost an hour's results.
+std::unique_ptr<OutputFile> open_output(const std::string& path) {
+  return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
+}
+
+void write_text(OutputFile& file, const std::string& text) {
   file.write(text);
   file.commit();
 }
@@ -93,22 +98,22 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("-w,--width", o.width, "Width of raw video")->check(CLI::PositiveNumber)->type_name("PIXELS")->group(group);
-  app.add_option("-h,--height", o.height, "Height of raw video")->check(CLI::PositiveNumber)->type_name("PIXELS")->group(group);
+  app.add_option("-w,--width", o.width, "Width of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(group);
+  app.add_option("-h,--height", o.height, "Height of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(group);
   add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
   app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
   app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) where sides that are c63enc write different bytes")->group(group);
   app.add_flag("--pictures,!--no-pictures", o.pictures, "Show motion in the report (on by default)")->group(group);
   app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one beside this program")
@@ -131,17 +136,18 @@ int run_ab(const Session& session, const AbOptions& o) {
                                      [](const Configuration& c) { return c.external; });
   result.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
   result.devices = list_devices();
+  const auto html = open_output(o.html);
+  const auto csv = open_output(o.csv);
+  const auto json = open_output(o.json);
   AbBench bench(session, o, result);
   bench.prepare_inputs();
   if (!bench.run_points()) return kExitDone;  // stopped: half a comparison is none
   compare_points(result);
   write_stdout(ab_text(result));
-  if (!o.html.empty()) {
-    if (o.pictures && can_write_png()) bench.make_pictures();
-    write_text(o.html, ab_html(result));
-  }
-  if (!o.csv.empty()) write_text(o.csv, ab_csv(result));
-  if (!o.json.empty()) write_json(o.json, ab_json(result));
+  if (html && o.pictures && can_write_png()) bench.make_pictures();
+  if (html) write_text(*html, ab_html(result));
+  if (csv) write_text(*csv, ab_csv(result));
+  if (json) write_json(*json, ab_json(result));
   const bool different = std::any_of(result.bytes.begin(), result.bytes.end(), [](const AbBytes& b) { return !b.identical; }) ||
                          std::any_of(result.points.begin(), result.points.end(), [](const AbPoint& p) { return !p.reproducible; });
   if (o.bit_exact && different) {

@@ -4,6 +4,7 @@
 
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "c63/error.h"
@@ -65,6 +66,7 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
       throw Error(ErrorKind::usage, "C63-USAGE", "--heatmap shows one video; name one beside the reference");
     }
   }
+  if (o.min_psnr && std::isnan(*o.min_psnr)) throw Error(ErrorKind::usage, "C63-USAGE", "--min-psnr takes a number");
   std::vector<NamedPath> inputs = {{"the reference", o.reference}};
   for (const std::string& other : o.others) inputs.push_back({"a video", other});
   if (std::count_if(inputs.begin(), inputs.end(), [](const NamedPath& p) { return p.path == "-"; }) > 1 ||
@@ -109,22 +111,22 @@ void add_options(CLI::App& app, MetricRunOptions& o) {
       ->group(group);
   app.add_option("videos", o.others, "Videos to compare")->type_name("FILE...")->group(group);
   auto* width = app.add_option("-w,--width", o.width, "Width of raw video")
-                    ->check(CLI::PositiveNumber)
+                    ->check(whole_number(1, 65535))
                     ->type_name("PIXELS")
                     ->group(group);
   auto* height = app.add_option("-h,--height", o.height, "Height of raw video")
-                     ->check(CLI::PositiveNumber)
+                     ->check(whole_number(1, 65535))
                      ->type_name("PIXELS")
                      ->group(group);
   width->needs(height);
   height->needs(width);
   add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
   app.add_option("-f,--frames", o.max_frames, "Compare no more frames than this; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);

@@ -98,7 +98,12 @@ std::string shell_quoted(const std::string& text) {
 }
 
 WorkFolder::WorkFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "c63cmp-XXXXXX").string();
+  std::error_code no_folder;
+  path_ = (std::filesystem::temp_directory_path(no_folder) / "c63cmp-XXXXXX").string();
+  if (no_folder) {
+    throw Error(ErrorKind::output, "C63-WRITE-OPEN",
+                "no folder for temporary files (TMPDIR, /tmp): " + no_folder.message());
+  }
   if (mkdtemp(path_.data()) == nullptr) {
     throw Error(ErrorKind::output, "C63-WRITE-OPEN", std::string("cannot make a temporary folder: ") + std::strerror(errno),
                 {.file = path_});

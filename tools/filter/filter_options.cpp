@@ -114,7 +114,7 @@ void add_options(CLI::App& app, FilterOptions& o) {
   CLI::App* shift = add_command(app, o, FilterCommand::shift, "shift", "Shift of every frame against one, to sub-pixel",
                                 "CSV of frame, dx, dy (default: standard output)", false);
   shift->add_option("--reference", o.reference, "The frame that the others are compared with")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
 

@@ -104,8 +104,9 @@ class JsonOutput final : public MotionOutput {
   nlohmann::ordered_json frames_ = nlohmann::ordered_json::array();
 };
 
+/// A page holds every frame: smaller pictures than where there is one.
 int scale_of(const MotionOptions& o, const MotionFrame& frame) {
-  return o.scale > 0 ? o.scale : std::clamp(1100 / frame.blocks.width, 1, 4);
+  return o.scale > 0 ? o.scale : std::clamp((o.format == "html" ? 720 : 1100) / frame.blocks.width, 1, 4);
 }
 
 /// One picture for each kind of heat that is asked for, at least one.
@@ -135,6 +136,10 @@ Image beside_each_other(const std::vector<Image>& images) {
   return all;
 }
 
+[[noreturn]] void fail_without_frame(std::int64_t frame) {
+  throw Error(ErrorKind::usage, "C63-MV-FRAME", fmt::format("there is no frame {}", frame));
+}
+
 class PictureOutput final : public MotionOutput {
  public:
   explicit PictureOutput(const MotionOptions& o) : options_(o) { check_picture_name(o.output); }
@@ -145,11 +150,9 @@ class PictureOutput final : public MotionOutput {
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (!done_) {
-      throw Error(ErrorKind::usage, "C63-MV-FRAME",
-                  options_.frame >= 0 ? fmt::format("there is no frame {}", options_.frame)
-                                      : std::string("no frame has vectors; name one with --frame"));
-    }
+    if (done_) return;
+    if (options_.frame >= 0) fail_without_frame(options_.frame);
+    throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame has vectors; name one with --frame");
   }
 
  private:
@@ -170,6 +173,7 @@ class PageOutput final : public MotionOutput {
     frames_.push_back(std::move(shown));
   }
   void finish(const MotionSummary& summary) override {
+    if (frames_.empty() && options_.frame >= 0) fail_without_frame(options_.frame);
     file_.write(motion_page(options_.input, options_.types, frames_, summary));
     file_.commit();
   }

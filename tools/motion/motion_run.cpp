@@ -3,11 +3,13 @@
 #include <CLI/Validators.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
+#include "common/values.h"
 #include "io/frame_source.h"
 #include "motion/motion_outputs.h"
 #include "motion/motion_stream.h"
@@ -62,7 +64,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--frame", o.frame, "Frame of the picture; without it the first that has vectors")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--type", o.types, "What to show: mv (arrows), sad and bits (heat); a picture of each, side by side")
@@ -76,9 +78,9 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--seek", o.first_frame, "Skip that many frames")->check(CLI::NonNegativeNumber)->type_name("N")->group(group);
+  app.add_option("--seek", o.first_frame, "Skip that many frames")->check(whole_number())->type_name("N")->group(group);
   app.add_option("-f,--frames", o.max_frames, "Look at no more frames than this; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->group(group);
   app.add_option("--source", o.source, "The video that was encoded: SADs are of it instead of the reconstruction")
@@ -127,6 +129,10 @@ int run_motion(const Session& session, const MotionOptions& given) {
   }
   progress->finish();
   if (!any) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = o.input});
+  if (taken == 0 && !session.stop.stop_requested()) {
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "no frame after the first " + std::to_string(o.first_frame),
+                {.file = o.input});
+  }
   if (output) output->finish(summary);
   // Standard output belongs to the data where they go there.
   if (o.output == "-") {

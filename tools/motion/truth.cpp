@@ -64,6 +64,7 @@ MotionTruth::MotionTruth(const std::string& path) {
     frames_[*frame].push_back({*x, *y, *mv_x, *mv_y});
   }
   if (file.bad()) fail(0, "cannot be read");
+  if (frames_.empty()) fail(0, fmt::format("no vector in it; it should begin with \"{}\"", kHeader));
 }
 
 std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const {

@@ -45,6 +45,7 @@ TEST_F(MetricProgramTest, ADifferenceIsNamedAndFailsWhereItMay) {
   EXPECT_NE(result.output.find("C63-CMP-DIFFERENT"), std::string::npos) << result.output;
   EXPECT_EQ(run("--min-psnr 20 '" + a_ + "' '" + b + "'").exit_code, 0);
   EXPECT_EQ(run("--min-psnr 90 '" + a_ + "' '" + b + "'").exit_code, 3);
+  EXPECT_EQ(run("--min-psnr nan '" + a_ + "' '" + b + "'").exit_code, 2) << "a threshold that nothing misses";
 }
 
 TEST_F(MetricProgramTest, CountsAndSizesThatDoNotFitAreRefused) {
