@@ -27,6 +27,9 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   app.add_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then")
       ->group(group);
   app.add_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion")->group(group);
+  app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("--backend", o.backend, "Where to decode")
       ->check(CLI::IsMember({"auto", "cpu"}))
       ->type_name("NAME")

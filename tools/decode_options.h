@@ -16,6 +16,7 @@ struct DecodeOptions {
   FrameRate rate;               ///< for the header of Y4M; the stream has none
   bool md5 = false;
   bool statistics = false;
+  std::string trace;
   std::string backend = "auto";
   DecoderSettings decoder;
 };

@@ -11,6 +11,7 @@
 #include "common/exit_code.h"
 #include "common/md5.h"
 #include "common/paths.h"
+#include "common/trace_file.h"
 #include "io/byte_source.h"
 #include "io/frame_writer.h"
 #include "stream_statistics.h"
@@ -26,7 +27,7 @@ void check_command_line(const Session& session, const DecodeOptions& o) {
   if (o.output == "-" && o.md5) {
     throw Error(ErrorKind::usage, "C63-USAGE", "standard output cannot carry both the video and --md5");
   }
-  check_distinct_files({{"the input", o.input}}, {{"the output", o.output}, {"--log-file", session.common.log.file}});
+  check_distinct_files({{"the input", o.input}}, {{"the output", o.output}, {"--trace", o.trace}, {"--log-file", session.common.log.file}});
 }
 
 /// Takes the decoded frames to where they go.
@@ -104,6 +105,8 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   const ErrorPlace place{.file = options.input == "-" ? "stdin" : options.input};
 
   DecodeSink sink(options, what);
+  TraceFile trace(options.trace);
+  options.decoder.trace = trace.sink();
   const DecodeSummary summary = decode_and_keep(session, options, sink, place);
   if (sink.frames() > 0) {
     sink.commit();
@@ -113,6 +116,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
                                    : fmt::format("no frame after the first {}", options.decoder.first_frame),
                 place);
   }
+  trace.commit(*session.log);
   if (options.md5) {
     write_stdout(hex(sink.digest()) + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
   }

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "c63/trace.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/md5.h"
 #include "common/paths.h"
 #include "common/report.h"
+#include "common/trace_file.h"
 #include "encode_outputs.h"
 
 namespace c63::tools {
@@ -153,12 +153,8 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
 
 Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
-  std::unique_ptr<OutputFile> trace_file;
-  TraceRecorder trace;
-  if (!options_.trace.empty()) {
-    trace_file = std::make_unique<OutputFile>(options_.trace);
-    options_.encoder.trace = &trace;
-  }
+  TraceFile trace(options_.trace);
+  options_.encoder.trace = trace.sink();
   Pass pass;
   try {
     pass = encode(backend, &outputs);
@@ -172,10 +168,7 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
     throw;
   }
   options_.encoder.trace = nullptr;
-  if (trace_file) {
-    trace_file->write(trace.chrome_json());
-    trace_file->commit();
-  }
+  trace.commit(*session_.log);
   if (outputs.frames() > 0) {
     outputs.commit();
   } else if (!pass.totals.summary.stopped) {

@@ -33,6 +33,7 @@ struct Slot {
   PaddedPicture picture;  ///< the input
   FramePlan plan;
   EncodedFrame frame;
+  Clock::time_point submitted;
   bool finished = false;
   std::exception_ptr fault;
 };
@@ -50,6 +51,7 @@ struct Lane {
   std::array<PaddedPicture, 2> pictures;  ///< reconstruction and reference, in turns
   PaddedPicture prediction;
   Searchers searchers;
+  TraceRow trace;  ///< whoever runs the lane tells it
 
   // Counters of frames; what a frame uses is its count modulo how many there are. Guarded by the backend's mutex.
   std::int64_t submitted = 0;
@@ -82,12 +84,14 @@ class CpuBackend final : public Backend {
       for (PaddedPicture& picture : lane.pictures) picture = PaddedPicture(geometry);
       if (settings.keep_prediction) lane.prediction = PaddedPicture(geometry);
       lane.searchers = coder_.make_searchers();
+      lane.trace = TraceRow(settings.trace, TraceTrack::lane, static_cast<int>(&lane - lanes_.data()));
     }
   }
 
   ~CpuBackend() override {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return tasks_ == 0; });
+    for (Lane& lane : lanes_) lane.trace.did("no input");
   }
 
   [[nodiscard]] std::string description() const override {
@@ -110,6 +114,7 @@ class CpuBackend final : public Backend {
       slot.frame.index = f.plan.index;
       slot.frame.key = f.plan.key;
       slot.frame.statistics.times.read = f.read_ms;
+      slot.submitted = Clock::now();
       slot.finished = false;
       slot.fault = nullptr;
       {
@@ -177,6 +182,7 @@ class CpuBackend final : public Backend {
         count = lane.started++;
       }
       Slot& slot = lane.slot(count);
+      const std::int64_t frame = slot.plan.index;  // the slot may be another frame's once this one is written
       try {
         code(lane, count);
       } catch (...) {
@@ -185,21 +191,18 @@ class CpuBackend final : public Backend {
       // With a lane for every thread nobody waits for the next frame's search, and the symbols are still in the cache.
       if (lanes_.size() >= static_cast<std::size_t>(threads_)) {
         write(lane, count);
+        lane.trace.did("entropy", frame);
       } else {
-        start([this, &lane, count] { write(lane, count); });
+        start([this, &lane, count, frame] {
+          const auto index = static_cast<int>(&lane - lanes_.data());
+          const TraceScope trace(settings_.trace, "entropy", TraceTrack::entropy, index, frame);
+          write(lane, count);
+        });
       }
       const std::lock_guard lock(mutex_);
       lane.running = false;
       if (!may_run(lane)) return;
     }
-  }
-
-  /// Reports what ran from `start` to `end`.
-  void trace(const char* what, TraceTrack track, const Lane& lane, const Slot& slot, Clock::time_point start,
-             Clock::time_point end = Clock::now()) const {
-    if (settings_.trace == nullptr) return;
-    const auto index = static_cast<int>(&lane - lanes_.data());
-    settings_.trace->span({what, track, index, slot.plan.index, start, end});
   }
 
   template <typename Row>
@@ -215,9 +218,10 @@ class CpuBackend final : public Backend {
     const Geometry& geometry = coder_.geometry();
     Slot& slot = lane.slot(count);
     FrameStatistics& statistics = slot.frame.statistics;
-    const auto begin_load = Clock::now();
+    lane.trace.did("no input", -1, slot.submitted);
+    lane.trace.did("queued", slot.plan.index);  // for a thread, or for symbols
     slot.picture.lay_out();
-    trace("load", TraceTrack::lane, lane, slot, begin_load);
+    lane.trace.did("load", slot.plan.index);
     FrameSymbols& symbols = Lane::of(lane.symbols, count);
     symbols.key = slot.plan.key;
     const FrameJob job{.key = slot.plan.key,
@@ -278,9 +282,9 @@ class CpuBackend final : public Backend {
     statistics.times.motion = job.key ? 0 : milliseconds(searched - begin);
     statistics.times.transform = milliseconds(coded - searched);
     statistics.times.measure = milliseconds(end - coded);
-    if (!job.key) trace("search", TraceTrack::lane, lane, slot, begin, searched);
-    trace("code", TraceTrack::lane, lane, slot, searched, coded);
-    trace("measure", TraceTrack::lane, lane, slot, coded, end);
+    if (!job.key) lane.trace.did("search", slot.plan.index, searched);
+    lane.trace.did("code", slot.plan.index, coded);
+    lane.trace.did("measure", slot.plan.index, end);
   }
 
   /// Copies what the settings ask for beside the coded bytes.
@@ -310,7 +314,7 @@ class CpuBackend final : public Backend {
     Slot& slot = lane.slot(count);
     if (!slot.fault) {
       try {
-        write_bytes(lane, Lane::of(lane.symbols, count), slot);
+        write_bytes(Lane::of(lane.symbols, count), slot);
       } catch (...) {
         slot.fault = std::current_exception();
       }
@@ -325,7 +329,7 @@ class CpuBackend final : public Backend {
     if (run_again) start([this, &lane] { run(lane); });
   }
 
-  void write_bytes(const Lane& lane, const FrameSymbols& symbols, Slot& slot) const {
+  void write_bytes(const FrameSymbols& symbols, Slot& slot) const {
     const auto start_entropy = Clock::now();
     std::vector<std::uint8_t>& bytes = slot.frame.bytes;
     write_frame_header(bytes, coder_.geometry(), coder_.tables(), slot.plan.key);
@@ -333,7 +337,6 @@ class CpuBackend final : public Backend {
     write_frame_trailer(bytes);
     slot.frame.statistics.bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
     slot.frame.statistics.times.entropy = milliseconds_since(start_entropy);
-    trace("entropy", TraceTrack::entropy, lane, slot, start_entropy);
   }
 
   EncoderSettings settings_;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/trace.h"
 #include "pipeline/frame_chain.h"
 #include "pipeline/stream_reader.h"
 
@@ -44,9 +45,9 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
 }
 
 /// Decodes `coded` with a chain; faults and results are placed in the stream.
-DecodedFrame decode_in_stream(FrameChain& chain, const StreamFrame& coded) {
+DecodedFrame decode_in_stream(FrameChain& chain, const StreamFrame& coded, TraceRow& trace) {
   try {
-    DecodedFrame frame = chain.decode(coded.parsed);
+    DecodedFrame frame = chain.decode(coded.parsed, coded.index, trace);
     frame.index = coded.index;
     frame.offset = coded.offset;
     return frame;
@@ -66,19 +67,23 @@ class ParallelDecode {
         threads_(thread_count(settings)),
         reader_(source, settings.limits),
         parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
-        arena_(threads_, 0) {}
+        arena_(threads_, 0),
+        loop_(settings.trace, TraceTrack::loop) {
+    for (int i = 0; i < threads_; ++i) add_worker();
+  }
 
   ~ParallelDecode() {
     std::unique_lock lock(mutex_);
     for (Gop& gop : gops_) gop.coded.clear();
     changed_.wait(lock, [this] { return running_ == 0; });
+    for (Worker& worker : workers_) worker.trace.did("idle");
   }
 
   ParallelDecode(const ParallelDecode&) = delete;
   ParallelDecode& operator=(const ParallelDecode&) = delete;
 
   DecodeSummary run(const Decoder::Sink& sink, const std::stop_token& stop) {
-    const auto start = Clock::now();
+    const auto start = loop_.did("open");
     DecodeSummary summary;
     std::exception_ptr fault;
     bool more = true;
@@ -95,8 +100,10 @@ class ParallelDecode {
           more = false;
         }
         if (!more && !gops_.empty()) gops_.back().complete = true;
+        loop_.did("read");
       }
       auto frame = take_frame(/*wait=*/!more || !has_room());
+      loop_.did("wait");
       if (!frame) {
         if (!more && gops_.empty()) break;
         continue;
@@ -105,10 +112,12 @@ class ParallelDecode {
       summary.height = frame->height;
       if (frame->index < settings_.first_frame) continue;
       ++summary.frames;
+      const std::int64_t index = frame->index;
       sink(std::move(*frame));
+      loop_.did("write", index);
     }
     summary.bytes = reader_.offset();
-    summary.elapsed_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    summary.elapsed_ms = std::chrono::duration<double, std::milli>(loop_.did("finish") - start).count();
     if (fault && !summary.stopped && !wants_no_more(summary)) std::rethrow_exception(fault);
     return summary;
   }
@@ -123,6 +132,25 @@ class ParallelDecode {
     bool complete = false;  ///< all its coded frames are here
     bool running = false;
   };
+
+  /// A thread at work, as a trace shows it.
+  struct Worker {
+    TraceRow trace;
+    bool busy = false;
+  };
+
+  Worker& add_worker() {
+    return workers_.emplace_back(TraceRow(settings_.trace, TraceTrack::thread, static_cast<int>(workers_.size())));
+  }
+
+  /// The first worker that is not busy is so now. The mutex is held.
+  Worker& begin_work() {
+    const auto free = std::ranges::find(workers_, false, &Worker::busy);
+    Worker& worker = free != workers_.end() ? *free : add_worker();
+    worker.busy = true;
+    worker.trace.did("idle");
+    return worker;
+  }
 
   [[nodiscard]] bool wants_no_more(const DecodeSummary& summary) const {
     return settings_.max_frames >= 0 && summary.frames >= settings_.max_frames;
@@ -191,6 +219,7 @@ class ParallelDecode {
   /// Decodes what a GOP has, as far as there is room for it.
   void decode(Gop& gop) {
     std::unique_lock lock(mutex_);
+    Worker& worker = begin_work();
     while (!gop.coded.empty() && !gop.fault && gop.decoded.size() < max_decoded_) {
       const StreamFrame coded = std::move(gop.coded.front());
       gop.coded.pop_front();
@@ -198,7 +227,7 @@ class ParallelDecode {
       std::optional<DecodedFrame> decoded;
       std::exception_ptr fault;
       try {
-        decoded = decode_in_stream(gop.chain, coded);
+        decoded = decode_in_stream(gop.chain, coded, worker.trace);
       } catch (...) {
         fault = std::current_exception();
       }
@@ -207,6 +236,7 @@ class ParallelDecode {
       gop.fault = fault;
       changed_.notify_all();
     }
+    worker.busy = false;
     gop.running = false;
     --running_;
     changed_.notify_all();  // under the lock: the destructor may be what waits
@@ -252,6 +282,8 @@ class ParallelDecode {
 
   oneapi::tbb::global_control parallelism_;
   oneapi::tbb::task_arena arena_;
+  TraceRow loop_;
+  std::deque<Worker> workers_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Gop> gops_;  ///< in order of the stream
@@ -288,7 +320,8 @@ DecodeSummary Decoder::decode(std::span<const std::uint8_t> stream, const Sink& 
 
 struct FrameDecoder::State {
   explicit State(const DecoderSettings& decoder_settings)
-      : settings(decoder_settings), parser(settings.limits), chain(settings) {}
+      : settings(decoder_settings), parser(settings.limits), chain(settings),
+        trace(settings.trace, TraceTrack::thread) {}
 
   /// Decodes one frame; places of faults are from its start.
   DecodedFrame decode(std::span<const std::uint8_t> bytes) {
@@ -298,7 +331,8 @@ struct FrameDecoder::State {
                   {.offset = static_cast<std::int64_t>(parsed.size)});
     }
     if (index == 0) require_memory(settings, parsed.geometry);
-    DecodedFrame frame = chain.decode(parsed);
+    trace.did("idle");
+    DecodedFrame frame = chain.decode(parsed, index, trace);
     frame.index = index++;
     frame.offset = std::exchange(offset, offset + parsed.size);
     return frame;
@@ -307,6 +341,7 @@ struct FrameDecoder::State {
   DecoderSettings settings;
   FrameParser parser;
   FrameChain chain;
+  TraceRow trace;
   std::int64_t index = 0;
   std::uint64_t offset = 0;
 };

@@ -21,9 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 /// Bytes of buffers that a lane takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
 /// reference, 16-bit sums for the search, and one for what is small or coded.
@@ -66,9 +64,9 @@ int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
 class EncodeRun {
  public:
   EncodeRun(const EncoderSettings& settings, Backend& backend, FrameFeeder& feeder, SceneCuts* cuts,
-            std::int64_t first_frame)
-      : settings_(settings), backend_(backend), feeder_(feeder), scheduler_(settings.key_interval, first_frame, cuts),
-        lanes_(static_cast<std::size_t>(backend.lanes())) {}
+            std::int64_t first_frame, TraceRow& loop)
+      : settings_(settings), backend_(backend), feeder_(feeder), loop_(loop),
+        scheduler_(settings.key_interval, first_frame, cuts), lanes_(static_cast<std::size_t>(backend.lanes())) {}
 
   /// Calls `deliver` for finished frames of any lane until all are done. Faults of the source end the video before the
   /// frame they concern and are thrown when every frame before it has been delivered.
@@ -79,10 +77,8 @@ class EncodeRun {
     for (;;) {
       read_frames(stop, batch);
       if (!batch.empty()) {
-        {
-          const TraceScope trace(settings_.trace, "submit", TraceTrack::loop);
-          backend_.submit(batch);
-        }
+        backend_.submit(batch);
+        loop_.did("submit");
         for (const LaneFrame& frame : batch) ++lanes_[frame.lane].in_flight;
         in_flight += static_cast<int>(batch.size());
         continue;
@@ -90,7 +86,8 @@ class EncodeRun {
       if (in_flight == 0) break;
       // What is finished is taken together, so that the lanes' next frames are read together.
       do {
-        LaneResult result = collect();
+        LaneResult result = backend_.collect();
+        loop_.did("wait");
         --lanes_[result.lane].in_flight;
         --in_flight;
         deliver(std::move(result.frame));
@@ -125,11 +122,6 @@ class EncodeRun {
     return LaneFrame{lane, {index, index == *state.key}, 0};
   }
 
-  LaneResult collect() {
-    const TraceScope trace(settings_.trace, "wait", TraceTrack::loop);
-    return backend_.collect();
-  }
-
   void read_frame(Read& read) {
     const TraceScope trace(settings_.trace, "read", TraceTrack::input, read.frame.lane, read.frame.plan.index);
     const auto start = Clock::now();
@@ -138,23 +130,20 @@ class EncodeRun {
     } catch (...) {
       read.fault = std::current_exception();
     }
-    read.frame.read_ms = milliseconds_since(start);
+    read.frame.read_ms = milliseconds(Clock::now() - start);
   }
 
   /// Fills the input of every lane that has room and a frame left; `batch` says which.
   void read_frames(const std::stop_token& stop, std::vector<LaneFrame>& batch) {
     batch.clear();
     reads_.clear();
-    {
-      const TraceScope trace(settings_.scene_cuts ? settings_.trace : nullptr, "scene cuts", TraceTrack::loop);
-      for (std::size_t i = 0; i < lanes_.size() && !stop.stop_requested(); ++i) {
-        if (lanes_[i].in_flight == backend_.depth()) continue;
-        if (const auto frame = plan_frame(static_cast<int>(i))) reads_.push_back({*frame, false, nullptr});
-      }
+    for (std::size_t i = 0; i < lanes_.size() && !stop.stop_requested(); ++i) {
+      if (lanes_[i].in_flight == backend_.depth()) continue;
+      if (const auto frame = plan_frame(static_cast<int>(i))) reads_.push_back({*frame, false, nullptr});
     }
+    if (settings_.scene_cuts) loop_.did("scene cuts");
     // A stop request also ends the search for scene cuts, so that what was planned last may not be true.
     if (reads_.empty() || stop.stop_requested()) return;
-    const TraceScope trace(settings_.trace, "read", TraceTrack::loop);
     if (feeder_.concurrent() && reads_.size() > 1) {
       oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
     } else {
@@ -169,11 +158,13 @@ class EncodeRun {
     for (const Read& read : reads_) {
       if (read.frame.plan.index < scheduler_.end()) batch.push_back(read.frame);
     }
+    loop_.did("read");
   }
 
   const EncoderSettings& settings_;
   Backend& backend_;
   FrameFeeder& feeder_;
+  TraceRow& loop_;
   GopScheduler scheduler_;
   std::vector<LaneState> lanes_;
   std::vector<Read> reads_;
@@ -237,6 +228,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
 
   EncodeSummary summary;
   const int max_lanes = lane_limit(settings, source);
+  TraceRow loop(settings.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   const auto open = [&](const BackendFactory& factory) {
     std::unique_ptr<Backend> backend = factory(settings, max_lanes);
@@ -258,9 +250,9 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
-  summary.start_up_ms = milliseconds_since(open_start);
+  const auto start = loop.did("open");
+  summary.start_up_ms = milliseconds(start - open_start);
 
-  const auto start = Clock::now();
   FrameFeeder feeder(source, may_fall_back);
   std::optional<SceneCuts> cuts;
   if (settings.scene_cuts) cuts.emplace(feeder, format, stop);
@@ -279,8 +271,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
         last_key = frame.index;
         feeder.forget_before(last_key);
       }
-      const TraceScope trace(settings.trace, "write", TraceTrack::loop, 0, frame.index);
       sink(std::move(frame));
+      loop.did("write", it->first);
     }
   };
 
@@ -289,7 +281,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     // After a fallback: the GOP that was being handed out once more, unless it was complete.
     GopScheduler gops(settings.key_interval, last_key, some_cuts);
     const bool complete = next > 0 && !gops.continues(last_key, next);
-    EncodeRun run(settings, *backend, feeder, some_cuts, complete ? next : last_key);
+    EncodeRun run(settings, *backend, feeder, some_cuts, complete ? next : last_key, loop);
     try {
       run.run(stop, deliver);
       done = true;
@@ -297,10 +289,11 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
       if (fault.kind() != ErrorKind::device || !may_fall_back) throw fault.at({.frame = next});
       early.clear();
       fall_back(fault);
+      loop.did("open");
     }
   }
   summary.stopped = stop.stop_requested();
-  summary.elapsed_ms = milliseconds_since(start);
+  summary.elapsed_ms = milliseconds(loop.did("finish") - start);
   return summary;
 }
 

@@ -13,9 +13,10 @@ void FrameChain::allocate(const Geometry& geometry) {
   geometry_ = geometry;
 }
 
-DecodedFrame FrameChain::decode(const ParsedFrame& frame) {
+DecodedFrame FrameChain::decode(const ParsedFrame& frame, std::int64_t index, TraceRow& trace) {
   allocate(frame.geometry);
   decode_scan(frame, symbols_, scan_);
+  trace.did("entropy", index);
 
   const cpu::PaddedPicture& reference = pictures_[1 - reconstruction_];
   cpu::PaddedPicture& picture = pictures_[reconstruction_];
@@ -28,6 +29,7 @@ DecodedFrame FrameChain::decode(const ParsedFrame& frame) {
                      row);
   }
   reconstruction_ = 1 - reconstruction_;
+  trace.did("restore", index);
 
   DecodedFrame out;
   out.key = frame.key;
@@ -46,6 +48,7 @@ DecodedFrame FrameChain::decode(const ParsedFrame& frame) {
       out.motion[p] = {plane.geometry.columns, plane.geometry.rows, plane.vectors, {}};
     }
   }
+  trace.did("copy", index);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "bitstream/frame_header.h"
 #include "bitstream/frame_symbols.h"
 #include "c63/decoder.h"
+#include "c63/trace.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
 
@@ -21,9 +22,10 @@ class FrameChain {
         keep_motion_(settings.keep_motion),
         kernels_(cpu::kernels(settings.simd)) {}
 
-  /// Decodes one frame. index, offset and coded_bytes of the result are left to the caller.
+  /// Decodes one frame, number `index` of the stream, and tells `trace` about it. index, offset and coded_bytes of the
+  /// result are left to the caller.
   /// Throws Error (input) with offsets from the start of the frame.
-  [[nodiscard]] DecodedFrame decode(const ParsedFrame& frame);
+  [[nodiscard]] DecodedFrame decode(const ParsedFrame& frame, std::int64_t index, TraceRow& trace);
 
   /// Bytes that a chain of this geometry holds.
   [[nodiscard]] static std::uint64_t memory(const Geometry& geometry) { return 6 * geometry.padded_samples(); }

@@ -30,6 +30,7 @@ Row row_of(const TraceSpan& span) {
     case TraceTrack::input: return {kHost, span.index, 0};
     case TraceTrack::lane: return {kHost, span.index, 1};
     case TraceTrack::entropy: return {kHost, span.index, 2};
+    case TraceTrack::thread: return {kHost, span.index, 3};
     case TraceTrack::device: return {kDevice, span.index, 0};
   }
   return {};
@@ -40,8 +41,9 @@ std::string name_of(const Row& row) {
   if (row.process == kDevice) {
     name = "stream " + std::to_string(row.lane);
   } else if (row.lane >= 0) {
-    constexpr std::array kKinds = {" input", "", " entropy"};
-    name = "lane " + std::to_string(row.lane) + kKinds[static_cast<std::size_t>(row.kind)];
+    constexpr std::array kKinds = {"lane # input", "lane #", "lane # entropy", "thread #"};
+    name = kKinds[static_cast<std::size_t>(row.kind)];
+    name.replace(name.find('#'), 1, std::to_string(row.lane));
   }
   return row.overflow == 0 ? name : name + " (" + std::to_string(row.overflow + 1) + ")";
 }
@@ -70,6 +72,7 @@ const char* category(TraceTrack track) {
     case TraceTrack::input: return "input";
     case TraceTrack::lane: return "lane";
     case TraceTrack::entropy: return "entropy";
+    case TraceTrack::thread: return "thread";
     case TraceTrack::device: break;
   }
   return "device";

@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <string_view>
 #include <thread>
 
+#include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "support/trace_format.h"
 
 namespace c63 {
 namespace {
@@ -41,79 +43,110 @@ EncodeSummary encode_traced(EncoderSettings settings, std::int64_t frames, Trace
 
 double milliseconds(TraceSpan::Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
-TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
-  TraceRecorder trace;
-  encode_traced({.width = 64, .height = 48, .key_interval = 3, .threads = 2, .lanes = 2}, 7, trace);
-  const auto json = nlohmann::json::parse(trace.chrome_json());
-  ASSERT_TRUE(json.at("traceEvents").is_array());
-  std::set<std::pair<int, int>> named;
-  std::map<std::string, std::multiset<std::int64_t>> frames;
-  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> rows;
-  for (const auto& event : json["traceEvents"]) {
-    const std::string phase = event.at("ph");
-    const std::pair row(event.at("pid").get<int>(), event.at("tid").get<int>());
-    ASSERT_TRUE(event.at("name").is_string());
-    if (phase == "M") {
-      if (event["name"] == "thread_name") named.insert(row);
-      continue;
-    }
-    ASSERT_EQ(phase, "X");
-    EXPECT_TRUE(named.contains(row)) << "a span before its row has a name";
-    ASSERT_GE(event.at("ts").get<double>(), 0);
-    ASSERT_GE(event.at("dur").get<double>(), 0);
-    rows[row].emplace_back(event["ts"], event["dur"]);
-    if (event.contains("args")) frames[event["name"]].insert(event["args"].at("frame").get<std::int64_t>());
+DecodeSummary decode_traced(DecoderSettings settings, std::span<const std::uint8_t> stream, TraceRecorder& trace) {
+  settings.trace = &trace;
+  return Decoder(settings).decode(stream, [](DecodedFrame&&) {});
+}
+
+std::vector<std::uint8_t> noise_stream(const EncoderSettings& settings, std::int64_t frames) {
+  NoiseSource source(settings.width, settings.height, frames);
+  std::vector<std::uint8_t> stream;
+  Encoder(settings).encode(source, [&](EncodedFrame&& f) { stream.insert(stream.end(), f.bytes.begin(), f.bytes.end()); });
+  return stream;
+}
+
+/// Spans by track and index, in order of their start.
+std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows_of(const TraceRecorder& trace) {
+  std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows;
+  for (const TraceSpan& span : trace.spans()) rows[{span.track, span.index}].push_back(span);
+  return rows;
+}
+
+/// Where each span begins the one before it ends, so their lengths add up to the time from first to last.
+void expect_no_gap(const std::vector<TraceSpan>& row) {
+  for (std::size_t i = 1; i < row.size(); ++i) {
+    EXPECT_EQ((row[i].start - row[i - 1].end).count(), 0) << "ns between " << row[i - 1].name << " and " << row[i].name;
   }
+}
+
+double total_ms(const std::vector<TraceSpan>& row, std::string_view but_not) {
+  double total = 0;
+  for (const TraceSpan& span : row) total += span.name == but_not ? 0 : milliseconds(span.end - span.start);
+  return total;
+}
+
+TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
+  const EncoderSettings settings{.width = 64, .height = 48, .key_interval = 3, .threads = 2, .lanes = 2};
   const std::multiset<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6};
+  TraceRecorder encoding;
+  encode_traced(settings, 7, encoding);
+  auto frames = test::check_trace(encoding.chrome_json());
   for (const std::int64_t frame : all) EXPECT_EQ(frames["read"].count(frame), 1U);  // and attempts behind the end
   for (const char* stage : {"load", "code", "measure", "entropy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
   EXPECT_EQ(frames["search"], (std::multiset<std::int64_t>{1, 2, 4, 5})) << "key frames are not searched";
-  for (const auto& [row, spans] : rows) {
-    std::vector<double> open;  // ends of the spans around the present one
-    for (const auto& [start, duration] : spans) {
-      while (!open.empty() && open.back() <= start + 1e-3) open.pop_back();
-      if (!open.empty()) {
-        EXPECT_LE(start + duration, open.back() + 2e-3) << "spans of one row cross";
-      }
-      open.push_back(start + duration);
+
+  TraceRecorder decoding;
+  decode_traced({.threads = 2}, noise_stream(settings, 7), decoding);
+  frames = test::check_trace(decoding.chrome_json());
+  for (const char* stage : {"entropy", "restore", "copy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
+}
+
+// However busy the machine is: every moment of the run has a name, on the caller's row and on those of lanes and threads.
+TEST(TraceTest, SpansOfARowAddUpToTheRun) {
+  for (const auto& [threads, lanes] : {std::pair{1, 1}, {2, 1}, {2, 3}}) {
+    const EncoderSettings settings{
+        .width = 176, .height = 144, .key_interval = 5, .threads = threads, .lanes = lanes, .simd = SimdLevel::scalar};
+    TraceRecorder encoding;
+    const EncodeSummary encoded = encode_traced(settings, 12, encoding);
+    auto rows = rows_of(encoding);
+    const auto loop = rows.at({TraceTrack::loop, 0});
+    expect_no_gap(loop);
+    EXPECT_NEAR(total_ms(loop, "open"), encoded.elapsed_ms, 1e-6);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto& row = rows.at({TraceTrack::lane, lane});
+      expect_no_gap(row);
+      EXPECT_LE(row.front().start, loop.front().end) << "opening the backend opens the row";
+      EXPECT_GE(row.back().end, loop.back().end);
+    }
+
+    TraceRecorder decoding;
+    const DecodeSummary decoded = decode_traced({.threads = threads}, noise_stream(settings, 12), decoding);
+    rows = rows_of(decoding);
+    const auto decode_loop = rows.at({TraceTrack::loop, 0});
+    expect_no_gap(decode_loop);
+    EXPECT_NEAR(total_ms(decode_loop, "open"), decoded.elapsed_ms, 1e-6);
+    for (int thread = 0; thread < threads; ++thread) {
+      const auto& row = rows.at({TraceTrack::thread, thread});
+      expect_no_gap(row);
+      EXPECT_LE(row.front().start, decode_loop.front().end);
+      EXPECT_GE(row.back().end, decode_loop.back().end);
     }
   }
 }
 
-TEST(TraceTest, OneThreadDoesOneStageAfterAnother) {
-  // One thread and one lane: stages cannot overlap, so together they take no longer than the run. How little of the run
-  // they leave unnamed depends on what else the machine does; docs/profiling.md shows how to look at that.
+TEST(TraceTest, ARowNamesWhatWasDoneSinceTheCallBefore) {
   TraceRecorder trace;
-  const EncodeSummary summary =
-      encode_traced({.width = 176, .height = 144, .threads = 1, .lanes = 1, .simd = SimdLevel::scalar}, 12, trace);
-  for (const bool of_worker : {true, false}) {
-    std::vector<std::pair<TraceSpan::Clock::time_point, TraceSpan::Clock::time_point>> spans;
-    double total = 0;
-    for (const TraceSpan& span : trace.spans()) {
-      const bool worker = span.track == TraceTrack::lane || span.track == TraceTrack::entropy;
-      if (worker != of_worker || (!worker && span.track != TraceTrack::loop)) continue;
-      spans.emplace_back(span.start, span.end);
-      total += milliseconds(span.end - span.start);
-    }
-    ASSERT_FALSE(spans.empty());
-    EXPECT_LE(total, summary.elapsed_ms);
-    std::ranges::sort(spans);
-    for (std::size_t i = 1; i < spans.size(); ++i) EXPECT_LE(spans[i - 1].second, spans[i].first) << "span " << i;
-  }
+  TraceRow row(&trace, TraceTrack::lane, 3);
+  const auto first = row.did("first", 7);
+  EXPECT_EQ(row.did("nothing", 7, first), first) << "no time, no span";
+  const auto second = row.did("second");
+  const auto spans = trace.spans();
+  ASSERT_EQ(spans.size(), 2U);
+  EXPECT_STREQ(spans[0].name, "first");
+  EXPECT_EQ(spans[0].frame, 7);
+  EXPECT_EQ(spans[0].index, 3);
+  EXPECT_EQ(spans[0].end, first);
+  EXPECT_EQ(spans[1].start, first);
+  EXPECT_EQ(spans[1].end, second);
+  TraceRow().did("told to nobody");
 }
 
 TEST(TraceTest, TracingChangesNoByte) {
   EncoderSettings settings{.width = 48, .height = 32, .key_interval = 2};
-  const auto bytes_of = [&settings] {
-    NoiseSource source(settings.width, settings.height, 5);
-    std::vector<std::uint8_t> stream;
-    Encoder(settings).encode(source, [&](EncodedFrame&& f) { stream.insert(stream.end(), f.bytes.begin(), f.bytes.end()); });
-    return stream;
-  };
-  const auto plain = bytes_of();
+  const auto plain = noise_stream(settings, 5);
   TraceRecorder trace;
   settings.trace = &trace;
-  EXPECT_EQ(bytes_of(), plain);
+  EXPECT_EQ(noise_stream(settings, 5), plain);
   EXPECT_FALSE(trace.spans().empty());
 }
 

@@ -13,6 +13,7 @@
 #include "common/paths.h"
 #include "common/progress.h"
 #include "common/report.h"
+#include "common/trace_file.h"
 #include "common/values.h"
 #include "encode_outputs.h"
 #include "tools_test_support.h"
@@ -45,6 +46,31 @@ TEST(Md5Sums, PiecesOfAnySizeAddUp) {
       EXPECT_EQ(sum.finish(), md5({bytes, length})) << length << " in pieces of " << piece;
     }
   }
+}
+
+TEST(TraceLines, SharesAreOfTheRun) {
+  const TraceSpan::Clock::time_point zero;
+  const auto span = [&](const char* name, TraceTrack track, int index, int from_ms, int to_ms) {
+    return TraceSpan{name, track, index, -1, zero + milliseconds(from_ms), zero + milliseconds(to_ms)};
+  };
+  const std::vector<TraceSpan> spans = {
+      span("open", TraceTrack::loop, 0, 0, 10),     span("search", TraceTrack::lane, 0, 5, 120),
+      span("wait", TraceTrack::loop, 0, 10, 80),    span("read", TraceTrack::loop, 0, 80, 100),
+      span("queued", TraceTrack::lane, 1, 60, 110), span("write", TraceTrack::loop, 0, 105, 110),
+      span("entropy", TraceTrack::entropy, 0, 0, 100)};
+  EXPECT_EQ(trace_lines(spans),
+            (std::vector<std::string>{"loop 100.0 ms: wait 70.0 %, read 20.0 %, write 5.0 %; 95.0 % named",
+                                      "lanes 2 x 100.0 ms: search 50.0 %, queued 25.0 %; 75.0 % named"}));
+  EXPECT_TRUE(trace_lines({}).empty());
+}
+
+TEST(WholeNumber, SaysWhatItWouldTake) {
+  const auto fault = [](const CLI::Validator& validator, std::string text) { return validator(text); };
+  for (const char* good : {"0", "7", "9223372036854775807"}) EXPECT_EQ(fault(whole_number(), good), "") << good;
+  for (const char* bad : {"-1", "", "x", "1.5", "1e3", "9223372036854775808", "+1", " 1"}) {
+    EXPECT_EQ(fault(whole_number(), bad), std::string("\"") + bad + "\" is no whole number from 0 on");
+  }
+  EXPECT_EQ(fault(whole_number(1, 5), "6"), "\"6\" is no whole number from 1 to 5");
 }
 
 TEST(ProgressLine, LooksAsDocumented) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/trace_format.h"
 #include "tools_test_support.h"
 
 // What the options do, seen from outside.
@@ -135,6 +136,37 @@ TEST_F(Options, CsvHasARowPerFrame) {
   }
   EXPECT_EQ(rows, 8);
   EXPECT_EQ(bytes, read_file(path("o.c63")).size());
+}
+
+TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
+  const auto expect_all_named = [](const ProcessResult& result, const std::vector<std::string>& rows) {
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const std::string& row : rows) {
+      const auto at = result.err.find(": " + row + " ");
+      ASSERT_NE(at, std::string::npos) << row << " in\n" << result.err;
+      const auto named = result.err.find(" % named\n", at);
+      ASSERT_NE(named, std::string::npos) << result.err;
+      const auto share = std::stod(result.err.substr(result.err.rfind(' ', named - 1)));
+      EXPECT_GE(share, 95) << row << " in\n" << result.err;
+      EXPECT_LE(share, 100) << row << " in\n" << result.err;
+    }
+  };
+  for (const char* threads : {"1", "2"}) {
+    expect_all_named(run({kEnc, "--backend", "cpu", "--threads", threads, "--keyint", "3", "--trace", path("e.json"), "-o",
+                          path("o.c63"), input_}),
+                     {"loop", "lanes"});
+    auto frames = check_trace(read_file(path("e.json")));
+    EXPECT_EQ(frames["code"].size(), 8U);
+    EXPECT_EQ(frames["search"].size(), 5U);
+    for (const std::string& program : {kDec, kPred}) {
+      expect_all_named(run({program, "--threads", threads, "--trace", path("d.json"), path("o.c63"), path("o.yuv")}),
+                       {"loop", "threads"});
+      frames = check_trace(read_file(path("d.json")));
+      EXPECT_EQ(frames["entropy"].size(), 8U);
+      EXPECT_EQ(frames["restore"].size(), 8U);
+    }
+  }
+  expect_one_line(run({kDec, "--quiet", "--trace", path("o.c63"), path("o.c63"), path("o.yuv")}), 2, "c63dec", "C63-SAME-FILE");
 }
 
 TEST_F(Options, JsonTellsSettingsMachineAndResult) {

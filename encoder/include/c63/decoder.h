@@ -23,6 +23,7 @@ struct DecoderSettings {
   std::int64_t first_frame = 0;         ///< frames before it are decoded where needed, but not handed out
   std::int64_t max_frames = -1;         ///< -1: all
   Limits limits = {};
+  TraceSink* trace = nullptr;           ///< told what takes the time; outlives the decoder
 };
 
 /// One decoded frame, in linear layout (frame_bytes(width, height) bytes).

@@ -14,6 +14,7 @@ enum class TraceTrack {
   loop,     ///< the caller's thread: reading, handing out work, waiting, writing
   input,    ///< reading for one lane; lanes may read at the same time
   lane,     ///< one lane's chain of dependent frames
+  thread,   ///< one of the threads that decode
   entropy,  ///< entropy coding for one lane, which runs beside the lane's next frame
   device,   ///< work on a device, one index per stream
 };
@@ -24,7 +25,7 @@ struct TraceSpan {
 
   const char* name = "";  ///< a string that outlives the sink, such as a literal
   TraceTrack track = TraceTrack::loop;
-  int index = 0;            ///< lane or stream
+  int index = 0;            ///< lane, thread or stream
   std::int64_t frame = -1;  ///< in display order; -1 for work that belongs to none
   Clock::time_point start;
   Clock::time_point end;
@@ -55,6 +56,31 @@ class TraceScope {
  private:
   TraceSink* sink_;
   TraceSpan span_;
+};
+
+/// A row that always does something: each span ends where the next one begins, so that together they are the time from
+/// the first to the last. What no name was thought of goes to the name that follows it. Not for two threads at once.
+class TraceRow {
+ public:
+  using Clock = TraceSpan::Clock;
+
+  TraceRow() = default;  ///< tells nobody
+  TraceRow(TraceSink* sink, TraceTrack track, int index = 0)
+      : sink_(sink), track_(track), index_(index), last_(Clock::now()) {}
+
+  /// Says what the row did since the last call, or since its beginning; `end` may be a moment of that time. Returns the
+  /// end, with and without a sink. No time, no span.
+  Clock::time_point did(const char* name, std::int64_t frame = -1, Clock::time_point end = Clock::now()) {
+    if (end <= last_) return last_;
+    if (sink_ != nullptr) sink_->span({name, track_, index_, frame, last_, end});
+    return last_ = end;
+  }
+
+ private:
+  TraceSink* sink_ = nullptr;
+  TraceTrack track_ = TraceTrack::loop;
+  int index_ = 0;
+  Clock::time_point last_;
 };
 
 /// Keeps all spans in memory.
