@@ -29,6 +29,8 @@ constexpr const char* kStyle = R"css(
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; max-width: 1300px; padding: 1rem clamp(0.8rem, 3vw, 2rem); background: Canvas; color: CanvasText; }
 h1 { font-size: 1.3rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.05rem; margin: 1.4rem 0 0.4rem; }
+button, select { font: inherit; }
 .controls { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; margin: 0.6rem 0; }
 #frame { flex: 1 1 12rem; }
 img { width: 100%; height: auto; display: block; border-radius: 6px; }
@@ -93,10 +95,10 @@ std::string motion_page(const std::string& name, const std::vector<std::string>&
       "<input id=\"frame\" type=\"range\" min=\"0\" value=\"0\" aria-label=\"Frame\"><output id=\"label\"></output>"
       "<label>Show <select id=\"type\">{2}</select></label></div>\n"
       "<img id=\"picture\" alt=\"Blocks of one frame\">\n"
-      "<h2>Longer component of the vectors, in samples</h2>\n{3}"
       "<h2>Summary</h2>\n<pre>{4}</pre>\n"
+      "<h2>Longer component of the vectors, in samples</h2>\n{3}"
       "<script type=\"application/json\" id=\"data\">{5}</script>\n<script>{6}</script>\n</body></html>\n",
-      title, kStyle, choices, bars, escaped(summary.text()), embedded(data), kScript);
+      title, kStyle, choices, bars, escaped(summary.text(false)), embedded(data), kScript);
 }
 
 }  // namespace c63::tools

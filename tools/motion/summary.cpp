@@ -91,17 +91,19 @@ double MotionSummary::exact_share() const {
   return share(static_cast<std::uint64_t>(exact), errors_.size());
 }
 
-std::string MotionSummary::text() const {
+std::string MotionSummary::text(bool with_histogram) const {
   std::string text = fmt::format("frames {}: key {}, inter {}\n", frames_, key_frames_, frames_ - key_frames_);
   if (vectors() == 0) return text + "no vectors\n";
   text += fmt::format("luma vectors {}: {:.1f} % zero, mean length {:.2f} samples, {} different\n", vectors(),
                       100 * zero_share(), mean_length(), counts_.size());
   if (blocks_ > vectors()) text += fmt::format("blocks without a vector: {} of {}\n", blocks_ - vectors(), blocks_);
-  text += "longer component:\n";
-  for (const auto& [label, count] : histogram()) {
-    const double part = share(count, vectors());
-    text += fmt::format("  {:>7}  {:>5.1f} %  {}\n", label, 100 * part,
-                        std::string(static_cast<std::size_t>(std::lround(50 * part)), '#'));
+  if (with_histogram) {
+    text += "longer component:\n";
+    for (const auto& [label, count] : histogram()) {
+      const double part = share(count, vectors());
+      text += fmt::format("  {:>7}  {:>5.1f} %  {}\n", label, 100 * part,
+                          std::string(static_cast<std::size_t>(std::lround(50 * part)), '#'));
+    }
   }
   std::vector<std::pair<std::uint64_t, std::pair<int, int>>> frequent;
   for (const auto& [vector, count] : counts_) frequent.emplace_back(count, vector);

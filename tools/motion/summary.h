@@ -19,7 +19,7 @@ class MotionSummary {
   /// `truth` may be null.
   void add(const MotionFrame& frame, const MotionTruth* truth);
 
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text(bool with_histogram = true) const;
   [[nodiscard]] nlohmann::ordered_json json() const;
   /// Histogram of the longer component: label and count of vectors.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> histogram() const;

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "support/browser.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 
@@ -190,6 +191,61 @@ TEST_F(MotionProgramTest, PicturesAndPages) {
   EXPECT_EQ(text.find("src=\"http"), std::string::npos);
 }
 
+/// Clicks through the page as a person would, and leaves what it saw in the page's title.
+constexpr const char* kClicks = R"js(
+window.addEventListener("load", async () => {
+  const failures = [];
+  const check = (what, good) => { if (!good) failures.push(what); };
+  const $ = (id) => document.getElementById(id);
+  const set = (id, value, event) => { $(id).value = value; $(id).dispatchEvent(new Event(event)); };
+  const loaded = () => new Promise((done) => {
+    const picture = $("picture");
+    if (picture.complete) done(picture.naturalWidth);
+    else picture.addEventListener("load", () => done(picture.naturalWidth), { once: true });
+  });
+  try {
+    check("range of frames", $("frame").min === "0" && $("frame").max === "4");
+    check("begins with vectors", $("frame").value === "1" && $("label").textContent === "frame 1");
+    check("three types", $("type").options.length === 3);
+    check("picture", await loaded() === 4 * 96);
+    const seen = new Set([$("picture").src]);
+    for (const type of ["1", "2"]) { set("type", type, "change"); await loaded(); seen.add($("picture").src); }
+    set("frame", "3", "input");
+    await loaded();
+    seen.add($("picture").src);
+    check("every picture is another one", seen.size === 4);
+    check("key frames are named", $("label").textContent === "frame 3 (key)");
+    $("play").click();
+    check("pause", $("play").textContent === "Pause");
+    await new Promise((done) => setTimeout(done, 500));
+    $("play").click();
+    check("played", $("frame").value !== "3" && $("play").textContent === "Play");
+    const bars = [...document.querySelectorAll(".bar")];
+    const shares = bars.map((bar) => parseFloat(bar.children[1].textContent));
+    check("histogram", bars.length > 1 && Math.abs(shares.reduce((a, b) => a + b, 0) - 100) < 1);
+    check("bars", bars.every((bar, i) => Math.abs(parseFloat(bar.children[2].style.width) - shares[i]) < 0.1));
+    check("summary", document.querySelector("pre").textContent.includes("frames 5: key 2, inter 3"));
+    check("nothing is wider than the window", document.documentElement.scrollWidth <= innerWidth);
+    check("hostile names stay text", !window.injected && document.querySelector("h1").textContent.includes("<script>"));
+    check("no network", performance.getEntriesByType("resource").every((e) => e.name.startsWith("data:")));
+    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
+  } catch (e) {
+    document.title = "FAILED: " + failures.join("; ") + "; " + e.stack;
+  }
+});
+)js";
+
+TEST_F(MotionProgramTest, PageWorksInABrowser) {
+  const std::string browser = test::find_browser();
+  if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
+  const std::string hostile = file("<script>window.injected=1<");
+  std::filesystem::copy_file(stream_, hostile);
+  const auto made = test::shell("'" C63_BIN_DIR "/c63mv' '" + hostile + "' -o '" + file("mv.html") + "' 2>&1");
+  if (made.output.find("C63-NO-PNG") != std::string::npos) GTEST_SKIP() << "built without FFmpeg's PNG encoder";
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  EXPECT_EQ(test::title_after_script(browser, folder_, file("mv.html"), kClicks), "ALL GOOD");
+}
+
 TEST_F(MotionProgramTest, ShearedWidthsAreShownAsTheyAreCoded) {
   // The codec fills padded rows without regard to the picture's: a pan by -3,2 of a picture 92 wide, coded 96 wide, is
   // one by -3-2*(96-92),2.
@@ -222,6 +278,17 @@ TEST_F(MotionProgramTest, DamageIsNamed) {
   EXPECT_EQ(bad.exit_code, 4);
   EXPECT_NE(bad.output.find("line 2"), std::string::npos) << bad.output;
   EXPECT_EQ(run("--truth '" + stream_ + "'").exit_code, 4);
+  std::ofstream(file("empty.csv")) << "";
+  EXPECT_EQ(run("--truth '" + file("empty.csv") + "'").exit_code, 4);
+  const auto beyond = run("--seek 5");
+  EXPECT_EQ(beyond.exit_code, 4);
+  EXPECT_NE(beyond.output.find("C63-NO-FRAMES"), std::string::npos) << beyond.output;
+  const auto page = run("--frame 5 -o '" + file("none.html") + "'");
+  if (page.output.find("C63-NO-PNG") == std::string::npos) {
+    EXPECT_EQ(page.exit_code, 2);
+    EXPECT_NE(page.output.find("there is no frame 5"), std::string::npos) << page.output;
+    EXPECT_FALSE(std::filesystem::exists(file("none.html")));
+  }
 }
 
 }  // namespace

@@ -27,7 +27,7 @@
   // What is shown.
   let input = 0;
   let metric = "psnr_y_db";
-  let rank = null;  // which of their quantizers, lowest first, the sides are shown with frame by frame
+  let rank = null;  // which of their quantizers, lowest first, the sides are shown with where it is one at a time
   const charts = {};
   const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
   const shownPoints = () => data.points.filter((p) => p.input === input);
@@ -136,13 +136,13 @@
   }
 
   function drawStages() {
-    const points = shownPoints().filter((p) => p.stages);
+    const points = configurations.map((c, index) => pointAtRank(index, rank)).filter((p) => p && p.stages);
     const frames = data.inputs[input].frames;
     const stages = Object.keys(kStageColours).filter((s) => points.some((p) => p.stages[s + "_ms"] > 0));
     draw("stages", { type: "bar",
                      data: { labels: points.map(label), datasets: stages.map((s) => ({ label: s, backgroundColor: kStageColours[s], pointStyle: "rect",
                              data: points.map((p) => p.stages[s + "_ms"] / frames) })) },
-                     options: options({ indexAxis: "y", scales: { x: axis("ms a frame", { stacked: true }), y: axis("", { stacked: true }) },
+                     options: options({ indexAxis: "y", scales: { x: axis("ms a frame", { stacked: true }), y: axis("", { stacked: true, ticks: { color: themeColours().soft, autoSkip: false } }) },
                                         interaction: { mode: "nearest", intersect: true },
                                         plugins: { tooltip: { callbacks: { label: (item) => item.dataset.label + ": " + item.raw.toFixed(4) + " ms a frame" } } } }) });
   }
@@ -178,41 +178,47 @@
     }));
   }
 
-  // Verdicts.
-  function card(title, figure, text, className) {
+  // Verdicts: a card for each side, a line for each question.
+  function card(title, lines) {
     const node = element("article", undefined, "card");
-    node.append(element("h3", title), element("div", figure, "figure " + (className || "")), element("p", text));
+    node.append(element("h3", title));
+    for (const [what, figure, text, className] of lines) {
+      node.append(element("span", what, "what"), element("b", figure, "figure " + (className || "")), element("span", text, "what"));
+    }
     $("verdicts").append(node);
+  }
+
+  function verdictOnSpeed(index) {
+    const speed = data.speeds.find((s) => s.configuration === index && s.input === null);
+    if (!speed) return [];
+    const sure = speed.low !== null && (speed.low > 1 || speed.high < 1);
+    return [["speed", speed.ratio.toFixed(3) + "×",
+             speed.low === null ? "one round, no interval" : "95 %: " + speed.low.toFixed(3) + " to " + speed.high.toFixed(3) + (sure ? "" : ", no clear difference"),
+             sure ? (speed.ratio > 1 ? "good" : "bad") : ""]];
+  }
+
+  function verdictOnRate(index) {
+    const deltas = data.deltas.filter((d) => d.configuration === index && d.metric === "psnr_y");
+    const rates = deltas.filter((d) => d.bd_rate_percent !== null).map((d) => d.bd_rate_percent);
+    if (!rates.length) return deltas.length ? [["BD-rate", "none", deltas[0].why_not]] : [];
+    const mean = rates.reduce((a, b) => a + b, 0) / rates.length;
+    return [["BD-rate", (mean > 0 ? "+" : "") + mean.toFixed(2) + " %", "PSNR Y, " + (rates.length > 1 ? "mean of " + rates.length + " inputs" : "less is better"),
+             Math.abs(mean) < 0.005 ? "" : mean < 0 ? "good" : "bad"]];
+  }
+
+  function verdictOnBytes(index) {
+    const bytes = data.bytes.filter((b) => b.configuration === index);
+    if (!bytes.length) return [];
+    const same = bytes.filter((b) => b.identical).length;
+    return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams are the same", same === bytes.length ? "good" : ""]];
   }
 
   function verdicts() {
     configurations.forEach((c, index) => {
-      if (index === 0) return;
-      const pair = c.name + " against " + configurations[0].name;
-      const speed = data.speeds.find((s) => s.configuration === index && s.input === null);
-      if (speed) {
-        const sure = speed.low !== null && (speed.low > 1 || speed.high < 1);
-        card(pair + ": speed", speed.ratio.toFixed(3) + "×",
-             speed.low === null ? "one round, no interval" : "95 %: " + speed.low.toFixed(3) + " to " + speed.high.toFixed(3) + (sure ? "" : ", no clear difference"),
-             sure ? (speed.ratio > 1 ? "good" : "bad") : "");
-      }
-      const deltas = data.deltas.filter((d) => d.configuration === index && d.metric === "psnr_y");
-      const rates = deltas.filter((d) => d.bd_rate_percent !== null).map((d) => d.bd_rate_percent);
-      if (rates.length) {
-        const mean = rates.reduce((a, b) => a + b, 0) / rates.length;
-        card(pair + ": BD-rate", (mean > 0 ? "+" : "") + mean.toFixed(2) + " %", "PSNR Y, " + (rates.length > 1 ? "mean of " + rates.length + " inputs" : "less is better"),
-             Math.abs(mean) < 0.005 ? "" : mean < 0 ? "good" : "bad");
-      } else if (deltas.length) {
-        card(pair + ": BD-rate", "none", deltas[0].why_not);
-      }
-      const bytes = data.bytes.filter((b) => b.configuration === index);
-      if (bytes.length) {
-        const same = bytes.filter((b) => b.identical).length;
-        card(pair + ": bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams are the same", same === bytes.length ? "good" : "");
-      }
+      if (index > 0) card(c.name + " against " + configurations[0].name, [...verdictOnSpeed(index), ...verdictOnRate(index), ...verdictOnBytes(index)]);
     });
-    if (configurations.length === 1) card(configurations[0].name, data.points.length + " points", "one side only, nothing to compare with");
-    if (data.points.some((p) => !p.reproducible)) card("Reproducible", "no", "some runs wrote other bytes than the run before", "bad");
+    if (configurations.length === 1) card(configurations[0].name, [["points", data.points.length, "one side only, nothing to compare with"]]);
+    if (data.points.some((p) => !p.reproducible)) card("Runs", [["bytes", "differ", "some runs wrote other bytes than the run before", "bad"]]);
   }
 
   // The table.
@@ -299,7 +305,7 @@
     data.inputs.forEach((i) => add("input", i.file + ": " + i.width_pixels + "x" + i.height_pixels + ", " + i.frames + " frames at " + i.frames_per_s + " fps"));
     configurations.forEach((c) => add("side " + c.name, (c.external ? "" : "c63enc ") + (c.text || "(defaults)")));
     $("commands").textContent = data.points.map((p) => p.command).join("\n");
-    $("subtitle").textContent = configurations.map((c) => c.name).join(", ") + " on " + data.inputs.map((i) => i.file.split("/").pop()).join(", ") + " · " + data.created.slice(0, 10);
+    $("subtitle").textContent = configurations.map((c) => c.name).join(" · ") + " on " + data.inputs.map((i) => i.file.split("/").pop()).join(", ") + " · " + data.created.slice(0, 10);
     $("speed-note").textContent = "median of " + data.repeat + ", slowest to fastest";
   }
 
@@ -335,7 +341,7 @@
   $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); pictures(); });
   $("metric").addEventListener("change", (e) => { metric = e.target.value; drawRd(); drawTradeoff(); });
   $("log-rate").addEventListener("change", drawRd);
-  $("quantizer").addEventListener("change", (e) => { rank = Number(e.target.value); drawFrames(); });
+  $("quantizer").addEventListener("change", (e) => { rank = Number(e.target.value); drawStages(); drawFrames(); });
   $("filter").addEventListener("input", fillTable);
   $("save-csv").addEventListener("click", () => save("c63-ab.csv", "text/csv", csv));
   $("save-json").addEventListener("click", () => save("c63-ab.json", "application/json", JSON.stringify(data, null, 2) + "\n"));
