@@ -1,0 +1,188 @@
+#pragma once
+
+// A block of a frame from its samples and vector to levels and reconstructed samples: eight threads a block, a row or
+// column each.
+
+#include <cuda_runtime.h>
+
+#include "codec/dct.h"
+#include "codec/quantization.h"
+#include "cuda_me/kernels/frame_batch.cuh"
+#include "cuda_me/kernels/transform.cuh"
+
+namespace c63::cuda {
+
+/// Rows of a block in shared memory are 9 words apart and blocks 72, so that neither rows nor columns of a warp's four
+/// blocks meet in a bank.
+inline constexpr int kRowWords = 9;
+inline constexpr int kBlockWords = 72;
+
+__device__ constexpr std::array<std::uint8_t, 64> make_order_by_column() {
+  std::array<std::uint8_t, 64> order{};
+  for (int k = 0; k < 64; ++k) order[(kZigZag[k] % 8) * 8 + kZigZag[k] / 8] = static_cast<std::uint8_t>(k);
+  return order;
+}
+/// Zig-zag index of row v of column u at u·8 + v.
+alignas(8) __device__ constexpr std::array<std::uint8_t, 64> kOrderByColumn = make_order_by_column();
+
+/// A block of the picture: which, and where.
+struct BlockPlace {
+  int plane = 0;
+  int index = 0;  ///< in the plane
+  int column = 0;
+  std::size_t start = 0;  ///< of the block's first sample in its plane
+};
+
+__device__ __forceinline__ BlockPlace place_of(const FrameLayout& layout, int mcu, int sub) {
+  const int mcu_row = mcu / layout.mcu_columns;
+  const int mcu_column = mcu - mcu_row * layout.mcu_columns;
+  const bool luma = sub < 4;
+  BlockPlace place;
+  place.plane = luma ? 0 : sub - 3;
+  const int row = luma ? mcu_row * 2 + (sub >> 1) : mcu_row;
+  place.column = luma ? mcu_column * 2 + (sub & 1) : mcu_column;
+  const int columns = luma ? layout.mcu_columns * 2 : layout.mcu_columns;
+  place.index = row * columns + place.column;
+  place.start = static_cast<std::size_t>(row) * 8 * (columns * 8) + static_cast<std::size_t>(place.column) * 8;
+  return place;
+}
+
+/// Eight samples of a row from any address on, by whole words.
+__device__ __forceinline__ uint2 load_row_anywhere(const std::uint8_t* samples) {
+  const auto address = reinterpret_cast<std::uintptr_t>(samples);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  const unsigned shift = static_cast<unsigned>(address & 3) * 8;
+  const std::uint32_t a = __ldg(words);
+  const std::uint32_t b = __ldg(words + 1);
+  const std::uint32_t c = __ldg(words + 2);
+  return {__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift)};
+}
+
+struct BlockRows {
+  uint2 current;
+  uint2 prediction;
+};
+
+/// Row `t` of a block and of its prediction.
+__device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const FrameJob& job, const BlockPlace& place,
+                                               MotionVector vector, int t) {
+  const int width = layout.width[place.plane];
+  const std::size_t at = layout.offset[place.plane] + place.start + static_cast<std::size_t>(t) * width;
+  BlockRows rows{__ldg(reinterpret_cast<const uint2*>(job.current + at)), {0, 0}};
+  if (job.reference != nullptr) {
+    rows.prediction = load_row_anywhere(job.reference + at + static_cast<std::ptrdiff_t>(vector.y) * width + vector.x);
+  }
+  return rows;
+}
+
+/// The vector of a block; in key frames none is read.
+__device__ __forceinline__ const MotionVector* vector_of(const FrameLayout& layout, const FrameJob& job,
+                                                         const BlockPlace& place) {
+  return job.vectors + layout.first_block[place.plane] + place.index;
+}
+
+__device__ __forceinline__ int sum_of_bytes(uint2 row) {
+  return static_cast<int>(__vsadu4(row.x, 0) + __vsadu4(row.y, 0));
+}
+
+/// Sum over the eight threads of a block, in all of them.
+template <typename T>
+__device__ __forceinline__ T sum_of_eight(T value) {
+  for (int step = 4; step > 0; step /= 2) value += __shfl_xor_sync(kFullWarp, value, step);
+  return value;
+}
+
+/// Byte `i` of a row as a number: a byte in the last bits of 2^23 is worth that much more than 2^23.
+__device__ __forceinline__ float raised_byte(uint2 row, int i) {
+  const std::uint32_t word = i < 4 ? row.x : row.y;
+  return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
+}
+
+/// Magnitude of the level of a coefficient.
+__device__ __forceinline__ float level_magnitude(float coefficient, const Quantizer& quantizer, bool is_dc, int plane) {
+  const auto limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
+  return fminf(quantizer.magnitude(fabsf(coefficient)), limit);
+}
+
+/// Four numbers cut to 0..255, the first one in the lowest byte.
+__device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int d) {
+  std::uint32_t high;
+  std::uint32_t all;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(d), "r"(c));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
+  return all;
+}
+
+/// Prediction plus residual, cut to samples. An encoder's own residuals stay far within 16 bits (what quantization
+/// takes away from a residual of at most 255 is below 3000), so the wrap of reconstruct_sample() never happens.
+__device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
+  const auto sample = [&](int i) {
+    return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
+  };
+  return pack_saturated(sample(0), sample(1), sample(2), sample(3));
+}
+
+/// The DC level of a block from the sum of its residual, which is what the transform gives for it: sums of integers.
+__device__ __forceinline__ int dc_level(int residual_sum, const Quantizer& quantizer) {
+  const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
+  return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
+}
+
+/// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take
+/// part.
+__device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Quantizer* quantizers, int plane, int t,
+                                                 float* numbers, std::int16_t* levels) {
+  float in[8];
+  float out[8];
+  for_8([&](auto i) { in[i] = raised_byte(rows.current, i) - raised_byte(rows.prediction, i); });
+  forward_line(in, out);
+  for_8([&](auto i) { numbers[t * kRowWords + i] = out[i]; });
+  __syncwarp();
+  for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
+  forward_line(in, out);
+
+  // Column t from here on: levels, and what a decoder makes of them.
+  const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
+  const Quantizer* const column = quantizers + (plane == 0 ? 0 : 64) + t * 8;
+  const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
+  std::uint32_t any = 0;
+  for_8([&](auto v) {
+    const float coefficient = scale_coefficient(out[v] * column_scale, v, 1);
+    const Quantizer quantizer = column[v];
+    const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
+    any |= __float_as_uint(level);
+    const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
+    // The sum's last bits are the level in two's complement.
+    levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
+    in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
+  });
+  if (!__any_sync(kFullWarp, any != 0)) return rows.prediction;  // no residual in any of the warp's blocks
+
+  for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
+  __syncwarp();
+  for_8([&](auto j) { in[j] = numbers[t * kRowWords + j]; });
+  inverse_line(in, out);
+  for_8([&](auto i) { numbers[t * kRowWords + i] = out[i]; });
+  __syncwarp();
+  for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
+  inverse_line(in, out);
+  for_8([&](auto i) { numbers[i * kRowWords + t] = __int_as_float(static_cast<int>(out[i])); });
+  __syncwarp();
+  int residuals[8];
+  for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
+  return {reconstruct_four(residuals, rows.prediction.x), reconstruct_four(residuals + 4, rows.prediction.y)};
+}
+
+/// Squared error of a row's first `coded` samples.
+__device__ __forceinline__ unsigned int squared_error(uint2 a, uint2 b, std::ptrdiff_t coded) {
+  unsigned int x = __vabsdiffu4(a.x, b.x);
+  unsigned int y = __vabsdiffu4(a.y, b.y);
+  if (coded < 8) {
+    const auto bits = static_cast<int>(coded > 0 ? coded * 8 : 0);
+    x &= bits >= 32 ? ~0U : (1U << bits) - 1U;
+    y &= bits <= 32 ? 0U : (1U << (bits - 32)) - 1U;
+  }
+  return __dp4a(x, x, __dp4a(y, y, 0U));
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,228 @@
+#pragma once
+
+// The codes of a segment from the levels of its blocks: every block's bits by eight threads, then all of them together.
+
+#include <cuda_runtime.h>
+
+#include "cuda_me/kernels/block_codes.cuh"
+#include "cuda_me/kernels/block_transform.cuh"
+#include "cuda_me/kernels/frame_batch.cuh"
+
+namespace c63::cuda {
+
+inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
+static_assert(kMaxBlockWords + 1 <= kBlockWords);
+/// The DC levels before a segment's first: of the last Y block, U and V of the MCU before.
+inline constexpr int kCarriedBlocks = 3;
+
+/// What the threads of a segment share.
+struct SegmentMemory {
+  CodeTables tables;
+  /// A block's numbers between passes of the transform, then its bits.
+  union {
+    float numbers[kBlocksPerSegment * kBlockWords];
+    std::uint32_t bits[kBlocksPerSegment * kBlockWords];
+  };
+  /// Levels in zig-zag order, then the bits of the whole segment.
+  union {
+    alignas(16) std::int16_t levels[kBlocksPerSegment * 64];
+    std::uint32_t segment_words[kMaxSegmentWords];
+  };
+  int dc[kCarriedBlocks + kBlocksPerSegment];
+  alignas(8) int length[kBlocksPerSegment];
+  unsigned int sse[kPlanes];
+  unsigned int luma_sad;
+  unsigned int motion_bits;
+  unsigned int coefficient_bits[2];
+};
+
+/// Inclusive prefix sums over the eight threads of a block.
+__device__ __forceinline__ int scan_eight(int value, int t) {
+  for (int step = 1; step < 8; step *= 2) {
+    const int before = __shfl_up_sync(kFullWarp, value, step, 8);
+    if (t >= step) value += before;
+  }
+  return value;
+}
+
+/// What precedes a block's coefficients.
+struct BlockHead {
+  MotionVector vector;
+  bool inter = false;
+  bool reuse = false;
+  int dc_difference = 0;
+};
+
+/// Lengths of a block's bits.
+struct BlockLength {
+  int motion = 0;
+  int all = 0;
+};
+
+/// Writes use_mv, reuse, vector and DC: a component a thread.
+__device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kind, int t, const CodeTables& tables,
+                                                  std::uint32_t* words) {
+  const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;
+  BitRun run;
+  if (t == 2 || (t < 2 && head.inter && !head.reuse)) {
+    const int size = value_size(value);
+    run = code_with_value(tables.dc[t == 2 ? kind : 0][size], value, size);
+  }
+  if (t == 0) {
+    if (!head.inter) {
+      run.put_before(0, 1);
+    } else {
+      run.put_before(head.reuse ? 0b11 : 0b10, 2);
+    }
+  }
+  const int end = scan_eight(run.length, t);
+  put_run(words, end - run.length, run);
+  return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
+}
+
+/// The index of the last level that is not zero before zig-zag index k, or 0, where counting starts whatever DC is.
+/// `low` and `high` have a bit for every level that is not zero.
+template <int kHalf>
+__device__ __forceinline__ int last_before(int k, std::uint32_t low, std::uint32_t high) {
+  if constexpr (kHalf == 0) {
+    return 31 - __clz(static_cast<int>((low | 1U) & ((1U << k) - 1U)));
+  } else {
+    const std::uint32_t near = high & ((1U << (k - 32)) - 1U);
+    return near != 0 ? 63 - __clz(static_cast<int>(near)) : 31 - __clz(static_cast<int>(low | 1U));
+  }
+}
+
+/// Writes the codes of one block into its zeroed words. Its eight threads take every eighth level each. All of a warp
+/// take part.
+__device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane,
+                                                         int t, const CodeTables& tables, std::uint32_t* words) {
+  const int kind = plane == 0 ? 0 : 1;
+  const std::uint32_t* const codes = tables.ac[kind];
+  const unsigned own_byte = (threadIdx.x & 31U) / 8;
+  int own[8];
+  unsigned ballots[8];
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  for_8([&](auto j) {
+    own[j] = levels[j * 8 + t];
+    ballots[j] = __ballot_sync(kFullWarp, own[j] != 0);
+    // This block's byte of the ballot becomes byte j of its mask.
+    constexpr unsigned kPlace = j % 4 * 4;
+    constexpr unsigned kKeep = (0x3210U & ~(0xFU << kPlace)) | 4U << kPlace;
+    std::uint32_t& half = j < 4 ? low : high;
+    half = __byte_perm(half, ballots[j], kKeep + (own_byte << kPlace));
+  });
+  const BlockLength head_length = write_head(head, kind, t, tables, words);
+
+  int position = head_length.all;
+  for_8([&](auto j) {
+    constexpr unsigned kCounted = j == 0 ? 0xFEFEFEFEU : 0xFFFFFFFFU;  // DC is in the head
+    if ((ballots[j] & kCounted) == 0) return;
+    BitRun run;
+    int zero_runs = 0;
+    if (own[j] != 0 && (j > 0 || t > 0)) {
+      const int k = j * 8 + t;
+      const int zeros = k - 1 - last_before<(j >= 4 ? 1 : 0)>(k, low, high);
+      zero_runs = zeros >> 4;
+      const int size = value_size(own[j]);
+      run = code_with_value(codes[(zeros & 15) << 4 | size], own[j], size);
+    }
+    int length = run.length;
+    std::uint32_t zero_code = 0;
+    if (zero_runs > 0) {
+      zero_code = codes[kZeroRunLength];
+      length += zero_runs * static_cast<int>(zero_code >> 16);
+    }
+    const int end = scan_eight(length, t);
+    int at = position + end - length;
+    for (; zero_runs > 0; --zero_runs) {
+      const BitRun zeros{zero_code & 0xFFFFU, static_cast<int>(zero_code >> 16)};
+      put_run(words, at, zeros);
+      at += zeros.length;
+    }
+    put_run(words, at, run);
+    position += __shfl_sync(kFullWarp, end, 7, 8);
+  });
+  if (high >> 31 == 0) {  // the last level is zero
+    const std::uint32_t code = codes[kEndOfBlock];
+    const BitRun end{code & 0xFFFFU, static_cast<int>(code >> 16)};
+    if (t == 0) put_run(words, position, end);
+    position += end.length;
+  }
+  return {head_length.motion, position};
+}
+
+/// ORs the bits of a block into the segment's words; its eight threads take every eighth word each.
+__device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int length, int offset, int t,
+                                                 std::uint32_t* segment) {
+  for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
+}
+
+/// Where the block of this thread starts in the segment, and how many bits the segment has. Every warp finds out by
+/// itself.
+struct SegmentPlace {
+  int offset = 0;
+  int bits = 0;
+};
+__device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& memory, int block) {
+  static_assert(kBlocksPerSegment % 2 == 0 && kBlocksPerSegment <= 64);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int2 pair{0, 0};
+  if (lane * 2 < kBlocksPerSegment) pair = reinterpret_cast<const int2*>(memory.length)[lane];
+  const int both = pair.x + pair.y;
+  int end = both;
+  for (int step = 1; step < 32; step *= 2) {
+    const int before = __shfl_up_sync(kFullWarp, end, step);
+    if (lane >= step) end += before;
+  }
+  const int start = __shfl_sync(kFullWarp, end - both, block / 2);
+  const int first = __shfl_sync(kFullWarp, pair.x, block / 2);
+  return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
+}
+
+/// What a thread of the kernel works on.
+struct Work {
+  BlockPlace place;
+  BlockHead head;
+  int segment = 0;
+  int block = 0;  ///< in the segment
+  int sub = 0;    ///< block of the MCU
+  int t = 0;      ///< row or column of the block
+  bool active = false;
+};
+
+/// Where the DC level is that a block's is coded against, in SegmentMemory::dc.
+__device__ __forceinline__ int dc_before(int block, int sub) {
+  if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the Y block before
+  if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the segment before
+  return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
+}
+
+/// The codes of a segment from the levels in shared memory. Its threads have met since carry_dc().
+__device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const FrameJob& job, const Work& work,
+                                                    const std::int16_t* levels, std::uint32_t* words) {
+  BlockHead head = work.head;
+  head.dc_difference = memory.dc[kCarriedBlocks + work.block] - memory.dc[dc_before(work.block, work.sub)];
+  const int plane = work.place.plane;
+  const BlockLength length = write_block_codes(levels, head, plane, work.t, memory.tables, words);
+  if (work.t == 0) {
+    memory.length[work.block] = work.active ? length.all : 0;
+    if (work.active) {
+      atomicAdd(&memory.motion_bits, static_cast<unsigned>(length.motion));
+      atomicAdd(&memory.coefficient_bits[plane == 0 ? 0 : 1], static_cast<unsigned>(length.all - length.motion));
+    }
+  }
+  __syncthreads();
+
+  const SegmentPlace place = place_in_segment(memory, work.block);
+  const int segment_words = (place.bits + 31) / 32;
+  for (int i = static_cast<int>(threadIdx.x); i < segment_words; i += kSegmentThreads) memory.segment_words[i] = 0;
+  __syncthreads();
+  if (work.active) place_block_bits(words, length.all, place.offset, work.t, memory.segment_words);
+  __syncthreads();
+  std::uint32_t* const out = job.scan.words + static_cast<std::size_t>(work.segment) * kMaxSegmentWords;
+  for (int i = static_cast<int>(threadIdx.x); i < segment_words; i += kSegmentThreads) out[i] = memory.segment_words[i];
+  if (threadIdx.x == 0) job.scan.bits[work.segment] = static_cast<std::uint32_t>(place.bits);
+}
+
+}  // namespace c63::cuda
