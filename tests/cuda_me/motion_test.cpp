@@ -1,15 +1,17 @@
 // Every search kernel against the scalar search: sizes, pitches, alignments, contents, ranges; outputs poisoned.
+#include "cuda_me/kernels/motion.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
-#include "cuda_me/kernels/motion.h"
 #include "cuda_me/motion_oracle.h"
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
@@ -42,8 +44,8 @@ class DevicePlane {
 struct Case {
   Case(int width, int height, int pitch_gap, int misalignment, int range, Content content, std::uint32_t seed,
        cudaStream_t stream)
-      : label(std::to_string(width) + "x" + std::to_string(height) + " gap " + std::to_string(pitch_gap) + " misaligned " +
-              std::to_string(misalignment) + " range " + std::to_string(range) + " content " +
+      : label(std::to_string(width) + "x" + std::to_string(height) + " gap " + std::to_string(pitch_gap) +
+              " misaligned " + std::to_string(misalignment) + " range " + std::to_string(range) + " content " +
               std::to_string(static_cast<int>(content))),
         current(width, height, width + pitch_gap),
         reference(width, height, width + pitch_gap + (pitch_gap != 0 ? 2 : 0)),
@@ -57,8 +59,15 @@ struct Case {
     reference_on_device.emplace(reference, misalignment, stream);
     fill_async(vectors.data(), kPoison, vectors.bytes(), stream);
     fill_async(sads.data(), kPoison, sads.bytes(), stream);
-    job = {current_on_device->data(), reference_on_device->data(), current.pitch, reference.pitch, width, height, range,
-           vectors.data(), sads.data()};
+    job = {current_on_device->data(),
+           reference_on_device->data(),
+           current.pitch,
+           reference.pitch,
+           width,
+           height,
+           range,
+           vectors.data(),
+           sads.data()};
   }
 
   void expect_right(const char* kernel, cudaStream_t stream) const {
@@ -113,13 +122,14 @@ TEST_P(MotionParity, SmallForSanitizers) {
     run(8, 8, 0, 0, 16, content);
     run(40, 24, 0, 0, 16, content);
     run(48, 32, 0, 0, 8, content);
+    run(64, 48, 0, 0, 16, content);
     run(72, 48, 5, 1, 16, content);
     run(80, 64, 0, 0, 20, content);
   }
 }
 
 TEST_P(MotionParity, Sizes) {
-  const std::pair<int, int> sizes[] = {{8, 8},   {16, 8},  {8, 16},   {16, 16},  {24, 40},  {32, 32}, {40, 24},
+  const std::pair<int, int> sizes[] = {{8, 8},   {16, 8},  {8, 16},   {16, 16},  {24, 40},  {32, 32},  {40, 24},
                                        {64, 64}, {72, 56}, {88, 104}, {128, 48}, {136, 96}, {176, 72}, {200, 120}};
   for (const auto& [width, height] : sizes) {
     for (const int range : {8, 16}) {
@@ -148,7 +158,9 @@ TEST_P(MotionParity, Contents) {
 }
 
 TEST_P(MotionParity, Ranges) {
-  for (int range = 0; range <= 64; ++range) run(120, 88, 0, 0, range, range % 2 == 0 ? Content::smooth : Content::random);
+  for (int range = 0; range <= 64; ++range) {
+    run(120, 88, 0, 0, range, range % 2 == 0 ? Content::smooth : Content::random);
+  }
   for (const int range : {65, 96, 127}) run(200, 120, 0, 0, range, Content::smooth);
 }
 
@@ -169,6 +181,54 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
   for (const auto& one : cases) jobs.push_back(one->job);
   search_->enqueue(jobs, *stream_);
   for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
+}
+
+// More tiles than stay on a multiprocessor at a time; the scalar search would take long, another kernel does not.
+TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
+  if (GetParam().kernel == MotionKernel::textbook) GTEST_SKIP() << "this is the simplest kernel";
+  const auto simplest = make_motion_search(MotionKernel::textbook);
+  for (const Content content : {Content::smooth, Content::random}) {
+    std::vector<DevicePlane> planes;
+    std::vector<MotionJob> jobs;
+    std::array<std::vector<DeviceBuffer<MotionVector>>, 2> vectors;
+    std::array<std::vector<DeviceBuffer<std::uint16_t>>, 2> sads;
+    for (const auto& [width, height, range] :
+         {std::tuple{1920, 1088, 16}, {960, 544, 8}, {1000, 544, 8}, {640, 368, 16}}) {
+      for (const int moved : {0, 1}) {
+        TestPlane plane(width, height, width);
+        fill(plane, content, moved, ++seed_);
+        planes.emplace_back(plane, 0, *stream_);
+      }
+      const auto blocks = static_cast<std::size_t>(width / 8) * (height / 8);
+      for (int side = 0; side < 2; ++side) {
+        vectors[side].emplace_back(blocks);
+        sads[side].emplace_back(blocks);
+        fill_async(vectors[side].back().data(), kPoison + side, vectors[side].back().bytes(), *stream_);
+        fill_async(sads[side].back().data(), kPoison + side, sads[side].back().bytes(), *stream_);
+      }
+      jobs.push_back({planes[planes.size() - 2].data(), planes.back().data(), width, width, width, height, range,
+                      vectors[0].back().data(), sads[0].back().data()});
+    }
+    simplest->enqueue(jobs, *stream_);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      jobs[i].vectors = vectors[1][i].data();
+      jobs[i].sads = sads[1][i].data();
+    }
+    search_->enqueue(jobs, *stream_);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      std::array<std::vector<MotionVector>, 2> got_vectors;
+      std::array<std::vector<std::uint16_t>, 2> got_sads;
+      for (int side = 0; side < 2; ++side) {
+        got_vectors[side].resize(vectors[side][i].size());
+        got_sads[side].resize(sads[side][i].size());
+        copy_async(got_vectors[side].data(), vectors[side][i].data(), got_vectors[side].size(), *stream_);
+        copy_async(got_sads[side].data(), sads[side][i].data(), got_sads[side].size(), *stream_);
+      }
+      stream_->synchronize();
+      EXPECT_EQ(got_vectors[0], got_vectors[1]) << "job " << i << ", content " << static_cast<int>(content);
+      EXPECT_EQ(got_sads[0], got_sads[1]) << "job " << i << ", content " << static_cast<int>(content);
+    }
+  }
 }
 
 TEST_P(MotionParity, SadsAreOptionalAndGraphsReplay) {
