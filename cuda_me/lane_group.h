@@ -22,7 +22,7 @@ struct LaneGroupPlan {
   int device = 0;
   int stream_index = 0;    ///< for traces
   std::vector<int> lanes;  ///< the backend's numbers of the group's lanes
-  MotionKernel motion_kernel = MotionKernel::fast;
+  MotionKernel motion_kernel = MotionKernel::automatic;
   Keep keep;
   std::size_t coded_capacity = 0;
 };

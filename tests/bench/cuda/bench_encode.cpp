@@ -24,7 +24,7 @@ struct Options {
   std::vector<int> lanes = {0, 1};
   std::vector<int> lanes_per_batch = {0};
   std::vector<int> devices = {};
-  std::string kernel = "fast";
+  std::string kernel = "automatic";
   std::string entropy = "gpu";
   std::string upload = "frame";
   std::string yuv;

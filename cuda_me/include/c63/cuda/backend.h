@@ -21,8 +21,8 @@ enum class UploadMode {
 };
 
 struct CudaBackendOptions {
-  std::vector<int> devices = {};       ///< GPUs by number; empty: the first that can be used
-  std::string motion_kernel = "fast";  ///< one of motion_kernel_names()
+  std::vector<int> devices = {};            ///< GPUs by number; empty: the first that can be used
+  std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   EntropyCoder entropy = EntropyCoder::gpu;
   UploadMode upload = UploadMode::frame;
   int lanes_per_batch = 0;         ///< lanes that share launches and a stream; 0: chosen, 1: a stream for every lane

@@ -31,11 +31,11 @@ struct MotionOutput {
 
 /// What an estimator is made for.
 struct MotionEstimatorOptions {
-  int width = 0;                ///< of both planes, a multiple of 8
-  int height = 0;               ///< likewise
-  int range = 16;               ///< 1..127: candidates from -range to range-1 in x and y
-  int device = 0;               ///< index of the GPU
-  std::string kernel = "fast";  ///< one of kernel_names(); all give the same result
+  int width = 0;                     ///< of both planes, a multiple of 8
+  int height = 0;                    ///< likewise
+  int range = 16;                    ///< 1..127: candidates from -range to range-1 in x and y
+  int device = 0;                    ///< index of the GPU
+  std::string kernel = "automatic";  ///< one of kernel_names(); all give the same result
 };
 
 /// Exact full-search block matching on the GPU, by the codec's own rules: the candidate with the smallest sum of absolute
