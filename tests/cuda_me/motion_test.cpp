@@ -18,6 +18,10 @@
 #include "cuda_me/runtime/stream.h"
 
 namespace c63::cuda {
+
+/// For GoogleTest.
+inline void PrintTo(const MotionKernelInfo& kernel, std::ostream* out) { *out << kernel.name; }
+
 namespace {
 
 using test::Content;

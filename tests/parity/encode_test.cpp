@@ -13,6 +13,7 @@
 #include "contents.h"
 #include "codec/search_window.h"
 #include "cpu/kernels.h"
+#include "support/print_names.h"
 
 namespace c63 {
 namespace {

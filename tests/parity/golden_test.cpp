@@ -9,6 +9,7 @@
 #include "c63/encoder.h"
 #include "support/generators.h"
 #include "support/hash.h"
+#include "support/print_names.h"
 #include "support/shared_data.h"
 
 namespace c63::test {
@@ -71,9 +72,8 @@ TEST_P(GoldenLevel, DecodesLongStreamsAsTheScalarLevel) {
   EXPECT_EQ(decoded(stream), decode(stream, {.simd = SimdLevel::scalar}));
 }
 
-std::string level_name(const testing::TestParamInfo<SimdLevel>& info) { return std::string(name(info.param)); }
-
-INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_levels()), level_name);
+INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_levels()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace c63::test

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "contents.h"
+#include "support/print_names.h"
 
 namespace c63::cpu {
 namespace {
@@ -268,9 +269,8 @@ TEST_P(KernelParity, SsimSums) {
   }
 }
 
-std::string level_name(const testing::TestParamInfo<SimdLevel>& info) { return std::string(name(info.param)); }
-
-INSTANTIATE_TEST_SUITE_P(EveryLevel, KernelParity, testing::ValuesIn(all_simd_levels()), level_name);
+INSTANTIATE_TEST_SUITE_P(EveryLevel, KernelParity, testing::ValuesIn(all_simd_levels()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace c63::cpu

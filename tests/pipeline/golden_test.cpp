@@ -17,11 +17,6 @@
 namespace c63::test {
 namespace {
 
-std::string vector_name(const GoldenVideo& v) {
-  return std::string(1, v.generator) + (v.generator == 'D' ? std::to_string(v.seed) : "") + "_" +
-         std::to_string(v.width) + "x" + std::to_string(v.height);
-}
-
 class GoldenVector : public testing::TestWithParam<GoldenVideo> {};
 
 TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
@@ -63,7 +58,7 @@ TEST_P(GoldenVector, DecodesToTheCourseDecodersPictures) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenVector, testing::ValuesIn(kGoldenVideos),
-                         [](const auto& tested) { return vector_name(tested.param); });
+                         [](const auto& tested) { return name(tested.param); });
 
 /// name -> SHA-256 of the shared data's manifest.
 std::map<std::string, std::string> read_manifest() {
@@ -84,6 +79,8 @@ struct Sequence {
   int width;
   int height;
 };
+
+void PrintTo(const Sequence& sequence, std::ostream* out) { *out << sequence.name; }
 
 class GoldenSequence : public testing::TestWithParam<Sequence> {
  protected:

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
+#include <string>
 
 #include "support/generators.h"
 
@@ -35,6 +37,15 @@ inline constexpr GoldenVideo kGoldenVideos[] = {
     {'D', 12, 64, 64, 3, 11148, "bb322017e62320263501868b39e9683c", "db46f087f44ef486bc6071e5d9e78f40"},
     {'D', 3, 64, 64, 3, 5650, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"},
 };
+
+/// Such as D17_64x64.
+inline std::string name(const GoldenVideo& v) {
+  return v.generator + (v.generator == 'D' ? std::to_string(v.seed) : "") + "_" + std::to_string(v.width) + "x" +
+         std::to_string(v.height);
+}
+
+/// For GoogleTest.
+inline void PrintTo(const GoldenVideo& v, std::ostream* out) { *out << name(v); }
 
 /// The frames of a golden video, in linear layout.
 inline Bytes frames_of(const GoldenVideo& v) {

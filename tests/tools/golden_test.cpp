@@ -1,6 +1,5 @@
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 #include "tools_test_support.h"
 
@@ -78,12 +77,7 @@ TEST_P(GoldenVideos, VerifyAgreesAndReconstructionIsWhatIsDecoded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVideos),
-                         [](const ::testing::TestParamInfo<GoldenVideo>& video) {
-                           const GoldenVideo& v = video.param;
-                           std::ostringstream name;
-                           name << v.generator << v.seed << "_" << v.width << "x" << v.height << "_" << v.frames;
-                           return name.str();
-                         });
+                         [](const auto& video) { return name(video.param); });
 
 /// Real sequences and what the course codec made of them.
 class GoldenFiles : public ToolsTest {

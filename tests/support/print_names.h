@@ -1,0 +1,13 @@
+#pragma once
+
+#include <ostream>
+
+#include "c63/settings.h"
+
+namespace c63 {
+
+// For GoogleTest, which finds these beside the types.
+inline void PrintTo(SimdLevel level, std::ostream* out) { *out << name(level); }
+inline void PrintTo(SearchMethod method, std::ostream* out) { *out << name(method); }
+
+}  // namespace c63
