@@ -224,6 +224,16 @@ TEST_F(Options, JsonProgressIsAnObjectALine) {
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["frames"], 8);
   EXPECT_EQ(json["total_frames"], 8);
+
+  const std::vector<std::vector<std::string>> others = {{kDec, path("o.c63"), path("o.yuv")},
+                                                        {kPred, path("o.c63"), path("o.yuv")},
+                                                        {kGen, "-w", "16", "-h", "16", "-f", "8", "-o", path("g.yuv")}};
+  for (std::vector<std::string> command : others) {
+    command.insert(command.end(), {"--log-level", "off", "--progress", "json"});
+    const std::string line = run(command).err;
+    ASSERT_EQ(lines_in(line), 1) << command[0] << ": " << line;
+    EXPECT_EQ(nlohmann::json::parse(line)["frames"], 8) << command[0];
+  }
 }
 
 TEST_F(Options, StreamStatistics) {

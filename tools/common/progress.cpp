@@ -49,7 +49,8 @@ std::string progress_text(const ProgressState& s) {
   } else {
     text = fmt::format("{} frames", s.frames);
   }
-  text += fmt::format(", {:.1f} fps, {:.1f} kb/s", frames_per_second(s), kilobits_per_second(s));
+  text += fmt::format(", {:.1f} fps", frames_per_second(s));
+  if (s.bytes > 0) text += fmt::format(", {:.1f} kb/s", kilobits_per_second(s));
   if (const auto left = seconds_left(s)) {
     const auto seconds = static_cast<std::int64_t>(std::ceil(*left));
     text += fmt::format(", eta {}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -83,8 +84,8 @@ Progress::~Progress() {
   if (mode_ == ProgressMode::tty) console_->clear_status();
 }
 
-void Progress::advance(std::uint64_t bytes) {
-  ++state_.frames;
+void Progress::advance(std::uint64_t bytes, std::int64_t frames) {
+  state_.frames += frames;
   state_.bytes += bytes;
   if (mode_ == ProgressMode::none) return;
   const steady_clock::time_point now = clock_();

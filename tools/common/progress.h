@@ -44,8 +44,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// One more frame is done, with `bytes` coded bytes.
-  void advance(std::uint64_t bytes);
+  /// One more frame is done, or more of them, with `bytes` coded bytes.
+  void advance(std::uint64_t bytes, std::int64_t frames = 1);
   /// Takes the line away (tty) or tells the end (json).
   void finish();
 

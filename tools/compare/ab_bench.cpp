@@ -260,6 +260,7 @@ void AbBench::run_row(std::size_t input, std::size_t row) {
       if (session_.stop.stop_requested()) return;
       // Another side begins each round, so that none is always the first or after the same one.
       run_once(works[(i + static_cast<std::size_t>(round + options_.warmup)) % works.size()], round >= 0);
+      progress_->advance(0, result_.inputs[input].frames);
     }
   }
   for (const Work& work : works) {
@@ -275,9 +276,17 @@ void AbBench::run_row(std::size_t input, std::size_t row) {
 bool AbBench::run_points() {
   std::size_t rows = 0;
   for (const Configuration& c : result_.configurations) rows = std::max(rows, c.quantizers.size());
+  std::int64_t frames = 0;
+  for (const AbInput& input : result_.inputs) {
+    for (const Configuration& c : result_.configurations) {
+      frames += static_cast<std::int64_t>(c.quantizers.size()) * (options_.warmup + options_.repeat) * input.frames;
+    }
+  }
+  progress_ = session_.progress(frames, result_.inputs.front().format.rate.value());
   for (std::size_t input = 0; input < result_.inputs.size(); ++input) {
     for (std::size_t row = 0; row < rows && !session_.stop.stop_requested(); ++row) run_row(input, row);
   }
+  progress_->finish();
   return !session_.stop.stop_requested();
 }
 

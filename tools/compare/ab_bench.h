@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ class AbBench {
   AbResult& result_;
   WorkFolder folder_;
   std::string encoder_;
+  std::unique_ptr<Progress> progress_;  ///< in frames encoded, rounds that are not measured included
   std::map<std::size_t, std::string> streams_;  ///< coded streams kept for pictures, by point
 };
 

@@ -23,7 +23,7 @@ class AbProgramTest : public testing::Test {
         .write(reinterpret_cast<const char*>(video.data()), static_cast<std::streamsize>(video.size()));
   }
   test::ShellResult run(const std::string& arguments) {
-    return test::shell("'" C63_BIN_DIR "/c63cmp' ab --progress none '" + input_ + "' " + arguments + " 2>&1");
+    return test::shell("'" C63_BIN_DIR "/c63cmp' ab '" + input_ + "' " + arguments + " 2>&1");
   }
   nlohmann::json json() { return nlohmann::json::parse(std::ifstream(folder_.file("r.json"))); }
   std::string json_option() { return " --json '" + folder_.file("r.json") + "' "; }
@@ -118,6 +118,17 @@ TEST_F(AbProgramTest, OutputsThatCannotBeWrittenAreSaidBeforeTheFirstRun) {
   EXPECT_EQ(result.exit_code, 6) << result.output;
 }
 
+TEST_F(AbProgramTest, ProgressCountsFramesOfEveryRound) {
+  const auto result = run("--a '--backend cpu' --b '--backend cpu' --qp 20,25 --repeat 2 --warmup 1 --progress json --log-level off");
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto line = result.output.rfind("{\"event\"");  // programs may be slow enough for more than the last one
+  ASSERT_NE(line, std::string::npos) << result.output;
+  const auto json = nlohmann::json::parse(result.output.substr(line, result.output.find('\n', line) - line));
+  EXPECT_EQ(json["event"], "progress");
+  EXPECT_EQ(json["frames"], 2 * 2 * 3 * 6);
+  EXPECT_EQ(json["total_frames"], 2 * 2 * 3 * 6);
+}
+
 TEST_F(AbProgramTest, StreamsAndTracesAreKept) {
   const auto result = run("--side 'a/b=--backend cpu --trace \"" + folder_.file("trace-{qp}.json") +
                           "\"' --qp 20,25 --repeat 1 --warmup 0 --keep '" + folder_.file("kept") + "'");
@@ -144,6 +155,7 @@ window.addEventListener("load", () => {
       check(id + " is painted", painted(id));
     }
     check("four points a side", chart("rd").data.datasets.every((d) => d.data.length === 4));
+    check("speeds fit", chart("speed").data.datasets.every((d) => d.ranges.every((r) => r[1] <= chart("speed").scales.y.max)));
     check("frames", chart("bits").data.datasets[0].data.length === 6);
     const before = chart("rd").data.datasets[0].data[0].y;
     change("metric", "ssim_y");

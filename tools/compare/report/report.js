@@ -130,7 +130,7 @@
                data: points.map((p) => p ? p.frames_per_s : null), ranges: points.map((p) => p ? [p.frames_per_s_low, p.frames_per_s_high] : null), points };
     });
     draw("speed", { type: "bar", data: { labels: names.map((q) => q ? "qp " + q : "fixed"), datasets: sets }, plugins: [whiskers],
-                    options: options({ scales: { x: axis(""), y: axis("frames per second", { beginAtZero: true }) },
+                    options: options({ scales: { x: axis(""), y: axis("frames per second", { beginAtZero: true, suggestedMax: Math.max(...shownPoints().map((p) => p.frames_per_s_high)) }) },
                                        interaction: { mode: "nearest", intersect: true },
                                        plugins: { tooltip: { callbacks: { label: (item) => pointTooltip.callbacks.label({ raw: { point: item.dataset.points[item.dataIndex] } }) } } } }) });
   }
@@ -210,7 +210,7 @@
     const bytes = data.bytes.filter((b) => b.configuration === index);
     if (!bytes.length) return [];
     const same = bytes.filter((b) => b.identical).length;
-    return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams are the same", same === bytes.length ? "good" : ""]];
+    return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams", same === bytes.length ? "good" : ""]];
   }
 
   function verdicts() {
