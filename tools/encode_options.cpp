@@ -111,6 +111,9 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = "Measurement";
   app.add_flag("--psnr,!--no-psnr", o.encoder.measure_psnr, "Measure PSNR (on by default)")->group(group);
   app.add_flag("--ssim,!--no-ssim", o.encoder.measure_ssim, "Measure SSIM")->group(group);
+  app.add_flag("--global-motion", o.encoder.measure_global_motion,
+               "Measure by how much each frame is shifted against the one before, up to about half a sample")
+      ->group(group);
   app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")
       ->group(group);
   app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU too; print both times and whether the bytes agree")

@@ -195,6 +195,7 @@ void EncodeRun::tell(const EncodeReport& report) const {
   const EncodeTotals& totals = report.totals;
   log.info("{}", settings_line(totals.summary, options_.encoder));
   log.info("{}", quality_line(totals, options_.encoder));
+  if (options_.encoder.measure_global_motion) log.info("{}", global_motion_line(totals.global_motion));
   log.info("{}", stages_line(totals));
   if (options_.timing) {
     for (const std::string& line : timing_table(totals)) log.info("{}", line);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -88,7 +89,12 @@ class EncodeRun {
       do {
         LaneResult result = backend_.collect();
         loop_.did("wait");
-        --lanes_[result.lane].in_flight;
+        LaneState& state = lanes_[result.lane];
+        --state.in_flight;
+        if (settings_.measure_global_motion) {
+          result.frame.statistics.global_motion = state.motions.front();
+          state.motions.pop_front();
+        }
         --in_flight;
         deliver(std::move(result.frame));
       } while (in_flight > 0 && backend_.ready());
@@ -101,6 +107,8 @@ class EncodeRun {
     std::optional<std::int64_t> key;  ///< frame that the lane's GOP starts with
     std::int64_t next = 0;            ///< frame of the GOP that comes next
     int in_flight = 0;
+    std::vector<std::uint8_t> last_luma;  ///< of the frame read last, where global motion is measured
+    std::deque<GlobalMotion> motions;     ///< of the frames in flight
   };
 
   /// A frame on its way into a lane's input.
@@ -126,11 +134,26 @@ class EncodeRun {
     const TraceScope trace(settings_.trace, "read", TraceTrack::input, read.frame.lane, read.frame.plan.index);
     const auto start = Clock::now();
     try {
-      read.done = feeder_.read(read.frame.plan.index, backend_.input(read.frame.lane));
+      const std::span<std::uint8_t> input = backend_.input(read.frame.lane);
+      read.done = feeder_.read(read.frame.plan.index, input);
+      if (read.done && settings_.measure_global_motion) measure_global_motion(read.frame, input);
     } catch (...) {
       read.fault = std::current_exception();
     }
     read.frame.read_ms = milliseconds(Clock::now() - start);
+  }
+
+  void measure_global_motion(const LaneFrame& frame, std::span<const std::uint8_t> input) {
+    LaneState& state = lanes_[frame.lane];
+    const int width = settings_.width, height = settings_.height;
+    const auto luma = input.first(plane_bytes(width, height, 0));
+    GlobalMotion motion{.measured = !frame.plan.key, .shift = std::nullopt};
+    if (motion.measured && width >= 3 && height >= 3) {
+      motion.shift = estimate_shift<std::uint8_t>({state.last_luma.data(), width, height, width},
+                                                  {luma.data(), width, height, width});
+    }
+    state.motions.push_back(motion);
+    state.last_luma.assign(luma.begin(), luma.end());
   }
 
   /// Fills the input of every lane that has room and a frame left; `batch` says which.

@@ -119,6 +119,42 @@ TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
   }
 }
 
+TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
+  constexpr int kSide = 64;
+  const std::size_t size = frame_bytes(kSide, kSide);
+  Bytes frames = moving_video(kSide, kSide, 10);
+  // Frame 6 is flat, so that frame 7 has nothing to be compared with.
+  std::ranges::fill(std::span(frames).subspan(6 * size, size), 90);
+  const auto luma = [&](std::int64_t frame) {
+    return ConstPlaneView{frames.data() + static_cast<std::size_t>(frame) * size, kSide, kSide, kSide};
+  };
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (const int lanes : {1, 3}) {
+      EncoderSettings settings = small_gops();
+      settings.width = settings.height = kSide;
+      settings.lanes = lanes;
+      settings.measure_global_motion = true;
+      VideoSource source(frames, kSide, kSide, kind);
+      const Encoded encoded = encode_source(source, settings);
+      ASSERT_EQ(encoded.frames.size(), 10U);
+      for (const EncodedFrame& frame : encoded.frames) {
+        const GlobalMotion& motion = frame.statistics.global_motion;
+        EXPECT_EQ(motion.measured, !frame.key) << frame.index;
+        ASSERT_EQ(motion.shift.has_value(), !frame.key && frame.index != 7) << frame.index;
+        if (!motion.shift) continue;
+        const auto expected_shift = estimate_shift<std::uint8_t>(luma(frame.index - 1), luma(frame.index));
+        EXPECT_EQ(motion.shift->dx, expected_shift->dx) << frame.index;
+        EXPECT_EQ(motion.shift->dy, expected_shift->dy) << frame.index;
+      }
+      settings.measure_global_motion = false;
+      VideoSource again(frames, kSide, kSide, kind);
+      const Encoded plain = encode_source(again, settings);
+      EXPECT_EQ(plain.stream(), encoded.stream());
+      EXPECT_FALSE(plain.frames[1].statistics.global_motion.measured);
+    }
+  }
+}
+
 TEST(Encoder, NoFramesAreAnEmptyStream) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     VideoSource source({}, kWidth, kHeight, kind);

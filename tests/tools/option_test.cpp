@@ -169,6 +169,28 @@ TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
   expect_one_line(run({kDec, "--quiet", "--trace", path("o.c63"), path("o.c63"), path("o.yuv")}), 2, "c63dec", "C63-SAME-FILE");
 }
 
+TEST_F(Options, GlobalMotionIsTold) {
+  const std::string flat(3 * kFrame, static_cast<char>(90));
+  const std::string input = write_file("flat_32x32.yuv", video_ + flat);
+  const ProcessResult result = run({kEnc, "--global-motion", "--csv", path("f.csv"), "--json", path("j"), "-o",
+                                    path("o.c63"), input});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("global motion: mean "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("samples in 8 frames; 2 more have no texture"), std::string::npos) << result.err;
+  const auto json = nlohmann::json::parse(read_file(path("j")));
+  EXPECT_EQ(json["global_motion"]["frames"], 10);
+  EXPECT_EQ(json["global_motion"]["textureless_frames"], 2);
+  std::istringstream csv(read_file(path("f.csv")));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_TRUE(line.ends_with(",global_motion,global_dx,global_dy")) << line;
+  for (int row = 0; std::getline(csv, line); ++row) {
+    const bool found = line.find(",found,") != std::string::npos;
+    EXPECT_EQ(found, row > 0 && row < 9) << line;
+    EXPECT_TRUE(found || line.ends_with(row == 0 ? ",,," : ",textureless,,")) << line;
+  }
+}
+
 TEST_F(Options, JsonTellsSettingsMachineAndResult) {
   const ProcessResult result = run({kEnc, "--quiet", "--ssim", "-q", "20", "--repeat", "3", "--warmup", "1",
                                     "--compare-cpu", "--json", "-", "-o", path("o.c63"), input_});

@@ -35,12 +35,33 @@ double kilobits_per_second(const EncodeSummary& s, const VideoFormat& format) {
 
 }  // namespace
 
+void GlobalMotionTotals::add(const GlobalMotion& motion) {
+  ++frames;
+  if (!motion.shift) {
+    ++textureless;
+    return;
+  }
+  sum.dx += motion.shift->dx;
+  sum.dy += motion.shift->dy;
+  length += std::hypot(motion.shift->dx, motion.shift->dy);
+}
+
+FrameShift GlobalMotionTotals::mean() const {
+  const auto count = static_cast<double>(std::max<std::int64_t>(frames - textureless, 1));
+  return {sum.dx / count, sum.dy / count};
+}
+
+double GlobalMotionTotals::mean_length() const {
+  return length / static_cast<double>(std::max<std::int64_t>(frames - textureless, 1));
+}
+
 void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   std::array<std::uint64_t, 3> samples{};
   for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.width, settings.height, plane);
   if (settings.measure_psnr) quality.add(frame.statistics.sse, samples);
   if (settings.measure_ssim) quality.add_ssim(frame.statistics.ssim);
   if (frame.key) key_frames.push_back(frame.index);
+  if (frame.statistics.global_motion.measured) global_motion.add(frame.statistics.global_motion);
   stages += frame.statistics.times;
   bits += frame.statistics.bits;
 }
@@ -77,6 +98,14 @@ std::string quality_line(const EncodeTotals& totals, const EncoderSettings& sett
                         q.psnr_of_plane(2), q.psnr_of_all());
   }
   if (settings.measure_ssim) line += fmt::format("; SSIM Y {:.5f}", q.mean_ssim(0));
+  return line;
+}
+
+std::string global_motion_line(const GlobalMotionTotals& totals) {
+  const FrameShift mean = totals.mean();
+  std::string line = fmt::format("global motion: mean {:.3f}, {:.3f}, mean length {:.3f} samples in {} frames", mean.dx,
+                                 mean.dy, totals.mean_length(), totals.frames - totals.textureless);
+  if (totals.textureless > 0) line += fmt::format("; {} more have no texture", totals.textureless);
   return line;
 }
 
@@ -130,7 +159,7 @@ FrameCsv::FrameCsv(const std::string& path) : file_(path) {
   file_.write(
       "frame,type,bytes,header_bits,motion_bits,luma_bits,chroma_bits,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,"
       "ssim_y,ssim_u,ssim_v,luma_sad,read_ms,upload_ms,motion_ms,transform_ms,measure_ms,entropy_ms,download_ms,"
-      "write_ms\n");
+      "write_ms,global_motion,global_dx,global_dy\n");
 }
 
 void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
@@ -153,6 +182,12 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   for (const double ssim : s.ssim) row += settings.measure_ssim ? fmt::format(",{:.6f}", ssim) : ",";
   row += fmt::format(",{}", s.luma_sad);
   for (const auto& stage : stages_of(s.times)) row += fmt::format(",{:.4f}", stage.second);
+  const GlobalMotion& motion = s.global_motion;
+  if (motion.shift) {
+    row += fmt::format(",found,{:.4f},{:.4f}", motion.shift->dx, motion.shift->dy);
+  } else {
+    row += motion.measured ? ",textureless,," : ",,,";
+  }
   file_.write(row + "\n");
 }
 

@@ -12,6 +12,19 @@
 
 namespace c63::tools {
 
+/// How far whole frames moved, over the frames where that was measured.
+struct GlobalMotionTotals {
+  std::int64_t frames = 0;
+  std::int64_t textureless = 0;  ///< of them: no shift could be told
+  FrameShift sum;                ///< of the others' shifts
+  double length = 0;             ///< sum of their lengths
+
+  void add(const GlobalMotion& motion);
+  /// Of the frames that have a shift; zeros where there is none.
+  [[nodiscard]] FrameShift mean() const;
+  [[nodiscard]] double mean_length() const;
+};
+
 /// What one run of the encoder learned, summed over its frames.
 struct EncodeTotals {
   EncodeSummary summary;
@@ -19,6 +32,7 @@ struct EncodeTotals {
   StageTimes stages;
   BitCounts bits;
   std::vector<std::int64_t> key_frames;  ///< their indices
+  GlobalMotionTotals global_motion;
 
   /// Takes in one frame of width x height.
   void add(const EncodedFrame& frame, const EncoderSettings& settings);
@@ -48,6 +62,8 @@ struct EncodeReport {
 [[nodiscard]] std::string settings_line(const EncodeSummary& summary, const EncoderSettings& settings);
 /// "key 3, inter 297; PSNR Y 36.611 U 43.976 V 43.727 all 37.980; SSIM Y 0.96092"
 [[nodiscard]] std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings);
+/// "global motion: mean -0.021, 0.004, mean length 0.103 samples in 297 frames; 2 more have no texture"
+[[nodiscard]] std::string global_motion_line(const GlobalMotionTotals& totals);
 /// "read 1 %, motion 62 %, … (start-up 0.18 s not counted)": shares of the sum of all stage times.
 [[nodiscard]] std::string stages_line(const EncodeTotals& totals);
 /// A table of the stages: total and mean milliseconds, share.

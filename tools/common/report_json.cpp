@@ -96,6 +96,15 @@ ordered_json to_json(const EncodeReport& report) {
           : static_cast<double>(summary.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(summary.frames);
   json["result"]["key_frame_indices"] = report.totals.key_frames;
   json["quality"] = quality_json(report.totals, report.settings);
+  if (report.settings.measure_global_motion) {
+    const GlobalMotionTotals& motion = report.totals.global_motion;
+    const FrameShift mean = motion.mean();
+    json["global_motion"] = {{"frames", motion.frames},
+                             {"textureless_frames", motion.textureless},
+                             {"mean_dx_samples", mean.dx},
+                             {"mean_dy_samples", mean.dy},
+                             {"mean_length_samples", motion.mean_length()}};
+  }
   json["stages"] = stages_json(report.totals.stages);
   json["bits"] = {{"header_bits", report.totals.bits.header},
                   {"motion_bits", report.totals.bits.motion},

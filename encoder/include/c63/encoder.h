@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "c63/filters.h"
 #include "c63/motion.h"
 #include "c63/picture.h"
 #include "c63/settings.h"
@@ -56,10 +57,17 @@ struct BitCounts {
   BitCounts& operator+=(const BitCounts& other);
 };
 
+/// By how much a whole frame moved against the one before.
+struct GlobalMotion {
+  bool measured = false;            ///< never in key frames
+  std::optional<FrameShift> shift;  ///< nothing: the frame before has no texture, or along one direction only
+};
+
 struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the chosen SADs of luma; 0 in key frames
+  GlobalMotion global_motion;           ///< of luma, by estimate_shift(): good for shifts up to about half a sample
   BitCounts bits;
   StageTimes times;
 };

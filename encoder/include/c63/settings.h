@@ -57,6 +57,7 @@ struct EncoderSettings {
 
   bool measure_psnr = true;         ///< fills FrameStatistics::sse
   bool measure_ssim = false;        ///< fills FrameStatistics::ssim
+  bool measure_global_motion = false; ///< fills FrameStatistics::global_motion
   bool keep_reconstruction = false; ///< hands out what a decoder will show
   bool keep_prediction = false;     ///< hands out the motion-compensated prediction
   bool keep_motion = false;         ///< hands out vectors and SADs of every block
