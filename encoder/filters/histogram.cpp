@@ -1,4 +1,5 @@
-// Histogram of bytes. The fast form counts in four tables by turns, so that equal neighbours do not wait for each other.
+// Histogram of bytes. The fast form counts each of sixteen neighbours in a table of its own, so that equal ones do not wait
+// for each other; the sixteen counters of a value are neighbours too, in one cache line.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -17,25 +18,17 @@ void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) 
   constexpr std::size_t kPiece = std::size_t{1} << 30;  // fewer than a 32-bit counter holds
   for (std::size_t start = 0; start < count; start += kPiece) {
     const std::size_t end = std::min(start + kPiece, count);
-    std::array<std::array<std::uint32_t, 256>, 4> tables{};
+    std::array<std::array<std::uint32_t, 16>, 256> tables{};
     std::size_t i = start;
     for (; i + 16 <= end; i += 16) {
       std::array<std::uint64_t, 2> words;
       std::memcpy(words.data(), bytes + i, 16);
-      for (const std::uint64_t w : words) {
-        ++tables[0][w & 255];
-        ++tables[1][w >> 8 & 255];
-        ++tables[2][w >> 16 & 255];
-        ++tables[3][w >> 24 & 255];
-        ++tables[0][w >> 32 & 255];
-        ++tables[1][w >> 40 & 255];
-        ++tables[2][w >> 48 & 255];
-        ++tables[3][w >> 56];
-      }
+#pragma GCC unroll 16
+      for (std::size_t k = 0; k < 16; ++k) ++tables[words[k / 8] >> (8 * (k % 8)) & 255][k];
     }
-    for (; i < end; ++i) ++tables[0][bytes[i]];
+    for (; i < end; ++i) ++tables[bytes[i]][0];
     for (std::size_t v = 0; v < 256; ++v) {
-      counts[v] += std::uint64_t{tables[0][v]} + tables[1][v] + tables[2][v] + tables[3][v];
+      for (const std::uint32_t part : tables[v]) counts[v] += part;
     }
   }
 }

@@ -1,11 +1,11 @@
-// Prefix scan. In the fast form each thread takes the next tile, adds it up while it comes into the cache, gets the sum
-// of all before it from the tile before, hands its own on at once, and scans the tile from the cache: memory is read
-// once and written once. Sums of doubles differ from the serial ones in their last digits.
+// Prefix scan. In the fast form each thread takes the next tile and adds it up while it comes into the cache, gets the sum
+// of all before it from the tile before, hands its own on at once, and scans the tile from the cache while it adds up the
+// one after: memory is read once and written once, both all the time. Sums of doubles differ from the serial ones in their
+// last digits.
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
-#include <thread>
 
 #include "c63/filter_checks.h"
 #include "c63/filters.h"
@@ -40,22 +40,26 @@ C63_CLONES std::uint32_t tile_sum(const std::uint32_t* values, std::size_t count
   for (std::size_t i = 0; i < count; ++i) total += values[i];
   return total;
 }
+/// In the order in which scan_vectors() adds up the next tile: results do not depend on which of the two a thread came to.
 C63_CLONES double tile_sum(const double* values, std::size_t count) {
-  Vector<double> a{}, b{};
+  Vector<double> sums{};
   std::size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    Vector<double> x, y;
+  for (; i + 8 <= count; i += 8) {
+    Vector<double> x;
     std::memcpy(&x, values + i, sizeof x);
-    std::memcpy(&y, values + i + 8, sizeof y);
-    a += x;
-    b += y;
+    sums += x;
   }
-  a += b;
   double total = 0;
-  for (std::size_t lane = 0; lane < 8; ++lane) total += a[lane];
+  for (std::size_t lane = 0; lane < 8; ++lane) total += sums[lane];
   for (; i < count; ++i) total += values[i];
   return total;
 }
+
+template <typename A>
+struct ScanSums {
+  A total;  ///< after the last value scanned
+  A next;   ///< of the values behind
+};
 
 // The scan of a vector: add it to itself moved up by 1, 2, 4, 8 lanes. `out` may be `in`; returns the new total.
 #define C63_MOVED_UP_16(x, by)                                                                                     \
@@ -66,11 +70,14 @@ C63_CLONES double tile_sum(const double* values, std::size_t count) {
   __builtin_shufflevector(zero, x, 8 - (by), 9 - (by), 10 - (by), 11 - (by), 12 - (by), 13 - (by), 14 - (by), \
                           15 - (by))
 
-/// With `stream`, `out` is a multiple of 16 and written past the caches. Whole vectors only.
-C63_CLONES std::uint32_t scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
-                                      std::uint32_t before, bool inclusive, bool stream) {
+/// With `stream`, `out` is a multiple of 16 and written past the caches. Whole vectors only. With `next`, adds up as many
+/// values from there by the way.
+C63_CLONES ScanSums<std::uint32_t> scan_vectors(const std::uint32_t* in, std::uint32_t* out, std::size_t count,
+                                                std::uint32_t before, bool inclusive, bool stream,
+                                                const std::uint32_t* next) {
   const Vector<std::uint32_t> zero{};
   Vector<std::uint32_t> total = zero + before;
+  Vector<std::uint32_t> next_total{};
   for (std::size_t i = 0; i < count; i += 16) {
     Vector<std::uint32_t> x, own;
     std::memcpy(&x, in + i, sizeof x);
@@ -89,13 +96,21 @@ C63_CLONES std::uint32_t scan_vectors(const std::uint32_t* in, std::uint32_t* ou
     } else {
       std::memcpy(out + i, &x, sizeof x);
     }
+    if (next != nullptr) {
+      Vector<std::uint32_t> y;
+      std::memcpy(&y, next + i, sizeof y);
+      next_total += y;
+    }
   }
-  return total[0];
+  std::uint32_t sum = 0;
+  for (std::size_t lane = 0; lane < 16; ++lane) sum += next_total[lane];
+  return {total[0], sum};
 }
-C63_CLONES double scan_vectors(const double* in, double* out, std::size_t count, double before, bool inclusive,
-                               bool stream) {
+C63_CLONES ScanSums<double> scan_vectors(const double* in, double* out, std::size_t count, double before,
+                                         bool inclusive, bool stream, const double* next) {
   const Vector<double> zero{};
   Vector<double> total = zero + before;
+  Vector<double> next_total{};
   for (std::size_t i = 0; i < count; i += 8) {
     Vector<double> x;
     std::memcpy(&x, in + i, sizeof x);
@@ -111,8 +126,15 @@ C63_CLONES double scan_vectors(const double* in, double* out, std::size_t count,
     } else {
       std::memcpy(out + i, &x, sizeof x);
     }
+    if (next != nullptr) {
+      Vector<double> y;
+      std::memcpy(&y, next + i, sizeof y);
+      next_total += y;
+    }
   }
-  return total[0];
+  double sum = 0;
+  for (std::size_t lane = 0; lane < 8; ++lane) sum += next_total[lane];
+  return {total[0], sum};
 }
 #undef C63_MOVED_UP_16
 #undef C63_MOVED_UP_8
@@ -134,24 +156,35 @@ void scan_fast(std::span<const T> values, std::span<T> out, bool inclusive) {
     return;
   }
   const bool stream = streams(out.data(), out.size_bytes());
+  const auto tile_at = [&](std::size_t tile) {
+    return values.subspan(tile * kTile, std::min(kTile, values.size() - tile * kTile));
+  };
+  const auto raw = [](std::span<const T> tile) { return reinterpret_cast<const Adder<T>*>(tile.data()); };
   std::vector<TilePrefix<T>> prefixes(tiles + 1);
   prefixes[0].ready = true;
-  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> next_tile{0};
   const auto work = [&] {
-    for (std::size_t tile = next++; tile < tiles; tile = next++) {
-      const std::size_t first = tile * kTile;
-      const auto mine = values.subspan(first, std::min(kTile, values.size() - first));
-      const auto* raw = reinterpret_cast<const Adder<T>*>(mine.data());
-      const Adder<T> sum = tile_sum(raw, mine.size());
+    std::size_t tile = next_tile++;
+    if (tile >= tiles) return;
+    Adder<T> sum = tile_sum(raw(tile_at(tile)), tile_at(tile).size());
+    while (tile < tiles) {
       // Tiles are taken in order, so the one before is in some thread's hands and does not wait for this one.
-      while (!prefixes[tile].ready.load(std::memory_order_acquire)) std::this_thread::yield();
-      Adder<T> total = prefixes[tile].before;
-      prefixes[tile + 1].before = total + sum;
+      prefixes[tile].ready.wait(false, std::memory_order_acquire);
+      const Adder<T> before = prefixes[tile].before;
+      prefixes[tile + 1].before = before + sum;
       prefixes[tile + 1].ready.store(true, std::memory_order_release);
-      T* to = out.data() + first;
+      prefixes[tile + 1].ready.notify_one();
+
+      const auto mine = tile_at(tile);
+      T* to = out.data() + tile * kTile;
+      tile = next_tile++;
+      const auto next = tile < tiles ? tile_at(tile) : std::span<const T>();
+      const bool together = next.size() == kTile;
       const std::size_t whole = mine.size() / kVector * kVector;
-      total = scan_vectors(raw, reinterpret_cast<Adder<T>*>(to), whole, total, inclusive, stream);
-      scan_serial(mine.subspan(whole), to + whole, total, inclusive);
+      const auto sums = scan_vectors(raw(mine), reinterpret_cast<Adder<T>*>(to), whole, before, inclusive, stream,
+                                     together ? raw(next) : nullptr);
+      scan_serial(mine.subspan(whole), to + whole, sums.total, inclusive);
+      sum = together ? sums.next : tile_sum(raw(next), next.size());
     }
     if (stream) stream_end();
   };
