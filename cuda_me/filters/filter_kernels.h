@@ -68,6 +68,9 @@ template <typename T>
 void scan_many_blocks(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);
 void scan_look_back(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
                     bool inclusive);
+/// On sm_90 and 16-byte aligned data only; see can_scan_rounds().
+void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive);
+[[nodiscard]] bool can_scan_rounds(const std::uint32_t* values, const std::uint32_t* out);
 template <typename T>
 void scan_cub(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);
 

@@ -6,22 +6,34 @@
 namespace c63::cuda {
 namespace {
 
+/// The scans of 4-byte integers only; false where the variant is none of them or cannot be used.
+bool scan_words(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive,
+                ScanVariant variant) {
+  if (variant == ScanVariant::rounds && kernels::can_scan_rounds(values, out)) {
+    kernels::scan_rounds(queue, values, out, count, inclusive);
+    return true;
+  }
+  if (variant != ScanVariant::look_back) return false;
+  kernels::scan_look_back(queue, values, out, count, inclusive);
+  return true;
+}
+
 template <typename T>
 void scan(FilterQueue& queue, std::span<const T> values, std::span<T> out, bool inclusive, ScanVariant variant) {
   check_same_length(values.size(), "the values", out.size(), "the output");
   if (values.data() != out.data()) check_apart(values.data(), values.size_bytes(), out.data(), out.size_bytes());
   if (values.empty()) return;
+  if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+    if (scan_words(queue, reinterpret_cast<const std::uint32_t*>(values.data()),
+                   reinterpret_cast<std::uint32_t*>(out.data()), values.size(), inclusive, variant)) {
+      return;
+    }
+  }
   switch (variant) {
     case ScanVariant::hillis_steele: return kernels::scan_hillis_steele(queue, values, out.data(), inclusive);
     case ScanVariant::blelloch: return kernels::scan_blelloch(queue, values, out.data(), inclusive, false);
     case ScanVariant::blelloch_padded: return kernels::scan_blelloch(queue, values, out.data(), inclusive, true);
     case ScanVariant::many_blocks: return kernels::scan_many_blocks(queue, values, out.data(), inclusive);
-    case ScanVariant::look_back:
-      if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
-        return kernels::scan_look_back(queue, reinterpret_cast<const std::uint32_t*>(values.data()),
-                                       reinterpret_cast<std::uint32_t*>(out.data()), values.size(), inclusive);
-      }
-      [[fallthrough]];
     default: return kernels::scan_cub(queue, values, out.data(), inclusive);
   }
 }

@@ -32,12 +32,13 @@ constexpr Names<ReductionVariant, 8> kReduction = {{{"best", ReductionVariant::b
                                                     {"tree-sequential", ReductionVariant::tree_sequential},
                                                     {"shuffles", ReductionVariant::shuffles},
                                                     {"cub", ReductionVariant::cub}}};
-constexpr Names<ScanVariant, 7> kScan = {{{"best", ScanVariant::best},
+constexpr Names<ScanVariant, 8> kScan = {{{"best", ScanVariant::best},
                                           {"hillis-steele", ScanVariant::hillis_steele},
                                           {"blelloch", ScanVariant::blelloch},
                                           {"blelloch-padded", ScanVariant::blelloch_padded},
                                           {"many-blocks", ScanVariant::many_blocks},
                                           {"look-back", ScanVariant::look_back},
+                                          {"rounds", ScanVariant::rounds},
                                           {"cub", ScanVariant::cub}}};
 constexpr Names<ProductVariant, 4> kProduct = {{{"best", ProductVariant::best},
                                                 {"direct", ProductVariant::direct},

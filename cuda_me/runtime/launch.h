@@ -28,6 +28,17 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
         name);
 }
 
+/// launch() of a grid whose blocks wait for each other: all are resident at the same time, or the launch is refused.
+template <typename... Parameters>
+void launch_together(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
+                     std::type_identity_t<Parameters>... arguments) {
+  std::array<void*, sizeof...(Parameters) + 1> addresses{
+      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block, addresses.data(),
+                                    shape.shared_bytes, stream),
+        name);
+}
+
 /// Lets `kernel` use `bytes` of dynamic shared memory, which above 48 KiB must be asked for, once per device.
 template <typename... Parameters>
 void allow_shared_bytes(const char* name, void (*kernel)(Parameters...), std::size_t bytes) {

@@ -119,8 +119,10 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
       inclusive ? c63::inclusive_scan<T>(values, expected, FilterForm::serial)
                 : c63::exclusive_scan<T>(values, expected, FilterForm::serial);
       for (const auto& [name, variant] : variants_for<ScanVariant>(length)) {
-        for (const bool in_place : {false, true}) {
-          const Offset<T> in(queue, values, 1), apart(queue, length, 1);
+        for (const int how : {0, 1, 2, 3}) {
+          const bool in_place = how % 2 != 0;
+          const std::size_t offset = how / 2;
+          const Offset<T> in(queue, values, offset), apart(queue, length, offset);
           const Offset<T>& out = in_place ? in : apart;
           inclusive ? inclusive_scan<T>(queue, in.const_span(), out.span(), variant)
                     : exclusive_scan<T>(queue, in.const_span(), out.span(), variant);
@@ -132,6 +134,28 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
               ASSERT_NEAR(expected[i], got[i], 1e-9 * 1e6 * (1 + std::sqrt(i))) << name << ", " << length;
             }
           }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
+  C63_NEED_FILTER_GPU();
+  FilterQueue queue;
+  // More tiles a block than a block that stays keeps in shared memory.
+  for (const std::size_t length : {std::size_t{5'000'001}, std::size_t{20'000'000}, std::size_t{20'000'002}}) {
+    const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
+    const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);
+    for (const bool inclusive : {true, false}) {
+      std::vector<std::uint32_t> expected(length);
+      inclusive ? c63::inclusive_scan<std::uint32_t>(values, expected, FilterForm::serial)
+                : c63::exclusive_scan<std::uint32_t>(values, expected, FilterForm::serial);
+      for (const auto variant : {ScanVariant::best, ScanVariant::look_back, ScanVariant::rounds, ScanVariant::cub}) {
+        for (int run = 0; run < 3; ++run) {
+          inclusive ? inclusive_scan<std::uint32_t>(queue, in.const_span(), out.span(), variant)
+                    : exclusive_scan<std::uint32_t>(queue, in.const_span(), out.span(), variant);
+          ASSERT_EQ(expected, out.download(queue)) << length << ", variant " << static_cast<int>(variant);
         }
       }
     }

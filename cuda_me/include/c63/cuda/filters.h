@@ -168,7 +168,8 @@ enum class ScanVariant {
   blelloch_padded,  ///< without bank conflicts
   many_blocks,      ///< tiles by many blocks, then their sums, then both added
   look_back,        ///< one pass, each tile looking back for its prefix; of 4-byte integers, else as cub
-  cub,              ///< the same by CUB
+  rounds,           ///< one pass, blocks that stay and tell each other sums; 4-byte integers on sm_90, else as cub
+  cub,              ///< look-back by CUB
 };
 
 // For T of int32, uint32 and double; `out` may be `values`.

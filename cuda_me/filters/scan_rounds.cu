@@ -1,0 +1,246 @@
+// Prefix scan in one pass without a chain, of 4-byte integers, for chips with a bulk copy engine (sm_90). One block a
+// multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have one job each, so that none of the four
+// waits shows in the time of another:
+//   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
+//   tell   a tile's sum is told to all blocks as soon as the tile has arrived, long before it is scanned;
+//   add    what lies before a tile is what lay before this block's last one and the sums of the gridDim.x tiles since then;
+//   scan   all other warps scan tiles whose start is known and write them.
+// Blocks read each other's sums, so that all must be resident: the launch is a cooperative one.
+#include <cuda/ptx>
+
+#include "cuda_me/filters/filter_common.cuh"
+
+namespace c63::cuda::kernels {
+namespace {
+
+namespace ptx = ::cuda::ptx;
+
+template <int scan_warps, int rounds, int stages>
+struct RoundsShape {
+  static constexpr int kScanWarps = scan_warps;
+  static constexpr int kRounds = rounds;  ///< of four neighbouring values a lane
+  static constexpr int kStages = stages;  ///< tiles in shared memory
+  static constexpr int kThreads = (kScanWarps + 3) * 32;
+  static constexpr int kTile = kScanWarps * kRounds * 128;
+  static constexpr std::size_t kSharedBytes = std::size_t{kStages} * kTile * sizeof(std::uint32_t);
+};
+
+using State = volatile unsigned long long;  ///< of a tile: kTold and its sum, written and read as one; 0 before
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+
+constexpr unsigned long long kTold = 1ULL << 32;
+
+__device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
+  while (!ptx::mbarrier_try_wait_parity(barrier, static_cast<std::uint32_t>(turn) & 1U)) {
+  }
+}
+
+/// The blocks of the kernel wait for nothing but sums of tiles before their own, which other blocks tell as their tiles
+/// arrive, and tiles arrive in order.
+template <typename Shape>
+struct RoundsBlock {
+  const std::uint32_t* values;
+  std::uint32_t* out;
+  std::size_t count;
+  State* states;
+  std::uint32_t* tiles;    ///< ring of kStages
+  std::uint64_t* arrived;  ///< barriers, one a stage each: the tile is in shared memory
+  std::uint64_t* known;    ///< what lies before it is in `before`
+  std::uint64_t* taken;    ///< all warps have it in registers
+  unsigned* before;
+  unsigned (*warp_sums)[Shape::kScanWarps];
+
+  /// Calls work(tile, stage, turn) for the block's tiles; `turn` is how often the stage was used before.
+  template <typename Work>
+  __device__ void for_tiles(Work&& work) const {
+    const auto end = static_cast<unsigned>((count + Shape::kTile - 1) / Shape::kTile);
+    int stage = 0;
+    int turn = 0;
+    for (unsigned tile = blockIdx.x; tile < end; tile += gridDim.x) {
+      work(tile, stage, turn);
+      if (++stage == Shape::kStages) {
+        stage = 0;
+        ++turn;
+      }
+    }
+  }
+
+  __device__ std::uint32_t* at(int stage) const { return tiles + stage * Shape::kTile; }
+
+  /// One thread.
+  __device__ void fetch() const {
+    for_tiles([&](unsigned tile, int stage, int turn) {
+      if (turn > 0) wait(taken + stage, turn - 1);
+      const std::size_t first = static_cast<std::size_t>(tile) * Shape::kTile;
+      const auto some = static_cast<unsigned>(min(count - first, static_cast<std::size_t>(Shape::kTile)));
+      const unsigned whole = some / 4 * 4;  // the engine copies multiples of 16 bytes
+      for (unsigned i = whole; i < some; ++i) at(stage)[i] = values[first + i];
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, arrived + stage, whole * 4);
+      if (whole > 0) {
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, at(stage), values + first, whole * 4, arrived + stage);
+      }
+    });
+  }
+
+  /// One warp. What it tells of an unfinished last tile is wrong, and nobody reads it.
+  __device__ void tell() const {
+    const unsigned lane = threadIdx.x % 32;
+    for_tiles([&](unsigned tile, int stage, int turn) {
+      wait(arrived + stage, turn);
+      const auto* four = reinterpret_cast<const uint4*>(at(stage));
+      unsigned sum = 0;
+#pragma unroll 8
+      for (unsigned i = lane; i < Shape::kTile / 4; i += 32) {
+        const uint4 v = four[i];
+        sum += v.x + v.y + v.z + v.w;
+      }
+      sum = __reduce_add_sync(0xFFFFFFFFU, sum);
+      if (lane == 0) states[tile] = kTold | sum;
+    });
+  }
+
+  /// One warp.
+  __device__ void add() const {
+    const unsigned lane = threadIdx.x % 32;
+    unsigned total = 0;
+    for_tiles([&](unsigned tile, int stage, int) {
+      unsigned sum = 0;
+#pragma unroll 4
+      for (unsigned i = (tile < gridDim.x ? 0 : tile - gridDim.x) + lane; i < tile; i += 32) {
+        unsigned long long state = 0;
+        while (state == 0) state = states[i];
+        sum += static_cast<unsigned>(state);
+      }
+      total += __reduce_add_sync(0xFFFFFFFFU, sum);
+      if (lane == 0) {
+        before[stage] = total;
+        ptx::mbarrier_arrive(known + stage);
+      }
+    });
+  }
+
+  /// kScanWarps warps.
+  __device__ void scan(bool inclusive) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    int parity = 0;
+    for_tiles([&](unsigned tile, int stage, int turn) {
+      wait(arrived + stage, turn);
+      wait(known + stage, turn);
+      const int own = warp * Shape::kRounds * 32 + lane;  // in groups of four
+      const auto* four = reinterpret_cast<const uint4*>(at(stage)) + own;
+      uint4 v[Shape::kRounds];
+#pragma unroll
+      for (int r = 0; r < Shape::kRounds; ++r) v[r] = four[r * 32];
+      unsigned base = before[stage];
+      __syncwarp();
+      if (lane == 0) ptx::mbarrier_arrive(taken + stage);
+      // Within the warp: what lies before each lane's four values, and their own prefixes.
+      unsigned before_lane[Shape::kRounds];
+      unsigned carry = 0;
+#pragma unroll
+      for (int r = 0; r < Shape::kRounds; ++r) {
+        v[r].y += v[r].x;
+        v[r].z += v[r].y;
+        v[r].w += v[r].z;
+        unsigned through = v[r].w;
+#pragma unroll
+        for (int by = 1; by < 32; by *= 2) {
+          const unsigned lower = __shfl_up_sync(0xFFFFFFFFU, through, by);
+          if (lane >= by) through += lower;
+        }
+        before_lane[r] = carry + through - v[r].w;
+        carry += __shfl_sync(0xFFFFFFFFU, through, 31);
+      }
+      // Two sets in turn: one barrier a tile is enough.
+      if (lane == 0) warp_sums[parity][warp] = carry;
+      asm volatile("bar.sync 1, %0;" ::"n"(Shape::kScanWarps * 32) : "memory");
+#pragma unroll
+      for (int k = 0; k < Shape::kScanWarps; ++k) base += k < warp ? warp_sums[parity][k] : 0;
+      parity ^= 1;
+      const std::size_t first = static_cast<std::size_t>(tile) * Shape::kTile + static_cast<std::size_t>(own * 4);
+      const bool whole = (static_cast<std::size_t>(tile) + 1) * Shape::kTile <= count;
+#pragma unroll
+      for (int r = 0; r < Shape::kRounds; ++r) {
+        const unsigned start = base + before_lane[r];
+        const uint4 result = inclusive ? make_uint4(start + v[r].x, start + v[r].y, start + v[r].z, start + v[r].w)
+                                       : make_uint4(start, start + v[r].x, start + v[r].y, start + v[r].z);
+        const std::size_t i = first + static_cast<std::size_t>(r * 128);
+        if (whole) {
+          __stcs(reinterpret_cast<uint4*>(out + i), result);
+        } else {
+          if (i < count) out[i] = result.x;
+          if (i + 1 < count) out[i + 1] = result.y;
+          if (i + 2 < count) out[i + 2] = result.z;
+          if (i + 3 < count) out[i + 3] = result.w;
+        }
+      }
+    });
+  }
+};
+
+#endif
+
+template <typename Shape>
+__global__ void __launch_bounds__(Shape::kThreads, 1)
+    scan_rounds_kernel(const std::uint32_t* values, std::uint32_t* out, std::size_t count, State* states, bool inclusive) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(128) std::uint32_t tiles[];
+  __shared__ std::uint64_t arrived[Shape::kStages], known[Shape::kStages], taken[Shape::kStages];
+  __shared__ unsigned before[Shape::kStages];
+  __shared__ unsigned warp_sums[2][Shape::kScanWarps];
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < Shape::kStages; ++s) {
+      ptx::mbarrier_init(arrived + s, 1);
+      ptx::mbarrier_init(known + s, 1);
+      ptx::mbarrier_init(taken + s, Shape::kScanWarps);
+    }
+    ptx::fence_proxy_async(ptx::space_shared);
+  }
+  __syncthreads();
+  const RoundsBlock<Shape> block{values, out, count, states, tiles, arrived, known, taken, before, warp_sums};
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (warp < Shape::kScanWarps) {
+    block.scan(inclusive);
+  } else if (warp == Shape::kScanWarps) {
+    if (threadIdx.x % 32 == 0) block.fetch();
+  } else if (warp == Shape::kScanWarps + 1) {
+    block.tell();
+  } else {
+    block.add();
+  }
+#endif
+}
+
+/// `states` has one word a tile, and is zero.
+template <typename Shape>
+void launch_rounds(cudaStream_t stream, int multiprocessors, const std::uint32_t* values, std::uint32_t* out,
+                   std::size_t count, unsigned long long* states, bool inclusive) {
+  const std::size_t tiles = divide_up(count, Shape::kTile);
+  allow_shared_bytes("scan_rounds", scan_rounds_kernel<Shape>, Shape::kSharedBytes);
+  const auto blocks = static_cast<unsigned>(std::min<std::size_t>(tiles, static_cast<std::size_t>(multiprocessors)));
+  launch_together("scan_rounds", scan_rounds_kernel<Shape>, {dim3(blocks), dim3(Shape::kThreads), Shape::kSharedBytes},
+                  stream, values, out, count, states, inclusive);
+}
+
+using BestShape = RoundsShape<16, 4, 6>;
+
+}  // namespace
+
+bool can_scan_rounds(const std::uint32_t* values, const std::uint32_t* out) {
+  if (!is_aligned(values, 16) || !is_aligned(out, 16)) return false;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, scan_rounds_kernel<BestShape>), "scan_rounds");
+  return attributes.ptxVersion >= 90;  // else the kernel was compiled for an older chip, and is empty
+}
+
+void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
+                 bool inclusive) {
+  const std::size_t bytes = divide_up(count, BestShape::kTile) * sizeof(unsigned long long);
+  auto* states = static_cast<unsigned long long*>(queue.scratch(bytes));
+  fill_async(states, 0, bytes, queue.stream());
+  launch_rounds<BestShape>(queue.stream(), queue.multiprocessors(), values, out, count, states, inclusive);
+}
+
+}  // namespace c63::cuda::kernels
