@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "bench/filter_content.h"
 #include "bench/filter_report.h"
 #include "c63/filters.h"
 
@@ -10,17 +11,6 @@ namespace c63::bench {
 namespace {
 
 constexpr std::array kForms = {std::pair{FilterForm::serial, "serial"}, std::pair{FilterForm::fast, "fast"}};
-
-template <typename T>
-std::vector<T> random_values(std::size_t count) {
-  std::vector<T> values(count);
-  std::uint32_t state = 1;
-  for (T& value : values) {
-    state = state * 1664525U + 1013904223U;
-    value = static_cast<T>(state >> 24);
-  }
-  return values;
-}
 
 /// Times both forms on the CPU and adds their rows; `bytes` != 0 and `bound` for what is bound by memory.
 void add_forms(FilterTable& table, const FilterBenchOptions& options, const std::string& utility, double bytes,
@@ -52,10 +42,12 @@ void bench_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
       convolve({picture.data(), 1920, 1080, 1920}, kernel, PlaneView{out.data(), 1920, 1080, 1920}, form);
     });
   }
-  if (table.wants("histogram, u8 random")) {
-    const auto values = random_values<std::uint8_t>(bytes);
+  for (const std::string content : kByteContents) {
+    const std::string utility = "histogram, u8 " + content;
+    if (!table.wants(utility)) continue;
+    const auto values = bytes_of(content, bytes);
     std::vector<std::uint64_t> counts(256);
-    add_forms(table, options, "histogram, u8 random", static_cast<double>(bytes), true,
+    add_forms(table, options, utility, static_cast<double>(bytes), true,
               [&](FilterForm form) { histogram(values, BinMap::identity(), counts, form); });
   }
   if (table.wants("matrix product 512")) {

@@ -1,10 +1,10 @@
 // The GPU's side of `c63bench filter` and `c63bench scan`. Every variant's result is compared with the serial one on the
 // CPU in the same run before it is timed.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 
+#include "bench/filter_content.h"
 #include "bench/filter_report.h"
 #include "c63/cuda/devices.h"
 #include "c63/cuda/filters.h"
@@ -20,17 +20,6 @@ using cuda::DeviceArray;
 using cuda::FilterQueue;
 
 constexpr const char* kWhere = "gpu";
-
-template <typename T>
-std::vector<T> random_values(std::size_t count) {
-  std::vector<T> values(count);
-  std::uint32_t state = 1;
-  for (T& value : values) {
-    state = state * 1664525U + 1013904223U;
-    value = static_cast<T>(state >> 24);
-  }
-  return values;
-}
 
 /// Milliseconds of one run of what `work` queues, measured by events around `inner` runs in a graph.
 Sample time_on_gpu(const FilterQueue& queue, int repeats, int inner, const std::function<void()>& work) {
@@ -125,21 +114,10 @@ void bench_convolution_2d(const FilterBenchOptions& options, FilterTable& table,
 void bench_histogram(const FilterBenchOptions& options, FilterTable& table, FilterQueue& queue) {
   const auto count = static_cast<std::size_t>(options.megabytes * 1e6);
   const DeviceArray<std::uint64_t> counts(queue, 256);
-  for (const std::string content : {"random", "video", "skewed"}) {
+  for (const std::string content : kByteContents) {
     const std::string utility = "histogram, u8 " + content;
     if (!table.wants(utility)) continue;
-    auto bytes = random_values<std::uint8_t>(count);
-    if (content == "skewed") {  // nine of ten have one value
-      for (std::size_t i = 0; i < count; ++i) bytes[i] = bytes[i] < 230 ? 16 : bytes[i];
-    } else if (content == "video") {  // slowly changing levels with noise of a few steps
-      std::array<std::uint8_t, 1920> row;
-      for (std::size_t x = 0; x < row.size(); ++x) {
-        row[x] = static_cast<std::uint8_t>(110 + 60 * std::sin(static_cast<double>(x) * 0.003));
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        bytes[i] = static_cast<std::uint8_t>(row[i % row.size()] + (i / row.size() / 40) % 32 + (bytes[i] & 7));
-      }
-    }
+    const auto bytes = bytes_of(content, count);
     std::vector<std::uint64_t> expected(256);
     const double serial_ms =
         time_on_cpu(1, [&] { histogram(bytes, BinMap::identity(), expected, FilterForm::serial); }).median;
