@@ -8,40 +8,56 @@
 
 namespace c63 {
 
+/// Where the next bits of a buffer go. Held in a local variable, it stays in registers: bytes that are stored may alias
+/// everything else.
+struct BitCursor {
+  std::uint8_t* next = nullptr;
+  std::uint64_t pending = 0;  ///< the bits of the unfinished byte, from the top
+  int filled = 0;             ///< how many they are: 0..7 between calls
+
+  /// Appends the low `count` bits (0..56); the others of `bits` must be zero. Without a branch: where a byte ends in the
+  /// stream is as good as random.
+  [[gnu::always_inline]] inline void put(std::uint64_t bits, int count) {
+    pending |= bits << ((64 - filled - count) & 63);  // 64 only where bits are 0
+    filled += count;
+    std::uint64_t word = pending;
+    if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
+    std::memcpy(next, &word, sizeof word);
+    next += filled >> 3;
+    pending <<= filled & ~7;
+    filled &= 7;
+  }
+};
+
 /// Appends the bits of one scan to a byte buffer, most significant first. finish() then puts a 0x00 after every 0xFF byte.
 ///
 /// Room is claimed by reserve(), so that put() has no check of its own: a caller reserves for a whole block at a time.
 class BitWriter {
  public:
-  explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out), start_(out.size()), next_(out.data() + start_) {}
+  explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out), start_(out.size()), cursor_{out.data() + start_} {}
 
   BitWriter(const BitWriter&) = delete;
   BitWriter& operator=(const BitWriter&) = delete;
 
   /// Makes room for at least `bits` more bits.
   void reserve(std::size_t bits) {
-    const auto position = static_cast<std::size_t>(next_ - out_.data());
+    const auto position = static_cast<std::size_t>(cursor_.next - out_.data());
     const std::size_t needed = position + bits / 8 + 16;
     if (needed <= out_.size()) return;
     out_.resize(needed + needed / 2);
-    next_ = out_.data() + position;
+    cursor_.next = out_.data() + position;
   }
 
-  /// Appends the low `count` bits (0..32); the others of `bits` must be zero. Without a branch: where a byte ends in the
-  /// stream is as good as random.
-  void put(std::uint32_t bits, int count) {
-    pending_ |= static_cast<std::uint64_t>(bits) << ((64 - filled_ - count) & 63);  // 64 only where bits are 0
-    filled_ += count;
-    store(pending_);
-    next_ += filled_ >> 3;
-    pending_ <<= filled_ & ~7;
-    filled_ &= 7;
-  }
+  void put(std::uint64_t bits, int count) { cursor_.put(bits, count); }
+
+  /// For loops that put() much: a copy of the place to write at, to be given back before the next reserve().
+  [[nodiscard]] BitCursor cursor() const { return cursor_; }
+  void set_cursor(const BitCursor& cursor) { cursor_ = cursor; }
 
   /// Bits appended so far, without stuffing.
   [[nodiscard]] std::uint64_t bits() const {
-    return static_cast<std::uint64_t>(next_ - out_.data() - static_cast<std::ptrdiff_t>(start_)) * 8 +
-           static_cast<std::uint64_t>(filled_);
+    return static_cast<std::uint64_t>(cursor_.next - out_.data() - static_cast<std::ptrdiff_t>(start_)) * 8 +
+           static_cast<std::uint64_t>(cursor_.filled);
   }
 
   /// Ends the scan as the course encoder does, and cuts the buffer to what was written. Let T be the last 32 bits:
@@ -49,24 +65,21 @@ class BitWriter {
   ///  * otherwise the unfinished byte is filled with zeros, and where there is none a whole 0x00 byte is added.
   void finish() {
     reserve(64);
-    if (last_32_bits() != 0) *next_++ = static_cast<std::uint8_t>(pending_ >> 56);
-    filled_ = 0;
-    pending_ = 0;
-    out_.resize(static_cast<std::size_t>(next_ - out_.data()));
+    if (last_32_bits() != 0) *cursor_.next++ = static_cast<std::uint8_t>(cursor_.pending >> 56);
+    cursor_.filled = 0;
+    cursor_.pending = 0;
+    out_.resize(static_cast<std::size_t>(cursor_.next - out_.data()));
     stuff();
   }
 
  private:
-  void store(std::uint64_t word) {
-    if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
-    std::memcpy(next_, &word, sizeof word);
-  }
-
   [[nodiscard]] std::uint32_t last_32_bits() const {
     std::uint64_t history = 0;  // the last bytes, and what is pending behind them
-    const std::uint8_t* const first = out_.data() + start_;
-    for (int i = next_ - first < 4 ? static_cast<int>(next_ - first) : 4; i > 0; --i) history = history << 8 | next_[-i];
-    return static_cast<std::uint32_t>(filled_ == 0 ? history : history << filled_ | pending_ >> (64 - filled_));
+    const std::uint8_t* const next = cursor_.next;
+    const std::ptrdiff_t written = next - (out_.data() + start_);
+    for (int i = written < 4 ? static_cast<int>(written) : 4; i > 0; --i) history = history << 8 | next[-i];
+    return static_cast<std::uint32_t>(
+        cursor_.filled == 0 ? history : history << cursor_.filled | cursor_.pending >> (64 - cursor_.filled));
   }
 
   /// Spreads the bytes of the scan from the end on, so that there is room for a zero behind every 0xFF.
@@ -95,10 +108,8 @@ class BitWriter {
   }
 
   std::vector<std::uint8_t>& out_;
-  std::size_t start_;           ///< of the scan in out_
-  std::uint8_t* next_;          ///< in out_
-  std::uint64_t pending_ = 0;   ///< the bits of the unfinished byte, from the top
-  int filled_ = 0;              ///< how many they are: 0..7 between calls
+  std::size_t start_;  ///< of the scan in out_
+  BitCursor cursor_;
 };
 
 }  // namespace c63

@@ -17,28 +17,41 @@ namespace {
 /// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value.
 constexpr std::size_t kMaxBlockBits = 2 + 2 * (5 + 7) + 9 + 11 + 63 * (16 + 10) + 16;
 
-/// A symbol's code together with the value bits behind it, in one put().
-void put_symbol(BitWriter& writer, const std::array<VlcCode, 256>& codes, int symbol, int value, int size) {
-  const VlcCode code = codes[static_cast<std::size_t>(symbol)];
-  writer.put(static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size), code.length + size);
-}
+/// Bits that are put together.
+struct Bits {
+  std::uint64_t bits = 0;
+  int length = 0;
 
-void put_value(BitWriter& writer, const std::array<VlcCode, 256>& codes, int value) {
-  const int size = value_size(value);
-  put_symbol(writer, codes, size, value, size);
-}
-
-void put_motion(BitWriter& writer, const PlaneSymbols& plane, int block, int column) {
-  if (plane.uses_vector[block] == 0) {
-    writer.put(0, 1);
-    return;
+  /// These bits, and `more` behind them.
+  [[nodiscard]] constexpr Bits then(const Bits& more) const {
+    return {bits << more.length | more.bits, length + more.length};
   }
+};
+
+/// The code of a value's size, and the value.
+constexpr Bits value_code(const std::array<VlcCode, 256>& codes, int value) {
+  const int size = value_size(value);
+  const VlcCode code = codes[static_cast<std::size_t>(size)];
+  return {static_cast<std::uint64_t>(code.bits) << size | value_bits(value, size), code.length + size};
+}
+
+/// The codes of all vector components, by their eight bits.
+constexpr auto kVectorCodes = [] {
+  std::array<Bits, 256> codes{};
+  for (int value = -127; value <= 127; ++value) codes[static_cast<std::uint8_t>(value)] = value_code(kDcLumaCodes, value);
+  return codes;
+}();
+
+/// At most 26 bits. Whether a vector is its left neighbour's is as good as random, so no branch depends on it.
+Bits motion_code(const PlaneSymbols& plane, int block, int column) {
+  if (plane.uses_vector[block] == 0) return {0, 1};
   const MotionVector vector = plane.vectors[block];
-  const bool reuse = column > 0 && plane.uses_vector[block - 1] != 0 && plane.vectors[block - 1] == vector;
-  writer.put(reuse ? 0b11 : 0b10, 2);
-  if (reuse) return;
-  put_value(writer, kDcLumaCodes, vector.x);
-  put_value(writer, kDcLumaCodes, vector.y);
+  const int left = block - (column > 0 ? 1 : 0);
+  const bool reuse = (column > 0) & (plane.uses_vector[left] != 0) & (plane.vectors[left] == vector);
+  const Bits whole = Bits{0b10, 2}
+                         .then(kVectorCodes[static_cast<std::uint8_t>(vector.x)])
+                         .then(kVectorCodes[static_cast<std::uint8_t>(vector.y)]);
+  return {reuse ? 0b11 : whole.bits, reuse ? 2 : whole.length};
 }
 
 /// One bit for each of the 64 levels that is not zero, level 0 in bit 0.
@@ -62,33 +75,43 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 /// The codes of an AC table with the bits of small values behind them.
 class AcCodes {
  public:
-  struct Entry {
-    std::uint32_t bits = 0;
-    std::uint32_t length = 0;
-  };
   static constexpr int kSmall = 16;  ///< values -16..15 are in the table
 
   constexpr explicit AcCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
     for (int run = 0; run < 16; ++run) {
       for (int value = -kSmall; value < kSmall; ++value) {
-        if (value != 0) entries_[run * 2 * kSmall + value + kSmall] = compose(run, value);
+        if (value == 0) continue;
+        const Bits bits = compose(run, value);
+        entries_[run * 2 * kSmall + value + kSmall] = {static_cast<std::uint32_t>(bits.bits),
+                                                       static_cast<std::uint32_t>(bits.length)};
       }
     }
   }
 
-  [[nodiscard]] Entry find(int run, int value) const {
+  /// At most 26 bits.
+  [[nodiscard]] Bits find(int run, int value) const {
     const auto column = static_cast<unsigned>(value + kSmall);
-    if (column < 2 * kSmall) [[likely]] return entries_[static_cast<unsigned>(run) * 2 * kSmall + column];
+    if (column < 2 * kSmall) [[likely]] {
+      const Entry entry = entries_[static_cast<unsigned>(run) * 2 * kSmall + column];
+      return {entry.bits, static_cast<int>(entry.length)};
+    }
     return compose(run, value);
   }
-  [[nodiscard]] const VlcCode& code(int symbol) const { return codes_[static_cast<std::size_t>(symbol)]; }
+  [[nodiscard]] Bits code(int symbol) const {
+    const VlcCode code = codes_[static_cast<std::size_t>(symbol)];
+    return {code.bits, code.length};
+  }
 
  private:
-  [[nodiscard]] constexpr Entry compose(int run, int value) const {
+  struct Entry {
+    std::uint32_t bits = 0;
+    std::uint32_t length = 0;
+  };
+
+  [[nodiscard]] constexpr Bits compose(int run, int value) const {
     const int size = value_size(value);
     const VlcCode code = codes_[static_cast<std::size_t>(run << 4 | size)];
-    return {static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size),
-            static_cast<std::uint32_t>(code.length + size)};
+    return {static_cast<std::uint64_t>(code.bits) << size | value_bits(value, size), code.length + size};
   }
 
   const std::array<VlcCode, 256>& codes_;
@@ -98,19 +121,33 @@ class AcCodes {
 constexpr AcCodes kAcLuma(kAcLumaCodes);
 constexpr AcCodes kAcChroma(kAcChromaCodes);
 
-void put_code(BitWriter& writer, const VlcCode& code) { writer.put(code.bits, code.length); }
+[[gnu::always_inline]] inline void put(BitCursor& cursor, const Bits& bits) { cursor.put(bits.bits, bits.length); }
 
-void put_ac(BitWriter& writer, const AcCodes& codes, const std::int16_t levels[64]) {
+/// Puts the AC levels behind `head`, which has at most 30 bits.
+[[gnu::always_inline]] inline void put_ac(BitCursor& cursor, Bits head, const AcCodes& codes,
+                                          const std::int16_t levels[64]) {
   int next = 1;  // first level that is not yet coded
-  for (std::uint64_t mask = nonzero_mask(levels) & ~std::uint64_t{1}; mask != 0; mask &= mask - 1) {
+  std::uint64_t mask = nonzero_mask(levels) & ~std::uint64_t{1};
+  const auto next_code = [&]() __attribute__((always_inline)) {
     const int k = std::countr_zero(mask);
+    mask &= mask - 1;
     int run = k - next;
-    for (; run >= 16; run -= 16) put_code(writer, codes.code(kZeroRunLength));
-    const AcCodes::Entry entry = codes.find(run, levels[k]);
-    writer.put(entry.bits, static_cast<int>(entry.length));
+    if (run >= 16) [[unlikely]] {
+      put(cursor, head);
+      for (head = {}; run >= 16; run -= 16) put(cursor, codes.code(kZeroRunLength));
+    }
     next = k + 1;
+    return codes.find(run, levels[k]);
+  };
+  // Two codes at a time: the writer's state is what one put() waits for of another.
+  while (mask != 0) {
+    const Bits code = next_code();
+    put(cursor, head.then(code));
+    head = {};
+    if (mask == 0) break;
+    head = next_code();
   }
-  if (next < 64) put_code(writer, codes.code(kEndOfBlock));
+  put(cursor, next < 64 ? head.then(codes.code(kEndOfBlock)) : head);
 }
 
 }  // namespace
@@ -125,17 +162,20 @@ void encode_scan(const FrameSymbols& symbols, std::vector<std::uint8_t>& out, Bi
     const std::int16_t* levels = plane.block(block);
     writer.reserve(kMaxBlockBits);
 
-    const std::uint64_t before = writer.bits();
-    put_motion(writer, plane, block, column);
-    const std::uint64_t after_motion = writer.bits();
-
-    put_value(writer, p == 0 ? kDcLumaCodes : kDcChromaCodes, levels[0] - dc[p]);
+    const Bits motion = motion_code(plane, block, column);
+    const Bits dc_code = value_code(p == 0 ? kDcLumaCodes : kDcChromaCodes, levels[0] - dc[p]);
     dc[p] = levels[0];
-    put_ac(writer, p == 0 ? kAcLuma : kAcChroma, levels);
+    const std::uint64_t before = writer.bits();
+    BitCursor cursor = writer.cursor();
+    put(cursor, motion);
+    put_ac(cursor, dc_code, p == 0 ? kAcLuma : kAcChroma, levels);
+    writer.set_cursor(cursor);
 
-    bits.motion += after_motion - before;
-    (p == 0 ? bits.luma : bits.chroma) += writer.bits() - after_motion;
-    coded += writer.bits() - before;
+    const std::uint64_t all = writer.bits() - before;
+    const auto of_motion = static_cast<std::uint64_t>(motion.length);
+    bits.motion += of_motion;
+    (p == 0 ? bits.luma : bits.chroma) += all - of_motion;
+    coded += all;
   });
   writer.finish();
   const std::uint64_t written = 8 * static_cast<std::uint64_t>(out.size() - start);
