@@ -219,7 +219,7 @@ std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBac
 
 BackendFactory make_backend_factory(CudaBackendOptions options) {
   return [options = std::move(options)](const EncoderSettings& settings, int max_lanes) -> std::unique_ptr<Backend> {
-    if (settings.method != SearchMethod::full && settings.method != SearchMethod::full_brute) {
+    if (!is_exhaustive(settings.method)) {
       throw Error(ErrorKind::device, "C63-CUDA-METHOD",
                   "search method " + std::string(name(settings.method)) + " runs on the CPU only (--backend cpu)");
     }

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array kSearchMethods = {
     std::pair{SearchMethod::full, std::string_view("full")},
     std::pair{SearchMethod::full_brute, std::string_view("full-brute")},
+    std::pair{SearchMethod::full_eliminate, std::string_view("full-eliminate")},
     std::pair{SearchMethod::zero, std::string_view("zero")},
     std::pair{SearchMethod::diamond, std::string_view("diamond")},
     std::pair{SearchMethod::hex, std::string_view("hex")},
@@ -99,7 +100,7 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   if (s.search_range != 16) {
     reasons.push_back("search range " + std::to_string(s.search_range) + " (the course encoder's is fixed at 16)");
   }
-  if (s.method != SearchMethod::full && s.method != SearchMethod::full_brute) {
+  if (!is_exhaustive(s.method)) {
     reasons.push_back("search method " + std::string(name(s.method)) + " does not test every candidate");
   }
   return reasons;

@@ -3,8 +3,7 @@
 // Motion search with AVX-512: a whole row of candidates per step.
 //
 // VDBPSADBW gives, per 16-byte lane, the SADs of four samples of the block at eight neighbouring positions, so a
-// register holds 32 candidates (16 in the half-width form) and a row of the block takes two instructions: one for its left
-// half and one for its right.
+// register holds 32 candidates and a row of the block takes two instructions: one for its left half and one for its right.
 
 #include <immintrin.h>
 
@@ -23,63 +22,52 @@ template <typename Vector>
   asm("" : "+v"(value));
 }
 
-/// 32 candidates side by side.
-struct Wide {
-  static constexpr int kColumns = 32;
-  using Vector = __m512i;
-  using Mask = __mmask32;
+__m512i four_samples(const std::uint8_t* p) {
+  std::int32_t bytes;
+  __builtin_memcpy(&bytes, p, sizeof bytes);
+  return _mm512_set1_epi32(bytes);
+}
 
-  static Vector load(const void* p) { return _mm512_loadu_si512(p); }
-  /// Sixteen bytes from every eighth one, so that each lane sees all that its eight candidates cover.
-  static Vector load_overlapping(const std::uint8_t* p) {
+__m512i all(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
+
+int smallest(__m512i v) {
+  const __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+  const __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xFFFF;
+}
+
+/// The lowest `count` of 32 bits.
+constexpr std::uint32_t low_bits(int count) { return count >= 32 ? ~0U : (1U << count) - 1U; }
+
+/// A register of candidates: 32 neighbours of one row.
+struct OneRow {
+  static constexpr int kColumns = 32;
+
+  /// What they cover, sixteen bytes from every eighth one: so each lane sees all that its eight candidates need.
+  static __m512i load(const std::uint8_t* p) {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 2, 3, 3, 4), _mm512_loadu_si512(p));
   }
-  static Vector four_samples(const std::uint8_t* p) {
-    std::int32_t bytes;
-    __builtin_memcpy(&bytes, p, sizeof bytes);
-    return _mm512_set1_epi32(bytes);
-  }
-  static Vector left_sad(Vector block, Vector reference) { return _mm512_dbsad_epu8(block, reference, 0x94); }
-  static Vector right_sad(Vector block, Vector reference) { return _mm512_dbsad_epu8(block, reference, 0xE9); }
-  static Vector add(Vector a, Vector b) { return _mm512_add_epi16(a, b); }
-  static Vector all(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
-  static Vector min(Vector a, Vector b) { return _mm512_min_epu16(a, b); }
-  static Mask less(Vector a, Vector b) { return _mm512_cmplt_epu16_mask(a, b); }
-  static Mask equal(Mask among, Vector a, Vector b) { return _mm512_mask_cmpeq_epu16_mask(among, a, b); }
-  static Vector where(Mask mask, Vector a, Vector otherwise) { return _mm512_mask_mov_epi16(otherwise, mask, a); }
-  static int smallest(Vector v) {
-    const __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-    const __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xFFFF;
-  }
+  static __mmask32 valid(int columns) { return low_bits(columns); }
+  static __m512i true_rows(__m512i rows) { return rows; }
 };
 
-/// 16 candidates side by side.
-struct Narrow {
+/// A register of candidates: 16 neighbours of one row, and those `rows` further down.
+struct TwoRows {
   static constexpr int kColumns = 16;
-  using Vector = __m256i;
-  using Mask = __mmask16;
+  int rows;
+  std::ptrdiff_t pitch;
 
-  static Vector load_overlapping(const std::uint8_t* p) {
-    return _mm256_permute4x64_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), 0x94);
+  [[nodiscard]] __m512i load(const std::uint8_t* p) const {
+    const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(half(p)), half(p + rows * pitch), 1);
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 4, 5, 5, 6), both);
   }
-  static Vector four_samples(const std::uint8_t* p) {
-    std::int32_t bytes;
-    __builtin_memcpy(&bytes, p, sizeof bytes);
-    return _mm256_set1_epi32(bytes);
+  static __mmask32 valid(int columns) { return low_bits(columns) * 0x10001U; }
+  [[nodiscard]] __m512i true_rows(__m512i numbers) const {
+    return _mm512_mask_add_epi16(numbers, 0xFFFF0000U, numbers, all(rows));
   }
-  static Vector left_sad(Vector block, Vector reference) { return _mm256_dbsad_epu8(block, reference, 0x94); }
-  static Vector right_sad(Vector block, Vector reference) { return _mm256_dbsad_epu8(block, reference, 0xE9); }
-  static Vector add(Vector a, Vector b) { return _mm256_add_epi16(a, b); }
-  static Vector all(int value) { return _mm256_set1_epi16(static_cast<short>(value)); }
-  static Vector min(Vector a, Vector b) { return _mm256_min_epu16(a, b); }
-  static Mask less(Vector a, Vector b) { return _mm256_cmplt_epu16_mask(a, b); }
-  static Mask equal(Mask among, Vector a, Vector b) { return _mm256_mask_cmpeq_epu16_mask(among, a, b); }
-  static Vector where(Mask mask, Vector a, Vector otherwise) { return _mm256_mask_mov_epi16(otherwise, mask, a); }
-  static int smallest(Vector v) {
-    const __m128i half = _mm_min_epu16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    return _mm_cvtsi128_si32(_mm_minpos_epu16(half)) & 0xFFFF;
-  }
+
+ private:
+  static __m256i half(const std::uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 };
 
 constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
@@ -87,64 +75,69 @@ constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
 }
 
 /// The samples of a block, four to a register.
-template <typename V>
 struct BlockRows {
-  typename V::Vector left[8];
-  typename V::Vector right[8];
+  __m512i left[8];
+  __m512i right[8];
 
   [[gnu::always_inline]] explicit BlockRows(const BlockSearch& block) {
     unroll<8>([&](auto k) __attribute__((always_inline)) {
-      left[k] = V::four_samples(block.current + k * block.current_pitch);
-      right[k] = V::four_samples(block.current + k * block.current_pitch + 4);
+      left[k] = four_samples(block.current + k * block.current_pitch);
+      right[k] = four_samples(block.current + k * block.current_pitch + 4);
     });
   }
 };
 
-/// The smallest SAD of each column of candidates, and the first row that has it.
-template <typename V>
+/// The smallest SAD of each place in a register of candidates, and the first row that has it.
 struct ColumnMinima {
-  typename V::Vector sads = V::all(0xFFFF);
-  typename V::Vector rows = V::all(0);
+  __m512i sads = all(0xFFFF);
+  __m512i rows = all(0);
 
-  void take(typename V::Vector sad, int row) {
-    const typename V::Mask less = V::less(sad, sads);
-    sads = V::min(sad, sads);
-    rows = V::where(less, V::all(row), rows);
+  void take(__m512i sad, int row) {
+    const __mmask32 less = _mm512_cmplt_epu16_mask(sad, sads);
+    sads = _mm512_min_epu16(sad, sads);
+    rows = _mm512_mask_mov_epi16(rows, less, all(row));
   }
 
-  [[nodiscard]] BestCandidate best(int left, int top, int columns) const {
-    const auto valid = static_cast<typename V::Mask>(columns >= V::kColumns ? -1 : (1LL << columns) - 1);
-    const typename V::Vector ones = V::all(0xFFFF);
-    const int sad = V::smallest(V::where(valid, sads, ones));
-    const typename V::Mask equal = V::equal(valid, sads, V::all(sad));
-    const int row = V::smallest(V::where(equal, rows, ones));
-    const typename V::Mask first = V::equal(equal, rows, V::all(row));
-    return {left + std::countr_zero(static_cast<unsigned>(first)), top + row, static_cast<std::uint32_t>(sad)};
+  template <typename Shape>
+  [[nodiscard]] BestCandidate best(const Shape& shape, int left, int top, int columns) const {
+    const __mmask32 valid = shape.valid(columns);
+    const __m512i ones = all(0xFFFF);
+    const int sad = smallest(_mm512_mask_mov_epi16(ones, valid, sads));
+    const __mmask32 equal = _mm512_mask_cmpeq_epu16_mask(valid, sads, all(sad));
+    const __m512i true_rows = shape.true_rows(rows);
+    const int row = smallest(_mm512_mask_mov_epi16(ones, equal, true_rows));
+    const __mmask32 first = _mm512_mask_cmpeq_epu16_mask(equal, true_rows, all(row));
+    return {left + std::countr_zero(static_cast<std::uint32_t>(first)) % Shape::kColumns, top + row,
+            static_cast<std::uint32_t>(sad)};
   }
 };
 
+// VDBPSADBW's control: which four samples of a lane each quarter slides over.
+constexpr int kLeftHalf = 0x94;
+constexpr int kRightHalf = 0xE9;
+
 enum class Part { first, middle, last };
 
-/// Eight rows of the reference, `reference` and `row` move on over them. Each belongs to eight rows of candidates, so eight sums are under way at any time: sum
-/// i is that of the candidate row whose number is i modulo 8. In the first eight rows no candidate ends but the first
+/// Eight rows of the reference; `reference` and `row` move on over them. Each belongs to eight rows of candidates, so eight
+/// sums are under way at any time: sum i is that of the candidate row whose number is i modulo 8. In the first eight rows no candidate ends but the first
 /// one, and in the last eight none begins.
-template <typename V, Part kPart>
-[[gnu::always_inline]] inline void eight_rows(const BlockRows<V>& block, const std::uint8_t*& reference,
-                                              std::ptrdiff_t pitch, int& row, typename V::Vector (&sums)[8],
-                                              ColumnMinima<V>& minima) {
+template <Part kPart, typename Shape>
+[[gnu::always_inline]] inline void eight_rows(const Shape& shape, const BlockRows& block, const std::uint8_t*& reference,
+                                              std::ptrdiff_t pitch, int& row, __m512i (&sums)[8],
+                                              ColumnMinima& minima) {
   unroll<kPart == Part::last ? 7 : 8>([&](auto r) __attribute__((always_inline)) {
-    const typename V::Vector samples = V::load_overlapping(reference);
+    const __m512i samples = shape.load(reference);
     reference += pitch;
     asm("" : "+r"(reference));  // one address at a time, or there are not enough registers for all
     unroll<8>([&](auto k) __attribute__((always_inline)) {
       if constexpr (kPart == Part::middle || (kPart == Part::first) == (k <= r)) {
-        typename V::Vector& sum = sums[(r - k) & 7];
-        const typename V::Vector left = V::left_sad(block.left[k], samples);
-        const typename V::Vector right = V::right_sad(block.right[k], samples);
+        __m512i& sum = sums[(r - k) & 7];
+        const __m512i left = _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf);
+        const __m512i right = _mm512_dbsad_epu8(block.right[k], samples, kRightHalf);
         if constexpr (k == 0) {
-          sum = V::add(left, right);
+          sum = _mm512_add_epi16(left, right);
         } else {
-          sum = V::add(V::add(sum, left), right);
+          sum = _mm512_add_epi16(_mm512_add_epi16(sum, left), right);
         }
         keep(sum);
       }
@@ -158,48 +151,55 @@ template <typename V, Part kPart>
 }
 
 /// Searches 8·groups rows of candidates from row `row` on.
-template <typename V>
-[[gnu::always_inline]] inline void search_groups(const BlockRows<V>& block, const std::uint8_t* reference,
-                                                 std::ptrdiff_t pitch, int row, int groups, ColumnMinima<V>& minima) {
-  typename V::Vector sums[8];
+template <typename Shape>
+[[gnu::always_inline]] inline void search_groups(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
+                                                 std::ptrdiff_t pitch, int row, int groups, ColumnMinima& minima) {
+  __m512i sums[8];
   reference += row * pitch;
-  eight_rows<V, Part::first>(block, reference, pitch, row, sums, minima);
+  eight_rows<Part::first>(shape, block, reference, pitch, row, sums, minima);
   for (int group = 1; group < groups; ++group) {
-    eight_rows<V, Part::middle>(block, reference, pitch, row, sums, minima);
+    eight_rows<Part::middle>(shape, block, reference, pitch, row, sums, minima);
   }
-  eight_rows<V, Part::last>(block, reference, pitch, row, sums, minima);
+  eight_rows<Part::last>(shape, block, reference, pitch, row, sums, minima);
 }
 
 /// The SADs of one row of candidates.
-template <typename V>
-[[gnu::always_inline]] inline typename V::Vector sads_of_row(const BlockRows<V>& block, const std::uint8_t* reference,
+template <typename Shape>
+[[gnu::always_inline]] inline __m512i sads_of_row(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
                                                              std::ptrdiff_t pitch) {
-  typename V::Vector left = V::all(0);
-  typename V::Vector right = V::all(0);
+  __m512i left = _mm512_setzero_si512();
+  __m512i right = _mm512_setzero_si512();
   unroll<8>([&](auto k) __attribute__((always_inline)) {
-    const typename V::Vector samples = V::load_overlapping(reference + k * pitch);
-    left = V::add(left, V::left_sad(block.left[k], samples));
-    right = V::add(right, V::right_sad(block.right[k], samples));
+    const __m512i samples = shape.load(reference + k * pitch);
+    left = _mm512_add_epi16(left, _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf));
+    right = _mm512_add_epi16(right, _mm512_dbsad_epu8(block.right[k], samples, kRightHalf));
     keep(left);
     keep(right);
   });
-  return V::add(left, right);
+  return _mm512_add_epi16(left, right);
 }
 
-/// Searches the columns [left, left + columns) of a window.
-template <typename V>
-[[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
-  const BlockRows<V> block(search);
-  const SearchWindow& window = search.window;
-  const std::uint8_t* reference = &search.reference.at(left, window.top);
+/// Searches the columns [left, left + columns) of a window: `rows` registers of candidates.
+template <typename Shape>
+[[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns,
+                                               int rows) {
+  const BlockRows block(search);
+  const std::uint8_t* reference = &search.reference.at(left, search.window.top);
   const std::ptrdiff_t pitch = search.reference.pitch;
-  const int rows = window.bottom - window.top;
-  ColumnMinima<V> minima;
-  if (rows >= 8) search_groups<V>(block, reference, pitch, 0, rows / 8, minima);
+  ColumnMinima minima;
+  if (rows >= 8) search_groups(shape, block, reference, pitch, 0, rows / 8, minima);
   for (int row = rows & ~7; row < rows; ++row) {
-    minima.take(sads_of_row<V>(block, reference + row * pitch, pitch), row);
+    minima.take(sads_of_row(shape, block, reference + row * pitch, pitch), row);
   }
-  return minima.best(left, window.top, columns);
+  return minima.best(shape, left, search.window.top, columns);
+}
+
+BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
+  const int rows = search.window.bottom - search.window.top;
+  if (columns <= TwoRows::kColumns && rows % 2 == 0) {
+    return search_columns(search, TwoRows{rows / 2, search.reference.pitch}, left, columns, rows / 2);
+  }
+  return search_columns(search, OneRow{}, left, columns, rows);
 }
 
 }  // namespace
@@ -207,26 +207,11 @@ template <typename V>
 BestCandidate search_brute(const BlockSearch& search) {
   const SearchWindow& window = search.window;
   BestCandidate best{.sad = UINT32_MAX};
-  for (int left = window.left; left < window.right; left += Wide::kColumns) {
-    const int columns = window.right - left;
-    const BestCandidate found = columns > Narrow::kColumns ? search_columns<Wide>(search, left, columns)
-                                                           : search_columns<Narrow>(search, left, columns);
+  for (int left = window.left; left < window.right; left += OneRow::kColumns) {
+    const BestCandidate found = search_columns(search, left, window.right - left);
     if (is_better(found, best)) best = found;
   }
   return best;
-}
-
-std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
-  const auto two_rows = [](const std::uint8_t* p, std::ptrdiff_t pitch) {
-    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
-    return _mm_castpd_si128(
-        _mm_loadh_pd(_mm_castsi128_pd(low), reinterpret_cast<const double*>(p + pitch)));
-  };
-  __m128i sum = _mm_sad_epu8(two_rows(a, a_pitch), two_rows(b, b_pitch));
-  for (int y = 2; y < 8; y += 2) {
-    sum = _mm_add_epi32(sum, _mm_sad_epu8(two_rows(a + y * a_pitch, a_pitch), two_rows(b + y * b_pitch, b_pitch)));
-  }
-  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(sum) + _mm_extract_epi16(sum, 4));
 }
 
 namespace {
@@ -239,8 +224,8 @@ struct PackedBlock {
     const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
     return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), reinterpret_cast<const double*>(p + pitch)));
   }
-  explicit PackedBlock(const BlockSearch& search) {
-    for (int k = 0; k < 4; ++k) rows[k] = two_rows(search.current + 2 * k * search.current_pitch, search.current_pitch);
+  PackedBlock(const std::uint8_t* p, std::ptrdiff_t pitch) {
+    for (int k = 0; k < 4; ++k) rows[k] = two_rows(p + 2 * k * pitch, pitch);
   }
   [[nodiscard]] std::uint32_t sad(const std::uint8_t* p, std::ptrdiff_t pitch) const {
     const __m128i a = _mm_sad_epu8(rows[0], two_rows(p, pitch));
@@ -280,7 +265,7 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumsView& sums,
   const SearchWindow& window = search.window;
   const int rows = window.bottom - window.top;
   const std::ptrdiff_t pitch = search.reference.pitch;
-  const auto valid = static_cast<__mmask32>(columns >= 32 ? ~0U : (1U << columns) - 1U);
+  const __mmask32 valid = low_bits(columns);
   const auto quarter = [&](int x, int y) {
     return _mm512_set1_epi16(static_cast<short>(sum_of_4x4(search.current + y * search.current_pitch + x,
                                                            search.current_pitch)));
@@ -334,24 +319,28 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumsView& sums,
   }
   if (count == 0) return best;
   if (6 * count > 5 * rows) {  // next to nothing is ruled out, and rows that share what they load are cheaper
-    const BestCandidate found = search_columns<Wide>(search, left, columns);
+    const BestCandidate found = search_columns(search, left, columns);
     return is_better(found, best) ? found : best;
   }
   const std::uint8_t* reference = &search.reference.at(left, window.top);
-  const BlockRows<Wide> rows_of_block(search);
-  ColumnMinima<Wide> minima;
+  const BlockRows rows_of_block(search);
+  ColumnMinima minima;
   for (int i = 0; i < count; ++i) {
     const int row = static_cast<int>(searched[i]);
-    minima.take(sads_of_row<Wide>(rows_of_block, reference + row * pitch, pitch), row);
+    minima.take(sads_of_row(OneRow{}, rows_of_block, reference + row * pitch, pitch), row);
   }
-  const BestCandidate found = minima.best(left, window.top, columns);
+  const BestCandidate found = minima.best(OneRow{}, left, window.top, columns);
   return is_better(found, best) ? found : best;
 }
 
 }  // namespace
 
+std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
+  return PackedBlock(a, a_pitch).sad(b, b_pitch);
+}
+
 BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
-  const PackedBlock block(search);
+  const PackedBlock block(search.current, search.current_pitch);
   BestCandidate best{.sad = UINT32_MAX};
   for (const Position start : starts) {
     const BestCandidate found{start.x, start.y, block.sad(&search.reference.at(start.x, start.y), search.reference.pitch)};
@@ -368,11 +357,11 @@ void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, s
   for (int x = 0; x < count; x += 32) {
     // Sliding sums of four samples are their SADs against nothing.
     const auto sums_of_four = [&](int row) {
-      return _mm512_dbsad_epu8(zero, Wide::load_overlapping(samples + row * pitch + x), 0x94);
+      return _mm512_dbsad_epu8(zero, OneRow::load(samples + row * pitch + x), kLeftHalf);
     };
     const __m512i sum = _mm512_add_epi16(_mm512_add_epi16(sums_of_four(0), sums_of_four(1)),
                                          _mm512_add_epi16(sums_of_four(2), sums_of_four(3)));
-    const auto valid = static_cast<__mmask32>(count - x >= 32 ? ~0U : (1U << (count - x)) - 1U);
+    const __mmask32 valid = low_bits(count - x);
     _mm512_mask_storeu_epi16(sums + x, valid, sum);
   }
 }

@@ -23,6 +23,8 @@ std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Ke
   switch (method) {
     case SearchMethod::full_brute:
       return make_brute_search(kernels, geometry, range);
+    case SearchMethod::full_eliminate:
+      return make_eliminating_search(kernels, geometry, range);
     case SearchMethod::zero:
       return make_zero_search(kernels, geometry, range);
     case SearchMethod::diamond:
@@ -34,7 +36,8 @@ std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Ke
     case SearchMethod::full:
       break;
   }
-  return make_full_search(kernels, geometry, range);
+  return kernels.eliminates ? make_eliminating_search(kernels, geometry, range)
+                            : make_brute_search(kernels, geometry, range);
 }
 
 }  // namespace c63::cpu

@@ -71,9 +71,9 @@ class BlockSearcher {
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Kernels& kernels,
                                                                  const PlaneGeometry& geometry, int range);
 
-// One for each method; each is in the file that has its name.
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_full_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                              int range);
+// One for each method but full, which is the faster of two; each is in the file that has its name.
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_eliminating_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                                     int range);
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_brute_search(const Kernels& kernels, const PlaneGeometry& geometry,
                                                                int range);
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_zero_search(const Kernels& kernels, const PlaneGeometry& geometry,

@@ -220,7 +220,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   };
 
   const double differences = candidates * blocks * 64;
-  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full, SearchMethod::diamond}) {
+  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate, SearchMethod::diamond}) {
     const std::shared_ptr<cpu::BlockSearcher> searcher =
         cpu::make_block_searcher(method, k, g, scene.settings().search_range);
     const std::string what = "search " + std::string(name(method));

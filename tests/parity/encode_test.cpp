@@ -85,8 +85,10 @@ TEST(SearchMethods, FullIsBruteForce) {
   settings.width = 96;
   settings.height = 80;
   const auto full = encode(video, settings);
-  settings.method = SearchMethod::full_brute;
-  EXPECT_EQ(encode(video, settings), full);
+  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate}) {
+    settings.method = method;
+    EXPECT_EQ(encode(video, settings), full);
+  }
   settings.method = SearchMethod::zero;
   EXPECT_NE(encode(video, settings), full);
 }
@@ -100,7 +102,7 @@ TEST(EstimateMotion, FindsTheFirstMinimumOfTheCodecsWindow) {
   fill(Content::shifted, reference.data(), kWidth, kHeight, kWidth, 4);
   const ConstPlaneView from{reference.data(), kWidth, kHeight, kWidth};
   for (const int range : {1, 7, 16, 127}) {
-    for (const SearchMethod method : {SearchMethod::full, SearchMethod::full_brute}) {
+    for (const SearchMethod method : {SearchMethod::full, SearchMethod::full_brute, SearchMethod::full_eliminate}) {
       const MotionField field = estimate_motion({current.data(), kWidth, kHeight, kWidth}, from, range, method);
       ASSERT_EQ(field.columns, kWidth / 8);
       ASSERT_EQ(field.rows, kHeight / 8);

@@ -11,10 +11,11 @@ namespace c63 {
 
 class TraceSink;
 
-/// How the encoder looks for the best vector. All but the first two trade quality for speed.
+/// How the encoder looks for the best vector. All but the first three trade quality for speed.
 enum class SearchMethod {
-  full,        ///< every candidate, or provably as good: the bytes of the course encoder
-  full_brute,  ///< every candidate, one by one
+  full,            ///< the faster of the next two here: the bytes of the course encoder
+  full_brute,      ///< every candidate, one by one
+  full_eliminate,  ///< every candidate but those that sums of their samples prove to be worse
   zero,        ///< the zero vector only
   diamond,
   hex,
@@ -23,6 +24,9 @@ enum class SearchMethod {
 
 /// Instruction sets of the CPU kernels; all give the same bytes.
 enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
+
+/// Whether a method finds what the course encoder finds: the first minimum of all candidates.
+[[nodiscard]] constexpr bool is_exhaustive(SearchMethod method) { return method <= SearchMethod::full_eliminate; }
 
 [[nodiscard]] std::string_view name(SearchMethod method);
 [[nodiscard]] std::string_view name(SimdLevel level);

@@ -10,22 +10,18 @@
 namespace c63::cpu {
 namespace {
 
-class FullSearch final : public BlockSearcher {
+class EliminatingSearch final : public BlockSearcher {
  public:
-  FullSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range)
-      : BlockSearcher(kernels, geometry, range),
-        eliminates_(2 * range >= kernels.least_elimination_width),
-        sums_(eliminates_ ? geometry.samples() + 4 * kPlaneGuard : 0) {}
+  EliminatingSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range)
+      : BlockSearcher(kernels, geometry, range), sums_(geometry.samples() + 4 * kPlaneGuard) {}
 
   void prepare_rows(int first, int end) override {
-    if (!eliminates_) return;
     for (int y = first; y < std::min(end, geometry_.height - 3); ++y) {
       kernels_.sums_of_row(reference_.row(y), reference_.pitch, geometry_.width - 3, sums_.data() + offset(y));
     }
   }
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
-    if (!eliminates_) return kernels_.search_brute(block_search(task));
     std::array<Position, kMaxHints + 1> starts;
     std::size_t count = 0;
     starts[count++] = candidate_at(task, {});
@@ -45,14 +41,13 @@ class FullSearch final : public BlockSearcher {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);
   }
 
-  bool eliminates_;
   std::vector<std::uint16_t> sums_;
 };
 
 }  // namespace
 
-std::unique_ptr<BlockSearcher> make_full_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
-  return std::make_unique<FullSearch>(kernels, geometry, range);
+std::unique_ptr<BlockSearcher> make_eliminating_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
+  return std::make_unique<EliminatingSearch>(kernels, geometry, range);
 }
 
 }  // namespace c63::cpu
