@@ -58,8 +58,8 @@ const Fault* decode_motion(BitReader& reader, PlaneSymbols& plane, int block, in
   return nullptr;
 }
 
-const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, const VlcTable& ac_table, int& dc,
-                                 std::int16_t levels[64]) {
+const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, const CoefficientTable& coefficients,
+                                 const VlcTable& ac_table, int& dc, std::int16_t levels[64]) {
   int difference = 0;
   if (!take_value(reader, dc_table, difference)) return &kUnknownCode;
   dc += difference;
@@ -70,6 +70,18 @@ const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, co
   levels[0] = static_cast<std::int16_t>(dc);
   for (int k = 1; k < 64;) {
     const std::uint32_t next = reader.peek(32);
+    const CoefficientTable::Entry both = coefficients.find(next >> (32 - CoefficientTable::kBits));
+    if (both.length != 0) [[likely]] {
+      k += both.run;
+      if (k > 63) {
+        if (both.run != CoefficientTable::kEnd) return &kAcOverrun;
+        reader.skip(both.length);
+        return nullptr;
+      }
+      reader.skip(both.length);
+      levels[k++] = both.value;
+      continue;
+    }
     const VlcTable::Entry entry = ac_table.find(next >> 16);
     if (entry.length == 0) return &kUnknownCode;
     const int size = entry.symbol & 15;
@@ -113,6 +125,7 @@ void decode_scan(const ParsedFrame& frame, FrameSymbols& symbols, std::vector<st
     const Fault* fault = decode_motion(reader, plane, block, column, frame.key);
     if (fault == nullptr) {
       fault = decode_coefficients(reader, p == 0 ? kDcLumaTable : kDcChromaTable,
+                                  p == 0 ? kLumaCoefficients : kChromaCoefficients,
                                   p == 0 ? kAcLumaTable : kAcChromaTable, dc[p], plane.block(block));
     }
     if (fault == nullptr && !reader.overrun()) return;

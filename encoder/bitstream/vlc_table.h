@@ -47,6 +47,47 @@ class VlcTable {
   std::array<Entry, kLongMask + 1> long_{};
 };
 
+/// Decoding side of an AC table where code and value together are short, as nearly all are: one look says both.
+class CoefficientTable {
+ public:
+  static constexpr int kBits = 11;
+  static constexpr int kEnd = 64;  ///< the run of the end of the block
+
+  struct Entry {
+    std::int16_t value = 0;   ///< not 0 but at the end of the block
+    std::uint8_t run = 0;     ///< zeros before it
+    std::uint8_t length = 0;  ///< of code and value; 0: something else starts like this
+  };
+
+  constexpr explicit CoefficientTable(const std::array<VlcCode, 256>& codes) {
+    fill(codes[kEndOfBlock], 0, 0, {0, kEnd, 0});
+    for (int run = 0; run < 16; ++run) {
+      for (int size = 1; size <= 10; ++size) {
+        const VlcCode code = codes[run << 4 | size];
+        if (code.length == 0 || code.length + size > kBits) continue;
+        for (std::uint32_t bits = 0; bits < 1U << size; ++bits) {
+          fill(code, bits, size,
+               {static_cast<std::int16_t>(value_from_bits(bits, size)), static_cast<std::uint8_t>(run), 0});
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] constexpr const Entry& find(std::uint32_t next_bits) const { return entries_[next_bits]; }
+
+ private:
+  constexpr void fill(const VlcCode& code, std::uint32_t bits, int size, Entry entry) {
+    const int spare = kBits - code.length - size;
+    entry.length = static_cast<std::uint8_t>(code.length + size);
+    const std::uint32_t first = (static_cast<std::uint32_t>(code.bits) << size | bits) << spare;
+    for (std::uint32_t i = 0; i < 1U << spare; ++i) entries_[first + i] = entry;
+  }
+
+  std::array<Entry, 1U << kBits> entries_{};
+};
+
+inline constexpr CoefficientTable kLumaCoefficients{kAcLumaCodes};
+inline constexpr CoefficientTable kChromaCoefficients{kAcChromaCodes};
 inline constexpr VlcTable kDcLumaTable{kDcLumaCodes};
 inline constexpr VlcTable kDcChromaTable{kDcChromaCodes};
 inline constexpr VlcTable kAcLumaTable{kAcLumaCodes};
