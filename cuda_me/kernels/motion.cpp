@@ -20,7 +20,7 @@ constexpr std::array kKernels = {
     MotionKernelInfo{MotionKernel::warp_key, "warp-key", "packed, minimum as one key reduced by warps"},
     MotionKernelInfo{MotionKernel::sliding, "sliding", "a lane per column, rolling accumulators"},
     MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window"},
-    MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile with minima off the busy pipe"},
+    MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile, its windows fetched ahead"},
     MotionKernelInfo{MotionKernel::eliminate, "eliminate", "most candidates ruled out by four sums, the rest compared"},
     MotionKernelInfo{MotionKernel::automatic, "automatic", "fast or eliminate, by their times on the video at hand"},
 };

@@ -11,8 +11,8 @@
 // Larger ranges take several passes over such squares.
 //
 // Shared memory holds four copies of the window, copy s shifted s bytes left, made once for all candidates. Rows are 48
-// bytes and copies an odd number of 16 bytes apart, so the eight lanes of a load's phase (two groups, four copies) touch
-// banks at 16 * (odd * s + 12 * group) mod 128: all different.
+// bytes and copies an odd number of 16 bytes apart, so the eight lanes of a load's phase (two groups, four copies)
+// touch banks at 16 * (odd * s + 12 * group) mod 128: all different.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
@@ -22,27 +22,40 @@ inline constexpr int kTileWarps = 4;
 inline constexpr int kTileThreads = kTileWarps * kWarp;
 inline constexpr int kTileResident = 6;  ///< blocks of threads that a multiprocessor is to hold
 inline constexpr int kTileShifts = 4;
-inline constexpr int kTileDy = 4;        ///< candidates a lane takes below each other,
-inline constexpr int kSweepDy = 2;       ///< so many of them at a time: registers for more warps
-inline constexpr int kTilePitch = 48;    ///< bytes of a window row
+inline constexpr int kTileDy = 4;      ///< candidates a lane takes below each other,
+inline constexpr int kSweepDy = 2;     ///< so many of them at a time: registers for more warps
+inline constexpr int kTilePitch = 48;  ///< bytes of a window row
 inline constexpr int kTilePair = 2 * kBlockSize;
 
 /// Sizes that follow from how many columns of candidates a lane takes.
 template <int kColumns>
 struct TileShape {
-  static constexpr int kSpan = kTileShifts * kColumns;               ///< candidates a pass has in x and in y
-  static constexpr int kGroups = kSpan / kTileDy;                    ///< lanes above each other
-  static constexpr int kLanes = kTileShifts * kGroups;               ///< lanes a pair
-  static constexpr int kPairs = kTileThreads / kLanes;               ///< pairs above each other in a block of threads
-  static constexpr int kRows = kBlockSize * kPairs + kSpan - 1;      ///< window rows
+  static constexpr int kSpan = kTileShifts * kColumns;           ///< candidates a pass has in x and in y
+  static constexpr int kGroups = kSpan / kTileDy;                ///< lanes above each other
+  static constexpr int kLanes = kTileShifts * kGroups;           ///< lanes a pair
+  static constexpr int kPairs = kTileThreads / kLanes;           ///< pairs above each other in a block of threads
+  static constexpr int kRows = kBlockSize * kPairs + kSpan - 1;  ///< window rows
   static constexpr int kCopyBytes = kRows * kTilePitch;
-  static constexpr int kChunks = kColumns == 8 ? 3 : 2;              ///< 16-byte loads a row
+  static constexpr int kChunks = kColumns == 8 ? 3 : 2;  ///< 16-byte loads a row
   static_assert(kCopyBytes / 16 % 2 == 1);
+};
+
+/// How a plane is cut into tiles: pairs of macroblocks across, `rows` of them a tile.
+struct TileGrid {
+  TileGrid(const MotionJob& job, int rows)
+      : pairs((job.width + kTilePair - 1) / kTilePair),
+        reciprocal(static_cast<std::uint32_t>(((std::uint64_t{1} << 32) - 1) / static_cast<unsigned>(pairs) + 1)),
+        tiles(static_cast<std::uint32_t>(pairs) *
+              static_cast<std::uint32_t>((job.height / kBlockSize + rows - 1) / rows)) {}
+
+  int pairs;                 ///< in a row
+  std::uint32_t reciprocal;  ///< 2^32 / pairs, rounded up
+  std::uint32_t tiles;
 };
 
 struct TileJob {
   MotionJob job;
-  int pairs = 0;              ///< pairs of macroblocks in a row
+  int pairs = 0;                 ///< pairs of macroblocks in a row
   std::uint32_t reciprocal = 0;  ///< 2^32 / pairs, rounded up
   std::uint32_t first_tile = 0;  ///< of this job in the grid
   bool narrow = false;           ///< kColumns is 4
@@ -190,8 +203,7 @@ struct FloatMinimum {
     for (int j = 0; j < kSweepDy; ++j) {
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
-        const float key =
-            __fmaf_rn(__uint_as_float(sums[j][k]), kScale, static_cast<float>(j * 32 + 4 * k) * kStep);
+        const float key = __fmaf_rn(__uint_as_float(sums[j][k]), kScale, static_cast<float>(j * 32 + 4 * k) * kStep);
         best = j == 0 && k == 0 ? key : __fsub_rn(best, __saturatef(__fsub_rn(best, key)));
       }
     }
@@ -303,10 +315,10 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
       __syncthreads();
       // Where the whole square counts for both macroblocks, nothing is asked candidate by candidate.
       const int low_y = row * kBlockSize + first_dy;
-      const bool inside = __all_sync(0xFFFFFFFFU, first_dx + Shape::kSpan <= job.range &&
-                                                      first_dy + Shape::kSpan <= job.range && low_x >= 0 &&
-                                                      low_x + Shape::kSpan + 2 * kBlockSize <= job.width && low_y >= 0 &&
-                                                      low_y + Shape::kSpan + kBlockSize <= job.height);
+      const bool inside =
+          __all_sync(0xFFFFFFFFU, first_dx + Shape::kSpan <= job.range && first_dy + Shape::kSpan <= job.range &&
+                                      low_x >= 0 && low_x + Shape::kSpan + 2 * kBlockSize <= job.width && low_y >= 0 &&
+                                      low_y + Shape::kSpan + kBlockSize <= job.height);
       std::uint32_t keys[2] = {kNoCandidate, kNoCandidate};
 #pragma unroll 1
       for (int dy = group * kTileDy; dy < (group + 1) * kTileDy; dy += kSweepDy) {
