@@ -29,6 +29,7 @@ int preferred_lanes_per_device(const Geometry& geometry) {
 Keep keep_of(const EncoderSettings& settings, const CudaBackendOptions& options) {
   return {.reconstruction = settings.keep_reconstruction || settings.measure_ssim,
           .prediction = settings.keep_prediction,
+          .original = settings.measure_ssim,
           .motion = settings.keep_motion,
           .levels = options.entropy == EntropyCoder::cpu,
           .host_reference = options.upload == UploadMode::pair};
@@ -50,10 +51,15 @@ std::vector<int> devices_of(const CudaBackendOptions& options) {
     for (const int device : options.devices) static_cast<void>(require_device(device));
     return options.devices;
   }
-  for (const DeviceInfo& device : devices().devices) {
-    if (device.state == DeviceState::usable) return {device.index};
+  // One after another, so that no more are opened than are needed.
+  const auto count = static_cast<int>(listed_devices().devices.size());
+  for (int device = 0; device + 1 < count; ++device) {
+    try {
+      return {require_device(device).index};
+    } catch (const Error&) {
+    }
   }
-  return {require_device(0).index};  // throws, and says why
+  return {require_device(std::max(0, count - 1)).index};  // or throws, and says why
 }
 
 MotionKernel kernel_of(const CudaBackendOptions& options) {
@@ -95,7 +101,7 @@ class CudaBackend final : public Backend {
     for (const int device : devices_) {
       const DeviceInfo& info = require_device(device);
       if (!text.empty()) text += ", ";
-      text += "cuda:" + std::to_string(device) + " " + info.name + " (sm_" + std::to_string(info.compute_major) +
+      text += "cuda:" + std::to_string(info.number) + " " + info.name + " (sm_" + std::to_string(info.compute_major) +
               std::to_string(info.compute_minor) + ")";
     }
     return text;
@@ -108,15 +114,31 @@ class CudaBackend final : public Backend {
     return groups_[place.group].group->input(place.lane);
   }
 
+  [[nodiscard]] int parallelism() const override { return feeders(); }
+  [[nodiscard]] bool urgent() const override { return true; }
+  [[nodiscard]] int feeders() const override { return static_cast<int>(std::min(devices_.size(), groups_.size())); }
+
+  [[nodiscard]] int inputs() const override {
+    int least = groups_.front().group->inputs();
+    for (const OpenGroup& open : groups_) least = std::min(least, open.group->inputs());
+    return least;
+  }
+  void discard_input(int lane) override {
+    const LanePlace& place = lanes_[static_cast<std::size_t>(lane)];
+    groups_[place.group].group->discard_input(place.lane);
+  }
+
   void submit(std::span<const LaneFrame> frames) override {
-    for (const LaneFrame& frame : frames) {
-      const LanePlace& place = lanes_[static_cast<std::size_t>(frame.lane)];
-      const DeviceGuard guard(groups_[place.group].device);
-      groups_[place.group].group->submit(place.lane, frame);
-    }
-    for (OpenGroup& open : groups_) {
-      const DeviceGuard guard(open.device);
-      open.group->launch();
+    std::vector<bool> touched(groups_.size());
+    for (const LaneFrame& frame : frames) touched[lanes_[static_cast<std::size_t>(frame.lane)].group] = true;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (!touched[g]) continue;
+      const DeviceGuard guard(groups_[g].device);
+      for (const LaneFrame& frame : frames) {
+        const LanePlace& place = lanes_[static_cast<std::size_t>(frame.lane)];
+        if (place.group == g) groups_[g].group->add(place.lane, frame);
+      }
+      groups_[g].group->submit();
     }
   }
 
@@ -147,7 +169,6 @@ class CudaBackend final : public Backend {
     for (OpenGroup& open : groups_) {
       const DeviceGuard guard(open.device);
       open.group->take_finished(finished_);
-      open.group->launch();
     }
   }
 
@@ -158,7 +179,7 @@ class CudaBackend final : public Backend {
     const int per_batch = std::clamp(options.lanes_per_batch > 0 ? options.lanes_per_batch : most, 1, most);
     const int groups_per_device = (most + per_batch - 1) / per_batch;
     const int group_count = std::min(lanes, groups_per_device * device_count);
-    // Lane by lane to all groups in turn, so that few lanes are spread over the devices.
+    // Lane by lane to all groups in turn, so that few lanes are spread over the devices, and every device has a feeder.
     std::vector<LaneGroupPlan> plans(static_cast<std::size_t>(group_count));
     lanes_.clear();
     for (int lane = 0; lane < lanes; ++lane) {
@@ -215,6 +236,16 @@ std::vector<std::string> motion_kernel_names() {
 
 std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBackendOptions& options) {
   return lane_bytes(settings, options);
+}
+
+std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes, const CudaBackendOptions& options) {
+  const Geometry geometry(settings.width, settings.height);
+  Carver carver;
+  for (int lane = 0; lane < lanes; ++lane) {
+    HostLane::carve(carver, geometry, FrameLayout(geometry), keep_of(settings, options), coded_capacity(geometry, options));
+  }
+  for (int i = 0; i < staging_frames(geometry, lanes); ++i) carver.take<std::uint8_t>(geometry.frame_bytes());
+  return carver.used();
 }
 
 BackendFactory make_backend_factory(CudaBackendOptions options) {

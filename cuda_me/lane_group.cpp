@@ -35,7 +35,8 @@ LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
       layout_(geometry_),
       search_(make_motion_search(plan.motion_kernel)),
       quantizers_(std::tuple_size_v<QuantizerTable>),
-      lanes_(plan.lanes.size()) {
+      lanes_(plan.lanes.size()),
+      uploads_(plan.lanes.size() * kLaneDepth * 2) {  // before a number comes again, what it brought is long done
   const QuantizationTables tables = make_quantization_tables(settings.qp);
   for (const bool key : {false, true}) write_frame_header(headers_[key], geometry_, tables, key);
   const QuantizerTable table = make_quantizer_table(tables);
@@ -47,6 +48,8 @@ LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
     DeviceLane::carve(device_size, layout_, plan.keep, plan.coded_capacity);
     HostLane::carve(host_size, geometry_, layout_, plan.keep, plan.coded_capacity);
   }
+  staging_.resize(static_cast<std::size_t>(staging_frames(geometry_, static_cast<int>(lanes_.size()))));
+  for (std::size_t i = 0; i < staging_.size(); ++i) host_size.take<std::uint8_t>(geometry_.frame_bytes());
   device_memory_ = DeviceBuffer<std::byte>(device_size.used());
   host_memory_ = PinnedBuffer<std::byte>(host_size.used());
   fill_async(device_memory_.data(), 0, device_memory_.bytes(), stream_);
@@ -57,6 +60,8 @@ LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
     lane.host = HostLane::carve(host, geometry_, layout_, plan.keep, plan.coded_capacity);
     lane.slots.resize(kLaneDepth);
   }
+  for (std::uint8_t*& frame : staging_) frame = host.take<std::uint8_t>(geometry_.frame_bytes());
+  free_staging_ = staging_;
   jobs_.reserve(lanes_.size());
   searches_.reserve(lanes_.size() * kPlanes);
   origin_.record(stream_);
@@ -71,62 +76,115 @@ LaneGroup::~LaneGroup() {
   check_release(cudaStreamSynchronize(download_stream_), "cudaStreamSynchronize");
 }
 
-std::span<std::uint8_t> LaneGroup::input(int lane) const {
-  const Lane& l = lanes_[static_cast<std::size_t>(lane)];
-  return {l.host.inputs[static_cast<std::size_t>(l.submitted % kLaneDepth)], geometry_.frame_bytes()};
+std::span<std::uint8_t> LaneGroup::input(int lane) {
+  Lane& l = lanes_[static_cast<std::size_t>(lane)];
+  std::uint8_t*& input = l.slots[static_cast<std::size_t>(l.added % kLaneDepth)].input;
+  if (input == nullptr) {
+    const std::lock_guard lock(staging_mutex_);
+    for (; landed_uploads_ < upload_count_; ++landed_uploads_) {
+      Upload& oldest = upload(landed_uploads_);
+      if (free_staging_.empty()) oldest.done.synchronize();
+      if (!oldest.done.done()) break;
+      free_staging_.insert(free_staging_.end(), oldest.frames.begin(), oldest.frames.end());
+    }
+    input = free_staging_.back();
+    free_staging_.pop_back();
+  }
+  return {input, geometry_.frame_bytes()};
 }
 
-void LaneGroup::submit(int lane, const LaneFrame& frame) {
+void LaneGroup::discard_input(int lane) {
   Lane& l = lanes_[static_cast<std::size_t>(lane)];
-  const int slot = static_cast<int>(l.submitted % kLaneDepth);
-  l.slots[static_cast<std::size_t>(slot)].frame = frame;
+  const std::lock_guard lock(staging_mutex_);
+  free_staging_.push_back(std::exchange(l.slots[static_cast<std::size_t>(l.added % kLaneDepth)].input, nullptr));
+}
+
+LaneGroup::Upload& LaneGroup::upload(std::int64_t number) {
+  return uploads_[static_cast<std::size_t>(number) % uploads_.size()];
+}
+
+void LaneGroup::add(int lane, const LaneFrame& frame) {
+  Lane& l = lanes_[static_cast<std::size_t>(lane)];
+  const int slot = static_cast<int>(l.added % kLaneDepth);
+  Upload& current = upload(upload_count_);
   try {
-    upload(l, slot);
+    if (current.frames.empty()) {
+      current.first_frame = frame.plan.index;
+      current.start.record(upload_stream_);
+      copies_.clear();
+    }
+    copy_input(l, slot);
   } catch (const Error& error) {
     throw error.at({.frame = frame.plan.index});
   }
-  ++l.submitted;
+  Slot& used = l.slots[static_cast<std::size_t>(slot)];
+  current.frames.push_back(used.input);
+  used = {frame, nullptr, upload_count_};
+  ++l.added;
 }
 
-void LaneGroup::upload(const Lane& lane, int slot_index) {
+void LaneGroup::copy_input(const Lane& lane, int slot_index) {
   const auto slot = static_cast<std::size_t>(slot_index);
-  const std::uint8_t* from = lane.host.inputs[slot];
+  const std::uint8_t* from = lane.slots[slot].input;
   std::uint8_t* const to = lane.device.inputs[slot];
-  lane.slots[slot].upload_start.record(upload_stream_);
   // Planes that follow each other without a gap on both sides travel together.
   for (int p = 0; p < kPlanes;) {
     std::size_t count = layout_.coded[p];
     int next = p + 1;
     while (next < kPlanes && layout_.offset[next] == layout_.offset[p] + count) count += layout_.coded[next++];
-    copy_async(to + layout_.offset[p], from, count, upload_stream_);
+    copies_.add(to + layout_.offset[p], from, count);
     from += count;
     p = next;
   }
-  lane.slots[slot].uploaded.record(upload_stream_);
+}
+
+void LaneGroup::submit() {
+  Upload& current = upload(upload_count_);
+  copies_.enqueue(upload_stream_);
+  current.done.record(upload_stream_);
+  upload(upload_count_ + 1).frames.clear();
+  {
+    const std::lock_guard lock(staging_mutex_);
+    ++upload_count_;
+  }
+  const std::lock_guard lock(mutex_);
+  for (Lane& lane : lanes_) lane.submitted = lane.added;
+  launch();
 }
 
 void LaneGroup::launch() {
-  while (batches_.size() < kBatchesInFlight) {
-    Batch batch;
+  for (;;) {
+    const std::int64_t number = launched_batches_;
+    const std::int64_t in_flight = number - taken_batches_;
+    if (in_flight == kBatchesInFlight) return;
+    Batch& batch = batches_[static_cast<std::size_t>(number % kBatchesInFlight)];
+    batch.parity = static_cast<int>(number % kBatchesInFlight);
+    batch.entries.clear();
+    batch.last_upload = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       const Lane& lane = lanes_[i];
       if (lane.launched == lane.submitted) continue;
-      batch.entries.push_back({static_cast<int>(i), static_cast<int>(lane.launched % kLaneDepth)});
+      const int slot = static_cast<int>(lane.launched % kLaneDepth);
+      batch.entries.push_back({static_cast<int>(i), slot});
+      batch.last_upload = std::max(batch.last_upload, lane.slots[static_cast<std::size_t>(slot)].upload);
     }
     if (batch.entries.empty()) return;
     // Behind a batch that still runs there is time to wait for more lanes.
-    if (!batches_.empty() && batch.entries.size() * 2 < lanes_.size()) return;
-    batch.parity = static_cast<int>(batch_count_++ % kBatchesInFlight);
+    if (in_flight > 0 && batch.entries.size() * 2 < lanes_.size()) return;
     try {
       enqueue(batch);
     } catch (const Error& error) {
-      const Entry& first = batch.entries.front();
-      const auto& slots = lanes_[static_cast<std::size_t>(first.lane)].slots;
-      throw error.at({.frame = slots[static_cast<std::size_t>(first.slot)].frame.plan.index});
+      throw at_first_frame(error, batch);
     }
     for (const Entry& entry : batch.entries) ++lanes_[static_cast<std::size_t>(entry.lane)].launched;
-    batches_.push_back(std::move(batch));
+    ++launched_batches_;
   }
+}
+
+Error LaneGroup::at_first_frame(const Error& error, const Batch& batch) const {
+  const Entry& first = batch.entries.front();
+  const auto& slots = lanes_[static_cast<std::size_t>(first.lane)].slots;
+  return error.at({.frame = slots[static_cast<std::size_t>(first.slot)].frame.plan.index});
 }
 
 FrameJob LaneGroup::job_of(const Entry& entry, int parity) {
@@ -152,34 +210,30 @@ FrameJob LaneGroup::job_of(const Entry& entry, int parity) {
 
 void LaneGroup::enqueue(const Batch& batch) {
   const Range range("batch");
-  const Marks& marks = marks_[static_cast<std::size_t>(batch.parity)];
   jobs_.clear();
-  for (const Entry& entry : batch.entries) {
-    const Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
-    stream_.wait(lane.slots[static_cast<std::size_t>(entry.slot)].uploaded);
-    jobs_.push_back(job_of(entry, batch.parity));
-  }
-  marks.start.record(stream_);
+  for (const Entry& entry : batch.entries) jobs_.push_back(job_of(entry, batch.parity));
+  stream_.wait(upload(batch.last_upload).done);  // and with it all uploads before
+  batch.start.record(stream_);
   enqueue_search(batch);
-  marks.searched.record(stream_);
+  batch.searched.record(stream_);
   if (plan_.keep.levels) {
     enqueue_levels(layout_, quantizers_.data(), jobs_, stream_);
-    marks.coded.record(stream_);
+    batch.coded.record(stream_);
   } else {
     enqueue_coding(layout_, quantizers_.data(), jobs_, stream_);
-    marks.coded.record(stream_);
+    batch.coded.record(stream_);
     enqueue_scan_writing(layout_, jobs_, stream_);
   }
-  marks.written.record(stream_);
+  batch.written.record(stream_);
   // The bytes go out beside the next batch's work; whatever else is wanted goes before that work overwrites it.
-  download_stream_.wait(marks.written);
+  download_stream_.wait(batch.written);
   if (!plan_.keep.levels) enqueue_scan_download(jobs_, download_stream_);
   if (plan_.keep.any()) {
     enqueue_downloads(batch);
-    marks.kept.record(stream_);
-    download_stream_.wait(marks.kept);
+    batch.kept.record(stream_);
+    download_stream_.wait(batch.kept);
   }
-  marks.done.record(download_stream_);
+  batch.done.record(download_stream_);
 }
 
 void LaneGroup::enqueue_search(const Batch& batch) {
@@ -223,6 +277,7 @@ void LaneGroup::enqueue_downloads(const Batch& batch) {
     const HostLane::Output& output = host.outputs[static_cast<std::size_t>(batch.parity)];
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
     if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
+    if (output.original != nullptr) download_picture(job.current, output.original);
     if (output.vectors != nullptr) copy_async(output.vectors, job.vectors, blocks, stream_);
     if (output.sads != nullptr) copy_async(output.sads, job.sads, blocks, stream_);
     if (output.levels != nullptr) {
@@ -235,27 +290,29 @@ void LaneGroup::enqueue_downloads(const Batch& batch) {
 }
 
 void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
-  while (!batches_.empty()) {
-    const Batch& batch = batches_.front();
+  while (taken_batches_ < launched_batches_) {
+    const Batch& batch = batches_[static_cast<std::size_t>(taken_batches_ % kBatchesInFlight)];
     try {
-      if (!marks_[static_cast<std::size_t>(batch.parity)].done.done()) return;
+      if (!batch.done.done()) return;
+      const StageTimes times = times_of(batch);
+      if (settings_.trace != nullptr) trace(batch);
       // Copying a batch's bytes takes one thread as long as the device takes to code them.
       std::vector<LaneResult> results(batch.entries.size());
       oneapi::tbb::parallel_for(std::size_t{0}, results.size(), [&](std::size_t i) {
         const DeviceGuard guard(plan_.device);
-        results[i] = finish(batch, batch.entries[i]);
+        results[i] = finish(batch, batch.entries[i], times);
       });
       std::ranges::move(results, std::back_inserter(finished));
     } catch (const Error& error) {
-      const Entry& first = batch.entries.front();
-      const auto& slots = lanes_[static_cast<std::size_t>(first.lane)].slots;
-      throw error.at({.frame = slots[static_cast<std::size_t>(first.slot)].frame.plan.index});
+      throw at_first_frame(error, batch);
     }
-    batches_.pop_front();
+    const std::lock_guard lock(mutex_);
+    ++taken_batches_;
+    launch();
   }
 }
 
-LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry) const {
+LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry, const StageTimes& times) const {
   const Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
   const auto slot = static_cast<std::size_t>(entry.slot);
   const auto side = static_cast<std::size_t>(batch.parity);
@@ -270,8 +327,9 @@ LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry) const {
   FrameStatistics& statistics = frame.statistics;
   for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = settings_.measure_psnr ? report.totals.sse[p] : 0;
   statistics.luma_sad = report.totals.luma_sad;
+  statistics.times = times;
   statistics.times.read = planned.read_ms;
-  report_times(batch, entry, frame);
+  statistics.times.upload = upload_ms(lane.slots[slot]);
 
   const std::vector<std::uint8_t>& header = headers_[frame.key];
   std::vector<std::uint8_t>& bytes = frame.bytes;
@@ -299,7 +357,7 @@ LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry) const {
   const std::size_t frame_bytes = geometry_.frame_bytes();
   if (settings_.measure_ssim) {
     const auto start = Clock::now();
-    statistics.ssim = ssim_of_frames({lane.host.inputs[slot], frame_bytes}, {output.reconstruction, frame_bytes},
+    statistics.ssim = ssim_of_frames({output.original, frame_bytes}, {output.reconstruction, frame_bytes},
                                      geometry_.width(), geometry_.height());
     statistics.times.measure = milliseconds_since(start);
   }
@@ -351,18 +409,22 @@ void LaneGroup::append_overflown_scan(const ScanParts& scan, std::vector<std::ui
   writer.finish();
 }
 
-void LaneGroup::report_times(const Batch& batch, const Entry& entry, EncodedFrame& frame) const {
-  const Marks& marks = marks_[static_cast<std::size_t>(batch.parity)];
-  const Slot& slot = lanes_[static_cast<std::size_t>(entry.lane)].slots[static_cast<std::size_t>(entry.slot)];
-  const auto frames = static_cast<double>(batch.entries.size());
-  StageTimes& times = frame.statistics.times;
-  times.upload = slot.uploaded.milliseconds_since(slot.upload_start);
-  times.motion = marks.searched.milliseconds_since(marks.start) / frames;
-  times.transform = marks.coded.milliseconds_since(marks.searched) / frames;
-  times.entropy = marks.written.milliseconds_since(marks.coded) / frames;
-  times.download = marks.done.milliseconds_since(marks.written) / frames;
-  if (settings_.trace == nullptr) return;
+double LaneGroup::upload_ms(const Slot& slot) const {
+  const Upload& upload = uploads_[static_cast<std::size_t>(slot.upload) % uploads_.size()];
+  return upload.done.milliseconds_since(upload.start) / static_cast<double>(upload.frames.size());
+}
 
+StageTimes LaneGroup::times_of(const Batch& batch) const {
+  const auto frames = static_cast<double>(batch.entries.size());
+  StageTimes times;
+  times.motion = batch.searched.milliseconds_since(batch.start) / frames;
+  times.transform = batch.coded.milliseconds_since(batch.searched) / frames;
+  times.entropy = batch.written.milliseconds_since(batch.coded) / frames;
+  times.download = batch.done.milliseconds_since(batch.written) / frames;
+  return times;
+}
+
+void LaneGroup::trace(const Batch& batch) {
   const auto span = [&](const char* name, int row, const Event& start, const Event& end, std::int64_t index) {
     const auto at = [&](const Event& event) {
       return origin_time_ + std::chrono::duration_cast<Clock::duration>(
@@ -371,12 +433,16 @@ void LaneGroup::report_times(const Batch& batch, const Entry& entry, EncodedFram
     settings_.trace->span({name, TraceTrack::device, row, index, at(start), at(end)});
   };
   const int row = plan_.stream_index * 3;
-  span("upload", row, slot.upload_start, slot.uploaded, frame.index);
-  if (&entry != &batch.entries.front()) return;
-  span("motion", row + 1, marks.start, marks.searched, -1);
-  span("transform", row + 1, marks.searched, marks.coded, -1);
-  if (!plan_.keep.levels) span("entropy", row + 1, marks.coded, marks.written, -1);
-  span("download", row + 2, marks.written, marks.done, -1);
+  for (const Entry& entry : batch.entries) {
+    const Slot& slot = lanes_[static_cast<std::size_t>(entry.lane)].slots[static_cast<std::size_t>(entry.slot)];
+    const Upload& brought = upload(slot.upload);
+    if (brought.first_frame != slot.frame.plan.index) continue;
+    span("upload", row, brought.start, brought.done, brought.first_frame);
+  }
+  span("motion", row + 1, batch.start, batch.searched, -1);
+  span("transform", row + 1, batch.searched, batch.coded, -1);
+  if (!plan_.keep.levels) span("entropy", row + 1, batch.coded, batch.written, -1);
+  span("download", row + 2, batch.written, batch.done, -1);
 }
 
 }  // namespace c63::cuda

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "c63/error.h"
 #include "c63/trace.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/motion.h"
@@ -29,6 +33,8 @@ struct LaneGroupPlan {
 
 /// Lanes of one device whose frames share launches. Frames that wait when the device is about to run dry are taken as
 /// one batch, at most one of each lane, so batches are small while the device is idle and grow as it falls behind.
+///
+/// For two threads: one that adds and submits frames, one that takes them when they are done.
 class LaneGroup {
  public:
   LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan);
@@ -37,19 +43,31 @@ class LaneGroup {
   LaneGroup& operator=(const LaneGroup&) = delete;
 
   /// Lanes are the group's own numbers, from 0, in all of these.
-  [[nodiscard]] std::span<std::uint8_t> input(int lane) const;
-  /// Starts the upload of a frame; its work waits for launch().
-  void submit(int lane, const LaneFrame& frame);
-  /// Puts waiting frames on the device's queue, if it needs more to do.
-  void launch();
-  /// Hands out the frames of batches that are done; returns at once.
+  /// How many inputs may be in use before submit().
+  [[nodiscard]] int inputs() const { return std::max(1, static_cast<int>(staging_.size()) / 2); }
+  /// For several threads at once. Waits for uploads where all page-locked memory is in use.
+  [[nodiscard]] std::span<std::uint8_t> input(int lane);
+  /// Takes back what input() gave and no frame was put in.
+  void discard_input(int lane);
+  /// Starts the upload of a frame, which then waits for submit(). At most one a lane.
+  void add(int lane, const LaneFrame& frame);
+  /// Hands over the frames that were added: the device gets them as soon as it needs more to do.
+  void submit();
+  /// Hands out the frames of batches that are done, and gives the device more to do; returns at once.
   void take_finished(std::deque<LaneResult>& finished);
 
  private:
+  /// Frames that were added together travel together.
+  struct Upload {
+    Event start{Event::Timing::on};
+    Event done{Event::Timing::on};
+    std::vector<std::uint8_t*> frames;  ///< where they lie on the host
+    std::int64_t first_frame = 0;
+  };
   struct Slot {
     LaneFrame frame;
-    Event upload_start{Event::Timing::on};
-    Event uploaded{Event::Timing::on};
+    std::uint8_t* input = nullptr;  ///< on the host, until it is uploaded
+    std::int64_t upload = 0;        ///< which upload brings it
   };
   struct Lane {
     DeviceLane device;
@@ -57,6 +75,7 @@ class LaneGroup {
     std::vector<Slot> slots;
     int reconstruction = 0;  ///< index in device.pictures of the next one to be written
     // Counters of frames; a frame's slot is its count modulo kLaneDepth.
+    std::int64_t added = 0;
     std::int64_t submitted = 0;
     std::int64_t launched = 0;
   };
@@ -65,12 +84,11 @@ class LaneGroup {
     int lane = 0;
     int slot = 0;
   };
+  /// What the device does at once. Its outputs are those of its number modulo kBatchesInFlight.
   struct Batch {
     int parity = 0;
     std::vector<Entry> entries;
-  };
-  /// Events of a batch by parity.
-  struct Marks {
+    std::int64_t last_upload = 0;
     Event start{Event::Timing::on};
     Event searched{Event::Timing::on};
     Event coded{Event::Timing::on};
@@ -79,16 +97,23 @@ class LaneGroup {
     Event done{Event::Timing::on};
   };
 
-  void upload(const Lane& lane, int slot);
+  [[nodiscard]] Upload& upload(std::int64_t number);
+  void copy_input(const Lane& lane, int slot);
+  /// Puts submitted frames on the device's queue, if it needs more to do. The mutex is held.
+  void launch();
   void enqueue(const Batch& batch);
   void enqueue_search(const Batch& batch);
   void enqueue_downloads(const Batch& batch);
   [[nodiscard]] FrameJob job_of(const Entry& entry, int parity);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
-  [[nodiscard]] LaneResult finish(const Batch& batch, const Entry& entry) const;
+  /// What a batch's stages took, shared out to its frames.
+  [[nodiscard]] StageTimes times_of(const Batch& batch) const;
+  void trace(const Batch& batch);
+  [[nodiscard]] LaneResult finish(const Batch& batch, const Entry& entry, const StageTimes& times) const;
+  [[nodiscard]] double upload_ms(const Slot& slot) const;
+  [[nodiscard]] Error at_first_frame(const Error& error, const Batch& batch) const;
   void write_codes_on_host(const HostLane::Output& output, EncodedFrame& frame) const;
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
-  void report_times(const Batch& batch, const Entry& entry, EncodedFrame& frame) const;
 
   EncoderSettings settings_;
   LaneGroupPlan plan_;
@@ -103,9 +128,17 @@ class LaneGroup {
   DeviceBuffer<std::byte> device_memory_;
   PinnedBuffer<std::byte> host_memory_;
   std::vector<Lane> lanes_;
-  std::deque<Batch> batches_;  ///< on the device's queue, oldest first
-  std::int64_t batch_count_ = 0;
-  std::array<Marks, kBatchesInFlight> marks_;
+  std::vector<Upload> uploads_;  ///< by number, modulo how many there are
+  std::int64_t upload_count_ = 0;
+  CopyBatch copies_;  ///< of the upload that is being put together
+  std::mutex staging_mutex_;
+  std::vector<std::uint8_t*> staging_;       ///< all of it
+  std::vector<std::uint8_t*> free_staging_;  ///< the last one used is taken first: it may still be in a cache
+  std::int64_t landed_uploads_ = 0;          ///< whose staging is free again
+  std::mutex mutex_;  ///< of what puts work on stream_: frames submitted and launched, and what a launch uses
+  std::array<Batch, kBatchesInFlight> batches_;
+  std::atomic<std::int64_t> launched_batches_ = 0;
+  std::atomic<std::int64_t> taken_batches_ = 0;
   std::vector<FrameJob> jobs_;
   std::vector<MotionJob> searches_;
   Event origin_{Event::Timing::on};  ///< a moment on the device that is known on the host's clock, for traces

@@ -39,11 +39,12 @@ class Carver {
 struct Keep {
   bool reconstruction = false;
   bool prediction = false;
+  bool original = false;
   bool motion = false;
   bool levels = false;          ///< the host writes the codes
   bool host_reference = false;  ///< the reference picture travels to the host and back
 
-  [[nodiscard]] bool any() const { return reconstruction || prediction || motion || levels || host_reference; }
+  [[nodiscard]] bool any() const { return reconstruction || prediction || original || motion || levels || host_reference; }
 };
 
 /// A lane's arrays on the device. Zeroed once: what lies behind the coded samples of a picture stays zero.
@@ -62,13 +63,13 @@ struct DeviceLane {
 
 /// A lane's arrays in page-locked host memory.
 struct HostLane {
-  std::array<std::uint8_t*, kLaneDepth> inputs{};
   /// What one batch leaves behind.
   struct Output {
     FrameReport* report = nullptr;
     std::uint8_t* coded = nullptr;
     std::uint8_t* reconstruction = nullptr;  ///< linear
     std::uint8_t* prediction = nullptr;      ///< linear
+    std::uint8_t* original = nullptr;        ///< linear; what was encoded, back again
     MotionVector* vectors = nullptr;
     std::uint16_t* sads = nullptr;
     std::int16_t* levels = nullptr;
@@ -79,6 +80,10 @@ struct HostLane {
   static HostLane carve(Carver& carver, const Geometry& geometry, const FrameLayout& layout, const Keep& keep,
                         std::size_t coded_capacity);
 };
+
+/// Frames of page-locked memory through which all input of a group of lanes goes: 48 MiB of them, at least two, at most as
+/// many as lanes hold. More gain nothing, and a driver takes 0.3 ms to allocate a MiB.
+[[nodiscard]] int staging_frames(const Geometry& geometry, int lanes);
 
 /// Room for a coded scan that is written straight to the host. Noise needs more than this; what does not fit is fetched
 /// from the device as bits and stuffed here.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -34,6 +36,7 @@ class StoppableSource final : public FrameSource {
   VideoFormat format() const override { return source_->format(); }
   std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
   bool seekable() const override { return source_->seekable(); }
+  bool concurrent() const override { return source_->concurrent(); }
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     try {
       return source_->read(index, frame);
@@ -66,6 +69,8 @@ class EncodeRun {
   const Session& session_;
   EncodeOptions options_;
   VideoFormat format_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  bool first_pass_ = true;  // whose start-up is the program's
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
 
@@ -146,7 +151,9 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
     progress->advance(frame.bytes.size());
     session_.log->debug("frame {}: {}, {} bytes", frame.index, frame.key ? "key" : "inter", frame.bytes.size());
   };
+  const std::chrono::duration<double, std::milli> before = std::chrono::steady_clock::now() - started_;
   pass.totals.summary = encoder.encode(*source, sink, session_.stop);
+  if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
   progress->finish();
   return pass;
 }
@@ -197,6 +204,8 @@ void EncodeRun::tell(const EncodeReport& report) const {
   log.info("{}", quality_line(totals, options_.encoder));
   if (options_.encoder.measure_global_motion) log.info("{}", global_motion_line(totals.global_motion));
   log.info("{}", stages_line(totals));
+  log.info("{}", limit_line(totals.summary));
+  if (totals.summary.lanes == 1) log.info("{}", latency_line(totals));
   if (options_.timing) {
     for (const std::string& line : timing_table(totals)) log.info("{}", line);
   }
@@ -214,9 +223,12 @@ int EncodeRun::run() {
     return kExitDone;
   }
   check_command_line();
-  const SelectedBackend backend =
-      select_backend(options_.backend, [this](const std::string& note) { session_.log->info("{}", note); });
+  // A GPU's driver takes longer to start than anything here; the input is opened beside it.
+  auto selecting = std::async(std::launch::async, [this] {
+    return select_backend(options_.backend, [this](const std::string& note) { session_.log->info("{}", note); });
+  });
   open_first_source();
+  const SelectedBackend backend = selecting.get();
   std::vector<Pass> passes;
   {
     EncodeOutputs outputs(options_, format_);

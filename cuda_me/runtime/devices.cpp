@@ -2,6 +2,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <mutex>
+#include <sstream>
 #include <string>
 
 #include "c63/error.h"
@@ -21,7 +26,13 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// Says whether the device runs our code; opens it to find out.
+/// What show_only_devices() was given.
+std::vector<int>& shown_devices() {
+  static std::vector<int> numbers;
+  return numbers;
+}
+
+/// Says whether the device runs our code. Opening it to find out takes the driver a quarter of a second.
 void probe(DeviceInfo& info) {
   try {
     const DeviceGuard guard(info.index);
@@ -42,6 +53,7 @@ void probe(DeviceInfo& info) {
 DeviceInfo describe(int index) {
   DeviceInfo info;
   info.index = index;
+  info.number = shown_devices().empty() ? index : shown_devices()[static_cast<std::size_t>(index)];
   cudaDeviceProp properties{};
   const cudaError_t status = cudaGetDeviceProperties(&properties, index);
   if (status != cudaSuccess) {
@@ -57,10 +69,10 @@ DeviceInfo describe(int index) {
   info.clock_khz = attribute(cudaDevAttrClockRate, index);
   info.memory_bytes = properties.totalGlobalMem;
   info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
-  probe(info);
   return info;
 }
 
+/// Lists the devices and opens none.
 DeviceList look() {
   DeviceList list;
   if (cudaDriverGetVersion(&list.driver_version) != cudaSuccess) list.driver_version = 0;
@@ -86,13 +98,51 @@ DeviceList look() {
   if (list.state != DeviceState::usable) return list;
 
   for (int i = 0; i < count; ++i) list.devices.push_back(describe(i));
-  for (const DeviceInfo& device : list.devices) {
-    if (device.state == DeviceState::usable) return list;
-  }
-  list.state = list.devices.front().state;
-  list.reason = list.devices.front().name + ": " + list.devices.front().reason;
   return list;
 }
+
+/// What this machine has, each device probed when somebody needs to know.
+class Devices {
+ public:
+  static Devices& instance() {
+    static Devices devices;
+    return devices;
+  }
+
+  /// As it was before anything was probed.
+  [[nodiscard]] const DeviceList& list() const { return list_; }
+
+  const DeviceInfo& probed(std::size_t index) {
+    DeviceInfo& info = probed_.devices[index];
+    std::call_once(once_[index], [&info] {
+      if (info.state == DeviceState::usable) probe(info);
+    });
+    return info;
+  }
+
+  const DeviceList& all_probed() {
+    std::call_once(all_, [this] {
+      std::vector<std::future<void>> probes;
+      for (std::size_t i = 0; i < list_.devices.size(); ++i) {
+        probes.push_back(std::async(std::launch::async, [this, i] { static_cast<void>(probed(i)); }));
+      }
+      for (std::future<void>& done : probes) done.get();
+      const auto usable = [](const DeviceInfo& device) { return device.state == DeviceState::usable; };
+      if (probed_.devices.empty() || std::ranges::any_of(probed_.devices, usable)) return;
+      probed_.state = probed_.devices.front().state;
+      probed_.reason = probed_.devices.front().name + ": " + probed_.devices.front().reason;
+    });
+    return probed_;
+  }
+
+ private:
+  Devices() : list_(look()), probed_(list_), once_(list_.devices.size()) {}
+
+  const DeviceList list_;
+  DeviceList probed_;
+  std::vector<std::once_flag> once_;
+  std::once_flag all_;
+};
 
 [[noreturn]] void refuse(DeviceState state, const std::string& reason) {
   switch (state) {
@@ -125,19 +175,36 @@ const char* name(DeviceState state) noexcept {
   return "unknown";
 }
 
-const DeviceList& devices() {
-  static const DeviceList list = look();
-  return list;
+const DeviceList& devices() { return Devices::instance().all_probed(); }
+
+const DeviceList& listed_devices() { return Devices::instance().list(); }
+
+void show_only_devices(const std::vector<int>& devices) {
+  constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
+  std::vector<std::string> visible;  // as whoever started us wants it; empty: all
+  if (const char* const value = std::getenv(kVariable)) {
+    std::istringstream list(value);
+    for (std::string device; std::getline(list, device, ',');) visible.push_back(device);
+  }
+  std::string shown;
+  for (const int device : devices) {
+    const auto i = static_cast<std::size_t>(device);
+    if (!visible.empty() && i >= visible.size()) return;  // there is no such device; whoever opens it is told so
+    if (!shown.empty()) shown += ',';
+    shown += visible.empty() ? std::to_string(device) : visible[i];
+  }
+  if (setenv(kVariable, shown.c_str(), 1) == 0) shown_devices() = devices;
 }
 
 const DeviceInfo& require_device(int index) {
-  const DeviceList& list = devices();
+  Devices& known = Devices::instance();
+  const DeviceList& list = known.list();
   if (list.devices.empty()) refuse(list.state, list.reason);
   if (index < 0 || static_cast<std::size_t>(index) >= list.devices.size()) {
     refuse(DeviceState::no_device, "there is no device " + std::to_string(index) + ", only 0.." +
                                        std::to_string(list.devices.size() - 1));
   }
-  const DeviceInfo& device = list.devices[static_cast<std::size_t>(index)];
+  const DeviceInfo& device = known.probed(static_cast<std::size_t>(index));
   if (device.state != DeviceState::usable) refuse(device.state, device.name + ": " + device.reason);
   return device;
 }

@@ -2,10 +2,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/handle.h"
@@ -55,12 +57,39 @@ class Buffer {
 template <typename T>
 using DeviceBuffer = detail::Buffer<T, detail::allocate_device, detail::release_device>;
 
+namespace detail {
+inline std::atomic<std::size_t> pinned_bytes = 0;
+
+/// Bytes of page-locked memory that are accounted for as long as this lives.
+class PinnedBytes {
+ public:
+  explicit PinnedBytes(std::size_t bytes = 0) : bytes_(bytes) { pinned_bytes += bytes; }
+  PinnedBytes(PinnedBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  PinnedBytes& operator=(PinnedBytes&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~PinnedBytes() { pinned_bytes -= bytes_; }
+
+ private:
+  std::size_t bytes_;
+};
+}  // namespace detail
+
+/// Page-locked memory that this process holds in PinnedBuffers: for tests of what something takes.
+[[nodiscard]] inline std::size_t pinned_bytes() { return detail::pinned_bytes; }
+
 /// `size` elements of page-locked host memory, which copies at full speed and asynchronously; not initialized.
 template <typename T>
 class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::release_pinned> {
  public:
-  using detail::Buffer<T, detail::allocate_pinned, detail::release_pinned>::Buffer;
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t size)
+      : detail::Buffer<T, detail::allocate_pinned, detail::release_pinned>(size), accounted_(this->bytes()) {}
   [[nodiscard]] std::span<T> span() const noexcept { return {this->data(), this->size()}; }
+
+ private:
+  detail::PinnedBytes accounted_;
 };
 
 /// Copies `count` elements, in either direction or on the device, in the order of `stream`.
@@ -68,6 +97,41 @@ template <typename T>
 void copy_async(T* to, const T* from, std::size_t count, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
+
+/// Copies that travel together, put on a stream by one call: a call for each would cost the host more than small copies
+/// take.
+class CopyBatch {
+ public:
+  void clear() {
+    to_.clear();
+    from_.clear();
+    bytes_.clear();
+  }
+  void add(void* to, const void* from, std::size_t bytes) {
+    to_.push_back(to);
+    from_.push_back(from);
+    bytes_.push_back(bytes);
+  }
+  void enqueue(cudaStream_t stream) {
+#if CUDART_VERSION >= 13000
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    std::size_t first = 0;
+    check(cudaMemcpyBatchAsync(to_.data(), from_.data(), bytes_.data(), bytes_.size(), &attributes, &first, 1, stream),
+          "cudaMemcpyBatchAsync");
+#else
+    for (std::size_t i = 0; i < to_.size(); ++i) {
+      check(cudaMemcpyAsync(to_[i], from_[i], bytes_[i], cudaMemcpyDefault, stream),
+            "cudaMemcpyAsync");
+    }
+#endif
+  }
+
+ private:
+  std::vector<void*> to_;
+  std::vector<const void*> from_;
+  std::vector<std::size_t> bytes_;
+};
 
 /// Sets `count` bytes.
 inline void fill_async(void* to, int value, std::size_t count, cudaStream_t stream) {

@@ -100,6 +100,7 @@ class CpuBackend final : public Backend {
   }
   [[nodiscard]] int lanes() const override { return static_cast<int>(lanes_.size()); }
   [[nodiscard]] int depth() const override { return kDepth; }
+  [[nodiscard]] int parallelism() const override { return std::min(lanes(), threads_); }
 
   [[nodiscard]] std::span<std::uint8_t> input(int lane) override {
     return lanes_[lane].slot(lanes_[lane].submitted).picture.input();

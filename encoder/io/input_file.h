@@ -39,6 +39,7 @@ class InputFile {
 
  private:
   [[nodiscard]] std::size_t read_descriptor(std::span<std::uint8_t> bytes) const;
+  [[nodiscard]] std::size_t read_piece(std::int64_t offset, std::span<std::uint8_t> bytes) const;
   [[nodiscard]] bool wait_for_bytes() const;
 
   std::string name_;

@@ -30,7 +30,10 @@ struct LaneResult {
 
 /// A device that encodes frames on lanes. A lane is one chain of dependent frames with its own reference picture; it is
 /// given the frames of a GOP in order, key frame first. Lanes do not know of each other, so how many there are never
-/// changes a byte. Called from one thread. Settings are valid when a backend is opened.
+/// changes a byte. Settings are valid when a backend is opened.
+///
+/// Threads: each feeder calls input() and submit() for its own lanes, one more thread calls ready() and collect(); all of
+/// them at the same time.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -43,9 +46,26 @@ class Backend {
   /// How many frames a lane can hold between submit() and collect().
   [[nodiscard]] virtual int depth() const = 0;
 
+  /// How many threads may submit at the same time, at most one a lane: lane l is fed by thread l % feeders(). A device of
+  /// its own for each is what makes more than one worth it.
+  [[nodiscard]] virtual int feeders() const { return 1; }
+
+  /// How many frames are worked on at a time, or devices where each frame has its own to itself: stage times add up to so
+  /// many times the time of the run where nothing waits.
+  [[nodiscard]] virtual int parallelism() const = 0;
+
+  /// Whether it stands still unless what it has finished is collected at once: a thread is worth it that does nothing else.
+  [[nodiscard]] virtual bool urgent() const { return false; }
+
+  /// How many inputs a feeder may have in hand: taken by input() and neither submitted nor discarded.
+  [[nodiscard]] virtual int inputs() const { return lanes(); }
+
   /// Where the next frame of `lane` is to be put: frame_bytes(width, height) bytes, valid until it is submitted. May be
-  /// called from several threads at once. Waits for nothing as long as fewer than depth() frames of that lane are uncollected.
+  /// called from several threads at once, while fewer than depth() frames of that lane are uncollected.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int lane) = 0;
+
+  /// There was no frame for what input() gave last.
+  virtual void discard_input([[maybe_unused]] int lane) {}
 
   /// Starts encoding the frames that input() was filled with, at most one per lane and call. Returns at once.
   virtual void submit(std::span<const LaneFrame> frames) = 0;

@@ -32,12 +32,13 @@ bool FrameFeeder::keep_up_to(std::int64_t index) {
 
 std::span<const std::uint8_t> FrameFeeder::look_at(std::int64_t index, std::vector<std::uint8_t>& buffer) {
   if (!seekable_) {
+    const std::lock_guard lock(mutex_);
     if (!keep_up_to(index)) return {};
     return kept_.at(index);
   }
   buffer.resize(frame_bytes_);
   try {
-    if (source_.read(index, buffer)) return buffer;
+    if (read(index, buffer)) return buffer;
   } catch (...) {
     // The source says it again when the frame is taken.
   }
@@ -45,8 +46,10 @@ std::span<const std::uint8_t> FrameFeeder::look_at(std::int64_t index, std::vect
 }
 
 bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
-  if (seekable_) return source_.read(index, frame);
+  if (concurrent()) return source_.read(index, frame);
 
+  const std::lock_guard lock(mutex_);
+  if (seekable_) return source_.read(index, frame);
   if (!rewindable_ && index >= next_) {
     // Nobody will want it again: straight into the lane.
     if (keep_up_to(index - 1) && !ended_ && read_next(frame)) return true;
@@ -61,6 +64,11 @@ bool FrameFeeder::read(std::int64_t index, std::span<std::uint8_t> frame) {
   }
   if (fault_ && index == next_) std::rethrow_exception(fault_);
   return false;
+}
+
+void FrameFeeder::forget_before(std::int64_t index) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(kept_.begin(), kept_.lower_bound(index));
 }
 
 }  // namespace c63

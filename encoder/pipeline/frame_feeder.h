@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,8 @@
 namespace c63 {
 
 /// Gives lanes the frames at their own positions. A seekable source is read there; of any other, the frames between are
-/// kept in memory until their lane comes for them.
+/// kept in memory until their lane comes for them. Several threads may use it at once; they wait for each other where the
+/// source cannot be read concurrently.
 class FrameFeeder {
  public:
   /// With `rewindable`, frames stay until forget_before() gives them up, so that they can be read again.
@@ -27,11 +29,11 @@ class FrameFeeder {
   /// behind the end and where the source fails, which read() will throw.
   [[nodiscard]] std::span<const std::uint8_t> look_at(std::int64_t index, std::vector<std::uint8_t>& buffer);
 
-  /// Whether read() and look_at() may be called from several threads at once.
+  /// Whether several threads gain by calling read() and look_at() at once.
   [[nodiscard]] bool concurrent() const { return seekable_ && source_.concurrent(); }
 
   /// Frames before `index` will not be asked for again.
-  void forget_before(std::int64_t index) { kept_.erase(kept_.begin(), kept_.lower_bound(index)); }
+  void forget_before(std::int64_t index);
 
  private:
   /// Reads the next frame of a source that cannot seek; false behind the end and from a fault on.
@@ -43,6 +45,7 @@ class FrameFeeder {
   std::size_t frame_bytes_;
   bool seekable_;
   bool rewindable_;
+  std::mutex mutex_;  ///< guards what follows, and the source unless it is concurrent
   std::int64_t next_ = 0;     ///< the frame that a source that cannot seek gives next
   bool ended_ = false;
   std::exception_ptr fault_;  ///< what the source threw at frame next_

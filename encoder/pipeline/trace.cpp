@@ -12,12 +12,13 @@ namespace {
 
 constexpr int kHost = 1;
 constexpr int kDevice = 2;
+constexpr int kNoLane = -1;
 
 /// Where a viewer shows a span, in the order in which rows are to be listed: process, lane, kind of row. Where spans of
 /// one row overlap (two frames of a lane may be entropy coded at once), the later ones move to rows of their own.
 struct Row {
   int process = kHost;
-  int lane = -1;
+  int lane = kNoLane;
   int kind = 0;
   int overflow = 0;
 
@@ -27,6 +28,7 @@ struct Row {
 Row row_of(const TraceSpan& span) {
   switch (span.track) {
     case TraceTrack::loop: break;
+    case TraceTrack::feeder: return {kHost, kNoLane, 1 + span.index};
     case TraceTrack::input: return {kHost, span.index, 0};
     case TraceTrack::lane: return {kHost, span.index, 1};
     case TraceTrack::entropy: return {kHost, span.index, 2};
@@ -44,6 +46,8 @@ std::string name_of(const Row& row) {
     constexpr std::array kKinds = {"lane # input", "lane #", "lane # entropy", "thread #"};
     name = kKinds[static_cast<std::size_t>(row.kind)];
     name.replace(name.find('#'), 1, std::to_string(row.lane));
+  } else if (row.kind > 0) {
+    name = "feeder " + std::to_string(row.kind - 1);
   }
   return row.overflow == 0 ? name : name + " (" + std::to_string(row.overflow + 1) + ")";
 }
@@ -69,6 +73,7 @@ std::vector<Row> place(const std::vector<TraceSpan>& spans) {
 const char* category(TraceTrack track) {
   switch (track) {
     case TraceTrack::loop: return "loop";
+    case TraceTrack::feeder: return "feeder";
     case TraceTrack::input: return "input";
     case TraceTrack::lane: return "lane";
     case TraceTrack::entropy: return "entropy";

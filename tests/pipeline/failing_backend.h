@@ -18,6 +18,7 @@ class FailingBackend final : public Backend {
   [[nodiscard]] std::string description() const override { return "failing"; }
   [[nodiscard]] int lanes() const override { return backend_->lanes(); }
   [[nodiscard]] int depth() const override { return backend_->depth(); }
+  [[nodiscard]] int parallelism() const override { return backend_->parallelism(); }
   [[nodiscard]] std::span<std::uint8_t> input(int lane) override { return backend_->input(lane); }
   void submit(std::span<const LaneFrame> frames) override { backend_->submit(frames); }
   [[nodiscard]] LaneResult collect() override {

@@ -194,11 +194,32 @@ EncodeReport foreman_report() {
                            .start_up_ms = 180,
                            .elapsed_ms = 1276.6,
                            .lanes = 3,
+                           .load = {},
                            .backend = "cuda:0 NVIDIA H200 (sm_90)",
                            .stopped = false};
   report.totals.stages.motion = 62;
   report.totals.stages.read = 38;
   return report;
+}
+
+TEST(Reports, SayWhatLimits) {
+  EncodeSummary summary;
+  summary.load = {.reading = 0.31, .bus = 0.66, .coding = 0.97, .writing = 0.09};
+  EXPECT_EQ(limit_line(summary),
+            "limited by kernels: reading 31 %, bus 66 %, kernels 97 %, writing 9 % of the time");
+  summary.load = {.reading = 0.9, .coding = 0.6};
+  EXPECT_EQ(limit_line(summary), "limited by reading: reading 90 %, coding 60 %, writing 0 % of the time");
+  summary.load = {.reading = 0.2, .bus = 0.3, .coding = 0.6, .writing = 0.1};
+  EXPECT_EQ(limit_line(summary),
+            "limited by no single stage, frames wait for one another: reading 20 %, bus 30 %, kernels 60 %, writing 10 % "
+            "of the time");
+}
+
+TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {
+  EncodeTotals totals;
+  EXPECT_EQ(latency_line(totals), "latency 0.00 ms, 0.00 ms at most for 99 % of the frames");
+  for (int i = 101; i > 0; --i) totals.latencies_ms.push_back(i);
+  EXPECT_EQ(latency_line(totals), "latency 51.00 ms, 100.00 ms at most for 99 % of the frames");
 }
 
 TEST(Reports, SummaryLooksAsDocumented) {

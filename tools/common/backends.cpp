@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/Validators.hpp>
+#include <algorithm>
+#include <future>
+#include <memory>
 #include <utility>
 
 #include "c63/error.h"
@@ -20,33 +23,58 @@ namespace {
 
 #if defined(C63_HAVE_CUDA)
 
-/// Why no GPU can be used; empty where one can.
+/// Why no GPU can be used, as far as that is known before one is opened; empty where one may be.
 std::string cuda_obstacle() {
-  const cuda::DeviceList& list = cuda::devices();
+  const cuda::DeviceList& list = cuda::listed_devices();
   return list.state == cuda::DeviceState::usable ? "" : list.reason;
 }
 
-BackendFactory cuda_factory(const BackendChoice& choice) {
+bool wants_all(const BackendChoice& choice) { return std::ranges::find(choice.devices, "all") != choice.devices.end(); }
+
+/// The GPUs to use, in CUDA's numbers, which start at 0 for those that are wanted. Called before anything of CUDA is.
+std::vector<int> show_wanted_devices(const BackendChoice& choice) {
+  std::vector<int> numbers;
+  for (const std::string& device : choice.devices) numbers.push_back(std::stoi(device));
+  if (numbers.empty()) numbers.push_back(0);
+  std::vector<int> distinct = numbers;
+  std::ranges::sort(distinct);
+  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+  cuda::show_only_devices(distinct);
+  for (int& number : numbers) number = static_cast<int>(std::ranges::find(distinct, number) - distinct.begin());
+  return numbers;
+}
+
+/// Starts to open the devices, which takes the driver a quarter of a second; the factory waits for them.
+BackendFactory cuda_factory(const BackendChoice& choice, const std::vector<int>& devices) {
   cuda::CudaBackendOptions options;
-  for (const std::string& device : choice.devices) {
-    if (device != "all") {
-      options.devices.push_back(std::stoi(device));
-      continue;
-    }
-    for (const cuda::DeviceInfo& info : cuda::devices().devices) {
-      if (info.state == cuda::DeviceState::usable) options.devices.push_back(info.index);
-    }
-  }
   if (!choice.motion_kernel.empty()) options.motion_kernel = choice.motion_kernel;
   if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
   if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
-  return cuda::make_backend_factory(std::move(options));
+  using Opened = std::vector<std::pair<int, std::shared_future<void>>>;
+  auto opened = std::make_shared<Opened>();
+  for (const int device : devices) {
+    auto opening = std::async(std::launch::async, [device] { static_cast<void>(cuda::require_device(device)); });
+    opened->emplace_back(device, opening.share());
+  }
+  return [options, opened, skip = wants_all(choice)](const EncoderSettings& settings, int max_lanes) {
+    cuda::CudaBackendOptions with_devices = options;
+    for (const auto& [device, opening] : *opened) {
+      try {
+        opening.get();
+        with_devices.devices.push_back(device);
+      } catch (const Error&) {
+        const bool last = device == opened->back().first;
+        if (!skip || (last && with_devices.devices.empty())) throw;  // of all, those that can be used
+      }
+    }
+    return cuda::make_backend_factory(with_devices)(settings, max_lanes);
+  };
 }
 
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   for (const cuda::DeviceInfo& info : cuda::devices().devices) {
-    lines.push_back(fmt::format("cuda:{}: {}, sm_{}{}, {} multiprocessors, {:.1f} GiB{}", info.index, info.name,
+    lines.push_back(fmt::format("cuda:{}: {}, sm_{}{}, {} multiprocessors, {:.1f} GiB{}", info.number, info.name,
                                 info.compute_major, info.compute_minor, info.multiprocessors,
                                 static_cast<double>(info.memory_bytes) / (1 << 30),
                                 info.state == cuda::DeviceState::usable ? "" : ", cannot be used: " + info.reason));
@@ -59,7 +87,6 @@ std::vector<std::string> motion_kernels() { return cuda::motion_kernel_names(); 
 #else
 
 std::string cuda_obstacle() { return "this c63 was built without CUDA"; }
-BackendFactory cuda_factory(const BackendChoice&) { return {}; }
 std::vector<std::string> cuda_devices() { return {}; }
 std::vector<std::string> motion_kernels() { return {}; }
 
@@ -73,7 +100,7 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--device", choice.devices, "GPUs to use, by number, such as 0,1, or all")
+  app.add_option("--device", choice.devices, "GPUs to use, by number, such as 0,1, or all; the first without it")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"}))
       ->type_name("LIST")
@@ -106,8 +133,19 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
     return cpu_backend();
   }
   const bool demanded = choice.name == "cuda" || !choice.devices.empty();
+#if defined(C63_HAVE_CUDA)
+  std::vector<int> devices;
+  if (!wants_all(choice)) devices = show_wanted_devices(choice);
+#endif
   const std::string obstacle = cuda_obstacle();
-  if (obstacle.empty()) return {cuda_factory(choice), demanded ? BackendFactory{} : open_cpu_backend};
+#if defined(C63_HAVE_CUDA)
+  if (obstacle.empty()) {
+    if (wants_all(choice)) {
+      for (const cuda::DeviceInfo& info : cuda::listed_devices().devices) devices.push_back(info.index);
+    }
+    return {cuda_factory(choice, devices), demanded ? BackendFactory{} : open_cpu_backend};
+  }
+#endif
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
   note("encoding on the CPU: " + obstacle);
   return cpu_backend();

@@ -64,6 +64,7 @@ void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& setting
   if (frame.statistics.global_motion.measured) global_motion.add(frame.statistics.global_motion);
   stages += frame.statistics.times;
   bits += frame.statistics.bits;
+  latencies_ms.push_back(frame.statistics.latency_ms);
 }
 
 double frames_per_second(const EncodeSummary& s) {
@@ -117,6 +118,35 @@ std::string stages_line(const EncodeTotals& totals) {
     if (ms > 0) line += fmt::format("{}{} {:.0f} %", line.empty() ? "" : ", ", stage, 100 * ms / sum);
   }
   return fmt::format("{} (start-up {:.2f} s not counted)", line, totals.summary.start_up_ms / 1000);
+}
+
+std::string limit_line(const EncodeSummary& summary) {
+  const EncodeLoad& load = summary.load;
+  const bool on_gpu = load.bus > 0;
+  std::vector<Stage> parts = {{"reading", load.reading}};
+  if (on_gpu) parts.emplace_back("bus", load.bus);
+  parts.emplace_back(on_gpu ? "kernels" : "coding", load.coding);
+  parts.emplace_back("writing", load.writing);
+  const auto busiest = std::ranges::max_element(parts, {}, &Stage::second);
+  constexpr double kBusy = 0.7;
+  std::string line = busiest->second >= kBusy ? fmt::format("limited by {}:", busiest->first)
+                                              : std::string("limited by no single stage, frames wait for one another:");
+  for (const auto& [name, share] : parts) {
+    line += fmt::format("{} {} {:.0f} %", name == parts.front().first ? "" : ",", name, 100 * share);
+  }
+  return line + " of the time";
+}
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, at);
+  return *at;
+}
+
+std::string latency_line(const EncodeTotals& totals) {
+  return fmt::format("latency {:.2f} ms, {:.2f} ms at most for 99 % of the frames", quantile(totals.latencies_ms, 0.5),
+                     quantile(totals.latencies_ms, 0.99));
 }
 
 std::vector<std::string> timing_table(const EncodeTotals& totals) {

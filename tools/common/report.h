@@ -31,6 +31,7 @@ struct EncodeTotals {
   QualityTotals quality;
   StageTimes stages;
   BitCounts bits;
+  std::vector<double> latencies_ms;  ///< of each frame
   std::vector<std::int64_t> key_frames;  ///< their indices
   GlobalMotionTotals global_motion;
 
@@ -66,6 +67,11 @@ struct EncodeReport {
 [[nodiscard]] std::string global_motion_line(const GlobalMotionTotals& totals);
 /// "read 1 %, motion 62 %, … (start-up 0.18 s not counted)": shares of the sum of all stage times.
 [[nodiscard]] std::string stages_line(const EncodeTotals& totals);
+/// "limited by kernels: reading 31 %, bus 66 %, kernels 97 %, writing 9 % of the time": what was how busy, and which of it
+/// the run had to wait for.
+[[nodiscard]] std::string limit_line(const EncodeSummary& summary);
+/// "latency 0.21 ms, 0.40 ms at most for 99 % of the frames": from a frame's last byte read to its bytes handed out.
+[[nodiscard]] std::string latency_line(const EncodeTotals& totals);
 /// A table of the stages: total and mean milliseconds, share.
 [[nodiscard]] std::vector<std::string> timing_table(const EncodeTotals& totals);
 /// "5 runs: median 235.0 fps, 230.1 to 238.2 (spread 3.4 %)"
@@ -76,6 +82,8 @@ struct EncodeReport {
 [[nodiscard]] std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu);
 
 [[nodiscard]] double frames_per_second(const EncodeSummary& summary);
+/// The value that a share of all is not above; 0 of none.
+[[nodiscard]] double quantile(std::vector<double> values, double share);
 /// The middle value; of an even number the lower of the two in the middle, so that it is one of them.
 [[nodiscard]] std::size_t index_of_median(const std::vector<double>& values);
 

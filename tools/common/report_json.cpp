@@ -23,6 +23,8 @@ ordered_json summary_json(const EncodeSummary& s) {
           {"elapsed_s", s.elapsed_ms / 1000},
           {"start_up_s", s.start_up_ms / 1000},
           {"frames_per_s", frames_per_second(s)},
+          {"load",
+           {{"reading", s.load.reading}, {"bus", s.load.bus}, {"coding", s.load.coding}, {"writing", s.load.writing}}},
           {"stopped", s.stopped}};
 }
 
@@ -110,6 +112,8 @@ ordered_json to_json(const EncodeReport& report) {
                   {"motion_bits", report.totals.bits.motion},
                   {"luma_bits", report.totals.bits.luma},
                   {"chroma_bits", report.totals.bits.chroma}};
+  json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
+                        {"p99", quantile(report.totals.latencies_ms, 0.99)}};
   json["runs_frames_per_s"] = report.runs_frames_per_s;
   if (report.cpu) {
     json["compare_cpu"] = summary_json(report.cpu->summary);

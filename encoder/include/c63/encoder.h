@@ -70,6 +70,7 @@ struct FrameStatistics {
   GlobalMotion global_motion;           ///< of luma, by estimate_shift(): good for shifts up to about half a sample
   BitCounts bits;
   StageTimes times;
+  double latency_ms = 0;                ///< from the frame's last byte read to its bytes handed out
 };
 
 /// One frame as it leaves the encoder.
@@ -83,6 +84,15 @@ struct EncodedFrame {
   std::array<MotionField, 3> motion;         ///< empty unless kept, and in key frames
 };
 
+/// Which share of a run, 0 to 1, something was busy: the one near 1 is what limits. Where several do the same (readers,
+/// devices, threads), their mean.
+struct EncodeLoad {
+  double reading = 0;
+  double bus = 0;      ///< uploads; 0 on the CPU
+  double coding = 0;   ///< a GPU's kernels, or the CPU's stages
+  double writing = 0;  ///< the caller's sink
+};
+
 struct EncodeSummary {
   std::int64_t frames = 0;
   std::int64_t key_frames = 0;
@@ -90,6 +100,7 @@ struct EncodeSummary {
   double start_up_ms = 0;   ///< opening the backend
   double elapsed_ms = 0;    ///< first read to last write, start-up not counted
   int lanes = 1;
+  EncodeLoad load;
   std::string backend;      ///< what ran it, for people
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
 };

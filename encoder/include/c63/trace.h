@@ -11,7 +11,8 @@ namespace c63 {
 
 /// Which row of a trace a span belongs to, together with an index.
 enum class TraceTrack {
-  loop,     ///< the caller's thread: reading, handing out work, waiting, writing
+  loop,     ///< the caller's thread: waiting for frames and writing them
+  feeder,   ///< a thread that reads frames and hands out work
   input,    ///< reading for one lane; lanes may read at the same time
   lane,     ///< one lane's chain of dependent frames
   thread,   ///< one of the threads that decode
@@ -25,7 +26,7 @@ struct TraceSpan {
 
   const char* name = "";  ///< a string that outlives the sink, such as a literal
   TraceTrack track = TraceTrack::loop;
-  int index = 0;            ///< lane, thread or stream
+  int index = 0;            ///< feeder, lane, thread or stream
   std::int64_t frame = -1;  ///< in display order; -1 for work that belongs to none
   Clock::time_point start;
   Clock::time_point end;

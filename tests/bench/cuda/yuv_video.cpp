@@ -7,6 +7,7 @@
 #include "bench/cuda/test_video.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
+#include "io/copy_in_pieces.h"
 
 namespace c63::bench {
 
@@ -27,7 +28,7 @@ std::span<const std::uint8_t> MemoryVideo::frame(std::int64_t index) const {
 
 bool MemoryVideo::read(std::int64_t index, std::span<std::uint8_t> target) {
   if (index >= length_) return false;
-  std::memcpy(target.data(), frame(index).data(), frame_bytes_);
+  copy_in_pieces(frame(index), target);
   return true;
 }
 

@@ -52,4 +52,11 @@ struct CudaBackendOptions {
 [[nodiscard]] std::size_t device_bytes_per_lane(const EncoderSettings& settings,
                                                 const CudaBackendOptions& options = {});
 
+/// Page-locked memory of the host that a device with L lanes takes, in bytes: min(48 MiB / F, 4·L) frames of input, at
+/// least two, through which all lanes read, and the coded bytes of two frames a lane,
+///   min(48 MiB / F, 4·L)·F + 2·L·(F / 2 + 64 KiB)
+/// and two more frames of F a lane each with keep_reconstruction or measure_ssim, keep_prediction, and measure_ssim.
+[[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes,
+                                                const CudaBackendOptions& options = {});
+
 }  // namespace c63::cuda

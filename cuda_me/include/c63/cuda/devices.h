@@ -20,6 +20,7 @@ enum class DeviceState {
 /// One GPU.
 struct DeviceInfo {
   int index = 0;
+  int number = 0;              ///< index among all devices, unless show_only_devices() was called the same
   std::string name;            ///< as the driver calls it
   int compute_major = 0;       ///< 9 of sm_90
   int compute_minor = 0;       ///< 0 of sm_90
@@ -40,10 +41,19 @@ struct DeviceList {
   int runtime_version = 0;
 };
 
-/// Looked at once per process; later calls give the same answer. Never throws for a machine that lacks something.
+/// Looked at once per process; later calls give the same answer. Opens every device, side by side, to see whether it can
+/// be used. Never throws for a machine that lacks something.
 [[nodiscard]] const DeviceList& devices();
 
-/// The device of that index. Throws Error (device) with ids C63-CUDA-NO-DRIVER, C63-CUDA-NO-DEVICE, C63-CUDA-NO-CODE or
+/// The same list without opening a device, which takes a quarter of a second each: a device that is called usable here may
+/// yet be found not to be.
+[[nodiscard]] const DeviceList& listed_devices();
+
+/// Hides all devices but these from this process, where they are numbered from 0 then: a driver that starts opens all it
+/// may show, 0.1 to 0.2 s each. For programs that know what they will use; only before anything else here is called.
+void show_only_devices(const std::vector<int>& devices);
+
+/// The device of that index; opens it, and no other. Throws Error (device) with ids C63-CUDA-NO-DRIVER, C63-CUDA-NO-DEVICE, C63-CUDA-NO-CODE or
 /// C63-CUDA-DEVICE-FAILED if it cannot run our kernels.
 [[nodiscard]] const DeviceInfo& require_device(int index = 0);
 
