@@ -1,4 +1,5 @@
-// Outliers in time: a thread sorts the history of one sample in registers, by a network of exchanges, twice.
+// Outliers in time: a thread sorts the history of four neighbouring bytes, or of one float, in registers by a network of
+// exchanges, twice: for the median and for the median deviation from it.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -7,21 +8,84 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// Sorts kCount (a power of two) values that the compiler keeps in registers: Batcher's bitonic network.
-template <int kCount, typename V>
-__device__ void sort(V (&values)[kCount]) {
+/// How the samples of a thread are sorted.
+template <typename Sample>
+struct Lanes;
+
+/// Bytes, two at a time in the halves of a word.
+template <>
+struct Lanes<std::uint8_t> {
+  using Group = unsigned;  ///< the samples of one frame as they lie in memory
+  using Word = unsigned;   ///< what is sorted
+  static constexpr int kEach = 4;
+  static constexpr int kWords = 2;
+  static constexpr Word kMost = 0xFFFFFFFFU;
+
+  static __device__ Word word(Group group, int index) { return __byte_perm(group, 0, index == 0 ? 0x4140 : 0x4342); }
+  static __device__ Word lower(Word a, Word b) { return __vminu2(a, b); }
+  static __device__ Word upper(Word a, Word b) { return __vmaxu2(a, b); }
+
+  /// Replaces what is further from the median than `threshold` deviations.
+  struct Cleaner {
+    unsigned median = 0;
+    unsigned most = 0;  ///< distances that stay
+
+    __device__ Cleaner(const Word (&medians)[kWords], const Word (&deviations)[kWords], float threshold) {
 #pragma unroll
-  for (int size = 2; size <= kCount; size *= 2) {
+      for (int i = 0; i < kEach; ++i) {
+        const unsigned shift = 16U * static_cast<unsigned>(i % 2);
+        const float deviation = 1.4826F * static_cast<float>((deviations[i / 2] >> shift) & 0xFFFFU);
+        const float limit = threshold * fmaxf(deviation, static_cast<float>(kMinDeviation));
+        median |= ((medians[i / 2] >> shift) & 0xFFU) << (8 * i);
+        most |= static_cast<unsigned>(fminf(limit, 255.0F)) << (8 * i);
+      }
+    }
+    __device__ Group clean(Group group) const {
+      const unsigned away = __vcmpgtu4(__vabsdiffu4(group, median), most);
+      return (group & ~away) | (median & away);
+    }
+  };
+};
+
+template <>
+struct Lanes<float> {
+  using Group = float;
+  using Word = float;
+  static constexpr int kEach = 1;
+  static constexpr int kWords = 1;
+  static constexpr Word kMost = INFINITY;
+
+  static __device__ Word word(Group group, int) { return group; }
+  static __device__ Word lower(Word a, Word b) { return fminf(a, b); }
+  static __device__ Word upper(Word a, Word b) { return fmaxf(a, b); }
+
+  struct Cleaner {
+    float median;
+    float limit;
+
+    __device__ Cleaner(const Word (&medians)[kWords], const Word (&deviations)[kWords], float threshold)
+        : median(medians[0]),
+          limit(threshold * fmaxf(1.4826F * deviations[0], static_cast<float>(kMinDeviation))) {}
+    __device__ Group clean(Group value) const { return fabsf(value - median) > limit ? median : value; }
+  };
+};
+
+/// Sorts kCount values that the compiler keeps in registers: Batcher's odd-even merge sort.
+template <typename Sample, int kCount>
+__device__ void sort(typename Lanes<Sample>::Word (&values)[kCount]) {
 #pragma unroll
-    for (int distance = size / 2; distance > 0; distance /= 2) {
+  for (int sorted = 1; sorted < kCount; sorted *= 2) {
+#pragma unroll
+    for (int distance = sorted; distance > 0; distance /= 2) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        const int other = i ^ distance;
-        if (other > i) {
-          const V a = values[i], b = values[other];
-          const bool swap = (i & size) == 0 ? b < a : a < b;
-          values[i] = swap ? b : a;
-          values[other] = swap ? a : b;
+        const int other = i + distance;
+        const int start = distance % sorted;
+        const bool first_of_pair = i >= start && (i - start) / distance % 2 == 0;
+        if (other < kCount && first_of_pair && i / (2 * sorted) == other / (2 * sorted)) {
+          const auto a = values[i], b = values[other];
+          values[i] = Lanes<Sample>::lower(a, b);
+          values[other] = Lanes<Sample>::upper(a, b);
         }
       }
     }
@@ -37,31 +101,64 @@ __device__ V pick(const V (&values)[kCount], int index) {
   return found;
 }
 
+template <typename Sample>
+__device__ typename Lanes<Sample>::Group load(const Sample* from, int left, bool aligned) {
+  using Group = typename Lanes<Sample>::Group;
+  if (aligned && left >= Lanes<Sample>::kEach) return *reinterpret_cast<const Group*>(from);
+  Group group{};
+  for (int i = 0; i < Lanes<Sample>::kEach && i < left; ++i) reinterpret_cast<Sample*>(&group)[i] = from[i];
+  return group;
+}
+
+template <typename Sample>
+__device__ void store(Sample* to, typename Lanes<Sample>::Group group, int left, bool aligned) {
+  if (aligned && left >= Lanes<Sample>::kEach) {
+    *reinterpret_cast<typename Lanes<Sample>::Group*>(to) = group;
+  } else {
+    for (int i = 0; i < Lanes<Sample>::kEach && i < left; ++i) to[i] = reinterpret_cast<const Sample*>(&group)[i];
+  }
+}
+
 template <int kCount, typename Sample>
 __global__ void __launch_bounds__(kThreads) reject_kernel(const __grid_constant__ FrameList<Sample> history, int width,
                                                           int height, float threshold, Sample* out) {
-  using V = std::conditional_t<std::is_same_v<Sample, float>, float, int>;
-  const V most = std::is_same_v<Sample, float> ? static_cast<V>(INFINITY) : static_cast<V>(1 << 20);
+  using L = Lanes<Sample>;
   const std::size_t samples = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  const std::size_t groups_a_row = (static_cast<std::size_t>(width) + L::kEach - 1) / L::kEach;
+  const std::size_t groups = groups_a_row * static_cast<std::size_t>(height);
+  const bool out_aligned = width % L::kEach == 0;
   const int middle = (history.count - 1) / 2;
-  for (std::size_t at = global_thread(); at < samples; at += global_threads()) {
-    const int x = static_cast<int>(at % static_cast<std::size_t>(width));
-    const int y = static_cast<int>(at / static_cast<std::size_t>(width));
-    const auto load = [&](int k) { return static_cast<V>(history.data[k][y * history.pitch[k] + x]); };
-    V values[kCount];
+  for (std::size_t at = global_thread(); at < groups; at += global_threads()) {
+    const int y = static_cast<int>(at / groups_a_row);
+    const int x = static_cast<int>(at % groups_a_row) * L::kEach;
+    const int left = width - x;
+    typename L::Group frames[kCount];
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) values[k] = k < history.count ? load(k) : most;
-    sort(values);
-    const V median = pick(values, middle);
+    for (int k = 0; k < kCount; ++k) {
+      if (k < history.count) frames[k] = load(history.data[k] + y * history.pitch[k] + x, left, history.aligned);
+    }
+    typename L::Word medians[L::kWords], deviations[L::kWords];
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) values[k] = k < history.count ? abs(load(k) - median) : most;
-    sort(values);
-    const float deviation = 1.4826F * static_cast<float>(pick(values, middle));
-    const float limit = threshold * fmaxf(deviation, static_cast<float>(kMinDeviation));
-    for (int k = 0; k < history.count; ++k) {
-      const V value = load(k);
-      const bool away = static_cast<float>(abs(value - median)) > limit;
-      out[static_cast<std::size_t>(k) * samples + at] = static_cast<Sample>(away ? median : value);
+    for (int w = 0; w < L::kWords; ++w) {
+      typename L::Word values[kCount];
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) values[k] = k < history.count ? L::word(frames[k], w) : L::kMost;
+      sort<Sample>(values);
+      medians[w] = pick(values, middle);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) {
+        // The larger less the smaller, in both halves of a word.
+        const auto away = L::upper(values[k], medians[w]) - L::lower(values[k], medians[w]);
+        values[k] = k < history.count ? away : L::kMost;
+      }
+      sort<Sample>(values);
+      deviations[w] = pick(values, middle);
+    }
+    const typename L::Cleaner cleaner(medians, deviations, threshold);
+    Sample* to = out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      if (k < history.count) store(to + static_cast<std::size_t>(k) * samples, cleaner.clean(frames[k]), left, out_aligned);
     }
   }
 }
@@ -71,14 +168,15 @@ __global__ void __launch_bounds__(kThreads) reject_kernel(const __grid_constant_
 template <typename Sample>
 void reject_all(CUstream_st* stream, const FrameList<Sample>& history, int width, int height, float threshold,
                 Sample* out) {
-  const std::size_t samples = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-  const LaunchShape shape{dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(samples, kThreads), 65536))),
+  const std::size_t groups =
+      divide_up(static_cast<std::size_t>(width), Lanes<Sample>::kEach) * static_cast<std::size_t>(height);
+  const LaunchShape shape{dim3(static_cast<unsigned>(std::min<std::size_t>(divide_up(groups, kThreads), 65536))),
                           dim3(kThreads)};
   const auto run = [&](auto kernel) { launch("reject", kernel, shape, stream, history, width, height, threshold, out); };
   if (history.count <= 8) {
     run(reject_kernel<8, Sample>);
-  } else if (history.count <= 16) {
-    run(reject_kernel<16, Sample>);
+  } else if (history.count <= 20) {
+    run(reject_kernel<20, Sample>);
   } else if (history.count <= 32) {
     run(reject_kernel<32, Sample>);
   } else {

@@ -1,12 +1,12 @@
 // The weights of the history, on the device so that nothing waits for the host: one block builds the small symmetric
-// system and solves it by Cholesky's method, in double and in the order of the CPU.
+// system and solves it, in double.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kMonomials = (kMaxDegree + 1) * (kMaxDegree + 2) / 2;
-constexpr int kThreads = kMaxMemory;  // a row of the system a thread
+constexpr int kThreads = 256;
 
 struct WeightsArguments {
   int memory;
@@ -15,45 +15,46 @@ struct WeightsArguments {
   bool correlation;
 };
 
-/// Solves (A + ε · mean diagonal · E) x = b in place; false if it is singular. All threads call it.
-__device__ bool solve(double (*a)[kMaxMemory + 1], double* b, int n, double epsilon) {
-  __shared__ double largest;
-  __shared__ double pivot;
+/// Solves (A + ε · mean diagonal · E) x = b, where b is row n of `a` and x comes to be there; false if it is singular. All
+/// threads call it. A = L·D·Lᵀ: a step takes a reciprocal and one barrier; b is eliminated with the rows of A.
+__device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
   const int t = static_cast<int>(threadIdx.x);
-  if (t == 0) {
-    double trace = 0;
-    for (int i = 0; i < n; ++i) trace += a[i][i];
-    largest = 0;
-    for (int i = 0; i < n; ++i) {
-      a[i][i] += epsilon * trace / n;
-      largest = fmax(largest, a[i][i]);
-    }
+  double trace = 0;
+  double largest = 0;
+  for (int i = 0; i < n; ++i) {
+    trace += a[i][i];
+    largest = fmax(largest, a[i][i]);
   }
+  const double ridge = epsilon * trace / n;
+  largest += ridge;
+  __syncthreads();
+  if (t < n) a[t][t] += ridge;
   __syncthreads();
   for (int k = 0; k < n; ++k) {
-    if (t == 0) pivot = a[k][k] > 1e-12 * largest ? sqrt(a[k][k]) : 0;
-    __syncthreads();
-    if (pivot == 0) return false;
-    if (t == k) a[k][k] = pivot;
-    if (t > k && t < n) a[t][k] /= pivot;
-    __syncthreads();
-    if (t > k && t < n) {
-      for (int j = k + 1; j <= t; ++j) a[t][j] -= a[t][k] * a[j][k];
+    const double pivot = a[k][k];
+    if (!(pivot > 1e-12 * largest)) return false;
+    const double inverse = 1 / pivot;
+    const int side = n - k;  // of the rows below row k, b's the last
+    for (int i = t; i < side * side; i += kThreads) {
+      const int row = k + 1 + i / side;
+      const int column = k + 1 + i % side;
+      if (column <= row && column < n) a[row][column] -= a[row][k] * inverse * a[column][k];
     }
     __syncthreads();
   }
-  for (int k = 0; k < n; ++k) {
-    if (t == k) b[k] /= a[k][k];
-    __syncthreads();
-    if (t > k && t < n) b[t] -= a[t][k] * b[k];
-    __syncthreads();
+  // Back from the last: x_k, then what the rows before owe to it. One warp, two rows a lane, which keeps its x's.
+  if (t < 32) {
+    double rest[2] = {t < n ? a[n][t] : 0, t + 32 < n ? a[n][t + 32] : 0};
+    const double inverse[2] = {t < n ? 1 / a[t][t] : 0, t + 32 < n ? 1 / a[t + 32][t + 32] : 0};
+    for (int k = n - 1; k >= 0; --k) {
+      const double x = __shfl_sync(0xFFFFFFFFU, k < 32 ? rest[0] * inverse[0] : rest[1] * inverse[1], k % 32);
+      if (t < k) rest[0] -= a[k][t] * x;
+      if (t + 32 < k) rest[1] -= a[k][t + 32] * x;
+    }
+    if (t < n) a[n][t] = rest[0] * inverse[0];
+    if (t + 32 < n) a[n][t + 32] = rest[1] * inverse[1];
   }
-  for (int k = n - 1; k >= 0; --k) {
-    if (t == k) b[k] /= a[k][k];
-    __syncthreads();
-    if (t < k) b[t] -= a[k][t] * b[k];
-    __syncthreads();
-  }
+  __syncthreads();
   return true;
 }
 
@@ -61,8 +62,7 @@ template <typename Sample>
 __global__ void __launch_bounds__(kThreads) weights_kernel(WeightsArguments arguments, const Sum<Sample>* texture,
                                                            Sum<Sample>* sums, Sum<Sample>* products, float* weights,
                                                            WhiteningStatus* status) {
-  __shared__ double a[kMaxMemory][kMaxMemory + 1];
-  __shared__ double b[kMaxMemory];
+  __shared__ double a[kMaxMemory + 1][kMaxMemory + 1];
   __shared__ double phi[kListedFrames][kMonomials];
   const int t = static_cast<int>(threadIdx.x);
   const int frames = arguments.memory + 1;
@@ -97,31 +97,29 @@ __global__ void __launch_bounds__(kThreads) weights_kernel(WeightsArguments argu
   bool solved = true;
   if (arguments.correlation) {
     const int n = arguments.memory;
-    if (t < n) {
-      b[t] = static_cast<double>(products[t + 1]);
-      for (int j = 0; j < n; ++j) {
-        const int k = min(t, j) + 1, l = max(t, j) + 1;
-        a[t][j] = static_cast<double>(products[k * frames + l]);
-      }
+    for (int i = t; i < (n + 1) * n; i += kThreads) {
+      const int row = i / n, column = i % n;
+      const int k = row == n ? 0 : min(row, column) + 1, l = row == n ? column + 1 : max(row, column) + 1;
+      a[row][column] = static_cast<double>(products[k * frames + l]);
     }
     __syncthreads();
     for (int i = t; i < frames * frames; i += kThreads) products[i] = 0;
-    solved = solve(a, b, n, arguments.epsilon);
-    if (t < n) weights[t] = solved ? static_cast<float>(b[t]) : 0.0F;
+    solved = solve(a, n, arguments.epsilon);
+    if (t < n) weights[t] = solved ? static_cast<float>(a[n][t]) : 0.0F;
   } else {
     const int n = (arguments.degree + 1) * (arguments.degree + 2) / 2;
-    for (int i = t; i < n * n; i += kThreads) {
+    for (int i = t; i < (n + 1) * n; i += kThreads) {
+      const int row = i / n, column = i % n;
       double total = 0;
-      for (int k = 1; k < frames; ++k) total += phi[k][i / n] * phi[k][i % n];
-      a[i / n][i % n] = total;
+      for (int k = 1; k < frames; ++k) total += phi[k][row == n ? 0 : row] * phi[k][column];
+      a[row][column] = row == n ? phi[0][column] : total;
     }
-    if (t < n) b[t] = phi[0][t];
     __syncthreads();
-    solved = textured && solve(a, b, n, arguments.epsilon);
+    solved = textured && solve(a, n, arguments.epsilon);
     if (t < arguments.memory) {
       double weight = 0;
       if (solved) {
-        for (int i = 0; i < n; ++i) weight += phi[t + 1][i] * b[i];
+        for (int i = 0; i < n; ++i) weight += phi[t + 1][i] * a[n][i];
       }
       weights[t] = static_cast<float>(weight);
     }
