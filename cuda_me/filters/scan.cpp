@@ -6,10 +6,14 @@
 namespace c63::cuda {
 namespace {
 
+/// Values from which on rounds is the best. On an H200 it has 83 % of a copy where CUB's scan has 73 % (256 Mi values).
+constexpr std::size_t kRoundsPay = std::size_t{4} << 20;
+
 /// The scans of 4-byte integers only; false where the variant is none of them or cannot be used.
 bool scan_words(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive,
                 ScanVariant variant) {
-  if (variant == ScanVariant::rounds && kernels::can_scan_rounds(values, out)) {
+  const bool rounds = variant == ScanVariant::rounds || (variant == ScanVariant::best && count >= kRoundsPay);
+  if (rounds && kernels::can_scan_rounds(values, out)) {
     kernels::scan_rounds(queue, values, out, count, inclusive);
     return true;
   }

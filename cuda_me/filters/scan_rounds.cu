@@ -47,7 +47,7 @@ struct RoundsBlock {
   std::uint32_t* tiles;    ///< ring of kStages
   std::uint64_t* arrived;  ///< barriers, one a stage each: the tile is in shared memory
   std::uint64_t* known;    ///< what lies before it is in `before`
-  std::uint64_t* taken;    ///< all warps have it in registers
+  std::uint64_t* taken;    ///< all scanning warps have it in registers, and its sum is told
   unsigned* before;
   unsigned (*warp_sums)[Shape::kScanWarps];
 
@@ -96,7 +96,10 @@ struct RoundsBlock {
         sum += v.x + v.y + v.z + v.w;
       }
       sum = __reduce_add_sync(0xFFFFFFFFU, sum);
-      if (lane == 0) states[tile] = kTold | sum;
+      if (lane == 0) {
+        states[tile] = kTold | sum;
+        ptx::mbarrier_arrive(taken + stage);
+      }
     });
   }
 
@@ -104,7 +107,7 @@ struct RoundsBlock {
   __device__ void add() const {
     const unsigned lane = threadIdx.x % 32;
     unsigned total = 0;
-    for_tiles([&](unsigned tile, int stage, int) {
+    for_tiles([&](unsigned tile, int stage, int turn) {
       unsigned sum = 0;
 #pragma unroll 4
       for (unsigned i = (tile < gridDim.x ? 0 : tile - gridDim.x) + lane; i < tile; i += 32) {
@@ -114,6 +117,8 @@ struct RoundsBlock {
       }
       total += __reduce_add_sync(0xFFFFFFFFU, sum);
       if (lane == 0) {
+        // Sums are known before their tiles are in shared memory, so this warp may be ahead of the scan by a turn.
+        if (turn > 0) wait(taken + stage, turn - 1);
         before[stage] = total;
         ptx::mbarrier_arrive(known + stage);
       }
@@ -194,7 +199,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     for (int s = 0; s < Shape::kStages; ++s) {
       ptx::mbarrier_init(arrived + s, 1);
       ptx::mbarrier_init(known + s, 1);
-      ptx::mbarrier_init(taken + s, Shape::kScanWarps);
+      ptx::mbarrier_init(taken + s, Shape::kScanWarps + 1);
     }
     ptx::fence_proxy_async(ptx::space_shared);
   }
