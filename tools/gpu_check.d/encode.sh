@@ -35,3 +35,29 @@ section_bench_frame() {
 section_bench_encode() {
   "$dir/c63bench" encode --sizes 352x288,1280x720,1920x1080 --lanes 0,1,4,8,16 --json "$work/bench_encode.json"
 }
+
+# Many encodes in one process: memory of host and device must be flat once every thread has had its turn:
+# over the second half of the run.
+section_soak() {
+  local source=$dir/shared/sequences/static_152x100.yuv count=10000 encoder samples=() failed=0
+  if [[ ! -f $source ]]; then
+    echo '{"skipped": "the bundle carries no sequences"}' > "$work/soak.json"
+    return 0
+  fi
+  "$dir/c63enc" --backend cuda -w 152 -h 100 --quiet --repeat "$count" -o "$work/soak.c63" "$source" &
+  encoder=$!
+  while sleep 2 && kill -0 "$encoder" 2> /dev/null; do
+    samples+=("$(awk '/^VmRSS/ { print $2 }' "/proc/$encoder/status" 2> /dev/null) $(nvidia-smi \
+      --query-gpu=memory.used --format=csv,noheader,nounits -i 0)")
+  done
+  wait "$encoder" || failed=1
+  printf '%s\n' "${samples[@]}" | awk -v count="$count" -v failed="$failed" 'BEGIN { n = 0 }
+    NF == 2 { rss[n] = $1; device[n++] = $2 }
+    END {
+      half = int(n / 2)
+      flat = !failed && n > 3 && rss[n - 1] <= 1.02 * rss[half] && device[n - 1] <= device[half]
+      printf "{\"encodes\": %d, \"rss_kb\": [%d, %d, %d], \"device_mib\": [%d, %d, %d], \"flat\": %s}", count, rss[0],
+        rss[half], rss[n - 1], device[0], device[half], device[n - 1], flat ? "true" : "false"
+      exit !flat
+    }' > "$work/soak.json"
+}
