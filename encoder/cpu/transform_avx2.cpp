@@ -205,7 +205,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
     const __m128i samples = _mm_packus_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     std::uint8_t* to = reconstruction + 2 * k * reconstruction_pitch;
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to), samples);
-    _mm_storeh_pd(reinterpret_cast<double*>(to + reconstruction_pitch), _mm_castsi128_pd(samples));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + reconstruction_pitch), _mm_unpackhi_epi64(samples, samples));
   });
 }
 
