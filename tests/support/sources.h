@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -60,7 +61,7 @@ class VideoSource final : public FrameSource {
   Kind kind_;
   std::optional<std::int64_t> broken_;
   std::int64_t next_ = 0;
-  std::int64_t reads_ = 0;
+  std::atomic<std::int64_t> reads_ = 0;  ///< asked for by threads that do not read
 };
 
 /// A coded stream that comes in pieces of at most `piece` bytes, and counts how much was taken.
