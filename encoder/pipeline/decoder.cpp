@@ -140,7 +140,8 @@ class ParallelDecode {
   };
 
   Worker& add_worker() {
-    return workers_.emplace_back(TraceRow(settings_.trace, TraceTrack::thread, static_cast<int>(workers_.size())));
+    const int index = static_cast<int>(workers_.size());
+    return workers_.emplace_back(Worker{.trace = {settings_.trace, TraceTrack::thread, index}});
   }
 
   /// The first worker that is not busy is so now. The mutex is held.
