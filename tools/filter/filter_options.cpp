@@ -17,6 +17,14 @@ std::map<std::string, SignalFormat> format_names() {
   return names;
 }
 
+/// A name that stands for a value; help lists the names alone.
+template <typename Value>
+CLI::Validator one_of(const std::map<std::string, Value>& values) {
+  std::string names;
+  for (const auto& [name, value] : values) names += (names.empty() ? "" : ",") + name;
+  return CLI::CheckedTransformer(values, CLI::ignore_case).description("{" + names + "}");
+}
+
 CLI::App* add_command(CLI::App& app, FilterOptions& o, FilterCommand command, const std::string& name,
                       const std::string& description, const std::string& output, bool output_required) {
   CLI::App* sub = app.add_subcommand(name, description);
@@ -34,7 +42,7 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
   const auto formats = format_names();
   const auto add_format = [&](const std::string& option, SignalFormat& format, const std::string& what) {
     app.add_option(option, format, what)
-        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case))
+        ->transform(one_of(formats))
         ->type_name("NAME")
         ->group(group);
   };
@@ -101,10 +109,10 @@ void add_options(CLI::App& app, FilterOptions& o) {
                                  "Sum, smallest, largest or place of the smallest value; of video: of all luma",
                                  "The value (default: standard output)", false);
   reduce->add_option("--op", o.reduction, "sum, min, max or argmin")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ReductionKind>{{"sum", ReductionKind::sum},
-                                                                               {"min", ReductionKind::minimum},
-                                                                               {"max", ReductionKind::maximum},
-                                                                               {"argmin", ReductionKind::argmin}}))
+      ->transform(one_of<ReductionKind>({{"sum", ReductionKind::sum},
+                                         {"min", ReductionKind::minimum},
+                                         {"max", ReductionKind::maximum},
+                                         {"argmin", ReductionKind::argmin}}))
       ->type_name("NAME");
 
   CLI::App* scan = add_command(app, o, FilterCommand::scan, "scan", "Running sums of a signal",
@@ -124,9 +132,8 @@ void add_options(CLI::App& app, FilterOptions& o) {
   WhiteningSettings& w = o.whitening;
   whiten->add_option("--memory", w.memory, "History frames")->type_name("N")->capture_default_str();
   whiten->add_option("--method", w.method, "Weights from the frames' shifts, or from their correlations")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, WhiteningMethod>{
-          {"shift", WhiteningMethod::shift}, {"correlation", WhiteningMethod::correlation}}))
-      ->type_name("shift|correlation");
+      ->transform(one_of<WhiteningMethod>({{"shift", WhiteningMethod::shift}, {"correlation", WhiteningMethod::correlation}}))
+      ->type_name("NAME");
   whiten->add_option("--degree", w.degree, "Degree of the polynomials in the shift")->type_name("N")->capture_default_str();
   whiten->add_option("--epsilon", w.epsilon, "Regularization, as a share of the matrix's mean diagonal")
       ->type_name("E")
