@@ -3,6 +3,7 @@
 // all before (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many at
 // once as it has threads, which is more than are in work at a time, so that one look is enough.
 #include "cuda_me/filters/filter_common.cuh"
+#include "cuda_me/filters/scan_warp.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
@@ -90,21 +91,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks) scan_look_back_kern
   }
   // Within the warp: `before` of each round, and the values' own prefixes.
   unsigned before[kRounds];
-  unsigned carry = 0;
-#pragma unroll
-  for (int r = 0; r < kRounds; ++r) {
-    v[r].y += v[r].x;
-    v[r].z += v[r].y;
-    v[r].w += v[r].z;
-    unsigned through = v[r].w;
-#pragma unroll
-    for (int by = 1; by < 32; by *= 2) {
-      const unsigned lower = __shfl_up_sync(0xFFFFFFFFU, through, by);
-      if (lane >= by) through += lower;
-    }
-    before[r] = carry + through - v[r].w;
-    carry += __shfl_sync(0xFFFFFFFFU, through, 31);
-  }
+  const unsigned carry = scan_warp(v, before, lane);
   if (lane == 0) warp_sums[warp] = carry;
   __syncthreads();
   unsigned before_warp = 0;

@@ -9,6 +9,7 @@
 #include <cuda/ptx>
 
 #include "cuda_me/filters/filter_common.cuh"
+#include "cuda_me/filters/scan_warp.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
@@ -143,21 +144,7 @@ struct RoundsBlock {
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
       // Within the warp: what lies before each lane's four values, and their own prefixes.
       unsigned before_lane[Shape::kRounds];
-      unsigned carry = 0;
-#pragma unroll
-      for (int r = 0; r < Shape::kRounds; ++r) {
-        v[r].y += v[r].x;
-        v[r].z += v[r].y;
-        v[r].w += v[r].z;
-        unsigned through = v[r].w;
-#pragma unroll
-        for (int by = 1; by < 32; by *= 2) {
-          const unsigned lower = __shfl_up_sync(0xFFFFFFFFU, through, by);
-          if (lane >= by) through += lower;
-        }
-        before_lane[r] = carry + through - v[r].w;
-        carry += __shfl_sync(0xFFFFFFFFU, through, 31);
-      }
+      const unsigned carry = scan_warp(v, before_lane, lane);
       // Two sets in turn: one barrier a tile is enough.
       if (lane == 0) warp_sums[parity][warp] = carry;
       asm volatile("bar.sync 1, %0;" ::"n"(Shape::kScanWarps * 32) : "memory");

@@ -174,43 +174,6 @@ __device__ __forceinline__ void wait_for(const std::uint64_t& barrier, unsigned 
 /// Keys here are sad * kKeyStep + dy * 32 + dx: a product with no power of two is an IMAD, which has a pipe of its own.
 inline constexpr std::uint32_t kKeyStep = 1025;
 
-/// Sums of a lane's candidates for both macroblocks of its pair.
-template <int kColumns, int kSweep>
-__device__ __forceinline__ void sweep_sums(const std::uint8_t* window, const uint4* current,
-                                           std::uint32_t (&left)[kSweep][kColumns],
-                                           std::uint32_t (&right)[kSweep][kColumns]) {
-  constexpr int kChunks = TileShape<kColumns>::kChunks;
-  uint4 rows[kBlockSize];
-#pragma unroll
-  for (int r = 0; r < kBlockSize + kSweep - 1; ++r) {
-    if (r < kBlockSize) rows[r] = current[r];
-    std::uint32_t words[kChunks * 4];
-#pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      const uint4 chunk = *reinterpret_cast<const uint4*>(window + r * kTilePitch + c * 16);
-      words[4 * c] = chunk.x;
-      words[4 * c + 1] = chunk.y;
-      words[4 * c + 2] = chunk.z;
-      words[4 * c + 3] = chunk.w;
-    }
-#pragma unroll
-    for (int j = 0; j < kSweep; ++j) {
-      const int i = r - j;
-      if (i < 0 || i >= kBlockSize) continue;
-#pragma unroll
-      for (int k = 0; k < kColumns; ++k) {
-        left[j][k] = absdiff4_add(words[k], rows[i].x, i == 0 ? 0 : left[j][k]);
-        right[j][k] = absdiff4_add(words[k + 2], rows[i].z, i == 0 ? 0 : right[j][k]);
-      }
-#pragma unroll
-      for (int k = 0; k < kColumns; ++k) {
-        left[j][k] = absdiff4_add(words[k + 1], rows[i].y, left[j][k]);
-        right[j][k] = absdiff4_add(words[k + 3], rows[i].w, right[j][k]);
-      }
-    }
-  }
-}
-
 /// Smaller of a lane's keys, less what the lane's own place adds to all of them.
 template <int kColumns, int kSweep>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kSweep][kColumns], std::uint32_t best,
@@ -292,7 +255,7 @@ __device__ __forceinline__ void search_part(const BulkSlot& slot, const MotionJo
   for (int dy = 0; dy < kTileDy; dy += kSweep) {
     std::uint32_t left[kSweep][kColumns];
     std::uint32_t right[kSweep][kColumns];
-    sweep_sums<kColumns, kSweep>(window + dy * kTilePitch, current, left, right);
+    tile_sums<kColumns, kSweep>(window + dy * kTilePitch, current, left, right);
     const std::uint32_t index = static_cast<std::uint32_t>((group * kTileDy + dy) * 32 + shift);
     std::uint32_t found[2];
     if (inside) {

@@ -222,20 +222,15 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
   return bits;
 }
 
-/// Sums of a lane's candidates for both macroblocks of its pair.
-template <int kColumns>
+/// Sums of a lane's candidates for both macroblocks of its pair, kSweep of them below each other.
+template <int kColumns, int kSweep>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const uint4* current,
-                                          std::uint32_t (&left)[kSweepDy][kColumns],
-                                          std::uint32_t (&right)[kSweepDy][kColumns]) {
+                                          std::uint32_t (&left)[kSweep][kColumns],
+                                          std::uint32_t (&right)[kSweep][kColumns]) {
   constexpr int kChunks = TileShape<kColumns>::kChunks;
-#pragma unroll
-  for (int j = 0; j < kSweepDy; ++j) {
-#pragma unroll
-    for (int k = 0; k < kColumns; ++k) left[j][k] = right[j][k] = 0;
-  }
   uint4 rows[kBlockSize];
 #pragma unroll
-  for (int r = 0; r < kBlockSize + kSweepDy - 1; ++r) {
+  for (int r = 0; r < kBlockSize + kSweep - 1; ++r) {
     if (r < kBlockSize) rows[r] = current[r];
     std::uint32_t words[kChunks * 4];
 #pragma unroll
@@ -247,13 +242,13 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const uint
       words[4 * c + 3] = chunk.w;
     }
 #pragma unroll
-    for (int j = 0; j < kSweepDy; ++j) {
+    for (int j = 0; j < kSweep; ++j) {
       const int i = r - j;
       if (i < 0 || i >= kBlockSize) continue;
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
-        left[j][k] = absdiff4_add(words[k], rows[i].x, left[j][k]);
-        right[j][k] = absdiff4_add(words[k + 2], rows[i].z, right[j][k]);
+        left[j][k] = absdiff4_add(words[k], rows[i].x, i == 0 ? 0 : left[j][k]);
+        right[j][k] = absdiff4_add(words[k + 2], rows[i].z, i == 0 ? 0 : right[j][k]);
       }
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
@@ -324,7 +319,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
       for (int dy = group * kTileDy; dy < (group + 1) * kTileDy; dy += kSweepDy) {
         std::uint32_t left[kSweepDy][kColumns];
         std::uint32_t right[kSweepDy][kColumns];
-        tile_sums<kColumns>(window + dy * kTilePitch, current, left, right);
+        tile_sums<kColumns, kSweepDy>(window + dy * kTilePitch, current, left, right);
         const std::uint32_t index = static_cast<std::uint32_t>(dy * 32 + shift);
         if (inside) {
           keys[0] = min(keys[0], Minimum::find(left, index));
