@@ -26,12 +26,11 @@ class Hints {
   Hints(const PlaneSymbols& symbols, const PlaneSymbols* previous, int plane, int block, int column, int row) {
     const PlaneGeometry& g = symbols.geometry;
     if (column > 0) add(symbols.vectors[block - 1]);
-    if (plane == 0 && row % 2 == 1) {
-      add(symbols.vectors[block - g.columns]);
-      if (column + 1 < g.columns) add(symbols.vectors[block - g.columns + 1]);
-    }
+    const bool has_above = plane == 0 && row % 2 == 1;
+    if (has_above) add(symbols.vectors[block - g.columns]);
+    if (previous != nullptr) add(previous->vectors[block]);
+    if (has_above && column + 1 < g.columns) add(symbols.vectors[block - g.columns + 1]);
     if (previous == nullptr) return;
-    add(previous->vectors[block]);
     if (column + 1 < g.columns) add(previous->vectors[block + 1]);
     if (row + 1 < g.rows) add(previous->vectors[block + g.columns]);
   }

@@ -197,7 +197,7 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
 }  // namespace
 
 const Kernels& avx2_kernels() {
-  static constexpr Kernels kKernels{SimdLevel::avx2, true, portable::sad, search_brute,
+  static constexpr Kernels kKernels{SimdLevel::avx2, 1, portable::sad, search_brute,
                                     search_eliminating, portable::sums_of_row, avx2::code_block,
                                     avx2::restore_block, portable::squared_error, portable::ssim_sums};
   return kKernels;

@@ -105,8 +105,9 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 }  // namespace
 
 const Kernels& scalar_kernels() {
-  static constexpr Kernels kScalar{SimdLevel::scalar, false, sad_8x8,    search_brute,  search_eliminating, sums_of_row,
-                                   code_block,        restore_block, squared_error, ssim_sums};
+  constexpr int kNever = 128;  // ranges end at 127
+  static constexpr Kernels kScalar{SimdLevel::scalar, kNever, sad_8x8, search_brute, search_eliminating, sums_of_row,
+                                   code_block, restore_block, squared_error, ssim_sums};
   return kScalar;
 }
 

@@ -35,7 +35,7 @@ class EliminatingSearch final : public BlockSearcher {
   [[nodiscard]] bool takes_any_hint() const override { return true; }
 
  private:
-  static constexpr std::size_t kMaxHints = 6;
+  static constexpr std::size_t kMaxHints = 3;  // more rule out little more
 
   [[nodiscard]] std::size_t offset(int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);

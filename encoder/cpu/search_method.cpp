@@ -36,8 +36,8 @@ std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Ke
     case SearchMethod::full:
       break;
   }
-  return kernels.eliminates ? make_eliminating_search(kernels, geometry, range)
-                            : make_brute_search(kernels, geometry, range);
+  return range >= kernels.elimination_range ? make_eliminating_search(kernels, geometry, range)
+                                            : make_brute_search(kernels, geometry, range);
 }
 
 }  // namespace c63::cpu

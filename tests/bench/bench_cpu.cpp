@@ -159,7 +159,7 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   MotionVector left;
   std::uint64_t total = 0;
   scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& window) {
-    const MotionVector hints[] = {left, above[column], above[column + 1], previous[block]};
+    const MotionVector hints[] = {left, above[column], previous[block], above[column + 1]};
     const cpu::BestCandidate best = searcher.search({8 * column, 8 * row, window, hints});
     left = above[column] = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
     total += best.sad;
