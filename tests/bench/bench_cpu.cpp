@@ -7,6 +7,8 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "bench/cpu_probe.h"
@@ -44,8 +46,22 @@ struct Case {
   std::string unit;
   double amount = 0;
   std::function<void()> run;
+  std::optional<Limit> limit = {};  ///< what the kernel cannot do more of than the machine
+  double limit_per_unit = 1;        ///< how much of it a unit takes
   std::vector<double> seconds = {};
 };
+
+const char* unit_of(Limit limit) {
+  switch (limit) {
+    case Limit::absolute_differences:
+      return "absdiff";
+    case Limit::loads:
+      return "byte read";
+    case Limit::float_operations:
+      break;
+  }
+  return "flop";
+}
 
 /// Frames with motion and noise, for machines without a video at hand.
 std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
@@ -215,9 +231,12 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   const std::string text(name(level));
   const PlaneGeometry g = scene.geometry().plane(0);
   const double blocks = g.blocks();
-  const auto add = [&](const char* what, const char* unit, double amount, std::function<void()> run) {
-    cases.push_back({what, text, unit, amount, std::move(run)});
+  const auto add = [&](const char* what, const char* unit, double amount, std::function<void()> run,
+                       Limit limit = Limit::absolute_differences, double limit_per_unit = 1) {
+    cases.push_back({what, text, unit, amount, std::move(run), limit, limit_per_unit});
   };
+  // Two passes, each of 64 outputs that are eight products and their sum.
+  constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
 
   const double differences = candidates * blocks * 64;
   for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate, SearchMethod::diamond}) {
@@ -252,7 +271,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     for (int y = 0; y + 4 <= g.height; ++y) {
       k.sums_of_row(scene.reference().row(y), g.width, g.width - 3, sums->data() + static_cast<std::ptrdiff_t>(y) * g.width);
     }
-  });
+  }, Limit::loads, 1);
   const auto table = std::make_shared<cpu::TransformTable>(make_quantization_tables(25)[0], 0);
   const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
   add("code_block", "byte", static_cast<double>(g.samples()), [&scene, &k, g, table, levels] {
@@ -261,7 +280,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       k.code_block(&scene.current().at(8 * column, 8 * row), g.width,
                    &scene.reference().at(8 * column + v.x, 8 * row + v.y), g.width, *table, levels->data() + 64 * block);
     });
-  });
+  }, Limit::float_operations, kTransformOperations);
   const auto out = std::make_shared<cpu::PaddedPicture>(scene.geometry());
   add("restore_block", "byte", static_cast<double>(g.samples()), [&scene, &k, g, table, out] {
     scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow&) {
@@ -270,16 +289,16 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
                       &scene.reference().at(8 * column + v.x, 8 * row + v.y), g.width,
                       &out->plane(0).at(8 * column, 8 * row), g.width);
     });
-  });
+  }, Limit::float_operations, kTransformOperations);
   add("squared_error", "byte", static_cast<double>(g.samples()), [&scene, &k, g] {
     sink = k.squared_error(scene.current().data, scene.reference().data, g.samples());
-  });
+  }, Limit::loads, 2);
   const auto ssim = std::make_shared<std::vector<cpu::SsimSums>>(static_cast<std::size_t>(g.width / 4));
   add("ssim_sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, ssim] {
     for (int y = 0; y + 4 <= g.height; y += 4) {
       k.ssim_sums(scene.current().row(y), g.width, scene.reference().row(y), g.width, g.width / 4, ssim->data());
     }
-  });
+  }, Limit::loads, 2);
 }
 
 void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
@@ -313,8 +332,11 @@ void run(const Options& options) {
   constexpr double kClocks = 400000;
   std::vector<Case> cases;
   cases.push_back({"clock", "-", "cycle", kClocks, [] { run_clock(static_cast<std::uint64_t>(kClocks)); }});
-  for (const CeilingProbe& probe : ceiling_probes()) {
-    cases.push_back({probe.name, "ceiling", "absdiff", probe.absolute_differences, probe.run});
+  const std::vector<CeilingProbe> probes = ceiling_probes(
+      {scene.reference().data, static_cast<std::size_t>(scene.reference().width) *
+                                   static_cast<std::size_t>(scene.reference().height)});
+  for (const CeilingProbe& probe : probes) {
+    cases.push_back({probe.name, "ceiling", unit_of(probe.limit), probe.amount, probe.run, probe.limit});
   }
   for (const SimdLevel level : available_simd_levels()) add_kernel_cases(cases, scene, level, all);
   add_entropy_cases(cases, scene);
@@ -348,26 +370,33 @@ void run(const Options& options) {
                          {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
                          {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
                          {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
-  double narrow_ceiling = 0;  // of VPSADBW, for the instruction sets below AVX-512
-  double ceiling = 0;
-  std::printf("%.2f GHz; a luma block has %.1f candidates, of which elimination tests %.1f\n\n", hertz / 1e9, all, tested);
-  std::printf("%-22s %-8s %10s %24s %12s %10s\n", "kernel", "level", "us", "per clock (p10..p90)", "unit", "ceiling");
+  // The scalar kernels are held against what every machine of its kind has.
+  const auto ceiling_of = [&](Limit limit, std::string_view level) {
+    double ceiling = 0;
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      const CeilingProbe& probe = probes[i];
+      const bool narrowest = std::ranges::none_of(
+          probes, [&](const CeilingProbe& other) { return other.limit == limit && other.level < probe.level; });
+      const bool has = std::ranges::any_of(available_simd_levels(), [&](SimdLevel l) { return name(l) == level && l >= probe.level; });
+      if (probe.limit == limit && (narrowest || has)) ceiling = std::max(ceiling, per_cycle(cases[i + 1]).median);
+    }
+    return ceiling;
+  };
   for (const Case& c : cases) {
     const Sample rate = per_cycle(c);
-    if (c.level == "ceiling") {
-      ceiling = std::max(ceiling, rate.median);
-      if (c.name.starts_with("vpsadbw ymm")) narrow_ceiling = rate.median;
-    }
     const Sample seconds = summarize(c.seconds);
-    const bool is_search = c.unit == "absdiff" && ceiling > 0 && c.level != "ceiling";
-    const double share = rate.median / (c.level == "avx512" || narrow_ceiling == 0 ? ceiling : narrow_ceiling);
+    const double ceiling = c.limit && c.level != "ceiling" ? ceiling_of(*c.limit, c.level) : 0;
+    const double share = ceiling > 0 ? rate.median * c.limit_per_unit / ceiling : 0;
     std::printf("%-22s %-8s %10.1f %10.2f (%5.1f..%5.1f) %12s", c.name.c_str(), c.level.c_str(), seconds.median * 1e6,
                 rate.median, rate.low, rate.high, c.unit.c_str());
-    if (is_search) std::printf(" %9.1f%%", 100 * share);
+    if (ceiling > 0) std::printf(" %9.1f%%", 100 * share);
     std::printf("\n");
     nlohmann::json entry{{"kernel", c.name}, {"level", c.level}, {"unit", c.unit}, {"per_clock", to_json(rate)},
                          {"microseconds", to_json({seconds.median * 1e6, seconds.low * 1e6, seconds.high * 1e6})}};
-    if (is_search) entry["share_of_ceiling"] = share;
+    if (ceiling > 0) {
+      entry["share_of_ceiling"] = share;
+      entry["ceiling"] = unit_of(*c.limit);
+    }
     figures["kernels"].push_back(std::move(entry));
   }
   write_json(options.json, std::move(figures));
