@@ -15,16 +15,37 @@ __m256i four_times(const std::uint8_t* p) {
   return _mm256_set1_epi64x(bytes);
 }
 
+/// A register of candidates: those 0, 8, 16 and 24 positions from the first.
+struct OneRow {
+  static constexpr int kColumns = 32;
+
+  static __m256i load(const std::uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+  static __m256i rows(int row) { return _mm256_set1_epi32(row); }
+};
+
+/// A register of candidates: those 0 and 8 positions from the first, and those `below` rows further down.
+struct TwoRows {
+  static constexpr int kColumns = 16;
+  int below;
+  std::ptrdiff_t pitch;
+
+  [[nodiscard]] __m256i load(const std::uint8_t* p) const {
+    const auto half = [](const std::uint8_t* q) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)); };
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(half(p)), half(p + below * pitch), 1);
+  }
+  [[nodiscard]] __m256i rows(int row) const { return _mm256_setr_m128i(_mm_set1_epi32(row), _mm_set1_epi32(row + below)); }
+};
+
 enum class Part { first, middle, last };
 
 /// Eight rows of the reference, as in search_avx512.cpp: sum i is that of the row of candidates whose number is i modulo
-/// 8. A register holds the candidates 0, 8, 16 and 24 positions from `reference`.
-template <Part kPart>
-[[gnu::always_inline]] inline void eight_rows(const __m256i (&block)[8], const std::uint8_t* reference,
+/// 8.
+template <Part kPart, typename Shape>
+[[gnu::always_inline]] inline void eight_rows(const Shape& shape, const __m256i (&block)[8], const std::uint8_t* reference,
                                               std::ptrdiff_t pitch, int row, __m256i (&sums)[8], __m256i& best) {
 #pragma GCC unroll 8
   for (int r = 0; r < (kPart == Part::last ? 7 : 8); ++r) {
-    const __m256i samples = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reference + r * pitch));
+    const __m256i samples = shape.load(reference + r * pitch);
 #pragma GCC unroll 8
     for (int k = 0; k < 8; ++k) {
       if ((kPart == Part::first && k > r) || (kPart == Part::last && k <= r)) continue;
@@ -33,46 +54,57 @@ template <Part kPart>
       sum = k == 0 ? sad : _mm256_add_epi32(sum, sad);
     }
     if (kPart != Part::first || r == 7) {
-      const __m256i key = _mm256_or_si256(_mm256_slli_epi32(sums[(r - 7) & 7], 16), _mm256_set1_epi32(row + r - 7));
+      const __m256i key = _mm256_or_si256(_mm256_slli_epi32(sums[(r - 7) & 7], 16), shape.rows(row + r - 7));
       best = _mm256_min_epu32(best, key);
     }
   }
 }
 
-/// Searches 32 columns from `left` on, of which `columns` count.
-BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
-  const SearchWindow& window = search.window;
-  const int rows = window.bottom - window.top;
+/// Searches the columns of a shape from `left` on, of which `columns` count: `rows` registers of candidates.
+template <typename Shape>
+BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns, int rows) {
+  const int top = search.window.top;
   const std::ptrdiff_t pitch = search.reference.pitch;
   __m256i block[8];
   for (int k = 0; k < 8; ++k) block[k] = four_times(search.current + k * search.current_pitch);
-  std::uint32_t keys[32];
+  std::uint32_t keys[Shape::kColumns];
+  std::fill_n(keys, Shape::kColumns, UINT32_MAX);
   for (int phase = 0; phase < 8; ++phase) {
     __m256i best = _mm256_set1_epi32(-1);
-    const std::uint8_t* reference = &search.reference.at(left + phase, window.top);
+    const std::uint8_t* reference = &search.reference.at(left + phase, top);
     __m256i sums[8];
     int row = 0;
     if (rows >= 8) {
-      eight_rows<Part::first>(block, reference, pitch, row, sums, best);
+      eight_rows<Part::first>(shape, block, reference, pitch, row, sums, best);
       for (row = 8; row + 8 <= rows; row += 8) {
-        eight_rows<Part::middle>(block, reference + row * pitch, pitch, row, sums, best);
+        eight_rows<Part::middle>(shape, block, reference + row * pitch, pitch, row, sums, best);
       }
-      eight_rows<Part::last>(block, reference + row * pitch, pitch, row, sums, best);
+      eight_rows<Part::last>(shape, block, reference + row * pitch, pitch, row, sums, best);
     }
     for (; row < rows; ++row) {
       __m256i sum = _mm256_setzero_si256();
       for (int k = 0; k < 8; ++k) {
-        const auto* p = reinterpret_cast<const __m256i*>(reference + (row + k) * pitch);
-        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(block[k], _mm256_loadu_si256(p)));
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(block[k], shape.load(reference + (row + k) * pitch)));
       }
-      best = _mm256_min_epu32(best, _mm256_or_si256(_mm256_slli_epi32(sum, 16), _mm256_set1_epi32(row)));
+      best = _mm256_min_epu32(best, _mm256_or_si256(_mm256_slli_epi32(sum, 16), shape.rows(row)));
     }
     alignas(32) std::uint64_t lanes[4];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), best);
-    for (int i = 0; i < 4; ++i) keys[8 * i + phase] = static_cast<std::uint32_t>(lanes[i]);
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t& key = keys[8 * i % Shape::kColumns + phase];
+      key = std::min(key, static_cast<std::uint32_t>(lanes[i]));
+    }
   }
-  const std::uint32_t* first = std::min_element(keys, keys + std::min(columns, 32));
-  return {left + static_cast<int>(first - keys), window.top + static_cast<int>(*first & 0xFFFF), *first >> 16};
+  const std::uint32_t* first = std::min_element(keys, keys + std::min(columns, Shape::kColumns));
+  return {left + static_cast<int>(first - keys), top + static_cast<int>(*first & 0xFFFF), *first >> 16};
+}
+
+BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
+  const int rows = search.window.bottom - search.window.top;
+  if (columns <= TwoRows::kColumns && rows % 2 == 0) {
+    return search_columns(search, TwoRows{rows / 2, search.reference.pitch}, left, columns, rows / 2);
+  }
+  return search_columns(search, OneRow{}, left, columns, rows);
 }
 
 BestCandidate search_brute(const BlockSearch& search) {
@@ -197,7 +229,8 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
 }  // namespace
 
 const Kernels& avx2_kernels() {
-  static constexpr Kernels kKernels{SimdLevel::avx2, 1, portable::sad, search_brute,
+  // The small windows of chroma take longer to look through for what is left than to search.
+  static constexpr Kernels kKernels{SimdLevel::avx2, 12, portable::sad, search_brute,
                                     search_eliminating, portable::sums_of_row, avx2::code_block,
                                     avx2::restore_block, portable::squared_error, portable::ssim_sums};
   return kKernels;
