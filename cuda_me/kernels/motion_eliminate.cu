@@ -1,7 +1,12 @@
 // Exact elimination: candidates that cannot win are ruled out by the sums of their four 4x4 squares.
 
-#include "cuda_me/kernels/motion_eliminate.cuh"
+#include <algorithm>
+
+#include "c63/cuda/devices.h"
+#include "cuda_me/kernels/motion_eliminate_queue.cuh"
+#include "cuda_me/kernels/motion_eliminate_tile.cuh"
 #include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/plane_boxes.h"
 
 namespace c63::cuda {
 namespace {
@@ -15,6 +20,13 @@ __global__ void __launch_bounds__(kEliminateThreads, kEliminateResident)
   eliminate_tile(shared, batch.jobs[which], tile - batch.jobs[which].first_tile);
 }
 
+__global__ void __launch_bounds__(kQueueThreads) motion_eliminate_queue(const __grid_constant__ QueueBatch batch) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(128) std::uint8_t shared[];
+  eliminate_queue(batch, *reinterpret_cast<QueueShared*>(shared));
+#endif
+}
+
 /// Whether both planes can be read in words wherever x is a multiple of 4.
 bool readable_in_words(const MotionJob& job) {
   const std::uintptr_t all =
@@ -25,8 +37,18 @@ bool readable_in_words(const MotionJob& job) {
 
 class EliminateSearch final : public MotionSearch {
  public:
+  explicit EliminateSearch(const DeviceInfo& device)
+      : multiprocessors_(static_cast<std::uint32_t>(device.multiprocessors)), boxes_(device.compute_major >= 9) {
+    if (boxes_.available()) {
+      allow_shared_bytes("motion_eliminate_queue", motion_eliminate_queue, sizeof(QueueShared));
+    }
+  }
+
   [[nodiscard]] MotionKernelResources resources() const override {
-    return kernel_resources(reinterpret_cast<const void*>(motion_eliminate), kEliminateThreads, 0);
+    if (!boxes_.available()) {
+      return kernel_resources(reinterpret_cast<const void*>(motion_eliminate), kEliminateThreads, 0);
+    }
+    return kernel_resources(reinterpret_cast<const void*>(motion_eliminate_queue), kQueueThreads, sizeof(QueueShared));
   }
 
  protected:
@@ -34,8 +56,9 @@ class EliminateSearch final : public MotionSearch {
     // Ranges up to 8 (chroma) have a quarter of the candidates, for which the bounds do not pay.
     std::array<MotionJob, kMaxJobs> narrow;
     std::size_t narrow_count = 0;
-    EliminateBatch batch{};
-    int tiles = 0;
+    QueueBatch queue{};
+    EliminateBatch others{};
+    std::uint32_t other_tiles = 0;
     for (const MotionJob& job : jobs) {
       if (job.range <= kNarrow) {
         narrow[narrow_count++] = job;
@@ -44,23 +67,56 @@ class EliminateSearch final : public MotionSearch {
       constexpr int kTileWidth = kEliminateColumns * kBlockSize;
       constexpr int kTileHeight = kEliminateRows * kBlockSize;
       const int tile_columns = (job.width + kTileWidth - 1) / kTileWidth;
-      batch.jobs[static_cast<std::size_t>(batch.count++)] = {job, tile_columns, tiles, readable_in_words(job)};
-      tiles += tile_columns * ((job.height + kTileHeight - 1) / kTileHeight);
+      const auto tiles = static_cast<std::uint32_t>(tile_columns * ((job.height + kTileHeight - 1) / kTileHeight));
+      QueueJob& queued = queue.jobs[queue.count];
+      if (describe(queued, job)) {
+        queued.job = job;
+        queued.tile_columns = static_cast<std::uint32_t>(tile_columns);
+        queued.first_tile = queue.tiles;
+        ++queue.count;
+        queue.tiles += tiles;
+      } else {
+        others.jobs[static_cast<std::size_t>(others.count++)] = {job, tile_columns, static_cast<int>(other_tiles),
+                                                                 readable_in_words(job)};
+        other_tiles += tiles;
+      }
     }
     if (narrow_count > 0) narrow_->enqueue({narrow.data(), narrow_count}, stream);
-    if (tiles > 0) {
-      launch("motion_eliminate", motion_eliminate, {dim3(static_cast<unsigned>(tiles)), dim3(kEliminateThreads)},
-             stream, batch);
+    if (queue.tiles > 0) {
+      launch_early("motion_eliminate_queue", motion_eliminate_queue,
+                   {dim3(std::min(queue.tiles, multiprocessors_)), dim3(kQueueThreads), sizeof(QueueShared)}, stream,
+                   queue);
+    }
+    if (other_tiles > 0) {
+      launch("motion_eliminate", motion_eliminate, {dim3(other_tiles), dim3(kEliminateThreads)}, stream, others);
     }
   }
 
  private:
   static constexpr int kNarrow = 8;
+
+  /// Whether a job is one for the queue: of its range, and of planes that bulk copies can take.
+  [[nodiscard]] bool describe(QueueJob& queued, const MotionJob& job) const {
+    constexpr unsigned kTileWidth = kEliminateColumns * kBlockSize;
+    constexpr unsigned kTileHeight = kEliminateRows * kBlockSize;
+    return job.range == kEliminateRange &&
+           boxes_.describe(queued.reference, {job.reference, job.reference_pitch, job.width, job.height}, kBoxColumns,
+                           kBoxRows) &&
+           boxes_.describe(queued.current, {job.current, job.current_pitch, job.width, job.height}, kTileWidth,
+                           kTileHeight);
+  }
+
+  std::uint32_t multiprocessors_;
+  PlaneBoxes boxes_;
   std::unique_ptr<MotionSearch> narrow_ = make_fast_search();
 };
 
 }  // namespace
 
-std::unique_ptr<MotionSearch> make_eliminate_search() { return std::make_unique<EliminateSearch>(); }
+std::unique_ptr<MotionSearch> make_eliminate_search() {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return std::make_unique<EliminateSearch>(require_device(device));
+}
 
 }  // namespace c63::cuda

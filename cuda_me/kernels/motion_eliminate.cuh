@@ -2,138 +2,44 @@
 
 // Exact elimination: most candidates are ruled out by a bound that costs one VABSDIFF4, the rest are compared in full.
 //
-// S is the sum of a 4x4 square of samples, and A = clamp(floor((S - 8 b) / 8), 0, 255) a byte of it, with one b for all
-// the squares that are compared. Then 8 |A1 - A2| <= |S1 - S2| + 7: the floor adds at most 7/8, and a clamp moves no
-// two numbers apart. An 8x8 block is four such squares, and the differences of their sums are at most its SAD; so
+// S is the sum of a 4x4 square of samples, and A = clamp(S - low, 0, 256 * 2^k - 1) >> k a byte of it, with one low and
+// one k for all the squares that are compared. With f the bits that the shift drops of the current square's number,
+// 2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f): a clamp moves no two numbers apart, and the other square's dropped
+// bits are 0 in one case, all ones in the other. An 8x8 block is four such squares, and the differences of their sums
+// are at most its SAD; so
 //
-//   SAD >= 8 V - 28,  V = the sum of the four |A1 - A2|.
+//   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// A candidate with 8 V - 28 above the SAD of some allowed candidate is neither the minimum nor equal to it; all others
-// are compared, so the first minimum in raster order is among them, and the smallest key is it. Which b is taken
-// decides only how many are left: S / 8 goes to 510, and b puts the mean of the current samples in the middle of the
-// byte.
+// A candidate whose bound is above the SAD of some allowed candidate is neither the minimum nor equal to it; all others
+// are compared, so the first minimum in raster order is among them, and the smallest key is it. Which low and k are
+// taken decides only how many are left: they put four standard deviations of the current sums, k = 3 at most, around
+// their mean.
 //
-// A block of threads takes 8x4 macroblocks, a warp a column of four. Shared memory holds, for each sample of the
-// window, the word of the four samples from there on and the word of the four bytes A of the block that starts there. A
-// lane owns 16 pairs of candidates one below the other: pair p has the columns (lane + 8 p) % 32 and the rows 2 p and 2
-// p + 1. Two rows of the window are 2 * 92 words = -8 modulo 32 banks apart, so whatever pairs the lanes look at, they
-// never meet in a bank. Consecutive pairs lie apart, so that what is left of a patch of good candidates is spread over
-// the lanes.
+// A tile is 8x4 macroblocks. For each sample of its window there are the word of the four samples from there on and the
+// word of the four bytes A of the block that starts there. A warp takes a macroblock; a lane owns 16 pairs of
+// candidates one below the other, those in the rows dy and dy + 1, dy even, at the column (lane + 4 dy) % 32. Two rows
+// of the window are 2 * 92 words = -8 modulo 32 banks apart, so whatever pairs the lanes look at, they never meet in a
+// bank. Consecutive pairs lie apart, so that what is left of a patch of good candidates is spread over the lanes.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
 namespace c63::cuda {
 
-inline constexpr int kEliminateColumns = 8;  ///< macroblocks of a block of threads
+inline constexpr int kEliminateColumns = 8;  ///< macroblocks of a tile
 inline constexpr int kEliminateRows = 4;
-inline constexpr int kEliminateWarps = 8;  ///< each has macroblocks below each other
-inline constexpr int kEliminateRowsAWarp = kEliminateRows * kEliminateColumns / kEliminateWarps;
-inline constexpr int kEliminateThreads = kEliminateWarps * kWarp;
-inline constexpr int kEliminateResident = 3;  ///< blocks of threads that a multiprocessor is to hold
-inline constexpr int kSquare = 32;            ///< candidates a pass looks at, in x and in y
-inline constexpr int kPairs = kSquare / 2;    ///< of candidates below each other that a lane owns
+inline constexpr int kEliminateBlocks = kEliminateRows * kEliminateColumns;
+inline constexpr int kSquare = 32;          ///< candidates a pass looks at, in x and in y
+inline constexpr int kPairs = kSquare / 2;  ///< of candidates below each other that a lane owns
 
-/// The window of a pass, in samples.
+/// The window of a tile, in samples.
 inline constexpr int kWordColumns = kBlockSize * kEliminateColumns + kSquare - 4;
 inline constexpr int kWordRows = kBlockSize * kEliminateRows + kSquare - 1;
 inline constexpr int kSumColumns = kBlockSize * (kEliminateColumns - 1) + kSquare;
 inline constexpr int kSumRows = kBlockSize * (kEliminateRows - 1) + kSquare;
+inline constexpr int kSumGroups = (kSumColumns + kWarp - 1) / kWarp;  ///< of columns, a warp each
 static_assert(kWordColumns % 4 == 0 && 2 * kWordColumns % kWarp == kWarp - 8);
 
-struct EliminateJob {
-  MotionJob job;
-  int tile_columns = 0;
-  int first_tile = 0;  ///< of this job in the grid
-  bool words = false;  ///< both planes can be read four samples at a time
-};
-
-struct EliminateBatch {
-  std::array<EliminateJob, kBatchJobs> jobs;
-  int count;
-};
-
 #if defined(__CUDACC__)
-
-struct alignas(16) EliminateShared {
-  std::uint32_t words[kWordRows * kWordColumns];                   ///< the samples x..x+3
-  std::uint32_t sums[kSumRows * kWordColumns];                     ///< A of (x, y), (x+4, y), (x, y+4), (x+4, y+4)
-  uint2 current[kBlockSize * kEliminateRows * kEliminateColumns];  ///< a row of a macroblock each
-  std::uint8_t current_sums[kEliminateRows * kEliminateColumns * 4];
-  std::uint32_t best[kEliminateRows * kEliminateColumns];  ///< smallest keys of the passes before
-};
-
-__device__ __noinline__ std::uint32_t gather_bytes(const std::uint8_t* p) {
-  return p[0] | p[1] << 8 | p[2] << 16 | static_cast<std::uint32_t>(p[3]) << 24;
-}
-
-/// Four samples, 0 outside the plane; x is a multiple of 4, and so is the width.
-__device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, std::ptrdiff_t pitch, int width,
-                                                    int height, int x, int y, bool words) {
-  if (static_cast<unsigned>(x) >= static_cast<unsigned>(width) ||
-      static_cast<unsigned>(y) >= static_cast<unsigned>(height)) {
-    return 0;
-  }
-  const std::uint8_t* p = plane + y * pitch + x;
-  if (words) return *reinterpret_cast<const std::uint32_t*>(p);
-  return gather_bytes(p);
-}
-
-/// A warp a row: a lane reads four samples, the next lane has the four after them.
-__device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  constexpr int kTurns = (kWordRows + kEliminateWarps - 1) / kEliminateWarps;
-  std::uint32_t loaded[kTurns];
-  const MotionJob& plane = job.job;
-  if (job.words && x >= 0 && y >= 0 && x + 4 * kWarp <= plane.width && y + kTurns * kEliminateWarps <= plane.height) {
-    const std::uint8_t* from = plane.reference + (y + warp) * plane.reference_pitch + x + 4 * lane;
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      loaded[turn] = *reinterpret_cast<const std::uint32_t*>(from);
-      from += kEliminateWarps * plane.reference_pitch;
-    }
-  } else {
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      loaded[turn] = plane_word(plane.reference, plane.reference_pitch, plane.width, plane.height, x + 4 * lane,
-                                y + turn * kEliminateWarps + warp, job.words);
-    }
-  }
-  auto* to = reinterpret_cast<uint4*>(shared.words) + warp * (kWordColumns / 4) + lane;
-#pragma unroll
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const std::uint32_t low = loaded[turn];
-    const std::uint32_t high = __shfl_down_sync(0xFFFFFFFFU, low, 1);
-    if (lane < kWordColumns / 4 && turn * kEliminateWarps + warp < kWordRows) {
-      to[turn * kEliminateWarps * (kWordColumns / 4)] = {
-          low, __funnelshift_r(low, high, 8), __funnelshift_r(low, high, 16), __funnelshift_r(low, high, 24)};
-    }
-  }
-}
-
-__device__ __forceinline__ void load_current_tile(EliminateShared& shared, const EliminateJob& job, int x, int y) {
-  constexpr int kWordsARow = 2 * kEliminateColumns;
-  constexpr int kRowsATurn = kEliminateThreads / kWordsARow;
-  const MotionJob& plane = job.job;
-  const int column = static_cast<int>(threadIdx.x) % kWordsARow;
-  const int row = static_cast<int>(threadIdx.x) / kWordsARow;
-  auto* to = reinterpret_cast<std::uint32_t*>(shared.current) + threadIdx.x;
-  if (job.words && x + kBlockSize * kEliminateColumns <= plane.width &&
-      y + kBlockSize * kEliminateRows <= plane.height) {
-    const std::uint8_t* from = plane.current + (y + row) * plane.current_pitch + x + 4 * column;
-#pragma unroll
-    for (int turn = 0; turn < kBlockSize * kEliminateRows / kRowsATurn; ++turn) {
-      to[turn * kEliminateThreads] = *reinterpret_cast<const std::uint32_t*>(from);
-      from += kRowsATurn * plane.current_pitch;
-    }
-  } else {
-#pragma unroll 1
-    for (int turn = 0; turn < kBlockSize * kEliminateRows / kRowsATurn; ++turn) {
-      to[turn * kEliminateThreads] = plane_word(plane.current, plane.current_pitch, plane.width, plane.height,
-                                                x + 4 * column, y + turn * kRowsATurn + row, job.words);
-    }
-  }
-}
 
 /// Sum of the warp's values; all lanes take part.
 __device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t value) {
@@ -145,247 +51,206 @@ __device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t value) {
 #endif
 }
 
-/// 8 b for two sums in one word, from a few words of each row of the current samples; every warp finds the same.
-__device__ __forceinline__ std::uint32_t middle_of(const EliminateShared& shared) {
-  constexpr int kWordsARow = 2 * kEliminateColumns;
-  static_assert(kBlockSize * kEliminateRows == kWarp);
-  const auto* words = reinterpret_cast<const std::uint32_t*>(shared.current);
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const std::uint32_t sum = warp_sum(__dp4a(words[lane * kWordsARow + lane * 5 % kWordsARow], 0x01010101U, 0U));
-  return static_cast<std::uint32_t>(max(static_cast<int>(sum / (kWarp * 4)) * 2 - 128, 0) * 8) * 0x10001U;
+/// Sum of four samples, added to `sum`.
+__device__ __forceinline__ std::uint32_t add_samples(std::uint32_t word, std::uint32_t sum) {
+  return __dp4a(word, 0x01010101U, sum);
 }
 
-/// Two sums to two bytes, in bytes 0 and 2; what is in the others means nothing.
-__device__ __forceinline__ std::uint32_t to_bytes(std::uint32_t sums, std::uint32_t middle) {
-  return __vminu2(__vmaxu2(sums, middle) - middle, 2047U * 0x10001U) >> 3;
+/// The bits of a sum that its byte A has.
+struct SumScale {
+  std::uint32_t low;
+  int shift;
+};
+
+/// Four standard deviations around the mean of current sums.
+__device__ __forceinline__ SumScale scale_for(std::uint32_t mean, std::uint32_t mean_of_squares) {
+  const auto variance = static_cast<int>(mean_of_squares - mean * mean);
+  const int shift = (variance > 64 * 64) + (variance > 128 * 128) + (variance > 256 * 256);
+  return {static_cast<std::uint32_t>(max(static_cast<int>(mean) - (128 << shift), 0)), shift};
 }
 
-/// Sums of a column of the window, top to bottom, sliding.
-__device__ __forceinline__ void sum_window(EliminateShared& shared, std::uint32_t middle) {
-  constexpr int kGroups = (kSumColumns + kWarp - 1) / kWarp;
-  constexpr int kParts = 2;
-  constexpr int kPartRows = kSumRows / kParts;
-  static_assert(kSumRows % kParts == 0 && kGroups * kParts <= kEliminateWarps);
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int x = warp % kGroups * kWarp + static_cast<int>(threadIdx.x) % kWarp;
-  if (warp >= kGroups * kParts || x >= kSumColumns) return;
-  const int first = warp / kGroups * kPartRows;
-  const std::uint32_t* words = shared.words + first * kWordColumns + x;
-  std::uint32_t* sums = shared.sums + first * kWordColumns + x;
+/// A of a current square, and its part of the slack.
+struct CurrentSquare {
+  std::uint32_t byte;
+  std::uint32_t slack;
+};
+
+__device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const SumScale& scale) {
+  const int most = (1 << scale.shift) - 1;
+  const int clamped = min(max(static_cast<int>(sum - scale.low), 0), (256 << scale.shift) - 1);
+  const int dropped = clamped & most;
+  return {static_cast<std::uint32_t>(clamped >> scale.shift), static_cast<std::uint32_t>(max(dropped, most - dropped))};
+}
+
+/// The samples x..x+7 of a window of words, or of one that has the two words side by side.
+__device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
+__device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
+
+/// Bytes A of kRows rows of a column of the window, top to bottom, sliding: a word has those of (x, y), (x + 4, y),
+/// (x, y + 4), (x + 4, y + 4).
+template <int kRows, typename Word>
+__device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sums, const SumScale& scale) {
+  static_assert(kRows % 4 == 0);
+  // Two sums in a word; what is taken of them ends up in bytes 1 and 3.
+  const std::uint32_t minus_low = (0x10000U - scale.low) % 0x10000U * 0x10001U;
+  const std::uint32_t most = ((256U << scale.shift) - 1) * 0x10001U;
+  const std::uint32_t up = 256U >> scale.shift;
   const auto across = [&](int row) {  // a row of both squares
-    return (__dp4a(words[row * kWordColumns + 4], 0x01010101U, 0U) << 16) +
-           __dp4a(words[row * kWordColumns], 0x01010101U, 0U);
+    const uint2 samples = eight_samples(words + row * kWordColumns);
+    return (add_samples(samples.y, 0) << 16) + add_samples(samples.x, 0);
   };
   std::uint32_t rows[4] = {across(0), across(1), across(2), 0};
   std::uint32_t sum = rows[0] + rows[1] + rows[2];
   std::uint32_t above[4];
 #pragma unroll
-  for (int y = 0; y < kPartRows + 4; ++y) {
-    rows[(y + 3) & 3] = across(y + 3);
-    sum += rows[(y + 3) & 3];
-    const std::uint32_t below = to_bytes(sum, middle);
-    sum -= rows[y & 3];
-    if (y >= 4) sums[(y - 4) * kWordColumns] = __byte_perm(above[y & 3], below, 0x6420);
-    above[y & 3] = below;
+  for (int y = 0; y < kRows + 4; ++y) {
+    std::uint32_t& row = rows[(y + 3) % 4];
+    const std::uint32_t next = across(y + 3);
+    sum = sum + next - row;
+    row = next;
+    const std::uint32_t below = __viaddmin_s16x2_relu(sum, minus_low, most) * up;
+    if (y >= 4) sums[(y - 4) * kWordColumns] = __byte_perm(above[y % 4], below, 0x7531);
+    above[y % 4] = below;
   }
 }
 
-/// The same of the current macroblocks, a square a thread.
-__device__ __forceinline__ void sum_current(EliminateShared& shared, std::uint32_t middle) {
-  const int thread = static_cast<int>(threadIdx.x);
-  constexpr int kSquares = kEliminateRows * kEliminateColumns * 4;
-  const int i = kEliminateThreads - 1 - thread;  // by the warps that sum_window() leaves idle
-  if (i >= kSquares) return;
-  const int across = i & 1;
-  const int down = i >> 1 & 1;
-  const int block = i >> 2;
-  const auto* words = reinterpret_cast<const std::uint32_t*>(shared.current) +
-                      (block / kEliminateColumns * kBlockSize + 4 * down) * 2 * kEliminateColumns +
-                      block % kEliminateColumns * 2 + across;
-  std::uint32_t sum = 0;
+/// Column of the lane's pair of candidates in the rows dy and dy + 1.
+[[nodiscard]] __device__ __forceinline__ unsigned pair_column(unsigned lane, unsigned dy) {
+  return (lane + 4 * dy) % kSquare;
+}
+
+/// Which candidates of a macroblock count: `width` columns from `left` on, `height` rows from `top` on.
+struct AllowedCandidates {
+  unsigned left;
+  unsigned top;
+  unsigned width;
+  unsigned height;
+
+  /// Those of `window`, for candidates that start at (low_x, low_y).
+  [[nodiscard]] static __device__ __forceinline__ AllowedCandidates of(const SearchWindow& window, int low_x,
+                                                                       int low_y) {
+    const int left = max(window.left - low_x, 0);
+    const int top = max(window.top - low_y, 0);
+    return {static_cast<unsigned>(left), static_cast<unsigned>(top),
+            static_cast<unsigned>(max(min(window.right - low_x, kSquare) - left, 0)),
+            static_cast<unsigned>(max(min(window.bottom - low_y, kSquare) - top, 0))};
+  }
+  [[nodiscard]] __device__ __forceinline__ bool all() const { return width == kSquare && height == kSquare; }
+  [[nodiscard]] __device__ __forceinline__ bool has_column(unsigned dx) const { return dx - left < width; }
+  [[nodiscard]] __device__ __forceinline__ bool has_row(unsigned dy) const { return dy - top < height; }
+
+  /// Bit dy: one of the lane's pair there counts.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t pairs(unsigned lane) const {
+    if (height == 0) return 0;
+    std::uint32_t columns = 0;  // which repeat every fourth pair
 #pragma unroll
-  for (int row = 0; row < 4; ++row) sum = __dp4a(words[row * 2 * kEliminateColumns], 0x01010101U, sum);
-  shared.current_sums[i] = static_cast<std::uint8_t>(to_bytes(sum, middle));
-}
-
-/// Where a macroblock's candidates of a pass start, and which of them count.
-struct Candidates {
-  int low_x;
-  int low_y;
-  SearchWindow window;
-  [[nodiscard]] __device__ bool all() const {
-    return window.left <= low_x && low_x + kSquare <= window.right && window.top <= low_y &&
-           low_y + kSquare <= window.bottom;
-  }
-  [[nodiscard]] __device__ bool has(int dx, int dy) const {
-    return low_x + dx >= window.left && low_x + dx < window.right && low_y + dy >= window.top &&
-           low_y + dy < window.bottom;
+    for (unsigned p = 0; p < 4; ++p) {
+      if (has_column(pair_column(lane, 2 * p))) columns |= 0x01010101U << (2 * p);
+    }
+    const std::uint32_t from_top = 0xFFFFFFFFU << (top & ~1U);
+    const std::uint32_t to_bottom = 0xFFFFFFFFU >> (kSquare - top - height);
+    return columns & from_top & to_bottom;
   }
 };
 
-[[nodiscard]] __device__ __forceinline__ int pair_column(int pair) {
-  return (static_cast<int>(threadIdx.x) + 8 * pair) % kSquare;
-}
-
 /// Smaller key of a pair: sad << 16 | where the candidate lies in the window, which orders as candidate_key() does.
-template <bool kAll>
-__device__ __forceinline__ std::uint32_t compare_pair(const std::uint32_t* words, const uint2 (&current)[kBlockSize],
-                                                      const Candidates& candidates, int pair) {
-  const int dx = pair_column(pair);
-  const int place = 2 * pair * kWordColumns + dx;
-  const std::uint32_t* from = words + place;
+/// `words` is the first candidate's.
+template <bool kAll, typename Word>
+__device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
+                                                      const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
+  const unsigned dx = pair_column(lane, dy);
+  const unsigned place = dy * kWordColumns + dx;
+  const Word* from = words + place;
   std::uint32_t upper = 0;
   std::uint32_t lower = 0;
 #pragma unroll
   for (int row = 0; row <= kBlockSize; ++row) {
-    const std::uint32_t left = from[row * kWordColumns];
-    const std::uint32_t right = from[row * kWordColumns + 4];
+    const uint2 samples = eight_samples(from + row * kWordColumns);
     if (row < kBlockSize) {
-      upper = absdiff4_add(left, current[row].x, upper);
-      upper = absdiff4_add(right, current[row].y, upper);
+      const uint4& two = current[row / 2];
+      upper = absdiff4_add(samples.x, row % 2 == 0 ? two.x : two.z, upper);
+      upper = absdiff4_add(samples.y, row % 2 == 0 ? two.y : two.w, upper);
     }
     if (row > 0) {
-      lower = absdiff4_add(left, current[row - 1].x, lower);
-      lower = absdiff4_add(right, current[row - 1].y, lower);
+      const uint4& two = current[(row - 1) / 2];
+      lower = absdiff4_add(samples.x, row % 2 != 0 ? two.x : two.z, lower);
+      lower = absdiff4_add(samples.y, row % 2 != 0 ? two.y : two.w, lower);
     }
   }
-  std::uint32_t upper_key = upper * 65536 + static_cast<std::uint32_t>(place);
-  std::uint32_t lower_key = lower * 65536 + static_cast<std::uint32_t>(place + kWordColumns);
+  std::uint32_t upper_key = upper * 65536 + place;
+  std::uint32_t lower_key = lower * 65536 + (place + kWordColumns);
   if constexpr (!kAll) {
-    if (!candidates.has(dx, 2 * pair)) upper_key = kNoCandidate;
-    if (!candidates.has(dx, 2 * pair + 1)) lower_key = kNoCandidate;
+    if (!allowed.has_column(dx) || !allowed.has_row(dy)) upper_key = kNoCandidate;
+    if (!allowed.has_column(dx) || !allowed.has_row(dy + 1)) lower_key = kNoCandidate;
   }
   return min(upper_key, lower_key);
 }
 
-/// Smallest key of a macroblock's candidates of a pass; those above the SAD `limit_sad` may be left out. `sums` and
-/// `words` are those of its first candidate.
-template <bool kAll>
-__device__ __forceinline__ std::uint32_t eliminate(const std::uint32_t* words, const std::uint32_t* sums,
-                                                   const uint2* current_rows, std::uint32_t current_sums,
-                                                   const Candidates& candidates, std::uint32_t known_sad, int hint) {
+/// The current macroblock as its search needs it.
+struct CurrentBlock {
+  const uint4* rows;     ///< two each
+  std::uint32_t bytes;   ///< A of its squares
+  std::uint32_t slacks;  ///< of each
+  int shift;
+};
+
+/// Smallest key of a macroblock's candidates; those above the SAD `known_sad` may be left out. `sums` and `words` are
+/// those of its first candidate.
+template <bool kAll, typename Word>
+__device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
+                                                   const CurrentBlock& block, const AllowedCandidates& allowed,
+                                                   std::uint32_t known_sad) {
   constexpr int kHalf = kPairs / 2;
-  // Smaller bound of each pair p, and of pair p + 8 above it.
+  const unsigned lane = threadIdx.x % kWarp;
+  const std::uint32_t* columns[4];  // which repeat every fourth pair
+#pragma unroll
+  for (unsigned p = 0; p < 4; ++p) columns[p] = sums + pair_column(lane, 2 * p);
+  // Smaller bound of each pair p, and of pair p + 8 above it; the smallest ones with their rows below them.
   std::uint32_t bounds[kHalf];
-  std::uint32_t smallest = 0xFFFFFFFFU;
+  std::uint32_t smallest = 0;
+  std::uint32_t marked[2];
+  std::uint32_t room = 64;
+  asm("" : "+r"(room));  // in a register: a product, not a shift, which would share the differences' pipe
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
-    const std::uint32_t* from = sums + pair_column(p) + 2 * p * kWordColumns;
+    const std::uint32_t* from = columns[p % 4] + 2 * p * kWordColumns;
     constexpr int kBelow = kPairs * kWordColumns;
     const std::uint32_t upper =
-        (absdiff4_add(from[kBelow], current_sums, 0) << 16) + absdiff4_add(from[0], current_sums, 0);
-    const std::uint32_t lower = (absdiff4_add(from[kBelow + kWordColumns], current_sums, 0) << 16) +
-                                absdiff4_add(from[kWordColumns], current_sums, 0);
+        (absdiff4_add(from[kBelow], block.bytes, 0) << 16) + absdiff4_add(from[0], block.bytes, 0);
+    const std::uint32_t lower = (absdiff4_add(from[kBelow + kWordColumns], block.bytes, 0) << 16) +
+                                absdiff4_add(from[kWordColumns], block.bytes, 0);
     bounds[p] = __vminu2(upper, lower);
-    smallest = __vminu2(smallest, bounds[p] * 64 + static_cast<std::uint32_t>((p + kHalf) << 16 | p));
+    marked[p % 2] = bounds[p] * room + static_cast<std::uint32_t>((2 * p + kPairs) << 16 | 2 * p);
+    if (p == 1) smallest = __vminu2(marked[0], marked[1]);
+    if (p % 2 != 0 && p > 1) smallest = __vimin3_u16x2(smallest, marked[0], marked[1]);
   }
-  uint2 current[kBlockSize];
+  uint4 current[kBlockSize / 2];
 #pragma unroll
-  for (int row = 0; row < kBlockSize; ++row) current[row] = current_rows[row * kEliminateColumns];
+  for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
 
-  // Each lane compares its most promising pair, and one of them what the macroblock above found.
-  int pair = static_cast<int>(min(smallest & 0xFFFFU, smallest >> 16) & 15U);
-  const int hint_pair = hint >> 9 & 15;
-  if (pair_column(hint_pair) == (hint & 31)) pair = hint_pair;
-  std::uint32_t best = warp_min(compare_pair<kAll>(words, current, candidates, pair));
+  // Each lane compares its most promising pair.
+  const unsigned first = min(smallest & 0xFFFFU, smallest >> 16) % kSquare;
+  std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
 
-  const std::uint32_t limit = (min(best >> 16, known_sad) + 28) >> 3;
+  std::uint32_t limit = add_samples(block.slacks, min(best >> 16, known_sad)) >> block.shift;
+  if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound; there may be no candidate yet
   const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
-  std::uint32_t left = 0;
+  std::uint32_t left = 0;  // bit dy: the lane's pair there
 #pragma unroll
-  for (int p = 0; p < kHalf; ++p) left = left >> 1 | ((limits - bounds[p]) & 0x80008000U);
-  left = __byte_perm(left, 0, 0x4431) & ~(1U << pair);  // a bit a pair
-  if constexpr (!kAll) {
-#pragma unroll 1
-    for (int p = 0; p < kPairs; ++p) {
-      const int dx = pair_column(p);
-      if (!candidates.has(dx, 2 * p) && !candidates.has(dx, 2 * p + 1)) left &= ~(1U << p);
-    }
+  for (int p = 0; p < 4; ++p) {
+    std::uint32_t signs;  // of pairs p, p + 4, p + 8, p + 12, a byte each
+    asm("prmt.b32 %0, %1, %2, 0xFBD9;" : "=r"(signs) : "r"(limits - bounds[p]), "r"(limits - bounds[p + 4]));
+    left |= signs & (0x01010101U << (2 * p));
   }
+  left &= ~(1U << first);
+  if constexpr (!kAll) left &= allowed.pairs(lane);
   while (left != 0) {
-    const int next = 31 - __clz(static_cast<int>(left));
-    left ^= 1U << next;
-    best = min(best, compare_pair<kAll>(words, current, candidates, next));
+    const auto dy = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
+    left ^= 1U << dy;
+    best = min(best, compare_pair<kAll>(words, current, allowed, lane, dy));
   }
   __syncwarp();
   return warp_min(best);
-}
-
-__device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const EliminateJob& job, int tile) {
-  const int tile_row = tile / job.tile_columns;
-  const int tile_column = tile - tile_row * job.tile_columns;
-  const int x = tile_column * kEliminateColumns * kBlockSize;
-  const int y = tile_row * kEliminateRows * kBlockSize;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int tile_x = warp % kEliminateColumns;
-  const int column = tile_column * kEliminateColumns + tile_x;
-  const int columns = job.job.width / kBlockSize;
-  const int first_row = warp / kEliminateColumns * kEliminateRowsAWarp;
-  const int last_row = min(job.job.height / kBlockSize - tile_row * kEliminateRows, first_row + kEliminateRowsAWarp);
-  // Squares of candidates start at multiples of 8, as words do.
-  const int range = job.job.range;
-  const int start = -((range + 7) / 8 * 8);
-  std::uint32_t middle = 0;
-  bool first = true;
-  for (int first_dy = start; first_dy < range || first; first_dy += kSquare) {
-    for (int first_dx = start; first_dx < range || first; first_dx += kSquare) {
-      if (first) {
-        load_current_tile(shared, job, x, y);
-        if (threadIdx.x < kEliminateRows * kEliminateColumns) shared.best[threadIdx.x] = kNoCandidate;
-      } else {
-        __syncthreads();
-      }
-      load_words(shared, job, x + first_dx, y + first_dy);
-      __syncthreads();
-      if (first) {
-        middle = middle_of(shared);
-        sum_current(shared, middle);
-      }
-      first = false;
-      sum_window(shared, middle);
-      __syncthreads();
-      if (column >= columns) continue;
-      int hint = -first_dy << 8 | (-first_dx & 31);
-#pragma unroll 1
-      for (int r = first_row; r < last_row; ++r) {
-        const int row = tile_row * kEliminateRows + r;
-        const Candidates candidates{column * kBlockSize + first_dx, row * kBlockSize + first_dy,
-                                    search_window(column, row, job.job.width, job.job.height, range)};
-        const int offset = r * kBlockSize * kWordColumns + tile_x * kBlockSize;
-        const int block = r * kEliminateColumns + tile_x;
-        const uint2* current = shared.current + r * kBlockSize * kEliminateColumns + tile_x;
-        const std::uint32_t current_sums = reinterpret_cast<const std::uint32_t*>(shared.current_sums)[block];
-        const std::uint32_t before = shared.best[block];
-        const std::uint32_t key = candidates.all()
-                                      ? eliminate<true>(shared.words + offset, shared.sums + offset, current,
-                                                        current_sums, candidates, before >> 16, hint)
-                                      : eliminate<false>(shared.words + offset, shared.sums + offset, current,
-                                                         current_sums, candidates, before >> 16, hint);
-        if (key == kNoCandidate) continue;
-        const auto place = static_cast<int>(key & 0xFFFFU);
-        const int dy = place / kWordColumns;
-        const int dx = place % kWordColumns;
-        hint = dy << 8 | dx;
-        const std::uint32_t best =
-            key >> 16 << 16 | static_cast<std::uint32_t>((first_dy + dy + 128) << 8 | (first_dx + dx + 128));
-        __syncwarp();
-        if (lane == 0) shared.best[block] = min(before, best);
-      }
-    }
-  }
-  if (column >= columns) return;
-  __syncwarp();
-  if (first_row + lane >= last_row) return;
-  const int row = tile_row * kEliminateRows + first_row + lane;
-  // sad << 16 | (dy + 128) << 8 | (dx + 128) orders as candidate_key() does.
-  const std::uint32_t key = shared.best[(first_row + lane) * kEliminateColumns + tile_x];
-  if (key == kNoCandidate) {
-    store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));
-  } else {
-    store_motion(job.job, column, row, static_cast<int>(key & 0xFFU) - 128, static_cast<int>(key >> 8 & 0xFFU) - 128,
-                 key >> 16);
-  }
 }
 
 #endif

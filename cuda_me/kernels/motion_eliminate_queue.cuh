@@ -1,0 +1,350 @@
+#pragma once
+
+// Elimination with Hopper's bulk tensor copies, for a range of 16: one block of threads stays on each multiprocessor
+// and has every gridDim-th tile.
+//
+// All that is to be done with its tiles is one queue of items, which the warps take one after another: first the words
+// of a tile's window (eight rows an item) and what is needed of its current macroblocks, then the bytes A (a group of
+// columns, half the rows), then the search, a macroblock an item. A tile's items are made while the tile before the
+// last one is searched; an item waits for those it needs, and they are always before it in the queue. So no warp is
+// ever kept for one kind of work, the first tile is made by all of them, and a macroblock that takes long holds up
+// nobody.
+
+#include "cuda_me/kernels/bulk_copy.cuh"
+#include "cuda_me/kernels/motion_eliminate.cuh"
+
+namespace c63::cuda {
+
+inline constexpr int kEliminateRange = kSquare / 2;
+inline constexpr int kQueueWarps = 32;
+inline constexpr int kQueueThreads = kQueueWarps * kWarp;
+inline constexpr unsigned kTileBoxes = 2;  ///< tiles that have come or are on their way
+inline constexpr unsigned kTileSlots = 3;  ///< tiles made or searched
+inline constexpr unsigned kTilesAhead = 2;
+
+/// The box of a window, and what it holds; a row more than needed.
+inline constexpr int kBoxColumns = kWordColumns + 4;
+inline constexpr int kBoxRows = kWordRows + 1;
+inline constexpr int kTileBytes = kBoxRows * kBoxColumns + kBlockSamples * kEliminateBlocks;
+
+/// Items of a tile, in the order of the queue.
+inline constexpr unsigned kWordItems = kBoxRows / 8;
+inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< first the current macroblocks
+inline constexpr unsigned kSumParts = 2;
+inline constexpr unsigned kSumItems = kSumGroups * kSumParts;
+inline constexpr unsigned kMakeItems = kBoxItems + kSumItems;
+inline constexpr unsigned kSearchItems = kEliminateBlocks;
+
+/// A job with its planes as the hardware is told of them: boxes of the right size, coordinates in samples.
+struct alignas(128) QueueJob {
+  CUtensorMap reference;
+  CUtensorMap current;
+  MotionJob job;
+  std::uint32_t tile_columns = 0;
+  std::uint32_t first_tile = 0;  ///< of this job in the batch
+};
+
+struct QueueBatch {
+  std::array<QueueJob, kBatchJobs> jobs;
+  std::uint32_t count = 0;
+  std::uint32_t tiles = 0;
+};
+
+/// A tile as it comes.
+struct TileBox {
+  alignas(128) std::uint8_t window[kBoxRows * kBoxColumns];
+  alignas(128) uint2 current[kBlockSize * kEliminateBlocks];  ///< row by row
+};
+
+/// A tile of a batch: its job, and where it lies.
+struct TilePlace {
+  std::uint32_t which;
+  int column;
+  int row;
+};
+
+/// A tile as it is searched.
+struct TileSlot {
+  alignas(128) uint2 words[kBoxRows * kWordColumns];  ///< the samples x..x+7
+  alignas(16) std::uint32_t sums[kSumRows * kWordColumns];
+  uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< macroblock by macroblock, two rows each
+  uint4 squares[kEliminateBlocks];                   ///< A; slacks; shift; whether all candidates count
+  std::uint32_t best[kEliminateBlocks];              ///< keys
+  SumScale scale;
+  TilePlace place;
+};
+
+struct QueueShared {
+  std::array<TileBox, kTileBoxes> boxes;
+  std::array<TileSlot, kTileSlots> slots;
+  std::array<std::uint64_t, kTileBoxes> arrived;   ///< a box has come
+  std::array<std::uint64_t, kTileSlots> expanded;  ///< and all is taken of it
+  std::array<std::uint64_t, kTileSlots> full;      ///< a slot is made
+  std::array<std::uint64_t, kTileSlots> searched;
+  std::uint32_t next;  ///< item that no warp has taken yet
+};
+
+#if __CUDA_ARCH__ >= 900
+
+/// A turn is one of a block's tiles, counted from 0.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t queue_tile(std::uint32_t turn) {
+  return blockIdx.x + turn * gridDim.x;
+}
+
+[[nodiscard]] __device__ __forceinline__ TilePlace place_queue_tile(const QueueBatch& batch, std::uint32_t tile) {
+  std::uint32_t which = 0;
+  while (which + 1 < batch.count && tile >= batch.jobs[which + 1].first_tile) ++which;
+  const QueueJob& job = batch.jobs[which];
+  const std::uint32_t index = tile - job.first_tile;
+  const std::uint32_t row = index / job.tile_columns;
+  return {which, static_cast<int>(index - row * job.tile_columns), static_cast<int>(row)};
+}
+
+/// Starts the copies of a tile; by one thread.
+__device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t turn) {
+  if (queue_tile(turn) >= batch.tiles) return;
+  const TilePlace place = place_queue_tile(batch, queue_tile(turn));
+  const QueueJob& job = batch.jobs[place.which];
+  TileBox& box = shared.boxes[turn % kTileBoxes];
+  std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
+  arrive_and_expect(arrived, kTileBytes);
+  const int x = place.column * kBlockSize * kEliminateColumns;
+  const int y = place.row * kBlockSize * kEliminateRows;
+  copy_box(box.window, job.reference, x - kEliminateRange, y - kEliminateRange, arrived);
+  copy_box(box.current, job.current, x, y, arrived);
+}
+
+/// Eight rows of words: a lane writes two samples' at a time, and three turns of a warp are two rows.
+__device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, unsigned item) {
+  constexpr unsigned kWritesARow = kBoxColumns / 2;  // the last two of which are none
+  constexpr unsigned kWordsARow = kBoxColumns / 4;
+  static_assert(3 * kWarp == 2 * kWritesARow);
+  const auto* window = reinterpret_cast<const std::uint32_t*>(box.window) + item * 8 * kWordsARow;
+  auto* words = reinterpret_cast<uint4*>(slot.words) + item * 8 * (kWordColumns / 2);
+#pragma unroll
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    const unsigned i = turn * kWarp + threadIdx.x % kWarp;
+    const unsigned row = i / kWritesARow;
+    const unsigned column = i % kWritesARow;
+    if (column >= kWordColumns / 2) continue;
+    const std::uint32_t* from = window + row * kWordsARow + column / 2;
+    uint4* to = words + row * (kWordColumns / 2) + column;
+    const unsigned shift = column % 2 * 16;
+#pragma unroll
+    for (unsigned step = 0; step < 8; step += 2) {
+      const std::uint32_t low = from[step * kWordsARow];
+      const std::uint32_t middle = from[step * kWordsARow + 1];
+      const std::uint32_t high = from[step * kWordsARow + 2];
+      to[step * (kWordColumns / 2)] = {__funnelshift_r(low, middle, shift), __funnelshift_r(middle, high, shift),
+                                       __funnelshift_r(low, middle, shift + 8),
+                                       __funnelshift_r(middle, high, shift + 8)};
+    }
+  }
+}
+
+/// The current macroblocks, a lane each, and the scale of all sums.
+__device__ __forceinline__ void make_current(TileSlot& slot, const TileBox& box, const QueueBatch& batch,
+                                             const TilePlace& place) {
+  static_assert(kEliminateBlocks == kWarp);
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const int tile_x = lane % kEliminateColumns;
+  const int tile_y = lane / kEliminateColumns;
+  const uint2* rows = box.current + tile_y * kBlockSize * kEliminateColumns + tile_x;
+  std::uint32_t sums[4] = {};
+#pragma unroll
+  for (int row = 0; row < kBlockSize; row += 2) {
+    const uint2 upper = rows[row * kEliminateColumns];
+    const uint2 lower = rows[(row + 1) * kEliminateColumns];
+    slot.current[lane * (kBlockSize / 2) + row / 2] = {upper.x, upper.y, lower.x, lower.y};
+    std::uint32_t* two = sums + row / 4 * 2;
+    two[0] = add_samples(lower.x, add_samples(upper.x, two[0]));
+    two[1] = add_samples(lower.y, add_samples(upper.y, two[1]));
+  }
+  std::uint32_t total = 0;
+  std::uint32_t squares = 0;
+#pragma unroll
+  for (const std::uint32_t sum : sums) {
+    total += sum;
+    squares += sum * sum;
+  }
+  const SumScale scale = scale_for(warp_sum(total) / (4 * kWarp), warp_sum(squares) / (4 * kWarp));
+  uint4 block{0, 0, static_cast<std::uint32_t>(scale.shift), 0};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const CurrentSquare square = current_square(sums[i], scale);
+    block.x |= square.byte << 8 * i;
+    block.y |= square.slack << 8 * i;
+  }
+  const MotionJob& job = batch.jobs[place.which].job;
+  const int x = (place.column * kEliminateColumns + tile_x) * kBlockSize;
+  const int y = (place.row * kEliminateRows + tile_y) * kBlockSize;
+  const bool all = x >= kEliminateRange && y >= kEliminateRange && x + kEliminateRange + kBlockSize <= job.width &&
+                   y + kEliminateRange + kBlockSize <= job.height;
+  block.w = all ? 1 : 0;
+  slot.squares[lane] = block;
+  if (lane != 0) return;
+  slot.scale = scale;
+  slot.place = place;
+}
+
+__device__ __forceinline__ void make_sums(TileSlot& slot, unsigned item) {
+  constexpr unsigned kPartRows = kSumRows / kSumParts;
+  const unsigned x = item % kSumGroups * kWarp + threadIdx.x % kWarp;
+  if (x >= kSumColumns) return;
+  const unsigned first = item / kSumGroups * kPartRows * kWordColumns + x;
+  sum_column<kPartRows>(slot.words + first, slot.sums + first, slot.scale);
+}
+
+__device__ __forceinline__ void search_block(TileSlot& slot, const QueueBatch& batch, unsigned index) {
+  const unsigned tile_x = index % kEliminateColumns;
+  const unsigned tile_y = index / kEliminateColumns;
+  const unsigned offset = (tile_y * kWordColumns + tile_x) * kBlockSize;
+  const uint2* words = slot.words + offset;
+  const std::uint32_t* sums = slot.sums + offset;
+  const uint4 squares = slot.squares[index];
+  const CurrentBlock block{slot.current + index * (kBlockSize / 2), squares.x, squares.y, static_cast<int>(squares.z)};
+  constexpr std::uint32_t kNothingKnown = 0xFFFFU;
+  std::uint32_t key;
+  if (squares.w != 0) {
+    key = eliminate<true>(words, sums, block, {}, kNothingKnown);
+  } else {
+    const MotionJob& job = batch.jobs[slot.place.which].job;
+    const int column = slot.place.column * kEliminateColumns + static_cast<int>(tile_x);
+    const int row = slot.place.row * kEliminateRows + static_cast<int>(tile_y);
+    const AllowedCandidates allowed =
+        AllowedCandidates::of(search_window(column, row, job.width, job.height, kEliminateRange),
+                              column * kBlockSize - kEliminateRange, row * kBlockSize - kEliminateRange);
+    key = eliminate<false>(words, sums, block, allowed, kNothingKnown);
+  }
+  if (threadIdx.x % kWarp == 0) slot.best[index] = key;
+}
+
+/// Writes what was found of a tile, a lane a macroblock.
+__device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatch& batch) {
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const MotionJob& job = batch.jobs[slot.place.which].job;
+  const int column = slot.place.column * kEliminateColumns + lane % kEliminateColumns;
+  const int row = slot.place.row * kEliminateRows + lane / kEliminateColumns;
+  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return;
+  const std::uint32_t key = slot.best[lane];
+  if (key == kNoCandidate) {
+    store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
+    return;
+  }
+  const auto place = static_cast<int>(key & 0xFFFFU);
+  store_motion(job, column, row, place % kWordColumns - kEliminateRange, place / kWordColumns - kEliminateRange,
+               key >> 16);
+}
+
+/// An item of a tile; those that make it are below kMakeItems.
+struct QueueItem {
+  std::uint32_t turn;
+  std::uint32_t item;
+};
+
+/// The queue begins with the making of kTilesAhead tiles. Then, for each tile: a half of its search, the first items of
+/// the tile ahead, the other half, and the rest of those.
+[[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
+  static_assert(kTilesAhead == 2);
+  constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
+  constexpr std::uint32_t kHalf = kSearchItems / 2;
+  if (next < kTilesAhead * kMakeItems) {
+    const std::uint32_t turn = next >= kMakeItems ? 1 : 0;
+    return {turn, next - turn * kMakeItems};
+  }
+  next -= kTilesAhead * kMakeItems;
+  const std::uint32_t turn = next / kPeriod;
+  const std::uint32_t i = next - turn * kPeriod;
+  if (i - kHalf < kBoxItems) return {turn + kTilesAhead, i - kHalf};
+  if (i >= kSearchItems + kBoxItems) return {turn + kTilesAhead, i - kSearchItems};
+  return {turn, kMakeItems + i - (i < kHalf ? 0 : kBoxItems)};
+}
+
+/// Takes the next item; by a warp. An increment with a limit is one that the compiler does not gather over lanes.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t take_item(QueueShared& shared) {
+  std::uint32_t next = 0;
+  if (threadIdx.x % kWarp == 0) {
+    asm volatile("atom.shared.inc.u32 %0, [%1], 0xFFFFFFFF;"
+                 : "=r"(next)
+                 : "r"(shared_address(&shared.next))
+                 : "memory");
+  }
+  return __shfl_sync(0xFFFFFFFFU, next, 0);
+}
+
+__device__ __forceinline__ void do_item(QueueShared& shared, const QueueBatch& batch, const QueueItem& what) {
+  const std::uint32_t turn = what.turn;
+  const std::uint32_t round = turn / kTileSlots;
+  const std::uint32_t s = turn - round * kTileSlots;
+  TileSlot& slot = shared.slots[s];
+  if (what.item >= kMakeItems) {
+    wait_for(shared.full[s], round & 1U);
+    search_block(slot, batch, what.item - kMakeItems);
+    arrive(shared.searched[s]);
+  } else if (what.item < kBoxItems) {
+    const TileBox& box = shared.boxes[turn % kTileBoxes];
+    const std::uint64_t& arrived = shared.arrived[turn % kTileBoxes];
+    if (round > 0) wait_for(shared.searched[s], (round - 1) & 1U);
+    if (what.item == 0) {
+      if (round > 0) store_tile(slot, batch);
+      __syncwarp();
+      wait_for(arrived, turn / kTileBoxes & 1U);
+      make_current(slot, box, batch, place_queue_tile(batch, queue_tile(turn)));
+    } else {
+      wait_for(arrived, turn / kTileBoxes & 1U);
+      make_words(slot, box, what.item - 1);
+    }
+    arrive(shared.expanded[s]);
+  } else {
+    wait_for(shared.expanded[s], round & 1U);
+    if (what.item == kBoxItems && threadIdx.x % kWarp == 0) fetch_queue_tile(shared, batch, turn + kTileBoxes);
+    make_sums(slot, what.item - kBoxItems);
+    arrive(shared.full[s]);
+  }
+}
+
+__device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& batch) {
+  std::uint32_t turns = batch.tiles / gridDim.x;
+  if (queue_tile(turns) < batch.tiles) ++turns;
+  const std::uint32_t items = kTilesAhead * kMakeItems + (kMakeItems + kSearchItems) * turns;
+#pragma unroll 1
+  for (;;) {
+    const std::uint32_t next = take_item(shared);
+    if (next >= items) {  // the last tiles are stored by those who are done first
+      const std::uint32_t back = next - items;
+      if (back >= kTileSlots || back >= turns) return;
+      const std::uint32_t turn = turns - 1 - back;
+      const std::uint32_t s = turn % kTileSlots;
+      wait_for(shared.searched[s], turn / kTileSlots & 1U);
+      store_tile(shared.slots[s], batch);
+      return;
+    }
+    const QueueItem what = queue_item(next);
+    if (what.turn < turns) do_item(shared, batch, what);
+  }
+}
+
+/// All of the above by architectures that have such copies.
+__device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
+  // The next kernel may be put in place as multiprocessors run out of work; what came before may still be at it.
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  if (threadIdx.x == 0) {
+    shared.next = 0;
+    for (std::uint64_t& barrier : shared.arrived) make_ready(barrier, 1);
+    for (std::uint64_t& barrier : shared.expanded) make_ready(barrier, kBoxItems * kWarp);
+    for (std::uint64_t& barrier : shared.full) make_ready(barrier, kSumItems * kWarp);
+    for (std::uint64_t& barrier : shared.searched) make_ready(barrier, kSearchItems * kWarp);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  if (threadIdx.x == 0) {
+#pragma unroll 1
+    for (std::uint32_t turn = 0; turn < kTileBoxes; ++turn) fetch_queue_tile(shared, batch, turn);
+  }
+  __syncthreads();
+  work_off(shared, batch);
+}
+
+#endif
+
+}  // namespace c63::cuda

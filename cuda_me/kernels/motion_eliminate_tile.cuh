@@ -1,0 +1,235 @@
+#pragma once
+
+// Elimination for every range, plane and architecture: a block of threads takes a tile, a warp a column of four
+// macroblocks. Ranges above 16 take several passes.
+
+#include "cuda_me/kernels/motion_eliminate.cuh"
+
+namespace c63::cuda {
+
+inline constexpr int kEliminateWarps = kEliminateColumns;
+inline constexpr int kEliminateThreads = kEliminateWarps * kWarp;
+inline constexpr int kEliminateResident = 3;  ///< blocks of threads that a multiprocessor is to hold
+
+struct EliminateJob {
+  MotionJob job;
+  int tile_columns = 0;
+  int first_tile = 0;  ///< of this job in the grid
+  bool words = false;  ///< both planes can be read four samples at a time
+};
+
+struct EliminateBatch {
+  std::array<EliminateJob, kBatchJobs> jobs;
+  int count;
+};
+
+#if defined(__CUDACC__)
+
+struct alignas(16) EliminateShared {
+  std::uint32_t words[kWordRows * kWordColumns];     ///< the samples x..x+3
+  std::uint32_t sums[kSumRows * kWordColumns];       ///< bytes A
+  uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< macroblock by macroblock, two rows each
+  std::uint8_t current_sums[kEliminateBlocks * 4];   ///< A of the current squares
+  std::uint8_t slacks[kEliminateBlocks * 4];         ///< of the same
+  std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the passes before
+};
+
+__device__ __noinline__ std::uint32_t gather_bytes(const std::uint8_t* p) {
+  return p[0] | p[1] << 8 | p[2] << 16 | static_cast<std::uint32_t>(p[3]) << 24;
+}
+
+/// Four samples, 0 outside the plane; x is a multiple of 4, and so is the width.
+__device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, std::ptrdiff_t pitch, int width,
+                                                    int height, int x, int y, bool words) {
+  if (static_cast<unsigned>(x) >= static_cast<unsigned>(width) ||
+      static_cast<unsigned>(y) >= static_cast<unsigned>(height)) {
+    return 0;
+  }
+  const std::uint8_t* p = plane + y * pitch + x;
+  if (words) return *reinterpret_cast<const std::uint32_t*>(p);
+  return gather_bytes(p);
+}
+
+/// A warp a row: a lane reads four samples, the next lane has the four after them.
+__device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  constexpr int kTurns = (kWordRows + kEliminateWarps - 1) / kEliminateWarps;
+  std::uint32_t loaded[kTurns];
+  const MotionJob& plane = job.job;
+  if (job.words && x >= 0 && y >= 0 && x + 4 * kWarp <= plane.width && y + kTurns * kEliminateWarps <= plane.height) {
+    const std::uint8_t* from = plane.reference + (y + warp) * plane.reference_pitch + x + 4 * lane;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      loaded[turn] = *reinterpret_cast<const std::uint32_t*>(from);
+      from += kEliminateWarps * plane.reference_pitch;
+    }
+  } else {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      loaded[turn] = plane_word(plane.reference, plane.reference_pitch, plane.width, plane.height, x + 4 * lane,
+                                y + turn * kEliminateWarps + warp, job.words);
+    }
+  }
+  auto* to = reinterpret_cast<uint4*>(shared.words) + warp * (kWordColumns / 4) + lane;
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const std::uint32_t low = loaded[turn];
+    const std::uint32_t high = __shfl_down_sync(0xFFFFFFFFU, low, 1);
+    if (lane < kWordColumns / 4 && turn * kEliminateWarps + warp < kWordRows) {
+      to[turn * kEliminateWarps * (kWordColumns / 4)] = {
+          low, __funnelshift_r(low, high, 8), __funnelshift_r(low, high, 16), __funnelshift_r(low, high, 24)};
+    }
+  }
+}
+
+__device__ __forceinline__ void load_current_tile(EliminateShared& shared, const EliminateJob& job, int x, int y) {
+  constexpr int kWordsARow = 2 * kEliminateColumns;
+  constexpr int kWordsABlock = kBlockSamples / 4;
+  constexpr int kRowsATurn = kEliminateThreads / kWordsARow;
+  static_assert(kRowsATurn % kBlockSize == 0);
+  constexpr int kTurns = kBlockSize * kEliminateRows / kRowsATurn;
+  constexpr int kStep = kRowsATurn / kBlockSize * kEliminateColumns * kWordsABlock;
+  const MotionJob& plane = job.job;
+  const int column = static_cast<int>(threadIdx.x) % kWordsARow;
+  const int row = static_cast<int>(threadIdx.x) / kWordsARow;
+  auto* to = reinterpret_cast<std::uint32_t*>(shared.current) +
+             (row / kBlockSize * kEliminateColumns + column / 2) * kWordsABlock + row % kBlockSize * 2 + column % 2;
+  if (job.words && x + kBlockSize * kEliminateColumns <= plane.width &&
+      y + kBlockSize * kEliminateRows <= plane.height) {
+    const std::uint8_t* from = plane.current + (y + row) * plane.current_pitch + x + 4 * column;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      to[turn * kStep] = *reinterpret_cast<const std::uint32_t*>(from);
+      from += kRowsATurn * plane.current_pitch;
+    }
+  } else {
+#pragma unroll 1
+    for (int turn = 0; turn < kTurns; ++turn) {
+      to[turn * kStep] = plane_word(plane.current, plane.current_pitch, plane.width, plane.height, x + 4 * column,
+                                    y + turn * kRowsATurn + row, job.words);
+    }
+  }
+}
+
+/// Sum of a square of the current macroblocks; across and down are 0 or 1.
+__device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shared, int block, int across, int down) {
+  const auto* words =
+      reinterpret_cast<const std::uint32_t*>(shared.current) + block * (kBlockSamples / 4) + 8 * down + across;
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int row = 0; row < 4; ++row) sum = add_samples(words[2 * row], sum);
+  return sum;
+}
+
+/// From a square of each macroblock; every warp finds the same.
+__device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared) {
+  static_assert(kEliminateBlocks == kWarp);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const std::uint32_t sum = current_sum(shared, lane, lane & 1, lane >> 3 & 1);
+  return scale_for(warp_sum(sum) / kWarp, warp_sum(sum * sum) / kWarp);
+}
+
+/// Bytes A of the window: two warps a group of columns.
+__device__ __forceinline__ void sum_window(EliminateShared& shared, const SumScale& scale) {
+  constexpr int kParts = 2;
+  constexpr int kPartRows = kSumRows / kParts;
+  static_assert(kSumRows % kParts == 0 && kSumGroups * kParts <= kEliminateWarps);
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int x = warp % kSumGroups * kWarp + static_cast<int>(threadIdx.x) % kWarp;
+  if (warp >= kSumGroups * kParts || x >= kSumColumns) return;
+  const int first = warp / kSumGroups * kPartRows * kWordColumns + x;
+  sum_column<kPartRows>(shared.words + first, shared.sums + first, scale);
+}
+
+/// The same of the current macroblocks, by the warps that sum_window() leaves idle.
+__device__ __forceinline__ void sum_current(EliminateShared& shared, const SumScale& scale) {
+  constexpr int kThreads = 2 * kWarp;
+  const int thread = static_cast<int>(threadIdx.x) - (kEliminateThreads - kThreads);
+  if (thread < 0) return;
+#pragma unroll
+  for (int i = thread; i < kEliminateBlocks * 4; i += kThreads) {
+    const CurrentSquare square = current_square(current_sum(shared, i / 4, i & 1, i >> 1 & 1), scale);
+    shared.current_sums[i] = static_cast<std::uint8_t>(square.byte);
+    shared.slacks[i] = static_cast<std::uint8_t>(square.slack);
+  }
+}
+
+__device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const EliminateJob& job, int tile) {
+  const int tile_row = tile / job.tile_columns;
+  const int tile_column = tile - tile_row * job.tile_columns;
+  const int x = tile_column * kEliminateColumns * kBlockSize;
+  const int y = tile_row * kEliminateRows * kBlockSize;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int tile_x = warp;
+  const int column = tile_column * kEliminateColumns + tile_x;
+  const int columns = job.job.width / kBlockSize;
+  const int rows = min(job.job.height / kBlockSize - tile_row * kEliminateRows, kEliminateRows);
+  // Squares of candidates start at multiples of 8, as words do.
+  const int range = job.job.range;
+  const int start = -((range + 7) / 8 * 8);
+  SumScale scale{};
+  bool first = true;
+  for (int first_dy = start; first_dy < range || first; first_dy += kSquare) {
+    for (int first_dx = start; first_dx < range || first; first_dx += kSquare) {
+      if (first) {
+        load_current_tile(shared, job, x, y);
+        if (threadIdx.x < kEliminateBlocks) shared.best[threadIdx.x] = kNoCandidate;
+      } else {
+        __syncthreads();
+      }
+      load_words(shared, job, x + first_dx, y + first_dy);
+      __syncthreads();
+      if (first) {
+        scale = scale_of_tile(shared);
+        sum_current(shared, scale);
+      }
+      first = false;
+      sum_window(shared, scale);
+      __syncthreads();
+      if (column >= columns) continue;
+#pragma unroll 1
+      for (int r = 0; r < rows; ++r) {
+        const int row = tile_row * kEliminateRows + r;
+        const AllowedCandidates allowed =
+            AllowedCandidates::of(search_window(column, row, job.job.width, job.job.height, range),
+                                  column * kBlockSize + first_dx, row * kBlockSize + first_dy);
+        const int offset = r * kBlockSize * kWordColumns + tile_x * kBlockSize;
+        const int block = r * kEliminateColumns + tile_x;
+        const CurrentBlock current{shared.current + block * (kBlockSize / 2),
+                                   reinterpret_cast<const std::uint32_t*>(shared.current_sums)[block],
+                                   reinterpret_cast<const std::uint32_t*>(shared.slacks)[block], scale.shift};
+        const std::uint32_t before = shared.best[block];
+        const std::uint32_t* words = shared.words + offset;
+        const std::uint32_t* sums = shared.sums + offset;
+        const std::uint32_t key = allowed.all() ? eliminate<true>(words, sums, current, allowed, before >> 16)
+                                                : eliminate<false>(words, sums, current, allowed, before >> 16);
+        if (key == kNoCandidate) continue;
+        const auto place = static_cast<int>(key & 0xFFFFU);
+        const int dy = place / kWordColumns;
+        const int dx = place % kWordColumns;
+        const std::uint32_t best =
+            key >> 16 << 16 | static_cast<std::uint32_t>((first_dy + dy + 128) << 8 | (first_dx + dx + 128));
+        __syncwarp();
+        if (lane == 0) shared.best[block] = min(before, best);
+      }
+    }
+  }
+  if (column >= columns) return;
+  __syncwarp();
+  if (lane >= rows) return;
+  const int row = tile_row * kEliminateRows + lane;
+  // sad << 16 | (dy + 128) << 8 | (dx + 128) orders as candidate_key() does.
+  const std::uint32_t key = shared.best[lane * kEliminateColumns + tile_x];
+  if (key == kNoCandidate) {
+    store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));
+  } else {
+    store_motion(job.job, column, row, static_cast<int>(key & 0xFFU) - 128, static_cast<int>(key >> 8 & 0xFFU) - 128,
+                 key >> 16);
+  }
+}
+
+#endif
+
+}  // namespace c63::cuda
