@@ -24,7 +24,7 @@ constexpr int kTileOctets = kTileColumns / kOctet;
 constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile is a byte
 constexpr int kStarts = 4;     ///< octets searched at the same time
 
-/// Part of a window: at most kTileColumns x kTileRows candidates, and no narrower than an octet.
+/// Part of a window: at most kTileColumns x kTileRows candidates, in rows of whole octets.
 struct Tile {
   int left = 0;
   int top = 0;
@@ -136,10 +136,6 @@ struct Quarters {
   return {at.x + static_cast<int>(place % kOctet), at.y, static_cast<std::uint32_t>(sad)};
 }
 
-int octet_column(const Tile& tile, int octet) {
-  return std::min(octet % kTileOctets * kOctet, tile.columns - kOctet);  // the last one may overlap the one before
-}
-
 /// Lists the octets of a tile that have a candidate left, in raster order; returns how many they are.
 [[gnu::always_inline]] inline int list_octets(const BlockSearch& search, const SumsView& view, const Tile& tile,
                                               const BestCandidate& best, std::uint8_t* octets) {
@@ -149,29 +145,29 @@ int octet_column(const Tile& tile, int octet) {
   // What is below of one row is above of the fourth from it. Rows beyond the tile are tested, and not counted.
   SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
                      SumRow(sums + 3 * view.pitch)};
-  std::uint64_t left[kTileRows / 16] = {};  // a bit for each octet
-  for (int row = 0; row < tile.rows; row += 4) {
-    // Before the best candidate known, one that is as good would win.
-    const __m512i limit = all(static_cast<int>(best.sad) + (tile.top + row <= best.y ? 1 : 0));
-    sums += 4 * view.pitch;
-    __mmask32 kept[4];
-    unroll<4>([&](auto i) __attribute__((always_inline)) {
-      const SumRow below(sums + i * view.pitch);
-      const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
-                                             below.difference(quarters.bottom_left, quarters.bottom_right));
-      kept[i] = _mm512_mask_cmplt_epu16_mask(valid, bound, limit);
-      above[i] = below;
-    });
-    const std::uint64_t found = octets_of(kept[0], kept[1]) | octets_of(kept[2], kept[3]) << 8;
-    left[row / 16] |= found << row % 16 * kTileOctets;
-  }
   int count = 0;
   __m512i numbers = _mm512_load_si512(kByteNumbers.data());
-  for (int row = 0; row < tile.rows; row += 16) {
-    const int more = tile.rows - row;
-    const std::uint64_t some = left[row / 16] & (more >= 16 ? ~0ULL : (1ULL << more * kTileOctets) - 1);
-    _mm512_storeu_si512(octets + count, _mm512_maskz_compress_epi8(_cvtu64_mask64(some), numbers));
-    count += std::popcount(some);
+  for (int first = 0; first < tile.rows; first += 16) {
+    const int end = std::min(first + 16, tile.rows);
+    std::uint64_t left = 0;  // a bit for each octet
+    for (int row = first; row < end; row += 4) {
+      // Before the best candidate known, one that is as good would win.
+      const __m512i limit = all(static_cast<int>(best.sad) + (tile.top + row <= best.y ? 1 : 0));
+      sums += 4 * view.pitch;
+      __mmask32 kept[4];
+      unroll<4>([&](auto i) __attribute__((always_inline)) {
+        const SumRow below(sums + i * view.pitch);
+        const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
+                                               below.difference(quarters.bottom_left, quarters.bottom_right));
+        kept[i] = _mm512_mask_cmplt_epu16_mask(valid, bound, limit);
+        above[i] = below;
+      });
+      const std::uint64_t found = octets_of(kept[0], kept[1]) | octets_of(kept[2], kept[3]) << 8;
+      left |= found << (row - first) * kTileOctets;
+    }
+    left &= ~0ULL >> (16 - (end - first)) * kTileOctets;
+    _mm512_storeu_si512(octets + count, _mm512_maskz_compress_epi8(_cvtu64_mask64(left), numbers));
+    count += std::popcount(left);
     numbers = _mm512_add_epi8(numbers, _mm512_set1_epi8(64));
   }
   return count;
@@ -184,7 +180,7 @@ int octet_column(const Tile& tile, int octet) {
   const std::uint8_t* const reference = &search.reference.at(tile.left, tile.top);
   const std::ptrdiff_t pitch = search.reference.pitch;
   const auto samples_of = [&](int octet) {
-    return reference + octet / kTileOctets * pitch + octet_column(tile, octet);
+    return reference + octet / kTileOctets * pitch + octet % kTileOctets * kOctet;
   };
   __m512i sads = all(0xFFFF);
   __m512i found = all(0);  // where in the list the four octets begin
@@ -201,7 +197,7 @@ int octet_column(const Tile& tile, int octet) {
   const __m512i places = _mm512_add_epi16(_mm512_slli_epi16(found, 3), _mm512_load_si512(kWordNumbers.data()));
   const int place = smallest(_mm512_mask_mov_epi16(all(0xFFFF), equal, places));
   const int octet = octets[place / kOctet];
-  return {tile.left + octet_column(tile, octet) + place % kOctet, tile.top + octet / kTileOctets,
+  return {tile.left + octet % kTileOctets * kOctet + place % kOctet, tile.top + octet / kTileOctets,
           static_cast<std::uint32_t>(sad)};
 }
 
@@ -235,10 +231,12 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
     if (is_better(found, best)) best = found;
   }
   for (int top = window.top; top < window.bottom; top += kTileRows) {
-    for (int x = window.left; x < window.right; x += kTileColumns) {
-      const int left = std::min(x, window.right - kOctet);  // the last tile may overlap the one before
-      const Tile tile{left, top, std::min(kTileColumns, window.right - left), std::min(kTileRows, window.bottom - top)};
+    for (int x = window.left; x < window.right;) {
+      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the one before
+      const int columns = std::min(kTileColumns, (window.right - left) / kOctet * kOctet);
+      const Tile tile{left, top, columns, std::min(kTileRows, window.bottom - top)};
       best = search_tile(search, sums, tile, best);
+      x = left + columns;
     }
   }
   return best;
