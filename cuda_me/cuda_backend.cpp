@@ -39,11 +39,20 @@ std::size_t coded_capacity(const Geometry& geometry, const CudaBackendOptions& o
   return options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry);
 }
 
+/// Of the lanes of a device, at most so many share launches.
+int lanes_per_batch(const CudaBackendOptions& options, int lanes) {
+  const int wanted = options.launch == LaunchMode::graph ? 1 : options.lanes_per_batch;
+  return std::clamp(wanted > 0 ? wanted : lanes, 1, lanes);
+}
+
 std::size_t lane_bytes(const EncoderSettings& settings, const CudaBackendOptions& options) {
   Carver carver;
   const Geometry geometry(settings.width, settings.height);
-  DeviceLane::carve(carver, FrameLayout(geometry), keep_of(settings, options), coded_capacity(geometry, options));
-  return carver.used();
+  const Keep keep = keep_of(settings, options);
+  DeviceLane::carve(carver, FrameLayout(geometry), keep, coded_capacity(geometry, options));
+  const bool graphs =
+      options.launch == LaunchMode::graph || (options.launch == LaunchMode::automatic && settings.lanes == 1);
+  return carver.used() + (graphs && !keep.any() ? kGraphBytes : 0);
 }
 
 std::vector<int> devices_of(const CudaBackendOptions& options) {
@@ -176,7 +185,7 @@ class CudaBackend final : public Backend {
             const Geometry& geometry, int lanes) {
     const auto device_count = static_cast<int>(devices_.size());
     const int most = (lanes + device_count - 1) / device_count;  // of a device
-    const int per_batch = std::clamp(options.lanes_per_batch > 0 ? options.lanes_per_batch : most, 1, most);
+    const int per_batch = lanes_per_batch(options, most);
     const int groups_per_device = (most + per_batch - 1) / per_batch;
     const int group_count = std::min(lanes, groups_per_device * device_count);
     // Lane by lane to all groups in turn, so that few lanes are spread over the devices, and every device has a feeder.
@@ -199,6 +208,7 @@ class CudaBackend final : public Backend {
           plan.motion_kernel = kernel;
           plan.keep = keep_of(settings, options);
           plan.coded_capacity = coded_capacity(geometry, options);
+          plan.graphs = options.launch == LaunchMode::graph || (options.launch == LaunchMode::automatic && most == 1);
           groups.push_back({plan.device, std::make_unique<LaneGroup>(settings, plan)});
         }
         return groups;
@@ -240,11 +250,16 @@ std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBac
 
 std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes, const CudaBackendOptions& options) {
   const Geometry geometry(settings.width, settings.height);
+  const FrameLayout layout(geometry);
   Carver carver;
   for (int lane = 0; lane < lanes; ++lane) {
-    HostLane::carve(carver, geometry, FrameLayout(geometry), keep_of(settings, options), coded_capacity(geometry, options));
+    HostLane::carve(carver, geometry, layout, keep_of(settings, options), coded_capacity(geometry, options));
   }
-  for (int i = 0; i < staging_frames(geometry, lanes); ++i) carver.take<std::uint8_t>(geometry.frame_bytes());
+  const int per_batch = lanes_per_batch(options, lanes);
+  for (int lane = 0; lane < lanes; lane += per_batch) {
+    const int frames = staging_frames(geometry, std::min(per_batch, lanes - lane));
+    for (int i = 0; i < frames; ++i) carver.take<std::uint8_t>(geometry.frame_bytes());
+  }
   return carver.used();
 }
 

@@ -3,30 +3,17 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
+#include <optional>
 #include <utility>
 
-#include "bitstream/bit_writer.h"
-#include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/error.h"
-#include "c63/quality.h"
-#include "c63/trace.h"
 #include "codec/search_window.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/range.h"
 
 namespace c63::cuda {
-namespace {
-
-using Clock = TraceSpan::Clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-}  // namespace
 
 LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
     : settings_(settings),
@@ -64,9 +51,10 @@ LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
   free_staging_ = staging_;
   jobs_.reserve(lanes_.size());
   searches_.reserve(lanes_.size() * kPlanes);
+  if (plan.graphs && lanes_.size() == 1 && !plan.keep.any()) record_graphs();
   origin_.record(stream_);
   stream_.synchronize();
-  origin_time_ = Clock::now();
+  origin_time_ = TraceSpan::Clock::now();
 }
 
 LaneGroup::~LaneGroup() {
@@ -149,7 +137,11 @@ void LaneGroup::submit() {
   }
   const std::lock_guard lock(mutex_);
   for (Lane& lane : lanes_) lane.submitted = lane.added;
-  launch();
+  if (launched_batches_ == taken_batches_) {
+    launch();
+  } else {
+    waiting_ = true;
+  }
 }
 
 void LaneGroup::launch() {
@@ -157,8 +149,9 @@ void LaneGroup::launch() {
     const std::int64_t number = launched_batches_;
     const std::int64_t in_flight = number - taken_batches_;
     if (in_flight == kBatchesInFlight) return;
+    waiting_ = false;
     Batch& batch = batches_[static_cast<std::size_t>(number % kBatchesInFlight)];
-    batch.parity = static_cast<int>(number % kBatchesInFlight);
+    batch.turn = static_cast<int>(number % kBatchesInFlight);
     batch.entries.clear();
     batch.last_upload = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -187,47 +180,103 @@ Error LaneGroup::at_first_frame(const Error& error, const Batch& batch) const {
   return error.at({.frame = slots[static_cast<std::size_t>(first.slot)].frame.plan.index});
 }
 
-FrameJob LaneGroup::job_of(const Entry& entry, int parity) {
-  Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
+bool LaneGroup::is_key(const Entry& entry) const {
+  return lanes_[static_cast<std::size_t>(entry.lane)].slots[static_cast<std::size_t>(entry.slot)].frame.plan.key;
+}
+
+FrameJob LaneGroup::job_of(const Entry& entry, int turn, bool key) const {
+  static_assert(kLaneDepth % 2 == 0 && kLaneDepth % kBatchesInFlight == 0);  // a slot has its place in every rotation
+  const Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
   const auto slot = static_cast<std::size_t>(entry.slot);
-  const auto side = static_cast<std::size_t>(parity);
+  const auto side = static_cast<std::size_t>(turn);
   const HostLane::Output& output = lane.host.outputs[side];
-  const auto reconstruction = static_cast<std::size_t>(lane.reconstruction);
-  lane.reconstruction = 1 - lane.reconstruction;
+  const std::size_t reconstruction = slot % 2;
   return {.current = lane.device.inputs[slot],
-          .reference = lane.slots[slot].frame.plan.key ? nullptr : lane.device.pictures[1 - reconstruction],
+          .reference = key ? nullptr : lane.device.pictures[1 - reconstruction],
           .reconstruction = lane.device.pictures[reconstruction],
           .prediction = lane.device.prediction,
           .vectors = lane.device.vectors,
           .sads = lane.device.sads,
           .levels = lane.device.levels,
           .scan = lane.device.scans[side],
-          .state = lane.device.state,
+          .state = lane.device.states[side],
           .coded = output.coded,
           .coded_capacity = plan_.coded_capacity,
           .report = output.report};
 }
 
+void LaneGroup::add_searches(const FrameJob& job, int lane) {
+  const DeviceLane& device = lanes_[static_cast<std::size_t>(lane)].device;
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneGeometry plane = geometry_.plane(p);
+    searches_.push_back({.current = job.current + layout_.offset[p],
+                         .reference = job.reference + layout_.offset[p],
+                         .current_pitch = plane.width,
+                         .reference_pitch = plane.width,
+                         .width = plane.width,
+                         .height = plane.height,
+                         .range = plane_search_range(settings_.search_range, p),
+                         .vectors = device.vectors + layout_.first_block[p],
+                         .sads = device.sads + layout_.first_block[p]});
+  }
+}
+
+void LaneGroup::record_graphs() {
+  const auto make = [](const Stream& stream, auto&& work) {
+    GraphExec graph(Graph::capture(stream, work));
+    graph.upload(stream);
+    return graph;
+  };
+  graphs_.inter.resize(static_cast<std::size_t>(search_->choices()));
+  for (int slot = 0; slot < kLaneDepth; ++slot) {
+    const auto at = static_cast<std::size_t>(slot);
+    const int turn = slot % kBatchesInFlight;  // of one lane, every batch has one frame
+    const std::array key{job_of({0, slot}, turn, true)};
+    const std::array inter{job_of({0, slot}, turn, false)};
+    searches_.clear();
+    add_searches(inter[0], 0);
+    graphs_.key[at] = make(stream_, [&] { enqueue_coding(layout_, quantizers_.data(), key, stream_); });
+    for (int choice = 0; choice < search_->choices(); ++choice) {
+      graphs_.inter[static_cast<std::size_t>(choice)][at] = make(stream_, [&] {
+        search_->enqueue_choice(choice, searches_, stream_);
+        enqueue_coding(layout_, quantizers_.data(), inter, stream_);
+      });
+    }
+    if (slot >= kBatchesInFlight) continue;
+    graphs_.scan[at] = make(download_stream_, [&] {
+      enqueue_scan_writing(layout_, inter, download_stream_);
+      enqueue_scan_download(inter, download_stream_);
+    });
+  }
+}
+
+const GraphExec* LaneGroup::coding_graph(const Batch& batch) {
+  if (graphs_.inter.empty()) return nullptr;
+  const auto slot = static_cast<std::size_t>(batch.entries[0].slot);
+  if (is_key(batch.entries[0])) return &graphs_.key[slot];
+  const std::optional<int> choice = search_->next_choice();
+  return choice ? &graphs_.inter[static_cast<std::size_t>(*choice)][slot] : nullptr;
+}
+
 void LaneGroup::enqueue(const Batch& batch) {
   const Range range("batch");
-  jobs_.clear();
-  for (const Entry& entry : batch.entries) jobs_.push_back(job_of(entry, batch.parity));
   stream_.wait(upload(batch.last_upload).done);  // and with it all uploads before
   batch.start.record(stream_);
-  enqueue_search(batch);
-  batch.searched.record(stream_);
-  if (plan_.keep.levels) {
-    enqueue_levels(layout_, quantizers_.data(), jobs_, stream_);
-    batch.coded.record(stream_);
+  if (const GraphExec* const graph = coding_graph(batch)) {
+    graph->launch(stream_);
   } else {
-    enqueue_coding(layout_, quantizers_.data(), jobs_, stream_);
-    batch.coded.record(stream_);
-    enqueue_scan_writing(layout_, jobs_, stream_);
+    enqueue_coding_of(batch);
   }
-  batch.written.record(stream_);
-  // The bytes go out beside the next batch's work; whatever else is wanted goes before that work overwrites it.
-  download_stream_.wait(batch.written);
-  if (!plan_.keep.levels) enqueue_scan_download(jobs_, download_stream_);
+  batch.coded.record(stream_);
+  // The scan is written and goes out beside the next batch's work; whatever else is wanted goes before that work
+  // overwrites it.
+  download_stream_.wait(batch.coded);
+  if (const GraphExec& graph = graphs_.scan[static_cast<std::size_t>(batch.turn)]; !graph.empty()) {
+    graph.launch(download_stream_);
+  } else if (!plan_.keep.levels) {
+    enqueue_scan_writing(layout_, jobs_, download_stream_);
+    enqueue_scan_download(jobs_, download_stream_);
+  }
   if (plan_.keep.any()) {
     enqueue_downloads(batch);
     batch.kept.record(stream_);
@@ -236,30 +285,22 @@ void LaneGroup::enqueue(const Batch& batch) {
   batch.done.record(download_stream_);
 }
 
-void LaneGroup::enqueue_search(const Batch& batch) {
+void LaneGroup::enqueue_coding_of(const Batch& batch) {
+  jobs_.clear();
   searches_.clear();
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const FrameJob& job = jobs_[i];
+  for (const Entry& entry : batch.entries) {
+    const FrameJob& job = jobs_.emplace_back(job_of(entry, batch.turn, is_key(entry)));
     if (job.reference == nullptr) continue;
-    const Lane& lane = lanes_[static_cast<std::size_t>(batch.entries[i].lane)];
+    add_searches(job, entry.lane);
     if (plan_.keep.host_reference) {
-      copy_async(const_cast<std::uint8_t*>(job.reference), static_cast<const std::uint8_t*>(lane.host.reference),
+      const HostLane& host = lanes_[static_cast<std::size_t>(entry.lane)].host;
+      copy_async(const_cast<std::uint8_t*>(job.reference), static_cast<const std::uint8_t*>(host.reference),
                  layout_.picture_bytes, stream_);
-    }
-    for (int p = 0; p < kPlanes; ++p) {
-      const PlaneGeometry plane = geometry_.plane(p);
-      searches_.push_back({.current = job.current + layout_.offset[p],
-                           .reference = job.reference + layout_.offset[p],
-                           .current_pitch = plane.width,
-                           .reference_pitch = plane.width,
-                           .width = plane.width,
-                           .height = plane.height,
-                           .range = plane_search_range(settings_.search_range, p),
-                           .vectors = lane.device.vectors + layout_.first_block[p],
-                           .sads = lane.device.sads + layout_.first_block[p]});
     }
   }
   if (!searches_.empty()) search_->enqueue(searches_, stream_);
+  const auto enqueue_kernels = plan_.keep.levels ? enqueue_levels : enqueue_coding;
+  enqueue_kernels(layout_, quantizers_.data(), jobs_, stream_);
 }
 
 void LaneGroup::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {
@@ -274,7 +315,7 @@ void LaneGroup::enqueue_downloads(const Batch& batch) {
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const FrameJob& job = jobs_[i];
     const HostLane& host = lanes_[static_cast<std::size_t>(batch.entries[i].lane)].host;
-    const HostLane::Output& output = host.outputs[static_cast<std::size_t>(batch.parity)];
+    const HostLane::Output& output = host.outputs[static_cast<std::size_t>(batch.turn)];
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
     if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
     if (output.original != nullptr) download_picture(job.current, output.original);
@@ -290,18 +331,27 @@ void LaneGroup::enqueue_downloads(const Batch& batch) {
 }
 
 void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
+  if (waiting_ && launched_batches_ - taken_batches_ < kBatchesInFlight) {
+    const std::lock_guard lock(mutex_);
+    launch();
+  }
   while (taken_batches_ < launched_batches_) {
     const Batch& batch = batches_[static_cast<std::size_t>(taken_batches_ % kBatchesInFlight)];
     try {
       if (!batch.done.done()) return;
       const StageTimes times = times_of(batch);
-      if (settings_.trace != nullptr) trace(batch);
-      // Copying a batch's bytes takes one thread as long as the device takes to code them.
+      if (settings_.trace != nullptr) trace(batch, times);
       std::vector<LaneResult> results(batch.entries.size());
-      oneapi::tbb::parallel_for(std::size_t{0}, results.size(), [&](std::size_t i) {
+      const auto take = [&](std::size_t i) {
         const DeviceGuard guard(plan_.device);
         results[i] = finish(batch, batch.entries[i], times);
-      });
+      };
+      if (results.size() == 1) {
+        take(0);
+      } else {
+        // Copying a batch's bytes takes one thread as long as the device takes to code them.
+        oneapi::tbb::parallel_for(std::size_t{0}, results.size(), take);
+      }
       std::ranges::move(results, std::back_inserter(finished));
     } catch (const Error& error) {
       throw at_first_frame(error, batch);
@@ -310,139 +360,6 @@ void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
     ++taken_batches_;
     launch();
   }
-}
-
-LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry, const StageTimes& times) const {
-  const Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
-  const auto slot = static_cast<std::size_t>(entry.slot);
-  const auto side = static_cast<std::size_t>(batch.parity);
-  const HostLane::Output& output = lane.host.outputs[side];
-  const FrameReport& report = *output.report;
-  const LaneFrame& planned = lane.slots[slot].frame;
-
-  LaneResult result{plan_.lanes[static_cast<std::size_t>(entry.lane)], {}};
-  EncodedFrame& frame = result.frame;
-  frame.index = planned.plan.index;
-  frame.key = planned.plan.key;
-  FrameStatistics& statistics = frame.statistics;
-  for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = settings_.measure_psnr ? report.totals.sse[p] : 0;
-  statistics.luma_sad = report.totals.luma_sad;
-  statistics.times = times;
-  statistics.times.read = planned.read_ms;
-  statistics.times.upload = upload_ms(lane.slots[slot]);
-
-  const std::vector<std::uint8_t>& header = headers_[frame.key];
-  std::vector<std::uint8_t>& bytes = frame.bytes;
-  BitCounts& bits = statistics.bits;
-  if (plan_.keep.levels) {
-    bytes = header;
-    write_codes_on_host(output, frame);
-  } else {
-    bytes.reserve(header.size() + report.scan_bytes + kFrameTrailerBytes);
-    bytes.insert(bytes.end(), header.begin(), header.end());
-    if (report.scan_bytes <= plan_.coded_capacity) {
-      bytes.insert(bytes.end(), output.coded, output.coded + report.scan_bytes);
-    } else {
-      append_overflown_scan(lane.device.scans[side], bytes);
-    }
-    bits.motion = report.totals.motion_bits;
-    bits.luma = report.totals.luma_bits;
-    bits.chroma = report.totals.chroma_bits;
-    const std::uint64_t written = 8 * report.scan_bytes;
-    bits.header = written > report.scan_bits ? written - report.scan_bits : 0;  // the flush may lose up to seven bits
-  }
-  write_frame_trailer(bytes);
-  bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
-
-  const std::size_t frame_bytes = geometry_.frame_bytes();
-  if (settings_.measure_ssim) {
-    const auto start = Clock::now();
-    statistics.ssim = ssim_of_frames({output.original, frame_bytes}, {output.reconstruction, frame_bytes},
-                                     geometry_.width(), geometry_.height());
-    statistics.times.measure = milliseconds_since(start);
-  }
-  if (settings_.keep_reconstruction) {
-    frame.reconstruction.assign(output.reconstruction, output.reconstruction + frame_bytes);
-  }
-  if (settings_.keep_prediction) frame.prediction.assign(output.prediction, output.prediction + frame_bytes);
-  if (settings_.keep_motion && !frame.key) {
-    for (int p = 0; p < kPlanes; ++p) {
-      const PlaneGeometry plane = geometry_.plane(p);
-      const MotionVector* const vectors = output.vectors + layout_.first_block[p];
-      const std::uint16_t* const sads = output.sads + layout_.first_block[p];
-      frame.motion[p] = {plane.columns, plane.rows, {vectors, vectors + plane.blocks()}, {sads, sads + plane.blocks()}};
-    }
-  }
-  return result;
-}
-
-void LaneGroup::write_codes_on_host(const HostLane::Output& output, EncodedFrame& frame) const {
-  const auto start = Clock::now();
-  FrameSymbols symbols(geometry_);
-  symbols.key = frame.key;
-  for (int p = 0; p < kPlanes; ++p) {
-    PlaneSymbols& plane = symbols.planes[p];
-    const auto first = static_cast<std::size_t>(layout_.first_block[p]);
-    std::copy_n(output.levels + first * 64, plane.levels.size(), plane.levels.begin());
-    if (frame.key) continue;
-    std::copy_n(output.vectors + first, plane.vectors.size(), plane.vectors.begin());
-    std::ranges::fill(plane.uses_vector, std::uint8_t{1});
-  }
-  encode_scan(symbols, frame.bytes, frame.statistics.bits);
-  frame.statistics.times.entropy = milliseconds_since(start);
-}
-
-void LaneGroup::append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const {
-  const auto segments = static_cast<std::size_t>(layout_.segments);
-  std::vector<std::uint32_t> bits(segments);
-  std::vector<std::uint32_t> words(segments * kMaxSegmentWords);
-  check(cudaMemcpy(bits.data(), scan.bits, segments * sizeof(std::uint32_t), cudaMemcpyDefault), "download scan");
-  check(cudaMemcpy(words.data(), scan.words, words.size() * sizeof(std::uint32_t), cudaMemcpyDefault), "download scan");
-  BitWriter writer(bytes);
-  for (std::size_t s = 0; s < segments; ++s) {
-    const std::uint32_t* word = words.data() + s * kMaxSegmentWords;
-    writer.reserve(bits[s]);
-    for (int left = static_cast<int>(bits[s]); left > 0; left -= 32, ++word) {
-      writer.put(left >= 32 ? *word : *word >> (32 - left), std::min(left, 32));
-    }
-  }
-  writer.finish();
-}
-
-double LaneGroup::upload_ms(const Slot& slot) const {
-  const Upload& upload = uploads_[static_cast<std::size_t>(slot.upload) % uploads_.size()];
-  return upload.done.milliseconds_since(upload.start) / static_cast<double>(upload.frames.size());
-}
-
-StageTimes LaneGroup::times_of(const Batch& batch) const {
-  const auto frames = static_cast<double>(batch.entries.size());
-  StageTimes times;
-  times.motion = batch.searched.milliseconds_since(batch.start) / frames;
-  times.transform = batch.coded.milliseconds_since(batch.searched) / frames;
-  times.entropy = batch.written.milliseconds_since(batch.coded) / frames;
-  times.download = batch.done.milliseconds_since(batch.written) / frames;
-  return times;
-}
-
-void LaneGroup::trace(const Batch& batch) {
-  const auto span = [&](const char* name, int row, const Event& start, const Event& end, std::int64_t index) {
-    const auto at = [&](const Event& event) {
-      return origin_time_ + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double, std::milli>(event.milliseconds_since(origin_)));
-    };
-    settings_.trace->span({name, TraceTrack::device, row, index, at(start), at(end)});
-  };
-  const int row = plan_.stream_index * 3;
-  for (const Entry& entry : batch.entries) {
-    const Slot& slot = lanes_[static_cast<std::size_t>(entry.lane)].slots[static_cast<std::size_t>(entry.slot)];
-    const Upload& brought = upload(slot.upload);
-    if (brought.first_frame != slot.frame.plan.index) continue;
-    span("upload", row, brought.start, brought.done, brought.first_frame);
-  }
-  span("motion", row + 1, batch.start, batch.searched, -1);
-  span("transform", row + 1, batch.searched, batch.coded, -1);
-  if (!plan_.keep.levels) span("entropy", row + 1, batch.coded, batch.written, -1);
-  span("download", row + 2, batch.written, batch.done, -1);
 }
 
 }  // namespace c63::cuda

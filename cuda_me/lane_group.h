@@ -15,6 +15,7 @@
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/lane_memory.h"
+#include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "pipeline/backend.h"
@@ -29,12 +30,14 @@ struct LaneGroupPlan {
   MotionKernel motion_kernel = MotionKernel::automatic;
   Keep keep;
   std::size_t coded_capacity = 0;
+  bool graphs = false;  ///< record the work of a frame once and launch it whole; for one lane that keeps nothing
 };
 
 /// Lanes of one device whose frames share launches. Frames that wait when the device is about to run dry are taken as
 /// one batch, at most one of each lane, so batches are small while the device is idle and grow as it falls behind.
 ///
-/// For two threads: one that adds and submits frames, one that takes them when they are done.
+/// For two threads: one that adds and submits frames, one that takes them when they are done and, while the device works,
+/// gives it more to do: launching takes the host as long as reading a small frame, so that each has a thread.
 class LaneGroup {
  public:
   LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan);
@@ -73,7 +76,6 @@ class LaneGroup {
     DeviceLane device;
     HostLane host;
     std::vector<Slot> slots;
-    int reconstruction = 0;  ///< index in device.pictures of the next one to be written
     // Counters of frames; a frame's slot is its count modulo kLaneDepth.
     std::int64_t added = 0;
     std::int64_t submitted = 0;
@@ -84,17 +86,21 @@ class LaneGroup {
     int lane = 0;
     int slot = 0;
   };
-  /// What the device does at once. Its outputs are those of its number modulo kBatchesInFlight.
+  /// What the device does at once.
   struct Batch {
-    int parity = 0;
+    int turn = 0;  ///< its number modulo kBatchesInFlight, which says where its outputs are
     std::vector<Entry> entries;
     std::int64_t last_upload = 0;
     Event start{Event::Timing::on};
-    Event searched{Event::Timing::on};
     Event coded{Event::Timing::on};
-    Event written{Event::Timing::on};
     Event kept;
     Event done{Event::Timing::on};
+  };
+  /// The work of a frame, recorded for each of the places that a lane's frames take in turn.
+  struct Graphs {
+    std::array<GraphExec, kLaneDepth> key;                 ///< by slot: coding
+    std::vector<std::array<GraphExec, kLaneDepth>> inter;  ///< by choice of the search, and slot: search and coding
+    std::array<GraphExec, kBatchesInFlight> scan;          ///< by turn: writing and download
   };
 
   [[nodiscard]] Upload& upload(std::int64_t number);
@@ -102,13 +108,19 @@ class LaneGroup {
   /// Puts submitted frames on the device's queue, if it needs more to do. The mutex is held.
   void launch();
   void enqueue(const Batch& batch);
-  void enqueue_search(const Batch& batch);
+  /// Search and coding.
+  void enqueue_coding_of(const Batch& batch);
+  void record_graphs();
+  /// The graph that does search and coding of a batch; none where they have to be put on the stream one by one.
+  [[nodiscard]] const GraphExec* coding_graph(const Batch& batch);
   void enqueue_downloads(const Batch& batch);
-  [[nodiscard]] FrameJob job_of(const Entry& entry, int parity);
+  [[nodiscard]] FrameJob job_of(const Entry& entry, int turn, bool key) const;
+  [[nodiscard]] bool is_key(const Entry& entry) const;
+  void add_searches(const FrameJob& job, int lane);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
-  /// What a batch's stages took, shared out to its frames.
+  /// What a batch's stages took, all its frames together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
-  void trace(const Batch& batch);
+  void trace(const Batch& batch, const StageTimes& times);
   [[nodiscard]] LaneResult finish(const Batch& batch, const Entry& entry, const StageTimes& times) const;
   [[nodiscard]] double upload_ms(const Slot& slot) const;
   [[nodiscard]] Error at_first_frame(const Error& error, const Batch& batch) const;
@@ -137,6 +149,8 @@ class LaneGroup {
   std::int64_t landed_uploads_ = 0;          ///< whose staging is free again
   std::mutex mutex_;  ///< of what puts work on stream_: frames submitted and launched, and what a launch uses
   std::array<Batch, kBatchesInFlight> batches_;
+  Graphs graphs_;
+  std::atomic<bool> waiting_ = false;  ///< frames were submitted while the device had something to do
   std::atomic<std::int64_t> launched_batches_ = 0;
   std::atomic<std::int64_t> taken_batches_ = 0;
   std::vector<FrameJob> jobs_;

@@ -22,7 +22,7 @@ DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Ke
     scan.bytes = carver.take<unsigned long long>(1);
     if (!keep.levels) scan.stuffed = carver.take<std::uint8_t>(coded_capacity);
   }
-  lane.state = carver.take<LaneState>(1);
+  for (LaneState*& state : lane.states) state = carver.take<LaneState>(1);
   return lane;
 }
 

@@ -11,11 +11,11 @@
 
 namespace c63::cuda {
 
-/// Frames that a lane can hold: two on the device's queue, one uploaded and waiting, one being read.
-inline constexpr int kLaneDepth = 4;
-/// Batches of a group of lanes that the device has to do at most. While it has one behind the one it works on, it never
-/// waits for the host.
-inline constexpr int kBatchesInFlight = 2;
+/// Frames that a lane can hold: three on the device's queue, one uploaded and waiting, one on its way up, one being read.
+inline constexpr int kLaneDepth = 6;
+/// Batches of a group of lanes that the device has to do at most: one that is coded, one whose scan is written and goes
+/// out beside it, and one behind them, so that the device never waits for the host.
+inline constexpr int kBatchesInFlight = 3;
 
 /// Cuts arrays off a block of memory; with no block it only adds up what they take.
 class Carver {
@@ -56,7 +56,7 @@ struct DeviceLane {
   std::uint16_t* sads = nullptr;
   std::int16_t* levels = nullptr;
   std::array<ScanParts, kBatchesInFlight> scans{};
-  LaneState* state = nullptr;
+  std::array<LaneState*, kBatchesInFlight> states{};
 
   static DeviceLane carve(Carver& carver, const FrameLayout& layout, const Keep& keep, std::size_t coded_capacity);
 };
@@ -84,6 +84,9 @@ struct HostLane {
 /// Frames of page-locked memory through which all input of a group of lanes goes: 48 MiB of them, at least two, at most as
 /// many as lanes hold. More gain nothing, and a driver takes 0.3 ms to allocate a MiB.
 [[nodiscard]] int staging_frames(const Geometry& geometry, int lanes);
+
+/// Device memory that the driver takes for the graphs of a lane.
+inline constexpr std::size_t kGraphBytes = 4U << 20;
 
 /// Room for a coded scan that is written straight to the host. Noise needs more than this; what does not fit is fetched
 /// from the device as bits and stuffed here.

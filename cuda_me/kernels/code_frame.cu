@@ -20,12 +20,14 @@ constexpr int kResidentBlocks = 4;
 
 __device__ constexpr CodeTables kCodeTables = make_code_tables();
 
-__device__ __forceinline__ void add_totals(const SegmentMemory& memory, FrameTotals& totals) {
+__device__ __forceinline__ void add_totals(const SegmentMemory& memory, LaneState& state) {
+  FrameTotals& totals = state.totals;
   for (int p = 0; p < kPlanes; ++p) atomicAdd(&totals.sse[p], static_cast<unsigned long long>(memory.sse[p]));
   atomicAdd(&totals.luma_sad, static_cast<unsigned long long>(memory.luma_sad));
   atomicAdd(&totals.motion_bits, static_cast<unsigned long long>(memory.motion_bits));
   atomicAdd(&totals.luma_bits, static_cast<unsigned long long>(memory.coefficient_bits[0]));
   atomicAdd(&totals.chroma_bits, static_cast<unsigned long long>(memory.coefficient_bits[1]));
+  atomicMax(&state.moments.coding_ends, device_clock());
 }
 
 /// The DC levels that a segment's first ones are coded against; by one warp.
@@ -80,6 +82,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentBlocks)
   if (threadIdx.x == 0) {
     memory.luma_sad = 0;
     memory.motion_bits = 0;
+    if (blockIdx.x == 0) job.state->moments.coding_starts = device_clock();
   }
 
   std::int16_t* const levels = memory.levels + work.block * 64;
@@ -116,7 +119,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentBlocks)
     }
     __syncthreads();
   }
-  if (threadIdx.x == 0) add_totals(memory, job.state->totals);
+  if (threadIdx.x == 0) add_totals(memory, *job.state);
 }
 
 /// Ends a frame that has no scan.

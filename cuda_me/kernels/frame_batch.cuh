@@ -39,6 +39,13 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 #endif
 }
 
+/// Nanoseconds of a clock that all multiprocessors share.
+__device__ __forceinline__ unsigned long long device_clock() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
 /// Puts a frame's totals into its report, and back to zero for the next one; by one thread, when all have added theirs.
 __device__ inline void hand_out_totals(const FrameJob& job) {
   for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
@@ -46,7 +53,11 @@ __device__ inline void hand_out_totals(const FrameJob& job) {
   job.report->totals.motion_bits = __ldcg(&job.state->totals.motion_bits);
   job.report->totals.luma_bits = __ldcg(&job.state->totals.luma_bits);
   job.report->totals.chroma_bits = __ldcg(&job.state->totals.chroma_bits);
-  job.state->totals = {};
+  job.report->moments.coding_starts = __ldcg(&job.state->moments.coding_starts);
+  job.report->moments.coding_ends = __ldcg(&job.state->moments.coding_ends);
+  job.report->moments.writing_starts = __ldcg(&job.state->moments.writing_starts);
+  job.report->writing_ends = device_clock();
+  *job.state = {};
 }
 
 /// Sum of the first `count` numbers, in every thread of the block; all take part. That every block adds up for itself

@@ -22,16 +22,26 @@ struct FrameTotals {
   unsigned long long chroma_bits = 0;
 };
 
-/// Bookkeeping of a lane that is zero before the first frame and put back to zero by every frame's last kernel.
+/// When a frame's kernels worked on it, in nanoseconds of the device's clock.
+struct FrameMoments {
+  unsigned long long coding_starts = 0;
+  unsigned long long coding_ends = 0;
+  unsigned long long writing_starts = 0;
+};
+
+/// Bookkeeping of a frame that is zero before it and put back to zero by its last kernel.
 struct LaneState {
   FrameTotals totals;
+  FrameMoments moments;
 };
 
 /// What the host is told of a finished frame.
 struct FrameReport {
   FrameTotals totals;
-  unsigned long long scan_bits = 0;   ///< before stuffing and flush
-  unsigned long long scan_bytes = 0;  ///< stuffed and flushed
+  FrameMoments moments;
+  unsigned long long writing_ends = 0;  ///< on the same clock; other segments may take a moment longer
+  unsigned long long scan_bits = 0;     ///< before stuffing and flush
+  unsigned long long scan_bytes = 0;    ///< stuffed and flushed
 };
 
 /// The unstuffed bits of a frame, in segments that each start at a word.

@@ -71,6 +71,10 @@ void MotionSearch::enqueue(std::span<const MotionJob> jobs, cudaStream_t stream)
   }
 }
 
+void MotionSearch::enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream) {
+  chosen(choice).enqueue(jobs, stream);
+}
+
 std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
   int device = 0;
   static_cast<void>(require_device(device));

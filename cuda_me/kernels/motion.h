@@ -71,6 +71,15 @@ class MotionSearch {
   /// Throws Error (usage) for jobs outside the limits above.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
+  /// For callers that keep calls in graphs. How many kernels a call may be done by: more than one where they are chosen
+  /// between by what they take.
+  [[nodiscard]] virtual int choices() const { return 1; }
+  /// Which of them does the next call, which need not be made then: its graph may be launched instead. Nothing where it
+  /// has to be made, for it is to be timed.
+  [[nodiscard]] virtual std::optional<int> next_choice() { return 0; }
+  /// enqueue() with that choice.
+  void enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream);
+
   /// For a luma search of range 16.
   [[nodiscard]] virtual MotionKernelResources resources() const = 0;
 
@@ -79,6 +88,7 @@ class MotionSearch {
   static constexpr std::size_t kMaxJobs = 24;
 
   virtual void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) = 0;
+  virtual MotionSearch& chosen(int /*choice*/) { return *this; }
 };
 
 /// Throws Error (device) without a usable device.

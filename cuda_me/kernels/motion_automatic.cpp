@@ -20,18 +20,22 @@ class AutomaticSearch final : public MotionSearch {
   AutomaticSearch() : searches_{make_fast_search(), make_eliminate_search()} {}
 
   [[nodiscard]] MotionKernelResources resources() const override { return searches_[chosen_]->resources(); }
+  [[nodiscard]] int choices() const override { return static_cast<int>(searches_.size()); }
+
+  [[nodiscard]] std::optional<int> next_choice() override {
+    if (pending_ && stop_.done()) read_time();
+    if (calls_ == kRound) calls_ = 0;
+    if (!pending_ && calls_ < kTimed) return std::nullopt;
+    if (!pending_) ++calls_;
+    return static_cast<int>(chosen_);
+  }
 
  protected:
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
     if (capture != cudaStreamCaptureStatusNone) return searches_[chosen_]->enqueue(jobs, stream);
-    if (pending_ && stop_.done()) read_time();
-    if (calls_ == kRound) calls_ = 0;
-    if (pending_ || calls_ >= kTimed) {
-      if (!pending_) ++calls_;
-      return searches_[chosen_]->enqueue(jobs, stream);
-    }
+    if (const auto choice = next_choice()) return chosen(*choice).enqueue(jobs, stream);
     if (calls_ == 0) best_.fill(std::numeric_limits<double>::max());
     timed_ = calls_++ % searches_.size();
     blocks_ = 0;
@@ -43,6 +47,8 @@ class AutomaticSearch final : public MotionSearch {
     stop_.record(stream);
     pending_ = true;
   }
+
+  MotionSearch& chosen(int choice) override { return *searches_[static_cast<std::size_t>(choice)]; }
 
  private:
   static constexpr std::size_t kTimed = 4;    ///< calls of a round, each kernel's first one to warm up

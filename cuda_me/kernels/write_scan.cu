@@ -84,6 +84,7 @@ __global__ void __launch_bounds__(kThreads)
   const int segment = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
   const unsigned long long begin = sum_before(job.scan.bits, layout.segments);
   if (segment >= layout.segments) return;
+  if (segment == 0 && lane == 0) job.state->moments.writing_starts = device_clock();
   const SegmentBytes s = bytes_of(layout, job, segment, begin);
   unsigned count = 0;
   for (int i = lane * 4; i < s.bytes; i += 128) count += __popc(ff_among(four_bytes(s, i), s.bytes - i));

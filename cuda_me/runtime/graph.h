@@ -53,6 +53,7 @@ class GraphExec {
   explicit GraphExec(const Graph& graph) : handle_(make(graph)) {}
 
   [[nodiscard]] bool empty() const noexcept { return handle_.get() == nullptr; }
+  void upload(cudaStream_t stream) const { check(cudaGraphUpload(handle_.get(), stream), "cudaGraphUpload"); }
   void launch(cudaStream_t stream) const { check(cudaGraphLaunch(handle_.get(), stream), "cudaGraphLaunch"); }
 
  private:

@@ -98,12 +98,30 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
     }
     // Of one device, of all of them, and of one that is asked for twice, which needs two feeders, too.
     for (const std::vector<int>& used : {std::vector<int>{0}, all, std::vector<int>{0, 0}}) {
-      for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
-        EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.devices = used}, kind).stream()))
-            << lanes << " lanes, " << used.size() << " devices, source " << static_cast<int>(kind);
+      for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
+        for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
+          EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.devices = used, .launch = launch}, kind).stream()))
+              << lanes << " lanes, " << used.size() << " devices, launch " << static_cast<int>(launch) << ", source "
+              << static_cast<int>(kind);
+        }
       }
     }
   }
+}
+
+TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
+  // 300 frames of one lane: the automatic search takes times again after 256, in between the frames of graphs.
+  const Bytes video = test::moving_video(64, 48, 300);
+  EncoderSettings settings{.width = 64, .height = 48, .key_interval = 40, .lanes = 1};
+  const Bytes expected = on_cpu(settings, video).stream();
+  for (const std::string& kernel : motion_kernel_names()) {
+    for (const auto launch : {LaunchMode::automatic, LaunchMode::stream, LaunchMode::graph}) {
+      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel, .launch = launch}).stream()))
+          << kernel << ", launch " << static_cast<int>(launch);
+    }
+  }
+  settings.keep_motion = true;  // which graphs leave to single launches
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = LaunchMode::graph}).stream()));
 }
 
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
@@ -154,7 +172,10 @@ TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
   const Encoded expected = on_cpu(settings, video);
   const std::size_t capacity = expected.frames[1].bytes.size() - 657;
   for (const std::size_t bytes : {std::size_t{1}, capacity - 1, capacity, capacity + 1}) {
-    EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, {.coded_capacity = bytes}).stream())) << bytes;
+    for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
+      const CudaBackendOptions options{.launch = launch, .coded_capacity = bytes};
+      EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream())) << bytes;
+    }
   }
 }
 
@@ -200,8 +221,14 @@ TEST_F(BackendTest, SmallForSanitizers) {
   const Bytes video = test::moving_video(50, 40, 4);
   EncoderSettings settings{.width = 50, .height = 40, .key_interval = 2};
   const Bytes expected = on_cpu(settings, video).stream();
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
+  for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch}).stream()));
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch, .coded_capacity = 100}).stream()));
+  }
+  settings.lanes = 1;  // frames enough for every slot to be used again
+  const Bytes longer = test::moving_video(50, 40, 14);
+  EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
+  settings.lanes = 0;
   settings.keep_reconstruction = true;
   settings.keep_prediction = true;
   settings.keep_motion = true;
@@ -267,26 +294,36 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double picture = 1920.0 * 1088 * 3 / 2;
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
-  const double formula = 6 * picture + 4 * blocks + 2 * segments * (10176 + 16) + 1920.0 * 1080 * 3 / 2 + (128 << 10);
+  const double frame = 1920.0 * 1080 * 3 / 2;
+  const double formula = 8 * picture + 4 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10));
   EXPECT_NEAR(static_cast<double>(device_bytes_per_lane(settings)), formula, formula * 0.001);
 }
 
 TEST_F(BackendTest, TakesTheMemoryItSays) {
-  for (const auto& [width, height, lanes] : {std::array{1920, 1080, 17}, std::array{1280, 720, 9}}) {
+  struct Case {
+    int width;
+    int height;
+    int lanes;
+    LaunchMode launch = LaunchMode::automatic;
+  };
+  for (const auto& [width, height, lanes, launch] :
+       {Case{1920, 1080, 17}, Case{1280, 720, 9}, Case{1920, 1080, 1}, Case{1920, 1080, 4, LaunchMode::graph}}) {
+    const CudaBackendOptions options{.launch = launch};
     EncoderSettings settings{.width = width, .height = height, .key_interval = 1};
     settings.lanes = lanes;
-    static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2)));  // the context and its own needs are there now
+    // The context and its own needs are there then.
+    static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2), options));
     std::size_t before = 0;
     std::size_t after = 0;
     std::size_t total = 0;
     const std::size_t pinned_before = pinned_bytes();
     check(cudaMemGetInfo(&before, &total), "cudaMemGetInfo");
-    const auto backend = make_backend_factory()(settings, lanes);
+    const auto backend = make_backend_factory(options)(settings, lanes);
     check(cudaMemGetInfo(&after, &total), "cudaMemGetInfo");
     ASSERT_EQ(backend->lanes(), lanes);
-    const auto device = static_cast<double>(lanes * device_bytes_per_lane(settings));
-    EXPECT_NEAR(static_cast<double>(before - after), device, device * 0.05) << width << "x" << height;
-    const auto host = static_cast<double>(host_bytes_per_device(settings, lanes));
+    const auto device = static_cast<double>(lanes * device_bytes_per_lane(settings, options));
+    EXPECT_NEAR(static_cast<double>(before - after), device, device * 0.05) << width << "x" << height << ", " << lanes;
+    const auto host = static_cast<double>(host_bytes_per_device(settings, lanes, options));
     EXPECT_NEAR(static_cast<double>(pinned_bytes() - pinned_before), host, host * 0.05) << width << "x" << height;
   }
 }
@@ -294,7 +331,7 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
 TEST(Backend, TakesTheDocumentedHostMemory) {
   const double frame = 1920.0 * 1080 * 3 / 2;
   const double frames = std::floor((48 << 20) / frame);
-  const double formula = frames * frame + 2 * 17 * (frame / 2 + (64 << 10));
+  const double formula = frames * frame + 3 * 17 * (frame / 2 + (64 << 10));
   const EncoderSettings settings{.width = 1920, .height = 1080};
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), formula, formula * 0.001);
 }

@@ -50,6 +50,8 @@ BackendFactory cuda_factory(const BackendChoice& choice, const std::vector<int>&
   if (!choice.motion_kernel.empty()) options.motion_kernel = choice.motion_kernel;
   if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
   if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
+  if (choice.launch == "stream") options.launch = cuda::LaunchMode::stream;
+  if (choice.launch == "graph") options.launch = cuda::LaunchMode::graph;
   using Opened = std::vector<std::pair<int, std::shared_future<void>>>;
   auto opened = std::make_shared<Opened>();
   for (const int device : devices) {
@@ -120,6 +122,13 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Machine");
+  app.add_option("--launch", choice.launch,
+                 "How work gets to the GPU: stream, the frames of all lanes kernel by kernel; graph, every lane by itself and "
+                 "a frame at once; auto, graph for one lane")
+      ->check(CLI::IsMember({"auto", "stream", "graph"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Machine");
 }
 
 SelectedBackend cpu_backend() { return {open_cpu_backend}; }
@@ -135,6 +144,7 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
   const bool demanded = choice.name == "cuda" || !choice.devices.empty();
 #if defined(C63_HAVE_CUDA)
   std::vector<int> devices;
+  if (choice.launch != "graph") cuda::ask_for_few_queues();
   if (!wants_all(choice)) devices = show_wanted_devices(choice);
 #endif
   const std::string obstacle = cuda_obstacle();

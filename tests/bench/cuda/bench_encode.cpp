@@ -1,5 +1,6 @@
 // c63bench encode: whole encodes on the GPU with frames from memory, against the bus of the same run.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -27,6 +28,7 @@ struct Options {
   std::string kernel = "automatic";
   std::string entropy = "gpu";
   std::string upload = "frame";
+  std::vector<std::string> launch = {"auto"};
   std::string yuv;
   std::string json;
   int key_interval = 100;
@@ -57,6 +59,8 @@ double bus_rate(int device) {
 class EncodeBench {
  public:
   explicit EncodeBench(const Options& options) : options_(options) {
+    // As c63enc does it; a stream for every lane needs more.
+    if (std::ranges::find(options.launch, "graph") == options.launch.end()) cuda::ask_for_few_queues();
     const int first = options.devices.empty() ? 0 : options.devices.front();
     const cuda::DeviceInfo& device = cuda::require_device(first);
     bus_ = bus_rate(first);
@@ -65,8 +69,8 @@ class EncodeBench {
                 {"entropy", options.entropy}, {"upload", options.upload},
                 {"bus_bytes_per_s", bus_},    {"results", nlohmann::json::array()}};
     std::printf("%s, bus %.1f GB/s up, motion kernel %s\n", device.name.c_str(), bus_ * 1e-9, options.kernel.c_str());
-    std::printf("%-12s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "lanes", "batch", "frames", "frames/s", "p10..p90",
-                "bus", "start ms", "us a frame: upload motion code scan");
+    std::printf("%-12s %6s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "lanes", "batch", "launch", "frames", "frames/s",
+                "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
   }
 
   void run() {
@@ -82,14 +86,16 @@ class EncodeBench {
           options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept),
           static_cast<std::int64_t>(options_.gops) * options_.key_interval);
       for (const int lanes : options_.lanes) {
-        for (const int batch : options_.lanes_per_batch) measure(text, video, lanes, batch);
+        for (const int batch : options_.lanes_per_batch) {
+          for (const std::string& launch : options_.launch) measure(text, video, lanes, batch, launch);
+        }
       }
     }
     write_json(options_.json, figures_);
   }
 
  private:
-  void measure(const std::string& size, MemoryVideo& video, int lanes, int lanes_per_batch) {
+  void measure(const std::string& size, MemoryVideo& video, int lanes, int lanes_per_batch, const std::string& launch) {
     EncoderSettings settings{.width = video.format().width, .height = video.format().height};
     settings.key_interval = options_.key_interval;
     settings.lanes = lanes;
@@ -99,6 +105,8 @@ class EncodeBench {
     backend.lanes_per_batch = lanes_per_batch;
     if (options_.entropy == "cpu") backend.entropy = cuda::EntropyCoder::cpu;
     if (options_.upload == "pair") backend.upload = cuda::UploadMode::pair;
+    if (launch == "stream") backend.launch = cuda::LaunchMode::stream;
+    if (launch == "graph") backend.launch = cuda::LaunchMode::graph;
     std::vector<double> rates;
     std::vector<double> start_up;
     StageTimes times;
@@ -115,13 +123,14 @@ class EncodeBench {
     const double share = fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / bus_;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %6d %6d %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
-                summary.lanes, lanes_per_batch, static_cast<long long>(summary.frames), fps.median, fps.low, fps.high,
+    std::printf("%-12s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+                summary.lanes, lanes_per_batch, launch.c_str(), static_cast<long long>(summary.frames), fps.median, fps.low, fps.high,
                 share * 100, opened, us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
                                    {"lanes", summary.lanes},
                                    {"lanes_per_batch", lanes_per_batch},
+                                   {"launch", launch},
                                    {"frames", summary.frames},
                                    {"frames_per_s", to_json(fps)},
                                    {"share_of_bus", share},
@@ -153,6 +162,10 @@ void add_encode(CLI::App& app) {
   encode->add_option("--me-kernel", options->kernel, "motion kernel")->capture_default_str();
   encode->add_option("--entropy", options->entropy, "who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
   encode->add_option("--upload", options->upload, "what is uploaded")->check(CLI::IsMember({"frame", "pair"}));
+  encode->add_option("--launch", options->launch, "how work gets to the GPU")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"auto", "stream", "graph"}))
+      ->capture_default_str();
   encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
   encode->add_option("--keyint", options->key_interval, "frames a GOP")->capture_default_str();
   encode->add_option("--gops", options->gops, "GOPs")->capture_default_str();

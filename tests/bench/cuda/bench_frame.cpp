@@ -88,7 +88,7 @@ class ResidentFrames {
                        .vectors = lane.vectors,
                        .sads = lane.sads,
                        .scan = lane.scans[side],
-                       .state = lane.state,
+                       .state = lane.states[side],
                        .coded = host_lanes_[i].outputs[side].coded,
                        .coded_capacity = cuda::usual_coded_capacity(geometry_),
                        .report = host_lanes_[i].outputs[side].report});

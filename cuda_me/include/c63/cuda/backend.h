@@ -20,11 +20,19 @@ enum class UploadMode {
   pair,   ///< the new frame and its reference, as course solutions do: for comparison
 };
 
+/// How work gets to the device.
+enum class LaunchMode {
+  automatic,  ///< graph where a device has one lane, else stream: what is faster on an H200 (docs/gpu.md)
+  stream,     ///< the frames of all lanes together, kernel by kernel
+  graph,      ///< every lane by itself, the kernels of a frame recorded once; with what is kept besides bytes, as stream
+};
+
 struct CudaBackendOptions {
   std::vector<int> devices = {};            ///< GPUs by number; empty: the first that can be used
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   EntropyCoder entropy = EntropyCoder::gpu;
   UploadMode upload = UploadMode::frame;
+  LaunchMode launch = LaunchMode::automatic;
   int lanes_per_batch = 0;         ///< lanes that share launches and a stream; 0: chosen, 1: a stream for every lane
   std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself; larger ones are
                                    ///< fetched by a slower way; 0: chosen
@@ -47,15 +55,17 @@ struct CudaBackendOptions {
 /// Device memory that a lane takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
 /// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a
 /// frame of input,
-///   6·P (four inputs, two pictures) + 4·B (vectors, SADs) + 2·S·(10176 + 16) + F + 128 KiB (codes of two frames)
-/// and one more P with keep_prediction, 128·B with the CPU's entropy coder; every array rounded up to 256 bytes.
+///   8·P (six inputs, two pictures) + 4·B (vectors, SADs) + 3·S·(10176 + 16) + 3/2·F + 192 KiB (codes of three frames)
+/// and one more P with keep_prediction, 128·B with the CPU's entropy coder; every array rounded up to 256 bytes. A lane
+/// whose frames are recorded as graphs (LaunchMode) takes 4 MiB more.
 [[nodiscard]] std::size_t device_bytes_per_lane(const EncoderSettings& settings,
                                                 const CudaBackendOptions& options = {});
 
-/// Page-locked memory of the host that a device with L lanes takes, in bytes: min(48 MiB / F, 4·L) frames of input, at
-/// least two, through which all lanes read, and the coded bytes of two frames a lane,
-///   min(48 MiB / F, 4·L)·F + 2·L·(F / 2 + 64 KiB)
-/// and two more frames of F a lane each with keep_reconstruction or measure_ssim, keep_prediction, and measure_ssim.
+/// Page-locked memory of the host that a device with L lanes takes, in bytes: min(48 MiB / F, 6·L) frames of input, at
+/// least two, through which all lanes read, and the coded bytes of three frames a lane,
+///   min(48 MiB / F, 6·L)·F + 3·L·(F / 2 + 64 KiB)
+/// and three more frames of F a lane each with keep_reconstruction or measure_ssim, keep_prediction, and measure_ssim.
+/// Lanes that share no launches (LaunchMode::graph) each take what a device with one lane takes.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes,
                                                 const CudaBackendOptions& options = {});
 
