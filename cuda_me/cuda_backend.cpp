@@ -20,7 +20,7 @@ namespace {
 
 /// Lanes for which a device's batch is worth its launches: enough MCUs to fill it several times over (docs/gpu.md).
 int preferred_lanes_per_device(const Geometry& geometry) {
-  constexpr std::int64_t kMcusPerBatch = 131072;
+  constexpr std::int64_t kMcusPerBatch = 65536;
   constexpr std::int64_t kFewest = 4;
   constexpr std::int64_t kMost = 32;
   return static_cast<int>(std::clamp((kMcusPerBatch + geometry.mcus() - 1) / geometry.mcus(), kFewest, kMost));

@@ -3,7 +3,7 @@
 
 # Every sequence that the bundle carries together with the course encoder's stream of it.
 section_golden() {
-  local golden name size source status=0 list=() start seconds equal runs=10
+  local golden name size source status=0 list=() start seconds equal run runs
   for golden in "$dir"/shared/golden/*.c63; do
     name=$(basename "$golden" .c63)
     source=$dir/shared/sequences/$name.yuv
@@ -11,6 +11,8 @@ section_golden() {
     size=${name##*_}
     equal=true
     seconds=()
+    runs=3
+    [[ $name == foreman* ]] && runs=10  # the one whose slowest run has a limit
     for ((run = 0; run < runs; ++run)); do
       start=$(date +%s%N)
       "$dir/c63enc" --backend cuda -w "${size%x*}" -h "${size#*x}" --quiet -o "$work/$name.c63" "$source" || status=1
@@ -41,11 +43,11 @@ section_bench_launch() {
   "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,graph --json "$work/bench_launch.json"
 }
 
-# soak_of NAME ARGUMENT...: many encodes in one process; memory of host and device must be flat once every thread has had
+# soak_of NAME COUNT ARGUMENT...: many encodes in one process; memory of host and device must be flat once every thread has had
 # its turn: over the second half of the run.
 soak_of() {
-  local name=$1 source=$dir/shared/sequences/static_152x100.yuv count=10000 encoder samples=() failed=0
-  shift
+  local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder samples=() failed=0
+  shift 2
   if [[ ! -f $source ]]; then
     echo '{"skipped": "the bundle carries no sequences"}' > "$work/$name.json"
     return 0
@@ -68,7 +70,7 @@ soak_of() {
     }' > "$work/$name.json"
 }
 
-section_soak() { soak_of soak; }
+section_soak() { soak_of soak 10000; }
 
 # With one lane, every encode records its frames anew.
-section_soak_graphs() { soak_of soak_graphs --lanes 1 -f 10; }
+section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }
