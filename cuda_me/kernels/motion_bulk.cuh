@@ -1,185 +1,228 @@
 #pragma once
 
-// The register tile fed by Hopper's bulk tensor copies, with the next tile on its way while this one is searched.
+// The register tile fed by Hopper's bulk tensor copies, with the next tiles on their way while one is searched.
 //
-// Lanes share a pair of macroblocks as in motion_tile.cuh, four pairs below each other a tile. What differs: one block
-// of threads stays on each multiprocessor and has every gridDim-th tile. A window comes as one box of the plane, with
-// zeros outside the plane, some tiles ahead; four warps make the shifted copies of it, again some tiles ahead; all
-// others take pair after pair of what is ready. So those neither wait for memory nor for each other, and a warp that
-// the hardware favours does more of them. What is left for the pipe that the absolute differences need: about 570
-// instructions a macroblock, 512 of them differences.
+// One block of threads stays on each multiprocessor and has its share of the batch, tile after tile. A tile is four
+// pairs of macroblocks beside each other and some rows of them. Its work comes in turns: all candidates with one byte
+// shift, for one row. Four shifts, four schedulers: warp w has to do with shift w % 4 only, so every scheduler has as
+// much to do.
 //
-// Measured on sm_90 the time is that of two slots for each of those 570 and one for each other instruction: while the
-// differences run no slot is left to others, whatever their pipe. More warps, or fewer candidates at a time, change
-// nothing.
+//   warp 0, the producer: has the tiles' boxes fetched some tiles ahead, and writes what has been found
+//   warps 1 to 3, the makers: make the window's copies shifted by so many bytes (the box itself is that of none)
+//   all others: search; whichever is free takes the next turn of its shift
+//
+//   lane = row group * 4 + pair;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
+//
+// kColumns 8: 32x32 candidates. kColumns 4: 16x16 candidates (chroma); the upper half of the lanes take the row below.
+//
+// Window rows are an odd number of 16 bytes apart. The eight lanes of a load's phase are four pairs, 16 bytes apart,
+// and two groups, four rows apart: they touch banks at 16 * (pair + 4 * odd * group) mod 128, all different.
 
-#include <cuda.h>
-
-#include "cuda_me/kernels/motion_tile.cuh"
+#include "cuda_me/kernels/bulk_copy.cuh"
+#include "cuda_me/kernels/motion_bulk_tiles.cuh"
 
 namespace c63::cuda {
 
-inline constexpr int kBulkWarps = 16;
-inline constexpr int kBulkThreads = kBulkWarps * kWarp;
-inline constexpr int kBulkResident = 1;          ///< blocks of threads that a multiprocessor is to hold
-inline constexpr int kBulkSweep = kTileDy;       ///< candidates below each other that a lane takes at a time
-inline constexpr int kMakerThreads = 4 * kWarp;  ///< the first ones of a block: they make copies
-inline constexpr int kTileParts = kTileWarps;    ///< of a tile, that warps take to search
-inline constexpr int kBoxes = 4;                 ///< tiles that have come or are on their way
-inline constexpr int kSlots = 8;                 ///< tiles with copies
-inline constexpr int kBoxPitch =
-    64;  ///< bytes of a window row as it comes: from a multiple of 16, as the hardware asks
-
-/// Sizes of the boxes, by how many columns of candidates a lane takes.
-template <int kColumns>
-struct BulkShape {
-  using Tile = TileShape<kColumns>;
-  static constexpr int kRange = Tile::kSpan / 2;         ///< the one that there are boxes for
-  static constexpr int kLead = (16 - kRange % 16) % 16;  ///< bytes of the box before the window
-  static constexpr int kCurrentRows = Tile::kPairs * kBlockSize;
-  static constexpr int kBytes = Tile::kRows * kBoxPitch + kCurrentRows * kTilePair;  ///< that arrive for a tile
-};
-
-/// A job with its planes as the hardware is told of them: boxes of the right size, coordinates in samples.
-struct alignas(128) BulkJob {
-  CUtensorMap reference;
-  CUtensorMap current;
-  MotionJob job;
-  int pairs = 0;                 ///< of macroblocks in a row
-  std::uint32_t reciprocal = 0;  ///< 2^32 / pairs, rounded up
-  std::uint32_t first_tile = 0;  ///< of this job in the batch
-  bool narrow = false;           ///< kColumns is 4
-};
-
-struct BulkBatch {
-  std::array<BulkJob, kBatchJobs> jobs;
-  int count = 0;
-  std::uint32_t tiles = 0;
-};
-
-/// A tile as it comes.
-struct BulkBox {
-  alignas(128) std::uint8_t window[TileShape<4>::kRows * kBoxPitch];
-  alignas(128) uint4 current[BulkShape<4>::kCurrentRows];
-};
-
-/// A tile of a batch: its job, and where it lies.
-struct BulkPlace {
-  int which = 0;
-  int pair = 0;
-  int tile_row = 0;
-};
-
 /// A tile as it is searched.
-struct BulkSlot {
-  alignas(128) std::uint8_t copies[kTileShifts * TileShape<4>::kCopyBytes];
-  uint4 current[BulkShape<4>::kCurrentRows];  ///< a row of a pair of macroblocks each
+struct BulkStage {
+  alignas(128) std::uint8_t copies[kTileShifts * std::max(BulkShape<8>::kCopyBytes, BulkShape<4>::kCopyBytes)];
+  alignas(128) std::uint8_t current[BulkShape<4>::kCurrentRows * kBulkBytes];
+  std::uint32_t keys[BulkShape<4>::kRows * kBulkColumns];     ///< the smallest found of each macroblock
+  std::uint32_t outside[BulkShape<4>::kRows * kBulkColumns];  ///< see squares_outside()
+  std::uint32_t inside[2];                                    ///< a bit a macroblock: all candidates count
   BulkPlace place;
+  bool narrow;
 };
 
 struct BulkShared {
-  std::array<BulkBox, kBoxes> boxes;
-  std::array<BulkSlot, kSlots> slots;
-  std::array<std::uint64_t, kBoxes> arrived;  ///< a box has come
-  std::array<std::uint64_t, kSlots> full;     ///< a slot's copies are made
-  std::array<std::uint64_t, kSlots> empty;    ///< and searched
-  std::uint32_t next;                         ///< part of a tile that no warp has taken yet
+  std::array<BulkStage, kBulkStages> stages;
+  /// A tile's window is there: as it comes with all else of the tile, and its shifted copies.
+  std::array<std::array<std::uint64_t, kBulkStages>, kTileShifts> ready;
+  std::array<std::uint64_t, kBulkStages> searched;  ///< all turns of a tile have been taken
+  std::array<std::uint32_t, kTileShifts> next;      ///< turn that no warp has taken yet, for each shift
 };
-static_assert(TileShape<4>::kCopyBytes >= TileShape<8>::kCopyBytes);
+static_assert(BulkShape<4>::kCurrentRows >= BulkShape<8>::kCurrentRows);
 // A warp waits at a barrier for the next of its phases only: none can be two rounds ahead of another.
-static_assert(kBulkWarps <= kTileParts * kSlots);
+static_assert(kBulkWarps <= kTileShifts * kBulkStages && kBulkWarps % kTileShifts == 0);
 
 #if __CUDA_ARCH__ >= 900
 
-__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-}
-
-__device__ __forceinline__ BulkPlace place_tile(const BulkBatch& batch, std::uint32_t tile, int which) {
-  while (which + 1 < batch.count && tile >= batch.jobs[which + 1].first_tile) ++which;
-  const BulkJob& job = batch.jobs[which];
-  const std::uint32_t index = tile - job.first_tile;
-  // index / pairs by the reciprocal, which may be one too large; that of 1 does not fit its word.
-  std::uint32_t row = job.pairs == 1 ? index : __umulhi(index, job.reciprocal);
-  int pair = static_cast<int>(index - row * static_cast<std::uint32_t>(job.pairs));
-  if (pair < 0) {
-    --row;
-    pair += job.pairs;
-  }
-  return {which, pair, static_cast<int>(row)};
-}
-
-__device__ __forceinline__ void copy_box(const void* to, const CUtensorMap& from, int x, int y,
-                                         std::uint64_t& arrived) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-          shared_address(to)),
-      "l"(&from), "r"(x), "r"(y), "r"(shared_address(&arrived))
-      : "memory");
-}
-
-/// Starts the copies of a tile; by one thread.
-template <int kColumns>
-__device__ __forceinline__ void fetch_tile(BulkBox& box, std::uint64_t& arrived, const BulkJob& job,
-                                           const BulkPlace& place) {
-  using Shape = BulkShape<kColumns>;
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&arrived)),
-               "r"(Shape::kBytes)
-               : "memory");
-  const int x = place.pair * kTilePair;
-  const int y = place.tile_row * Shape::kCurrentRows;
-  copy_box(box.window, job.reference, x - Shape::kRange - Shape::kLead, y - Shape::kRange, arrived);
-  copy_box(box.current, job.current, x, y, arrived);
-}
-
-/// Makes the shifted copies of a window that has come; by the makers.
-template <int kColumns>
-__device__ __forceinline__ void make_copies(BulkSlot& slot, const BulkBox& box) {
-  using Tile = TileShape<kColumns>;
-  constexpr int kChunks = Tile::kChunks;
-#pragma unroll
-  for (int i = static_cast<int>(threadIdx.x); i < Tile::kRows * kChunks; i += kMakerThreads) {
-    const int row = static_cast<int>(static_cast<unsigned>(i) / kChunks);
-    const int chunk = i - row * kChunks;
-    const std::uint8_t* from = box.window + row * kBoxPitch + BulkShape<kColumns>::kLead + chunk * 16;
-    const uint2 low = *reinterpret_cast<const uint2*>(from);
-    const uint2 high = *reinterpret_cast<const uint2*>(from + 8);
-    const std::uint32_t words[5] = {low.x, low.y, high.x, high.y, *reinterpret_cast<const std::uint32_t*>(from + 16)};
-    std::uint8_t* to = slot.copies + row * kTilePitch + chunk * 16;
-#pragma unroll
-    for (unsigned s = 0; s < kTileShifts; ++s) {
-      *reinterpret_cast<uint4*>(to + s * Tile::kCopyBytes) = {
-          __funnelshift_r(words[0], words[1], 8 * s), __funnelshift_r(words[1], words[2], 8 * s),
-          __funnelshift_r(words[2], words[3], 8 * s), __funnelshift_r(words[3], words[4], 8 * s)};
-    }
-  }
-  const int i = kMakerThreads - 1 - static_cast<int>(threadIdx.x);  // by those that have a copy less
-  if (i < BulkShape<kColumns>::kCurrentRows) slot.current[i] = box.current[i];
-}
-
-__device__ __forceinline__ void wait_for(const std::uint64_t& barrier, unsigned parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra end;\n"
-      "bra again;\n"
-      "end:\n"
-      "}" ::"r"(shared_address(&barrier)),
-      "r"(parity)
-      : "memory");
-}
-
 /// Keys here are sad * kKeyStep + dy * 32 + dx: a product with no power of two is an IMAD, which has a pipe of its own.
 inline constexpr std::uint32_t kKeyStep = 1025;
+/// Added to keys of candidates that are not allowed: larger than any key, and no sum of two overflows.
+inline constexpr std::uint32_t kForbidden = 1U << 29;
 
-/// Smaller of a lane's keys, less what the lane's own place adds to all of them.
-template <int kColumns, int kSweep>
-__device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kSweep][kColumns], std::uint32_t best,
-                                                      std::uint32_t step) {
+/// Sides of planes and ranges are multiples of 8, so windows are cut by whole squares of 8x8 candidates: bit 4 y + x
+/// says that the square's candidates do not count.
+template <int kColumns>
+__device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
+  constexpr int kRange = BulkShape<kColumns>::kRange;
+  static_assert(kRange % 8 == 0 && kRange <= 16);
+  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return 0;  // nobody asks
+  const SearchWindow window = search_window(column, row, job.width, job.height, kRange);
+  const auto square = [](int position, int block) { return (position - block * kBlockSize + kRange) / 8; };
+  const int x = (1 << square(window.right, column)) - (1 << square(window.left, column));
+  const int y = ((1 << 4 * square(window.bottom, row)) - (1 << 4 * square(window.top, row))) & 0x1111;
+  constexpr int kAll = kColumns == 8 ? 0xFFFF : 0x0033;
+  return static_cast<std::uint32_t>(kAll & ~(x * y));
+}
+
+/// Has a tile fetched, and says what is to be known of it; by the producer.
+template <int kColumns>
+__device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& ready, const BulkJob& bulk,
+                                           const BulkPlace& place) {
+  using Shape = BulkShape<kColumns>;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int row = static_cast<int>(place.turn) * Shape::kTurnRows;
+  if (lane == 0) {
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&ready)),
+                 "r"(Shape::kBytes)
+                 : "memory");
+    const int x = static_cast<int>(place.column) * kBulkBytes;
+    const int y = row * kBlockSize;
+    copy_box(stage.current, bulk.current, x, y, ready);
+    copy_box(stage.copies, bulk.reference, x - kBulkLead, y - Shape::kRange, ready);
+    stage.place = place;
+    stage.narrow = bulk.narrow;
+  }
 #pragma unroll
-  for (int j = 0; j < kSweep; ++j) {
+  for (int i = 0; i < Shape::kRows * kBulkColumns / kWarp; ++i) {
+    const int index = i * kWarp + lane;
+    const std::uint32_t outside = squares_outside<kColumns>(
+        bulk.job, static_cast<int>(place.column) * kBulkColumns + index % kBulkColumns, row + index / kBulkColumns);
+    const std::uint32_t inside = __ballot_sync(0xFFFFFFFFU, outside == 0);
+    stage.keys[index] = kForbidden;
+    stage.outside[index] = outside;
+    if (lane == 0) stage.inside[i] = inside;
+  }
+}
+
+/// Writes what has been found in a tile; by the producer.
+template <int kColumns>
+__device__ __forceinline__ void write_tile(const BulkStage& stage, const MotionJob& job) {
+  using Shape = BulkShape<kColumns>;
+#pragma unroll
+  for (int i = 0; i < Shape::kRows * kBulkColumns / kWarp; ++i) {
+    const int index = i * kWarp + static_cast<int>(threadIdx.x) % kWarp;
+    const int tile_row = index / kBulkColumns;
+    const int column = static_cast<int>(stage.place.column) * kBulkColumns + index % kBulkColumns;
+    const int row = static_cast<int>(stage.place.turn) * Shape::kTurnRows + tile_row;
+    if (tile_row >= static_cast<int>(stage.place.turns) * Shape::kTurnRows || column >= job.width / kBlockSize ||
+        row >= job.height / kBlockSize) {
+      continue;
+    }
+    const std::uint32_t key = stage.keys[index];
+    if (key >= kForbidden) {
+      store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
+    } else {
+      const std::uint32_t sad = key / kKeyStep;
+      const auto place = static_cast<int>(key - sad * kKeyStep);
+      store_motion(job, column, row, place % 32 - Shape::kRange, place / 32 - Shape::kRange, sad);
+    }
+  }
+}
+
+__device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& batch) {
+  BulkShare share(batch, blockIdx.x);
+  if (share.place().turns > 0) {
+    const BulkJob& first = batch.jobs[share.place().which];
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&first.reference) : "memory");
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&first.current) : "memory");
+  }
+  asm volatile("griddepcontrol.wait;" ::: "memory");  // for what comes before this kernel in its stream
+  std::uint32_t end = 0xFFFFFFFFU;                    // tiles, once that is known
+#pragma unroll 1
+  for (std::uint32_t tile = 0; end == 0xFFFFFFFFU || tile < end + kBulkStages; ++tile) {
+    const std::uint32_t index = tile % kBulkStages;
+    BulkStage& stage = shared.stages[index];
+    if (tile >= kBulkStages) {
+      wait_for(shared.searched[index], tile / kBulkStages - 1 & 1U);
+      const MotionJob& job = batch.jobs[stage.place.which].job;
+      if (stage.narrow) {
+        write_tile<4>(stage, job);
+      } else {
+        write_tile<8>(stage, job);
+      }
+      __syncwarp();
+    }
+    if (tile > end) continue;
+    const BulkPlace place = share.place();
+    if (place.turns == 0) {
+      end = tile;
+      stage.place.turns = 0;
+    } else {
+      const BulkJob& bulk = batch.jobs[place.which];
+      if (bulk.narrow) {
+        fetch_tile<4>(stage, shared.ready[0][index], bulk, place);
+      } else {
+        fetch_tile<8>(stage, shared.ready[0][index], bulk, place);
+      }
+      share.advance(batch);
+    }
+    arrive(shared.ready[0][index]);
+  }
+}
+
+/// Makes the copy of a window that is shifted by `shift` bytes, more than none; by a warp, or as one of so many.
+template <int kColumns, int kHelpers>
+__device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helper) {
+  using Shape = BulkShape<kColumns>;
+  constexpr int kBytes = kWarp * 16;
+  const int first = static_cast<int>(threadIdx.x) % kWarp * 16 + helper * kBytes;
+  const std::uint8_t* from = stage.copies + first;
+  std::uint8_t* to = stage.copies + shift * Shape::kCopyBytes + first;
+#pragma unroll
+  for (int i = 0; i < Shape::kMakerTurns * kBytes; i += kHelpers * kBytes) {
+    if (kHelpers > 1 && helper * kBytes + i >= Shape::kMakerTurns * kBytes) break;
+    const uint4 words = *reinterpret_cast<const uint4*>(from + i);
+    const std::uint32_t next = *reinterpret_cast<const std::uint32_t*>(from + i + 16);
+    *reinterpret_cast<uint4*>(to + i) = {
+        __funnelshift_r(words.x, words.y, 8 * shift), __funnelshift_r(words.y, words.z, 8 * shift),
+        __funnelshift_r(words.z, words.w, 8 * shift), __funnelshift_r(words.w, next, 8 * shift)};
+  }
+}
+
+/// The first tile's copy, by all warps that have to do with that shift: they have nothing to search yet.
+__device__ __forceinline__ void make_first_copy(BulkShared& shared, int shift) {
+  BulkStage& stage = shared.stages[0];
+  wait_for(shared.ready[0][0], 0);
+  if (stage.place.turns == 0) return;
+  constexpr int kHelpers = kBulkWarps / kTileShifts;
+  const int helper = static_cast<int>(threadIdx.x) / (kTileShifts * kWarp);
+  if (stage.narrow) {
+    make_copy<4, kHelpers>(stage, shift, helper);
+  } else {
+    make_copy<8, kHelpers>(stage, shift, helper);
+  }
+  asm volatile("bar.sync %0, %1;" ::"r"(shift), "n"(kHelpers * kWarp) : "memory");
+}
+
+__device__ __forceinline__ void make_copies(BulkShared& shared, int shift) {
+#pragma unroll 1
+  for (std::uint32_t tile = 0;; ++tile) {
+    const std::uint32_t index = tile % kBulkStages;
+    BulkStage& stage = shared.stages[index];
+    wait_for(shared.ready[0][index], tile / kBulkStages & 1U);
+    const bool end = stage.place.turns == 0;
+    if (!end && tile > 0) {
+      if (stage.narrow) {
+        make_copy<4, 1>(stage, shift, 0);
+      } else {
+        make_copy<8, 1>(stage, shift, 0);
+      }
+    }
+    arrive(shared.ready[shift][index]);
+    if (end) return;
+  }
+}
+
+/// Smallest of a lane's keys, less what the lane's own place adds to all of them.
+template <int kColumns>
+__device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
+                                                      std::uint32_t step) {
+  std::uint32_t best = kForbidden;
+#pragma unroll
+  for (int j = 0; j < kTileDy; ++j) {
 #pragma unroll
     for (int k = 0; k < kColumns; k += 2) {
       best = min(best, min(sums[j][k] * step + static_cast<unsigned>(j * 32 + 4 * k),
@@ -189,203 +232,106 @@ __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums
   return best;
 }
 
-/// Added to keys of candidates that are not allowed: larger than any key, and no sum of two overflows.
-inline constexpr std::uint32_t kForbidden = 1U << 29;
-
-/// The same of those that are allowed, by what each column and row adds to a key.
-template <int kColumns, int kSweep>
-__device__ __forceinline__ std::uint32_t smallest_allowed_key(const std::uint32_t (&sums)[kSweep][kColumns],
-                                                              std::uint32_t best, std::uint32_t step,
-                                                              const std::uint32_t (&columns)[kColumns],
-                                                              const std::uint32_t (&rows)[kSweep]) {
+/// The same of the squares that count, of a row of them.
+template <int kColumns>
+__device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
+                                                      std::uint32_t step, std::uint32_t outside) {
+  std::uint32_t best = kForbidden;
 #pragma unroll
-  for (int j = 0; j < kSweep; ++j) {
+  for (int k = 0; k < kColumns; k += 2) {
     std::uint32_t smallest = kForbidden;
 #pragma unroll
-    for (int k = 0; k < kColumns; k += 2) {
-      smallest = min(smallest, min(sums[j][k] * step + columns[k], sums[j][k + 1] * step + columns[k + 1]));
+    for (int j = 0; j < kTileDy; ++j) {
+      smallest = min(smallest, min(sums[j][k] * step + static_cast<unsigned>(j * 32 + 4 * k),
+                                   sums[j][k + 1] * step + static_cast<unsigned>(j * 32 + 4 * k + 4)));
     }
-    best = min(best, smallest + rows[j]);
+    best = min(best, smallest + ((outside >> k / 2 & 1U) != 0 ? kForbidden : 0U));
   }
   return best;
 }
 
-/// What the columns or rows first, first + step, ... add to keys: their index, and whether they lie in [low, high).
-template <int kCount>
-__device__ __forceinline__ void key_parts(std::uint32_t (&parts)[kCount], int first, int step, int weight, int low,
-                                          int high) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    const bool allowed = static_cast<unsigned>(first + i * step - low) < static_cast<unsigned>(max(high - low, 0));
-    parts[i] = static_cast<std::uint32_t>(i * step * weight) + (allowed ? 0U : kForbidden);
-  }
-}
-
-/// Whether all candidates of a pair of macroblocks count, so that nothing need be asked candidate by candidate.
+/// Takes a turn; by a warp.
 template <int kColumns>
-__device__ __forceinline__ bool pair_inside(const MotionJob& job, int pair, int row) {
-  constexpr int kSpan = TileShape<kColumns>::kSpan;
-  const int low_x = pair * kTilePair - kSpan / 2;
-  const int low_y = row * kBlockSize - kSpan / 2;
-  return low_x >= 0 && low_x + kSpan + kTilePair <= job.width && low_y >= 0 && low_y + kSpan + kBlockSize <= job.height;
-}
-
-/// Searches a part of a tile, and writes what it finds; by a warp.
-template <int kColumns>
-__device__ __forceinline__ void search_part(const BulkSlot& slot, const MotionJob& job, const BulkPlace& place,
-                                            int part) {
-  using Shape = TileShape<kColumns>;
-  constexpr int kRange = BulkShape<kColumns>::kRange;
-  constexpr int kSweep = kBulkSweep;
-  const int thread = part * kWarp + static_cast<int>(threadIdx.x) % kWarp;
-  const int lane = thread % Shape::kLanes;
-  const int pair_row = thread / Shape::kLanes;
-  const int shift = lane % kTileShifts;
-  const int group = lane / kTileShifts;
-  const std::uint8_t* window =
-      slot.copies + shift * Shape::kCopyBytes + (pair_row * kBlockSize + group * kTileDy) * kTilePitch;
-  const uint4* current = slot.current + pair_row * kBlockSize;
-  const int column = 2 * place.pair;
-  const int row = place.tile_row * Shape::kPairs + pair_row;
-  const bool inside = __all_sync(0xFFFFFFFFU, pair_inside<kColumns>(job, place.pair, row));
+__device__ __forceinline__ void search_turn(BulkStage& stage, int turn, int shift) {
+  using Shape = BulkShape<kColumns>;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int pair = lane % kBulkPairs;
+  const int group = lane / kBulkPairs % Shape::kGroups;
+  const int row = turn * Shape::kTurnRows + lane / (kBulkPairs * Shape::kGroups);
+  std::uint32_t left[kTileDy][kColumns];
+  std::uint32_t right[kTileDy][kColumns];
+  tile_sums<kColumns, kTileDy, Shape::kLead, kBulkPitch, kBulkBytes>(
+      stage.copies + shift * Shape::kCopyBytes + (row * kBlockSize + group * kTileDy) * kBulkPitch + pair * kTilePair,
+      stage.current + row * kBlockSize * kBulkBytes + pair * kTilePair, left, right);
   std::uint32_t step = kKeyStep;
   asm("" : "+r"(step));  // in a register: the other factor's place is the constant's
-  std::uint32_t keys[2] = {kForbidden, kForbidden};
-#pragma unroll 1
-  for (int dy = 0; dy < kTileDy; dy += kSweep) {
-    std::uint32_t left[kSweep][kColumns];
-    std::uint32_t right[kSweep][kColumns];
-    tile_sums<kColumns, kSweep>(window + dy * kTilePitch, current, left, right);
-    const std::uint32_t index = static_cast<std::uint32_t>((group * kTileDy + dy) * 32 + shift);
-    std::uint32_t found[2];
-    if (inside) {
-      found[0] = smallest_key<kColumns, kSweep>(left, kForbidden, step);
-      found[1] = smallest_key<kColumns, kSweep>(right, kForbidden, step);
-    } else {
-      const int low_x = column * kBlockSize - kRange;
-      const int low_y = row * kBlockSize - kRange;
-      const SearchWindow bounds[2] = {search_window(column, row, job.width, job.height, kRange),
-                                      search_window(column + 1, row, job.width, job.height, kRange)};
-      std::uint32_t rows[kSweep];
-      std::uint32_t columns[kColumns];
-      key_parts(rows, low_y + group * kTileDy + dy, 1, 32, bounds[0].top, bounds[0].bottom);
-      key_parts(columns, low_x + shift, kTileShifts, 1, bounds[0].left, bounds[0].right);
-      found[0] = smallest_allowed_key(left, kForbidden, step, columns, rows);
-      key_parts(columns, low_x + kBlockSize + shift, kTileShifts, 1, bounds[1].left, bounds[1].right);
-      found[1] = smallest_allowed_key(right, kForbidden, step, columns, rows);
-    }
-    keys[0] = min(keys[0], found[0] + index);
-    keys[1] = min(keys[1], found[1] + index);
-  }
-  std::uint32_t best[2];
-#pragma unroll
-  for (int b = 0; b < 2; ++b) {
-    if constexpr (Shape::kLanes == kWarp) {
-      best[b] = warp_min(keys[b]);
-    } else {  // two pairs in a warp
-      const bool upper = thread % kWarp < Shape::kLanes;
-      const std::uint32_t first_pair = warp_min(upper ? keys[b] : kNoCandidate);
-      const std::uint32_t second_pair = warp_min(upper ? kNoCandidate : keys[b]);
-      best[b] = upper ? first_pair : second_pair;
-    }
-  }
-  if (lane >= 2) return;
-  const std::uint32_t key = lane == 0 ? best[0] : best[1];
-  if (column + lane >= job.width / kBlockSize || row >= job.height / kBlockSize) return;
-  if (key >= kForbidden) {
-    store_motion(job, column + lane, row, 0, 0, sad_in_place(job, (column + lane) * kBlockSize, row * kBlockSize));
+  std::uint32_t keys[2];
+  const int block = row * kBulkColumns + 2 * pair;
+  constexpr std::uint32_t kAll = (1ULL << Shape::kTurnRows * kBulkColumns) - 1;
+  constexpr int kTurnsAWord = 32 / (Shape::kTurnRows * kBulkColumns);
+  const std::uint32_t inside = stage.inside[turn / kTurnsAWord] >> turn % kTurnsAWord * (32 / kTurnsAWord);
+  if ((inside & kAll) == kAll) {
+    keys[0] = smallest_key(left, step);
+    keys[1] = smallest_key(right, step);
   } else {
-    const std::uint32_t sad = key / kKeyStep;
-    const auto index = static_cast<int>(key - sad * kKeyStep);
-    store_motion(job, column + lane, row, index % 32 - kRange, index / 32 - kRange, sad);
+    const int squares = group / 2 * 4;
+    keys[0] = smallest_key(left, step, stage.outside[block] >> squares);
+    keys[1] = smallest_key(right, step, stage.outside[block + 1] >> squares);
   }
+  const std::uint32_t place = static_cast<std::uint32_t>(group * kTileDy * 32 + shift);
+  atomicMin(&stage.keys[block], keys[0] + place);
+  atomicMin(&stage.keys[block + 1], keys[1] + place);
 }
 
-__device__ __forceinline__ void arrive(std::uint64_t& barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
-}
-
-__device__ __forceinline__ void make_ready(std::uint64_t& barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)), "r"(arrivals) : "memory");
-}
-
-/// A turn is one of a block's tiles, counted from 0.
-__device__ __forceinline__ std::uint32_t tile_of(std::uint32_t turn) { return blockIdx.x + turn * gridDim.x; }
-
-__device__ __forceinline__ void fetch_turn(BulkShared& shared, const BulkBatch& batch, std::uint32_t turn, int which) {
-  if (tile_of(turn) >= batch.tiles) return;
-  const BulkPlace place = place_tile(batch, tile_of(turn), which);
-  const BulkJob& job = batch.jobs[place.which];
-  if (job.narrow) {
-    fetch_tile<4>(shared.boxes[turn % kBoxes], shared.arrived[turn % kBoxes], job, place);
-  } else {
-    fetch_tile<8>(shared.boxes[turn % kBoxes], shared.arrived[turn % kBoxes], job, place);
-  }
-}
-
-__device__ __forceinline__ void make_all_copies(BulkShared& shared, const BulkBatch& batch) {
-  int which = 0;
-#pragma unroll 1
-  for (std::uint32_t turn = 0; tile_of(turn) < batch.tiles; ++turn) {
-    const BulkPlace place = place_tile(batch, tile_of(turn), which);
-    which = place.which;
-    const BulkBox& box = shared.boxes[turn % kBoxes];
-    BulkSlot& slot = shared.slots[turn % kSlots];
-    wait_for(shared.arrived[turn % kBoxes], turn / kBoxes & 1U);
-    if (turn >= kSlots) wait_for(shared.empty[turn % kSlots], turn / kSlots - 1 & 1U);
-    if (batch.jobs[which].narrow) {
-      make_copies<4>(slot, box);
-    } else {
-      make_copies<8>(slot, box);
-    }
-    if (threadIdx.x == 0) slot.place = place;
-    arrive(shared.full[turn % kSlots]);
-    asm volatile("bar.sync 1, %0;" ::"n"(kMakerThreads) : "memory");
-    if (threadIdx.x == 0) fetch_turn(shared, batch, turn + kBoxes, which);
-  }
-}
-
-__device__ __forceinline__ void search_all_copies(BulkShared& shared, const BulkBatch& batch) {
-  const bool first_lane = threadIdx.x % kWarp == 0;
+__device__ __forceinline__ void search_turns(BulkShared& shared, int shift) {
 #pragma unroll 1
   for (;;) {
     std::uint32_t next = 0;
-    if (first_lane) next = atomicAdd(&shared.next, 1U);
-    next = __shfl_sync(0xFFFFFFFFU, next, 0);
-    const std::uint32_t turn = next / kTileParts;
-    if (tile_of(turn) >= batch.tiles) return;
-    const BulkSlot& slot = shared.slots[turn % kSlots];
-    wait_for(shared.full[turn % kSlots], turn / kSlots & 1U);
-    const BulkPlace place = slot.place;
-    const BulkJob& job = batch.jobs[place.which];
-    const int part = static_cast<int>(next % kTileParts);
-    if (job.narrow) {
-      search_part<4>(slot, job.job, place, part);
-    } else {
-      search_part<8>(slot, job.job, place, part);
+    if (threadIdx.x % kWarp == 0) {
+      asm volatile("atom.shared::cta.add.u32 %0, [%1], 1;"
+                   : "=r"(next)
+                   : "r"(shared_address(&shared.next[shift]))
+                   : "memory");
     }
-    arrive(shared.empty[turn % kSlots]);
+    next = __shfl_sync(0xFFFFFFFFU, next, 0);
+    const std::uint32_t tile = next / kBulkTurns;
+    const std::uint32_t turn = next % kBulkTurns;
+    BulkStage& stage = shared.stages[tile % kBulkStages];
+    wait_for(shared.ready[shift][tile % kBulkStages], tile / kBulkStages & 1U);
+    const std::uint32_t turns = stage.place.turns;
+    if (turns == 0) return;
+    if (turn < turns) {
+      if (stage.narrow) {
+        search_turn<4>(stage, static_cast<int>(turn), shift);
+      } else {
+        search_turn<8>(stage, static_cast<int>(turn), shift);
+      }
+    }
+    arrive(shared.searched[tile % kBulkStages]);
   }
 }
 
 /// All of the above by architectures that have such copies.
 __device__ __forceinline__ void search_bulk_tiles(const BulkBatch& batch, BulkShared& shared) {
   if (threadIdx.x == 0) {
-    shared.next = 0;
-    for (std::uint64_t& barrier : shared.arrived) make_ready(barrier, 1);
-    for (std::uint64_t& barrier : shared.full) make_ready(barrier, kMakerThreads);
-    for (std::uint64_t& barrier : shared.empty) make_ready(barrier, kTileParts * kWarp);
+    for (std::uint32_t& next : shared.next) next = 0;
+    for (auto& ready : shared.ready) {
+      for (std::uint64_t& barrier : ready) make_ready(barrier, kWarp);
+    }
+    for (std::uint64_t& barrier : shared.searched) make_ready(barrier, kTileShifts * kBulkTurns * kWarp);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
-  if (threadIdx.x < kMakerThreads) {
-    if (threadIdx.x == 0) {
-#pragma unroll 1
-      for (std::uint32_t turn = 0; turn < kBoxes; ++turn) fetch_turn(shared, batch, turn, 0);
-    }
-    make_all_copies(shared, batch);
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int shift = warp % kTileShifts;
+  if (shift > 0) make_first_copy(shared, shift);
+  if (warp == 0) {
+    produce(shared, batch);
+  } else if (warp == shift) {
+    make_copies(shared, shift);
   } else {
-    search_all_copies(shared, batch);
+    search_turns(shared, shift);
   }
 }
 

@@ -6,13 +6,14 @@
 #include "cuda_me/kernels/motion_bulk.cuh"
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_tile.cuh"
+#include "cuda_me/kernels/plane_boxes.h"
 
 namespace c63::cuda {
 namespace {
 
 /// What an architecture is given.
 struct FastPolicy {
-  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 42.9 us a 1080p luma frame for 48.0.
+  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 39.2 us a 1080p luma frame for 48.0.
   bool bulk = false;
   /// Minima by floating point, beside the pipe that VABSDIFF4 has to itself then. Measured on sm_90 it is as fast as
   /// integer minima (48.0 us a 1080p luma frame either way): an FADD takes half a slot from VABSDIFF4, and three of
@@ -29,24 +30,11 @@ __global__ void __launch_bounds__(kTileThreads, kTileResident) motion_fast(const
   search_tiles<Minimum>(batch);
 }
 
-__global__ void __launch_bounds__(kBulkThreads, kBulkResident)
-    motion_fast_bulk(const __grid_constant__ BulkBatch batch) {
+__global__ void __launch_bounds__(kBulkThreads) motion_fast_bulk(const __grid_constant__ BulkBatch batch) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) std::uint8_t shared[];
   search_bulk_tiles(batch, *reinterpret_cast<BulkShared*>(shared));
 #endif
-}
-
-/// The driver's description of a plane of bytes of which boxes are taken; null before CUDA 12. The driver is never
-/// linked.
-using EncodeTensorMap = decltype(&cuTensorMapEncodeTiled);
-
-[[nodiscard]] EncodeTensorMap find_encode_tensor_map() {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
-        "cuTensorMapEncodeTiled");
-  return result == cudaDriverEntryPointSuccess ? reinterpret_cast<EncodeTensorMap>(found) : nullptr;
 }
 
 class FastSearch final : public MotionSearch {
@@ -54,14 +42,13 @@ class FastSearch final : public MotionSearch {
   explicit FastSearch(const DeviceInfo& device)
       : tile_kernel_(policy_for(device.compute_major).float_minimum ? motion_fast<FloatMinimum>
                                                                     : motion_fast<IntegerMinimum>),
-        multiprocessors_(static_cast<unsigned>(device.multiprocessors)) {
-    if (!policy_for(device.compute_major).bulk) return;
-    encode_tensor_map_ = find_encode_tensor_map();
-    allow_shared_bytes("motion_fast_bulk", motion_fast_bulk, sizeof(BulkShared));
+        multiprocessors_(static_cast<std::uint32_t>(device.multiprocessors)),
+        boxes_(policy_for(device.compute_major).bulk) {
+    if (boxes_.available()) allow_shared_bytes("motion_fast_bulk", motion_fast_bulk, sizeof(BulkShared));
   }
 
   [[nodiscard]] MotionKernelResources resources() const override {
-    if (encode_tensor_map_ == nullptr) {
+    if (!boxes_.available()) {
       return kernel_resources(reinterpret_cast<const void*>(tile_kernel_), kTileThreads, 0);
     }
     return kernel_resources(reinterpret_cast<const void*>(motion_fast_bulk), kBulkThreads, sizeof(BulkShared));
@@ -72,12 +59,15 @@ class FastSearch final : public MotionSearch {
     std::array<MotionJob, kMaxJobs> others;
     std::size_t other_count = 0;
     BulkBatch bulk{};
+    std::uint32_t turns = 0;
     for (const MotionJob& job : jobs) {
-      if (!add(bulk, job)) others[other_count++] = job;
+      if (!add(bulk, turns, job)) others[other_count++] = job;
     }
     if (bulk.count > 0) {
-      launch("motion_fast_bulk", motion_fast_bulk,
-             {dim3(std::min(bulk.tiles, multiprocessors_)), dim3(kBulkThreads), sizeof(BulkShared)}, stream, bulk);
+      const std::uint32_t blocks = std::min(turns, multiprocessors_);
+      bulk.share = ((std::uint64_t{bulk.cost} << 16) + blocks - 1) / blocks;
+      launch_early("motion_fast_bulk", motion_fast_bulk, {dim3(blocks), dim3(kBulkThreads), sizeof(BulkShared)}, stream,
+                   bulk);
     }
     if (other_count > 0) {
       TileBatch batch{};
@@ -87,50 +77,34 @@ class FastSearch final : public MotionSearch {
   }
 
  private:
-  /// Describes `plane` for boxes of `width` by `height` samples.
-  [[nodiscard]] bool describe(CUtensorMap& map, const std::uint8_t* plane, std::ptrdiff_t pitch, const MotionJob& job,
-                              unsigned width, unsigned height) const {
-    const std::array<cuuint64_t, 2> sides{static_cast<cuuint64_t>(job.width), static_cast<cuuint64_t>(job.height)};
-    const std::array<cuuint64_t, 1> strides{static_cast<cuuint64_t>(pitch)};
-    const std::array<cuuint32_t, 2> box{width, height};
-    const std::array<cuuint32_t, 2> steps{1, 1};
-    return encode_tensor_map_(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, const_cast<std::uint8_t*>(plane), sides.data(),
-                              strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-                              CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-  }
-
   template <int kColumns>
   [[nodiscard]] bool describe(BulkJob& bulk, const MotionJob& job) const {
     using Shape = BulkShape<kColumns>;
-    return describe(bulk.reference, job.reference, job.reference_pitch, job, kBoxPitch, Shape::Tile::kRows) &&
-           describe(bulk.current, job.current, job.current_pitch, job, kTilePair, Shape::kCurrentRows);
+    bulk.columns = static_cast<std::uint32_t>((job.width + kBulkBytes - 1) / kBulkBytes);
+    bulk.turns = static_cast<std::uint32_t>((job.height / kBlockSize + Shape::kTurnRows - 1) / Shape::kTurnRows);
+    return job.range == Shape::kRange &&
+           boxes_.describe(bulk.reference, {job.reference, job.reference_pitch, job.width, job.height}, kBulkPitch,
+                           Shape::kWindowRows) &&
+           boxes_.describe(bulk.current, {job.current, job.current_pitch, job.width, job.height}, kBulkBytes,
+                           Shape::kCurrentRows);
   }
 
-  /// Adds a job to a batch if there are boxes for it: of these ranges, base and pitch multiples of 16.
-  [[nodiscard]] bool add(BulkBatch& batch, const MotionJob& job) const {
-    const std::uintptr_t all =
-        reinterpret_cast<std::uintptr_t>(job.reference) | static_cast<std::uintptr_t>(job.reference_pitch) |
-        reinterpret_cast<std::uintptr_t>(job.current) | static_cast<std::uintptr_t>(job.current_pitch);
-    const bool wide = job.range == BulkShape<8>::kRange;
-    const bool narrow = job.range == BulkShape<4>::kRange;
-    if (encode_tensor_map_ == nullptr || all % 16 != 0 || (!wide && !narrow)) return false;
+  /// Adds a job to a batch, and its turns to theirs, if there are boxes for it.
+  [[nodiscard]] bool add(BulkBatch& batch, std::uint32_t& turns, const MotionJob& job) const {
     BulkJob& bulk = batch.jobs[static_cast<std::size_t>(batch.count)];
-    if (!(wide ? describe<8>(bulk, job) : describe<4>(bulk, job))) return false;
-    const TileGrid grid(job, wide ? TileShape<8>::kPairs : TileShape<4>::kPairs);
+    bulk.narrow = job.range == BulkShape<4>::kRange;
+    if (!(bulk.narrow ? describe<4>(bulk, job) : describe<8>(bulk, job))) return false;
     bulk.job = job;
-    bulk.pairs = grid.pairs;
-    bulk.reciprocal = grid.reciprocal;
-    bulk.first_tile = batch.tiles;
-    bulk.narrow = narrow;
-    batch.tiles += grid.tiles;
+    bulk.first = batch.cost;
+    turns += bulk.columns * bulk.turns;
+    batch.cost += turn_cost(bulk.columns * bulk.turns, bulk.narrow);
     ++batch.count;
     return true;
   }
 
   void (*tile_kernel_)(TileBatch);
-  unsigned multiprocessors_;
-  EncodeTensorMap encode_tensor_map_ = nullptr;  ///< null: no bulk copies
+  std::uint32_t multiprocessors_;
+  PlaneBoxes boxes_;
 };
 
 }  // namespace

@@ -36,7 +36,6 @@ struct TileShape {
   static constexpr int kPairs = kTileThreads / kLanes;           ///< pairs above each other in a block of threads
   static constexpr int kRows = kBlockSize * kPairs + kSpan - 1;  ///< window rows
   static constexpr int kCopyBytes = kRows * kTilePitch;
-  static constexpr int kChunks = kColumns == 8 ? 3 : 2;  ///< 16-byte loads a row
   static_assert(kCopyBytes / 16 % 2 == 1);
 };
 
@@ -222,20 +221,22 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
   return bits;
 }
 
-/// Sums of a lane's candidates for both macroblocks of its pair, kSweep of them below each other.
-template <int kColumns, int kSweep>
-__device__ __forceinline__ void tile_sums(const std::uint8_t* window, const uint4* current,
+/// Sums of a lane's candidates for both macroblocks of its pair, kSweep of them below each other, from kLead bytes behind
+/// `window` on. Rows of the window and of the pair are kPitch and kCurrentPitch bytes apart.
+template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
+__device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
                                           std::uint32_t (&left)[kSweep][kColumns],
                                           std::uint32_t (&right)[kSweep][kColumns]) {
-  constexpr int kChunks = TileShape<kColumns>::kChunks;
+  constexpr int kFirst = kLead / 4;
+  constexpr int kChunks = (kFirst + kColumns + 3 + 3) / 4;
   uint4 rows[kBlockSize];
 #pragma unroll
   for (int r = 0; r < kBlockSize + kSweep - 1; ++r) {
-    if (r < kBlockSize) rows[r] = current[r];
+    if (r < kBlockSize) rows[r] = *reinterpret_cast<const uint4*>(current + r * kCurrentPitch);
     std::uint32_t words[kChunks * 4];
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
-      const uint4 chunk = *reinterpret_cast<const uint4*>(window + r * kTilePitch + c * 16);
+      const uint4 chunk = *reinterpret_cast<const uint4*>(window + r * kPitch + c * 16);
       words[4 * c] = chunk.x;
       words[4 * c + 1] = chunk.y;
       words[4 * c + 2] = chunk.z;
@@ -247,13 +248,13 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const uint
       if (i < 0 || i >= kBlockSize) continue;
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
-        left[j][k] = absdiff4_add(words[k], rows[i].x, i == 0 ? 0 : left[j][k]);
-        right[j][k] = absdiff4_add(words[k + 2], rows[i].z, i == 0 ? 0 : right[j][k]);
+        left[j][k] = absdiff4_add(words[kFirst + k], rows[i].x, i == 0 ? 0 : left[j][k]);
+        right[j][k] = absdiff4_add(words[kFirst + k + 2], rows[i].z, i == 0 ? 0 : right[j][k]);
       }
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
-        left[j][k] = absdiff4_add(words[k + 1], rows[i].y, left[j][k]);
-        right[j][k] = absdiff4_add(words[k + 3], rows[i].w, right[j][k]);
+        left[j][k] = absdiff4_add(words[kFirst + k + 1], rows[i].y, left[j][k]);
+        right[j][k] = absdiff4_add(words[kFirst + k + 3], rows[i].w, right[j][k]);
       }
     }
   }
@@ -285,7 +286,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
   const int shift = lane % kTileShifts;
   const int group = lane / kTileShifts;
   const std::uint8_t* window = shared.copies + shift * Shape::kCopyBytes + pair_row * kBlockSize * kTilePitch;
-  const uint4* current = shared.current + pair_row * kBlockSize;
+  const auto* current = reinterpret_cast<const std::uint8_t*>(shared.current + pair_row * kBlockSize);
   const int row = static_cast<int>(tile_row) * Shape::kPairs + pair_row;
   std::uint32_t best[2] = {kNoCandidate, kNoCandidate};
   bool first = true;
@@ -319,7 +320,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
       for (int dy = group * kTileDy; dy < (group + 1) * kTileDy; dy += kSweepDy) {
         std::uint32_t left[kSweepDy][kColumns];
         std::uint32_t right[kSweepDy][kColumns];
-        tile_sums<kColumns, kSweepDy>(window + dy * kTilePitch, current, left, right);
+        tile_sums<kColumns, kSweepDy, 0, kTilePitch, kTilePair>(window + dy * kTilePitch, current, left, right);
         const std::uint32_t index = static_cast<std::uint32_t>(dy * 32 + shift);
         if (inside) {
           keys[0] = min(keys[0], Minimum::find(left, index));

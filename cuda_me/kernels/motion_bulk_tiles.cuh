@@ -1,0 +1,154 @@
+#pragma once
+
+// How a batch of motion searches is cut into the tiles of motion_bulk.cuh, and the tiles dealt out to blocks of
+// threads.
+
+#include <cuda.h>
+
+#include <algorithm>
+
+#include "cuda_me/kernels/motion_tile.cuh"
+
+namespace c63::cuda {
+
+inline constexpr int kBulkWarps = 16;
+inline constexpr int kBulkThreads = kBulkWarps * kWarp;
+inline constexpr int kBulkPairs = 4;                       ///< of macroblocks beside each other in a tile
+inline constexpr int kBulkTurns = 4;                       ///< that a tile takes for each shift
+inline constexpr int kBulkStages = 4;                      ///< tiles that are searched, have come or are on their way
+inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< macroblocks beside each other in a tile,
+inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< and their bytes in a row
+/// Bytes of a box before its macroblocks: a multiple of 16, as the hardware asks.
+inline constexpr int kBulkLead = 16;
+inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
+
+/// Sizes that follow from how many columns of candidates a lane takes.
+template <int kColumns>
+struct BulkShape {
+  static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x and in y
+  static constexpr int kRange = kSpan / 2;                          ///< the one that there are boxes for
+  static constexpr int kGroups = kSpan / kTileDy;                   ///< lanes above each other
+  static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of macroblocks in a turn
+  static constexpr int kRows = kBulkTurns * kTurnRows;              ///< and in a tile
+  static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
+  static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box before the window
+  /// 16 bytes of a copy that each lane of a maker makes; in all a little more than the window.
+  static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
+  static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
+  static constexpr int kCurrentRows = kRows * kBlockSize;
+  static constexpr int kBytes = kWindowRows * kBulkPitch + kCurrentRows * kBulkBytes;  ///< that arrive for a tile
+  static_assert(kBulkPitch >= kBulkBytes + 2 * kBulkLead && kBulkPitch / 16 % 2 == 1);
+};
+
+/// A job with its planes as the hardware is told of them: boxes of the right size, coordinates in samples.
+struct alignas(128) BulkJob {
+  CUtensorMap reference;
+  CUtensorMap current;
+  MotionJob job;
+  std::uint32_t columns = 0;  ///< of tiles
+  std::uint32_t turns = 0;    ///< of a column
+  std::uint32_t first = 0;    ///< costs of the batch's turns before this job's
+  bool narrow = false;        ///< kColumns is 4
+};
+
+/// What so many turns cost: those of range 16 count twice, having twice the candidates.
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
+  return turns << (narrow ? 0 : 1);
+}
+/// The turns that begin within so much.
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
+  return narrow ? cost : (cost + 1) >> 1;
+}
+
+struct BulkBatch {
+  std::array<BulkJob, kBatchJobs> jobs;
+  int count = 0;
+  std::uint32_t cost = 0;   ///< of all turns
+  std::uint64_t share = 0;  ///< of it that each block of threads takes, times 2^16
+};
+
+/// Where a tile lies.
+struct BulkPlace {
+  int which = 0;             ///< job
+  std::uint32_t column = 0;  ///< of tiles
+  std::uint32_t turn = 0;    ///< of the column, the tile's first
+  std::uint32_t turns = 0;   ///< up to kBulkTurns; 0: there is no tile any more
+};
+
+#if __CUDA_ARCH__ >= 900
+
+/// A block's share of the batch, tile by tile.
+class BulkShare {
+ public:
+  __device__ BulkShare(const BulkBatch& batch, std::uint32_t part)
+      : end_(start(batch, part + 1)), cost_(start(batch, part)) {
+    while (place_.which + 1 < batch.count && cost_ >= batch.jobs[place_.which + 1].first) ++place_.which;
+    const BulkJob& job = batch.jobs[place_.which];
+    // A turn belongs to the share in which it begins.
+    std::uint32_t index = turns_within(cost_ - job.first, job.narrow);
+    cost_ = job.first + turn_cost(index, job.narrow);
+    if (index == job.turns * job.columns) {  // all have begun before
+      ++place_.which;
+    } else {
+      // Row by row of tiles, so that those at the plane's left and right, which take longer, are spread over all
+      // shares.
+      const std::uint32_t row = index / (kBulkTurns * job.columns);
+      index -= row * kBulkTurns * job.columns;
+      top_ = row * kBulkTurns;
+      place_.column = index / tile_height(job);
+      place_.turn = top_ + index - place_.column * tile_height(job);
+    }
+    settle(batch);
+  }
+
+  /// The tile, of no turns where there is none left.
+  [[nodiscard]] __device__ const BulkPlace& place() const { return place_; }
+
+  __device__ void advance(const BulkBatch& batch) {
+    const BulkJob& job = batch.jobs[place_.which];
+    cost_ += turn_cost(place_.turns, job.narrow);
+    place_.turn += place_.turns;
+    if (place_.turn == top_ + tile_height(job)) {
+      place_.turn = top_;
+      ++place_.column;
+    }
+    settle(batch);
+  }
+
+ private:
+  __device__ static std::uint32_t start(const BulkBatch& batch, std::uint32_t part) {
+    return static_cast<std::uint32_t>(min(batch.share * part >> 16, std::uint64_t{batch.cost}));
+  }
+
+  __device__ void settle(const BulkBatch& batch) {
+    if (cost_ >= end_) {
+      place_.turns = 0;
+      return;
+    }
+    if (place_.column == batch.jobs[place_.which].columns) {
+      top_ += tile_height(batch.jobs[place_.which]);
+      if (top_ == batch.jobs[place_.which].turns) {
+        ++place_.which;
+        top_ = 0;
+      }
+      place_.column = 0;
+      place_.turn = top_;
+    }
+    const BulkJob& job = batch.jobs[place_.which];
+    place_.turns = min(top_ + tile_height(job) - place_.turn, turns_within(end_ - cost_, job.narrow));
+  }
+
+  /// Turns of a tile of this row.
+  [[nodiscard]] __device__ std::uint32_t tile_height(const BulkJob& job) const {
+    return min(job.turns - top_, std::uint32_t{kBulkTurns});
+  }
+
+  std::uint32_t end_;
+  std::uint32_t cost_;     ///< of the turns before the tile
+  std::uint32_t top_ = 0;  ///< first turn of the row of tiles
+  BulkPlace place_;
+};
+
+#endif
+
+}  // namespace c63::cuda
