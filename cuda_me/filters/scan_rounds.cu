@@ -104,20 +104,30 @@ struct RoundsBlock {
     });
   }
 
+  /// What states[begin..end) tell, to lane 0 at least; waits for those that are not told yet. A lane has its loads on
+  /// their way before it looks at the first: one after the other they take longer than memory takes for a tile.
+  __device__ unsigned told(unsigned begin, unsigned end) const {
+    constexpr unsigned kAhead = 8;  // loads a lane: one step for up to 256 blocks
+    unsigned sum = 0;
+    for (unsigned first = begin + threadIdx.x % 32; first < end; first += kAhead * 32) {
+      unsigned long long state[kAhead];
+#pragma unroll
+      for (unsigned k = 0; k < kAhead; ++k) state[k] = first + k * 32 < end ? states[first + k * 32] : 1ULL << 32;
+#pragma unroll
+      for (unsigned k = 0; k < kAhead; ++k) {
+        while (state[k] == 0) state[k] = states[first + k * 32];
+        sum += static_cast<unsigned>(state[k]);
+      }
+    }
+    return __reduce_add_sync(0xFFFFFFFFU, sum);
+  }
+
   /// One warp.
   __device__ void add() const {
-    const unsigned lane = threadIdx.x % 32;
     unsigned total = 0;
     for_tiles([&](unsigned tile, int stage, int turn) {
-      unsigned sum = 0;
-#pragma unroll 4
-      for (unsigned i = (tile < gridDim.x ? 0 : tile - gridDim.x) + lane; i < tile; i += 32) {
-        unsigned long long state = 0;
-        while (state == 0) state = states[i];
-        sum += static_cast<unsigned>(state);
-      }
-      total += __reduce_add_sync(0xFFFFFFFFU, sum);
-      if (lane == 0) {
+      total += told(tile < gridDim.x ? 0 : tile - gridDim.x, tile);
+      if (threadIdx.x % 32 == 0) {
         // Sums are known before their tiles are in shared memory, so this warp may be ahead of the scan by a turn.
         if (turn > 0) wait(taken + stage, turn - 1);
         before[stage] = total;
