@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "c63/error.h"
+#include "c63/filters.h"
 
 namespace c63::tools {
 namespace {
