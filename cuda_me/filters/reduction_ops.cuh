@@ -2,9 +2,11 @@
 
 #include <cuda/std/limits>
 
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
-// What is reduced: how a value becomes a partial result, how two partial results become one, and what is left at the end.
+// What is reduced: how a value becomes a partial result, how two partial results become one, and what is left at the
+// end.
 
 namespace c63::cuda::kernels {
 
@@ -12,12 +14,10 @@ template <Reduction kind, typename T>
 struct ReductionOp;
 
 template <typename T>
-struct ReductionOp<Reduction::sum, T> {
+struct ReductionOp<Reduction::sum, T> : Adding<SumOf<T>> {
   using Partial = SumOf<T>;
   using Result = SumOf<T>;
-  __device__ static Partial none() { return Partial{}; }
   __device__ static Partial of(T value, std::size_t) { return static_cast<Partial>(value); }
-  __device__ static Partial combine(Partial a, Partial b) { return a + b; }
   __device__ static Result result(Partial a) { return a; }
 };
 
@@ -76,10 +76,10 @@ template <typename Op, typename T>
 }
 
 // Every reduction of every type, for the instantiations at the end of the files.
-#define C63_FOR_REDUCTIONS_OF(MACRO, T)          \
-  MACRO(Reduction::sum, T, SumOf<T>)             \
-  MACRO(Reduction::minimum, T, T)                \
-  MACRO(Reduction::maximum, T, T)                \
+#define C63_FOR_REDUCTIONS_OF(MACRO, T) \
+  MACRO(Reduction::sum, T, SumOf<T>)    \
+  MACRO(Reduction::minimum, T, T)       \
+  MACRO(Reduction::maximum, T, T)       \
   MACRO(Reduction::argmin, T, std::uint64_t)
 #define C63_FOR_REDUCTIONS(MACRO)            \
   C63_FOR_REDUCTIONS_OF(MACRO, std::uint8_t) \

@@ -1,53 +1,11 @@
 // Reduction in one launch: 16-byte loads, warps reduce in registers, and the block that finishes last brings together
 // what all blocks found. In a fixed order, so that sums of floats are the same in every run.
-#include "cuda_me/filters/reduction_ops.cuh"
+#include "cuda_me/filters/reduction_grid.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr int kWarps = kThreads / 32;
-
-/// Moves any value of whole 32-bit words, or a smaller one, down by `by` lanes.
-template <typename P>
-__device__ P shuffle_down(P value, int by) {
-  if constexpr (sizeof(P) < 4) {
-    return static_cast<P>(__shfl_down_sync(0xFFFFFFFFU, static_cast<int>(value), by));
-  } else {
-    constexpr int kWords = sizeof(P) / 4;
-    union Words {
-      P value;
-      int word[kWords];
-      __device__ Words() {}
-    } words;
-    words.value = value;
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) words.word[i] = __shfl_down_sync(0xFFFFFFFFU, words.word[i], by);
-    return words.value;
-  }
-}
-
-template <typename Op>
-__device__ typename Op::Partial reduce_warp(typename Op::Partial mine) {
-#pragma unroll
-  for (int by = 16; by > 0; by /= 2) mine = Op::combine(mine, shuffle_down(mine, by));
-  return mine;
-}
-
-/// Thread 0 gets the result.
-template <typename Op>
-__device__ typename Op::Partial reduce_block(typename Op::Partial mine) {
-  __shared__ typename Op::Partial partials[kWarps];
-  mine = reduce_warp<Op>(mine);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = mine;
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    mine = threadIdx.x < kWarps ? partials[threadIdx.x] : Op::none();
-    mine = reduce_warp<Op>(mine);
-  }
-  return mine;
-}
 
 template <typename T>
 struct alignas(16) Values16 {
@@ -67,9 +25,9 @@ __device__ typename Op::Partial combine_all(typename Op::Partial mine, uint4 raw
 
 /// `head` values come before the first multiple of 16 bytes.
 template <typename Op, typename T>
-__global__ void __launch_bounds__(kThreads) reduction_shuffles(const T* __restrict__ values, std::size_t head,
-                                                               std::size_t count, typename Op::Partial* partials,
-                                                               unsigned* finished, typename Op::Result* result) {
+__global__ void __launch_bounds__(kThreads)
+    reduction_shuffles(const T* __restrict__ values, std::size_t head, std::size_t count,
+                       typename Op::Partial* partials, unsigned* finished, typename Op::Result* result) {
   constexpr int kAhead = 4;  // loads in flight a thread
   constexpr std::size_t kEach = Values16<T>::kCount;
   const auto* vectors = reinterpret_cast<const uint4*>(values + head);
@@ -91,30 +49,7 @@ __global__ void __launch_bounds__(kThreads) reduction_shuffles(const T* __restri
   for (std::size_t k = head + vector_count * kEach + global_thread(); k < count; k += stride) {
     mine = Op::combine(mine, Op::of(values[k], k));
   }
-  mine = reduce_block<Op>(mine);
-
-  if (gridDim.x == 1) {
-    if (threadIdx.x == 0) *result = Op::result(mine);
-    return;
-  }
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partials[blockIdx.x] = mine;
-    __threadfence();
-    last = atomicAdd(finished, 1U) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  mine = Op::none();
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += kThreads) {
-    mine = Op::combine(mine, partials[b]);
-  }
-  mine = reduce_block<Op>(mine);
-  if (threadIdx.x == 0) {
-    *result = Op::result(mine);
-    *finished = 0;
-  }
+  reduce_grid<Op, kThreads>(mine, partials, finished, result);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Prefix scan in one pass, of 4-byte integers: memory is read once and written once. A block takes the next tile, scans it
-// in registers, tells its sum, and looks back over the tiles before it until it meets one that already knows the sum of
-// all before (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many at
-// once as it has threads, which is more than are in work at a time, so that one look is enough.
+// Prefix scan in one pass, of 4-byte integers: memory is read once and written once. A block takes the next tile, scans
+// it in registers, tells its sum, and looks back over the tiles before it until it meets one that already knows the sum
+// of all before (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many
+// at once as it has threads, which is more than are in work at a time, so that one look is enough.
+#include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
-#include "cuda_me/filters/scan_warp.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
@@ -41,11 +41,9 @@ __device__ unsigned look_back(State* states, std::int64_t tile) {
         state = states[mine];
       } while (state == 0);
     }
-    const unsigned known = __ballot_sync(0xFFFFFFFFU, (state & kSumOfAll) != 0);
+    const unsigned known = __ballot_sync(kFullWarp, (state & kSumOfAll) != 0);
     const int needed = known == 0 ? 32 : __ffs(static_cast<int>(known));
-    unsigned value = lane < needed ? static_cast<unsigned>(state) : 0;
-#pragma unroll
-    for (int by = 16; by > 0; by /= 2) value += __shfl_xor_sync(0xFFFFFFFFU, value, by);
+    const unsigned value = sum_of_lanes(lane < needed ? static_cast<unsigned>(state) : 0U);
     if (lane == 0) {
       sums[warp] = value;
       knows[warp] = known != 0;
@@ -62,9 +60,9 @@ __device__ unsigned look_back(State* states, std::int64_t tile) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads, kResidentBlocks) scan_look_back_kernel(const std::uint32_t* values, std::uint32_t* out,
-                                                                     std::size_t count, unsigned* next_tile,
-                                                                     State* states, bool inclusive, bool aligned) {
+__global__ void __launch_bounds__(kThreads, kResidentBlocks)
+    scan_look_back_kernel(const std::uint32_t* values, std::uint32_t* out, std::size_t count, unsigned* next_tile,
+                          State* states, bool inclusive, bool aligned) {
   __shared__ unsigned warp_sums[kWarps];
   __shared__ unsigned tile_of_block;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -107,18 +105,8 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks) scan_look_back_kern
   before_warp += before_tile;
 #pragma unroll
   for (int r = 0; r < kRounds; ++r) {
-    const unsigned base = before_warp + before[r];
-    const uint4 result = inclusive ? make_uint4(base + v[r].x, base + v[r].y, base + v[r].z, base + v[r].w)
-                                   : make_uint4(base, base + v[r].x, base + v[r].y, base + v[r].z);
-    const std::size_t i = first + static_cast<std::size_t>(r * 128);
-    if (whole) {
-      __stcs(reinterpret_cast<uint4*>(out + i), result);
-    } else {
-      if (i < count) out[i] = result.x;
-      if (i + 1 < count) out[i + 1] = result.y;
-      if (i + 2 < count) out[i + 2] = result.z;
-      if (i + 3 < count) out[i + 3] = result.w;
-    }
+    store_scanned(out, first + static_cast<std::size_t>(r * 128), count, whole, before_warp + before[r], v[r],
+                  inclusive);
   }
 }
 

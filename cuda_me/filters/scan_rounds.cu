@@ -1,15 +1,15 @@
 // Prefix scan in one pass without a chain, of 4-byte integers, for chips with a bulk copy engine (sm_90). One block a
-// multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have one job each, so that none of the four
-// waits shows in the time of another:
+// multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have one job each, so that none of the
+// four waits shows in the time of another:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   a tile's sum is told to all blocks as soon as the tile has arrived, long before it is scanned;
-//   add    what lies before a tile is what lay before this block's last one and the sums of the gridDim.x tiles since then;
+//   add    what lies before a tile is what lay before this block's last and the sums of the gridDim.x tiles since then;
 //   scan   all other warps scan tiles whose start is known and write them.
 // Blocks read each other's sums, so that all must be resident: the launch is a cooperative one.
 #include <cuda/ptx>
 
+#include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
-#include "cuda_me/filters/scan_warp.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
@@ -79,7 +79,8 @@ struct RoundsBlock {
       for (unsigned i = whole; i < some; ++i) at(stage)[i] = values[first + i];
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, arrived + stage, whole * 4);
       if (whole > 0) {
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, at(stage), values + first, whole * 4, arrived + stage);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, at(stage), values + first, whole * 4,
+                           arrived + stage);
       }
     });
   }
@@ -96,7 +97,7 @@ struct RoundsBlock {
         const uint4 v = four[i];
         sum += v.x + v.y + v.z + v.w;
       }
-      sum = __reduce_add_sync(0xFFFFFFFFU, sum);
+      sum = sum_of_lanes(sum);
       if (lane == 0) {
         states[tile] = kTold | sum;
         ptx::mbarrier_arrive(taken + stage);
@@ -119,7 +120,7 @@ struct RoundsBlock {
         sum += static_cast<unsigned>(state[k]);
       }
     }
-    return __reduce_add_sync(0xFFFFFFFFU, sum);
+    return sum_of_lanes(sum);
   }
 
   /// One warp.
@@ -165,18 +166,8 @@ struct RoundsBlock {
       const bool whole = (static_cast<std::size_t>(tile) + 1) * Shape::kTile <= count;
 #pragma unroll
       for (int r = 0; r < Shape::kRounds; ++r) {
-        const unsigned start = base + before_lane[r];
-        const uint4 result = inclusive ? make_uint4(start + v[r].x, start + v[r].y, start + v[r].z, start + v[r].w)
-                                       : make_uint4(start, start + v[r].x, start + v[r].y, start + v[r].z);
-        const std::size_t i = first + static_cast<std::size_t>(r * 128);
-        if (whole) {
-          __stcs(reinterpret_cast<uint4*>(out + i), result);
-        } else {
-          if (i < count) out[i] = result.x;
-          if (i + 1 < count) out[i + 1] = result.y;
-          if (i + 2 < count) out[i + 2] = result.z;
-          if (i + 3 < count) out[i + 3] = result.w;
-        }
+        store_scanned(out, first + static_cast<std::size_t>(r * 128), count, whole, base + before_lane[r], v[r],
+                      inclusive);
       }
     });
   }
@@ -186,7 +177,8 @@ struct RoundsBlock {
 
 template <typename Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
-    scan_rounds_kernel(const std::uint32_t* values, std::uint32_t* out, std::size_t count, State* states, bool inclusive) {
+    scan_rounds_kernel(const std::uint32_t* values, std::uint32_t* out, std::size_t count, State* states,
+                       bool inclusive) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) std::uint32_t tiles[];
   __shared__ std::uint64_t arrived[Shape::kStages], known[Shape::kStages], taken[Shape::kStages];

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads) derive_kernel(BasicPlaneView<const S
   }
   const int t = static_cast<int>(threadIdx.x);
   for (int k = 0; k < 3; ++k) {
-    const S total = warp_sum(mine[k]);
+    const S total = sum_of_lanes(mine[k]);
     if (t % 32 == 0) partials[t / 32][k] = total;
   }
   __syncthreads();
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(kThreads) shift_all_kernel(DerivedView<Sample>
       p += static_cast<Value>(g.value[i]) * d;
       q += static_cast<Value>(h.value[i]) * d;
     }
-    p = warp_sum(p);
-    q = warp_sum(q);
+    p = sum_of_lanes(p);
+    q = sum_of_lanes(q);
     if (t % 32 == 0) {
       partials[t / 32][f][0] = p;
       partials[t / 32][f][1] = q;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -19,18 +20,5 @@ template <typename Sample>
   const Value above = middle[-r.pitch], below = middle[r.pitch], left = middle[-1], right = middle[1];
   return {below - above, right - left, static_cast<Value>(*middle) + above + below + left + right};
 }
-
-/// The sum over a warp, in lane 0.
-template <typename V>
-[[nodiscard]] __device__ V warp_sum(V value) {
-#pragma unroll
-  for (int by = 16; by > 0; by /= 2) value += __shfl_down_sync(0xFFFFFFFFU, value, by);
-  return value;
-}
-
-#if __CUDA_ARCH__ >= 800
-/// Of ints, in one instruction.
-[[nodiscard]] __device__ inline int warp_sum(int value) { return __reduce_add_sync(0xFFFFFFFFU, value); }
-#endif
 
 }  // namespace c63::cuda::kernels

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads) shift_of_frame(BasicPlaneView<const 
   }
   const int t = static_cast<int>(threadIdx.y) * kColumns + static_cast<int>(threadIdx.x);
   for (int k = 0; k < kShiftSums; ++k) {
-    const S total = warp_sum(mine[k]);
+    const S total = sum_of_lanes(mine[k]);
     if (t % 32 == 0) partials[t / 32][k] = total;
   }
   __syncthreads();

@@ -85,13 +85,6 @@ __device__ __forceinline__ int sum_of_bytes(uint2 row) {
   return static_cast<int>(__vsadu4(row.x, 0) + __vsadu4(row.y, 0));
 }
 
-/// Sum over the eight threads of a block, in all of them.
-template <typename T>
-__device__ __forceinline__ T sum_of_eight(T value) {
-  for (int step = 4; step > 0; step /= 2) value += __shfl_xor_sync(kFullWarp, value, step);
-  return value;
-}
-
 /// Byte `i` of a row as a number: a byte in the last bits of 2^23 is worth that much more than 2^23.
 __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   const std::uint32_t word = i < 4 ? row.x : row.y;
@@ -175,14 +168,14 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
 
 /// Squared error of a row's first `coded` samples.
 __device__ __forceinline__ unsigned int squared_error(uint2 a, uint2 b, std::ptrdiff_t coded) {
-  unsigned int x = __vabsdiffu4(a.x, b.x);
-  unsigned int y = __vabsdiffu4(a.y, b.y);
   if (coded < 8) {
     const auto bits = static_cast<int>(coded > 0 ? coded * 8 : 0);
-    x &= bits >= 32 ? ~0U : (1U << bits) - 1U;
-    y &= bits <= 32 ? 0U : (1U << (bits - 32)) - 1U;
+    const unsigned int x = bits >= 32 ? ~0U : (1U << bits) - 1U;
+    const unsigned int y = bits <= 32 ? 0U : (1U << (bits - 32)) - 1U;
+    a = {a.x & x, a.y & y};
+    b = {b.x & x, b.y & y};
   }
-  return __dp4a(x, x, __dp4a(y, y, 0U));
+  return add_squared_differences(a.x, b.x, add_squared_differences(a.y, b.y, 0U));
 }
 
 }  // namespace c63::cuda

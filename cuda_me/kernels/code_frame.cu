@@ -41,7 +41,7 @@ __device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayou
     const BlockRows before = load_rows(layout, job, place, vector, work.t);
     sum = sum_of_bytes(before.current) - sum_of_bytes(before.prediction);
   }
-  sum = sum_of_eight(sum);
+  sum = sum_of_lanes<8>(sum);
   if (work.t == 0 && work.block < kCarriedBlocks) {
     memory.dc[carried] = work.segment > 0 ? dc_level(sum, quantizers[carried == 0 ? 0 : 64]) : 0;
   }
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentBlocks)
     if (job.prediction != nullptr) *reinterpret_cast<uint2*>(job.prediction + in_picture) = rows.prediction;
   }
   const auto coded = static_cast<std::ptrdiff_t>(layout.coded[place.plane]) - static_cast<std::ptrdiff_t>(in_plane);
-  const unsigned int error = sum_of_eight(squared_error(rows.current, result, coded));
+  const unsigned int error = sum_of_lanes<8>(squared_error(rows.current, result, coded));
   __syncwarp();
 
   // A block's words are all its own warp's until the segment is put together.

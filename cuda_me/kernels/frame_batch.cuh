@@ -6,8 +6,8 @@
 
 #include <array>
 #include <cstdint>
-#include <cub/block/block_reduce.cuh>
 
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/frame_kernels.h"
 
 namespace c63::cuda {
@@ -16,28 +16,6 @@ namespace c63::cuda {
 struct FrameBatch {
   std::array<FrameJob, kMaxFramesPerLaunch> jobs;
 };
-
-constexpr unsigned kFullWarp = 0xFFFFFFFFU;
-
-/// Largest value of the warp, in all of its lanes.
-__device__ __forceinline__ unsigned max_of_warp(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(kFullWarp, value);
-#else
-  for (int step = 16; step > 0; step /= 2) value = max(value, __shfl_xor_sync(kFullWarp, value, step));
-  return value;
-#endif
-}
-
-/// Sum of the warp's values, in all of its lanes.
-__device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(kFullWarp, value);
-#else
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kFullWarp, value, step);
-  return value;
-#endif
-}
 
 /// Nanoseconds of a clock that all multiprocessors share.
 __device__ __forceinline__ unsigned long long device_clock() {
@@ -58,21 +36,6 @@ __device__ inline void hand_out_totals(const FrameJob& job) {
   job.report->moments.writing_starts = __ldcg(&job.state->moments.writing_starts);
   job.report->writing_ends = device_clock();
   *job.state = {};
-}
-
-/// Sum of the first `count` numbers, in every thread of the block; all take part. That every block adds up for itself
-/// what lies before it costs less than a kernel between: a 1080p frame has a thousand segments.
-template <int Threads>
-__device__ unsigned long long sum_in_block(const std::uint32_t* values, int count) {
-  using Reduce = cub::BlockReduce<unsigned long long, Threads>;
-  __shared__ typename Reduce::TempStorage storage;
-  __shared__ unsigned long long sum;
-  unsigned long long own = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += Threads) own += values[i];
-  own = Reduce(storage).Sum(own);
-  if (threadIdx.x == 0) sum = own;
-  __syncthreads();
-  return sum;
 }
 
 }  // namespace c63::cuda

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/block_codes.cuh"
 #include "cuda_me/kernels/block_transform.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
@@ -36,15 +37,6 @@ struct SegmentMemory {
   unsigned int coefficient_bits[2];
 };
 
-/// Inclusive prefix sums over the eight threads of a block.
-__device__ __forceinline__ int scan_eight(int value, int t) {
-  for (int step = 1; step < 8; step *= 2) {
-    const int before = __shfl_up_sync(kFullWarp, value, step, 8);
-    if (t >= step) value += before;
-  }
-  return value;
-}
-
 /// What precedes a block's coefficients.
 struct BlockHead {
   MotionVector vector;
@@ -75,7 +67,7 @@ __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kin
       run.put_before(head.reuse ? 0b11 : 0b10, 2);
     }
   }
-  const int end = scan_eight(run.length, t);
+  const int end = scan_lanes<8>(run.length, t);
   put_run(words, end - run.length, run);
   return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
 }
@@ -133,7 +125,7 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
       zero_code = codes[kZeroRunLength];
       length += zero_runs * static_cast<int>(zero_code >> 16);
     }
-    const int end = scan_eight(length, t);
+    const int end = scan_lanes<8>(length, t);
     int at = position + end - length;
     for (; zero_runs > 0; --zero_runs) {
       const BitRun zeros{zero_code & 0xFFFFU, static_cast<int>(zero_code >> 16)};
@@ -170,11 +162,7 @@ __device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& me
   int2 pair{0, 0};
   if (lane * 2 < kBlocksPerSegment) pair = reinterpret_cast<const int2*>(memory.length)[lane];
   const int both = pair.x + pair.y;
-  int end = both;
-  for (int step = 1; step < 32; step *= 2) {
-    const int before = __shfl_up_sync(kFullWarp, end, step);
-    if (lane >= step) end += before;
-  }
+  const int end = scan_lanes(both, lane);
   const int start = __shfl_sync(kFullWarp, end - both, block / 2);
   const int first = __shfl_sync(kFullWarp, pair.x, block / 2);
   return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};

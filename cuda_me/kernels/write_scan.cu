@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
@@ -74,7 +75,7 @@ __device__ __forceinline__ unsigned long long sum_before(const std::uint32_t* va
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const unsigned near = lane < warp && first + lane < segments ? values[first + lane] : 0;
-  return sum_in_block<kThreads>(values, first) + sum_of_warp(near);
+  return scan_before<kThreads>(values, first) + sum_of_lanes(near);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kThreads)
   const SegmentBytes s = bytes_of(layout, job, segment, begin);
   unsigned count = 0;
   for (int i = lane * 4; i < s.bytes; i += 128) count += __popc(ff_among(four_bytes(s, i), s.bytes - i));
-  count = sum_of_warp(count);
+  count = sum_of_lanes(count);
   if (lane == 0) {
     job.scan.bit_offsets[segment] = begin;
     job.scan.stuffing[segment] = count;
@@ -136,11 +137,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint32_t four = four_bytes(s, first + lane * 4);
     const unsigned ff = ff_among(four, own);
     const int length = own + __popc(ff);
-    int end = length;
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kFullWarp, end, step);
-      if (lane >= step) end += before;
-    }
+    const int end = scan_lanes(length, lane);
     std::uint8_t* const start = stuffed[warp] + (reinterpret_cast<std::uintptr_t>(to) & 3U);
     std::uint8_t* at = start + end - length;
     for (int i = 0; i < own; ++i) {

@@ -1,0 +1,103 @@
+#pragma once
+
+// The reductions of the filters and of the encoder: over lanes of a warp, over a thread block. What is reduced is an
+// operation: its Partial, the Partial of nothing, and what two Partials make, whichever comes first.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace c63::cuda {
+
+inline constexpr unsigned kFullWarp = 0xFFFFFFFFU;
+
+template <typename T>
+struct Adding {
+  using Partial = T;
+  __device__ static Partial none() { return Partial{}; }
+  __device__ static Partial combine(Partial a, Partial b) { return a + b; }
+};
+
+/// The value of the lane whose number differs in the bits of `by`, of any type of whole 32-bit words, or a smaller one.
+template <typename P>
+[[nodiscard]] __device__ __forceinline__ P shuffle_xor(P value, int by) {
+  if constexpr (sizeof(P) < 4) {
+    return static_cast<P>(__shfl_xor_sync(kFullWarp, static_cast<int>(value), by));
+  } else {
+    constexpr int kWords = sizeof(P) / 4;
+    union Words {
+      P value;
+      int word[kWords];
+      __device__ Words() {}
+    } words;
+    words.value = value;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) words.word[i] = __shfl_xor_sync(kFullWarp, words.word[i], by);
+    return words.value;
+  }
+}
+
+/// Whether sums of a whole warp have instructions: integers from sm_80 on.
+template <typename Op>
+inline constexpr bool kAddsByInstruction = [] {
+#if __CUDA_ARCH__ >= 800
+  return std::is_same_v<Op, Adding<typename Op::Partial>> && std::is_integral_v<typename Op::Partial>;
+#else
+  return false;
+#endif
+}();
+
+/// Over groups of `width` neighbouring lanes, a power of two; every lane gets its group's. The whole warp takes part.
+template <typename Op, int width = 32>
+[[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_lanes(typename Op::Partial mine) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (width == 32 && kAddsByInstruction<Op> && sizeof(mine) <= 4) {
+    return static_cast<typename Op::Partial>(__reduce_add_sync(kFullWarp, mine));
+  } else if constexpr (width == 32 && kAddsByInstruction<Op>) {
+    // The sum of 32 times 27 bits has 32.
+    constexpr unsigned kMask = (1U << 27) - 1;
+    const auto bits = static_cast<unsigned long long>(mine);
+    const unsigned long long low = __reduce_add_sync(kFullWarp, static_cast<unsigned>(bits) & kMask);
+    const unsigned long long middle = __reduce_add_sync(kFullWarp, static_cast<unsigned>(bits >> 27) & kMask);
+    const unsigned long long high = __reduce_add_sync(kFullWarp, static_cast<unsigned>(bits >> 54));
+    return static_cast<typename Op::Partial>(low + (middle << 27) + (high << 54));
+  } else
+#endif
+  {
+#pragma unroll
+    for (int by = width / 2; by > 0; by /= 2) mine = Op::combine(mine, shuffle_xor(mine, by));
+    return mine;
+  }
+}
+
+template <int width = 32, typename T>
+[[nodiscard]] __device__ __forceinline__ T sum_of_lanes(T value) {
+  return reduce_lanes<Adding<T>, width>(value);
+}
+
+/// Over a block of `threads`, 32 times a power of two; every thread gets it, and all take part. Between two calls they must
+/// have met once more. In a fixed order: sums of floats are the same in every run.
+template <typename Op, int threads>
+[[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_block(typename Op::Partial mine) {
+  constexpr int kWarps = threads / 32;
+  static_assert(threads % 32 == 0 && (kWarps & (kWarps - 1)) == 0 && kWarps <= 32);
+  __shared__ typename Op::Partial partials[kWarps];
+  const unsigned lane = threadIdx.x % 32;
+  mine = reduce_lanes<Op>(mine);
+  if (lane == 0) partials[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if constexpr (kAddsByInstruction<Op>) {
+    return reduce_lanes<Op>(lane < kWarps ? partials[lane] : Op::none());
+  } else {
+    return reduce_lanes<Op, kWarps>(partials[lane % kWarps]);
+  }
+}
+
+/// `sum` and the squared differences of four samples.
+[[nodiscard]] __device__ __forceinline__ unsigned add_squared_differences(unsigned a, unsigned b, unsigned sum) {
+  const unsigned difference = __vabsdiffu4(a, b);
+  return __dp4a(difference, difference, sum);
+}
+
+}  // namespace c63::cuda

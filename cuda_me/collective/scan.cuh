@@ -1,0 +1,66 @@
+#pragma once
+
+// The prefix scans of the filters and of the encoder: over lanes of a warp, over a warp's many values, and what lies
+// before a thread block.
+
+#include <cstdint>
+
+#include "cuda_me/collective/reduce.cuh"
+
+namespace c63::cuda {
+
+/// Inclusive prefix sums over groups of `width` neighbouring lanes, a power of two; `lane` is the lane in its group.
+/// The whole warp takes part.
+template <int width = 32, typename T>
+[[nodiscard]] __device__ __forceinline__ T scan_lanes(T value, int lane) {
+#pragma unroll
+  for (int by = 1; by < width; by *= 2) {
+    const T lower = __shfl_up_sync(kFullWarp, value, static_cast<unsigned>(by), width);
+    if (lane >= by) value += lower;
+  }
+  return value;
+}
+
+/// Scans a warp's values, which lie in rounds of 128, four neighbours a lane: each four become their own prefixes, and
+/// `before` what the warp has before them. Returns the warp's sum. All lanes take part.
+template <int rounds>
+__device__ __forceinline__ unsigned scan_warp(uint4 (&v)[rounds], unsigned (&before)[rounds], int lane) {
+  unsigned carry = 0;
+#pragma unroll
+  for (int r = 0; r < rounds; ++r) {
+    v[r].y += v[r].x;
+    v[r].z += v[r].y;
+    v[r].w += v[r].z;
+    const unsigned through = scan_lanes(v[r].w, lane);
+    before[r] = carry + through - v[r].w;
+    carry += __shfl_sync(kFullWarp, through, 31);
+  }
+  return carry;
+}
+
+/// What an exclusive scan of `values` has at `index`, in every thread of a block; all take part. For scans of some
+/// thousands of values: that every block adds up for itself what lies before it costs less than a kernel between.
+template <int threads>
+[[nodiscard]] __device__ unsigned long long scan_before(const std::uint32_t* values, int index) {
+  unsigned long long own = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < index; i += threads) own += values[i];
+  return reduce_block<Adding<unsigned long long>, threads>(own);
+}
+
+/// Four neighbours of a scan, from i on, as far as there are `count`: `base` and their own prefixes, `v`. Where
+/// `whole`, all four are there and aligned; they are written past what the caches keep.
+__device__ __forceinline__ void store_scanned(std::uint32_t* out, std::size_t i, std::size_t count, bool whole,
+                                              unsigned base, uint4 v, bool inclusive) {
+  const uint4 result = inclusive ? make_uint4(base + v.x, base + v.y, base + v.z, base + v.w)
+                                 : make_uint4(base, base + v.x, base + v.y, base + v.z);
+  if (whole) {
+    __stcs(reinterpret_cast<uint4*>(out + i), result);
+  } else {
+    if (i < count) out[i] = result.x;
+    if (i + 1 < count) out[i + 1] = result.y;
+    if (i + 2 < count) out[i + 2] = result.z;
+    if (i + 3 < count) out[i + 3] = result.w;
+  }
+}
+
+}  // namespace c63::cuda
