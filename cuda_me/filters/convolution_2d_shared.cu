@@ -5,36 +5,20 @@
 namespace c63::cuda::kernels {
 namespace {
 
-constexpr int kTile = 32;
-constexpr int kRows = 8;  // threads a column; each does every eighth output of it
-
 template <typename Sample, typename Tap>
 __device__ void convolve_tile(BasicPlaneView<const Sample> in, const Tap* taps, int size, Tap divisor,
                               BasicPlaneView<Sample> out) {
-  __shared__ Sample tile[kTile + kMaxKernelSize - 1][kTile + kMaxKernelSize];
-  const int radius = size / 2;
-  const int left = static_cast<int>(blockIdx.x) * kTile;
-  const int top = static_cast<int>(blockIdx.y) * kTile;
-  const int tx = static_cast<int>(threadIdx.x);
-  const int ty = static_cast<int>(threadIdx.y);
-  for (int y = ty; y < kTile + 2 * radius; y += kRows) {
-    for (int x = tx; x < kTile + 2 * radius; x += kTile) {
-      tile[y][x] = sample_at(in, left + x - radius, top + y - radius);
-    }
-  }
-  __syncthreads();
-  const int x = left + tx;
-  for (int row = ty; row < kTile; row += kRows) {
-    const int y = top + row;
-    if (x >= in.width || y >= in.height) return;
+  __shared__ SampleTile<Sample> tile;
+  load_tile(in, size / 2, tile);
+  store_tile(out, divisor, [&](int x, int y) {
     Tap total = 0;
     for (int j = 0; j < size; ++j) {
       for (int i = 0; i < size; ++i) {
-        total += taps[j * size + i] * static_cast<Tap>(tile[row + size - 1 - j][tx + size - 1 - i]);
+        total += taps[j * size + i] * static_cast<Tap>(tile[y + size - 1 - j][x + size - 1 - i]);
       }
     }
-    out.data[y * out.pitch + x] = finish(total, divisor);
-  }
+    return total;
+  });
 }
 
 template <typename Sample, typename Tap>
@@ -55,7 +39,7 @@ template <typename Sample, typename Tap>
 void convolve_2d_shared(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
                         BasicPlaneView<Sample> out, bool restrict_taps) {
   const Tap* taps = store(queue, kernel);
-  const LaunchShape shape{tiles_of(in.width, in.height, kTile, kTile), dim3(kTile, kRows)};
+  const LaunchShape shape{tiles_of(in.width, in.height, kTile, kTile), dim3(kTile, kTileRows)};
   if (restrict_taps) {
     launch("convolution_2d_restrict", convolution_2d_restrict<Sample, Tap>, shape, queue.stream(), in, taps,
            kernel.size, kernel.divisor, out);

@@ -48,6 +48,40 @@ template <typename Sample>
   return x >= 0 && x < in.width && y >= 0 && y < in.height ? in.data[y * in.pitch + x] : Sample{0};
 }
 
+// A block has kTile x kTile outputs, a thread every kTileRows-th of a column, and reads the samples that they need once.
+inline constexpr int kTile = 32;
+inline constexpr int kTileRows = 8;
+inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< a side, with the largest kernel's halo
+
+template <typename Sample>
+using SampleTile = Sample[kTileSamples][kTileSamples + 1];
+
+/// Sample (x, y) of `tile` becomes that of `in` at (x - radius, y - radius) from the block's first output. The block's
+/// threads have met afterwards.
+template <typename Sample>
+__device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTile<Sample>& tile) {
+  const int left = static_cast<int>(blockIdx.x) * kTile - radius;
+  const int top = static_cast<int>(blockIdx.y) * kTile - radius;
+  for (int y = static_cast<int>(threadIdx.y); y < kTile + 2 * radius; y += kTileRows) {
+    for (int x = static_cast<int>(threadIdx.x); x < kTile + 2 * radius; x += kTile) {
+      tile[y][x] = sample_at(in, left + x, top + y);
+    }
+  }
+  __syncthreads();
+}
+
+/// Calls compute(x, y) for the thread's outputs, counted from the block's first, and stores what it returns.
+template <typename Sample, typename Tap, typename Compute>
+__device__ void store_tile(BasicPlaneView<Sample> out, Tap divisor, const Compute& compute) {
+  const int tx = static_cast<int>(threadIdx.x);
+  const int x = static_cast<int>(blockIdx.x) * kTile + tx;
+  for (int row = static_cast<int>(threadIdx.y); row < kTile; row += kTileRows) {
+    const int y = static_cast<int>(blockIdx.y) * kTile + row;
+    if (x >= out.width || y >= out.height) return;
+    out.data[y * out.pitch + x] = finish(compute(tx, row), divisor);
+  }
+}
+
 [[nodiscard]] inline dim3 tiles_of(int width, int height, int tile_width, int tile_height) {
   return dim3(static_cast<unsigned>((width + tile_width - 1) / tile_width),
               static_cast<unsigned>((height + tile_height - 1) / tile_height));
