@@ -1,8 +1,11 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,38 @@ inline Encoded encode_source(FrameSource& source, Encoder& encoder) {
 inline Encoded encode_source(FrameSource& source, const EncoderSettings& settings) {
   Encoder encoder(settings);
   return encode_source(source, encoder);
+}
+
+/// Asks for the end when `frames` are handed out.
+inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, Encoder& encoder) {
+  std::stop_source stop;
+  Encoded result;
+  result.summary = encoder.encode(
+      source,
+      [&](EncodedFrame&& frame) {
+        result.frames.push_back(std::move(frame));
+        if (result.frames.size() == frames) stop.request_stop();
+      },
+      stop.get_token());
+  return result;
+}
+
+/// `encoded` is the first `count` frames of `whole`, and nothing else.
+inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded, std::size_t count) {
+  ASSERT_EQ(encoded.frames.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(encoded.frames[i].index, static_cast<std::int64_t>(i));
+    EXPECT_EQ(encoded.frames[i].key, whole.frames[i].key) << i;
+    EXPECT_EQ(encoded.frames[i].bytes, whole.frames[i].bytes) << i;
+  }
+}
+
+/// The source broke at frame `broken`: that is the error, and the frames before are there.
+inline void expect_frames_before_break(const Encoded& whole, const Encoded& encoded, int broken) {
+  ASSERT_TRUE(encoded.error);
+  EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();
+  EXPECT_EQ(encoded.error->place().frame, broken);
+  expect_first_frames_of(whole, encoded, static_cast<std::size_t>(broken));
 }
 
 }  // namespace c63::test
