@@ -57,6 +57,9 @@ template <Reduction kind, typename T, typename Result>
 void reduce_tree(FilterQueue& queue, std::span<const T> values, Result* result, bool interleaved);
 template <Reduction kind, typename T, typename Result>
 void reduce_shuffles(FilterQueue& queue, std::span<const T> values, Result* result);
+/// Σ (a[i] − b[i])²; not for no values.
+void reduce_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                   std::uint64_t* result);
 template <Reduction kind, typename T, typename Result>
 void reduce_cub(FilterQueue& queue, std::span<const T> values, Result* result);
 

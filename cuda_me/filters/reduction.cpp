@@ -57,6 +57,16 @@ void argmin(FilterQueue& queue, std::span<const T> values, std::uint64_t* result
   reduce<Reduction::argmin>(queue, values, result, variant);
 }
 
+void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                           std::uint64_t* result) {
+  check_same_length(a.size(), "a signal", b.size(), "another");
+  if (a.empty()) {
+    fill_async(result, 0, sizeof *result, queue.stream());
+    return;
+  }
+  kernels::reduce_errors(queue, a, b, result);
+}
+
 #define C63_INSTANTIATE(T)                                                                         \
   template void sum<T>(FilterQueue&, std::span<const T>, SumOf<T>*, ReductionVariant);             \
   template void minimum<T>(FilterQueue&, std::span<const T>, T*, ReductionVariant);                \

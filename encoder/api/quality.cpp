@@ -26,25 +26,6 @@ double ssim_of_window(const SsimSums& s) {
 
 }  // namespace
 
-std::uint64_t sum_of_squared_errors(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
-  if (a.size() != b.size()) {
-    throw Error(ErrorKind::usage, "C63-QUALITY-SIZE",
-                "cannot compare " + std::to_string(a.size()) + " samples with " + std::to_string(b.size()));
-  }
-  std::uint64_t total = 0;
-  constexpr std::size_t kChunk = 32768;  // 255²·32768 stays below 2^32
-  for (std::size_t start = 0; start < a.size(); start += kChunk) {
-    const std::size_t end = std::min(start + kChunk, a.size());
-    std::uint32_t sum = 0;
-    for (std::size_t i = start; i < end; ++i) {
-      const int d = static_cast<int>(a[i]) - b[i];
-      sum += static_cast<std::uint32_t>(d * d);
-    }
-    total += sum;
-  }
-  return total;
-}
-
 double psnr(std::uint64_t sse, std::uint64_t samples) {
   if (sse == 0) return std::numeric_limits<double>::infinity();
   return 10.0 * std::log10(255.0 * 255.0 * static_cast<double>(samples) / static_cast<double>(sse));

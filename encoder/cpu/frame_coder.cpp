@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "c63/filters.h"
 #include "cpu/block_prediction.h"
 
 namespace c63::cpu {
@@ -138,8 +139,8 @@ std::array<std::uint64_t, kPlanes> FrameCoder::measure_row(const FrameJob& job, 
     const std::size_t step = static_cast<std::size_t>(rows_per_mcu(p)) * static_cast<std::size_t>(g.width);
     const std::size_t first = std::min(g.coded_samples, static_cast<std::size_t>(mcu_row) * step);
     const std::size_t end = std::min(g.coded_samples, first + step);
-    errors[p] = kernels_.squared_error(job.current->coded(p).data() + first, job.reconstruction->coded(p).data() + first,
-                                       end - first);
+    errors[p] = sum_of_squared_errors(job.current->coded(p).subspan(first, end - first),
+                                      job.reconstruction->coded(p).subspan(first, end - first));
   }
   return errors;
 }

@@ -95,9 +95,6 @@ struct Kernels {
                         std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
                         std::ptrdiff_t reconstruction_pitch);
 
-  /// Sum of squared differences of `count` samples.
-  std::uint64_t (*squared_error)(const std::uint8_t* a, const std::uint8_t* b, std::size_t count);
-
   /// Sums of `count` 4x4 blocks that lie side by side.
   void (*ssim_sums)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
                     int count, SsimSums* sums);

@@ -232,7 +232,7 @@ const Kernels& avx2_kernels() {
   // The small windows of chroma take longer to look through for what is left than to search.
   static constexpr Kernels kKernels{SimdLevel::avx2, 12, portable::sad, search_brute,
                                     search_eliminating, portable::sums_of_row, avx2::code_block,
-                                    avx2::restore_block, portable::squared_error, portable::ssim_sums};
+                                    avx2::restore_block, portable::ssim_sums};
   return kKernels;
 }
 

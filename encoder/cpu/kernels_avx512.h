@@ -14,7 +14,6 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
                 std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]);
 void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
                    std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch);
-std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::size_t count);
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
                SsimSums* sums);
 

@@ -286,21 +286,6 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 
 // ---- quality: loops that compilers vectorize well
 
-std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
-  constexpr std::size_t kChunk = 32768;  // 255²·32768 stays below 2^32
-  std::uint64_t total = 0;
-  for (std::size_t start = 0; start < count; start += kChunk) {
-    const std::size_t end = std::min(start + kChunk, count);
-    std::uint32_t sum = 0;
-    for (std::size_t i = start; i < end; ++i) {
-      const int difference = a[i] - b[i];
-      sum += static_cast<std::uint32_t>(difference * difference);
-    }
-    total += sum;
-  }
-  return total;
-}
-
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
                SsimSums* sums) {
   constexpr int kStep = 8;

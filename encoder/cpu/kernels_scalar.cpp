@@ -75,15 +75,6 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   }
 }
 
-std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const int difference = a[i] - b[i];
-    sum += static_cast<std::uint64_t>(difference * difference);
-  }
-  return sum;
-}
-
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
                SsimSums* sums) {
   for (int block = 0; block < count; ++block) {
@@ -107,7 +98,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 const Kernels& scalar_kernels() {
   constexpr int kNever = 128;  // ranges end at 127
   static constexpr Kernels kScalar{SimdLevel::scalar, kNever, sad_8x8, search_brute, search_eliminating, sums_of_row,
-                                   code_block, restore_block, squared_error, ssim_sums};
+                                   code_block, restore_block, ssim_sums};
   return kScalar;
 }
 

@@ -196,31 +196,6 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
                   reconstruction_pitch);
 }
 
-std::uint64_t squared_error(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
-  __m512i total = _mm512_setzero_si512();
-  std::size_t i = 0;
-  const auto squares = [](__m256i p, __m256i q) {
-    const __m512i difference = _mm512_sub_epi16(_mm512_cvtepu8_epi16(p), _mm512_cvtepu8_epi16(q));
-    return _mm512_madd_epi16(difference, difference);
-  };
-  while (i + 32 <= count) {
-    __m512i sum = _mm512_setzero_si512();  // 2·255² a step: 32 bits hold 16384 of them
-    for (const std::size_t end = i + std::min<std::size_t>((count - i) / 32, 16384) * 32; i < end; i += 32) {
-      sum = _mm512_add_epi32(sum, squares(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)),
-                                          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + i))));
-    }
-    total = _mm512_add_epi64(total, _mm512_and_si512(sum, _mm512_set1_epi64(0xFFFFFFFF)));
-    total = _mm512_add_epi64(total, _mm512_srli_epi64(sum, 32));
-  }
-  if (i < count) {
-    const auto rest = static_cast<__mmask32>((1U << (count - i)) - 1U);
-    const __m512i sum = squares(_mm256_maskz_loadu_epi8(rest, a + i), _mm256_maskz_loadu_epi8(rest, b + i));
-    total = _mm512_add_epi64(total, _mm512_and_si512(sum, _mm512_set1_epi64(0xFFFFFFFF)));
-    total = _mm512_add_epi64(total, _mm512_srli_epi64(sum, 32));
-  }
-  return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(total));
-}
-
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
                SsimSums* sums) {
   const __m512i ones = _mm512_set1_epi16(1);

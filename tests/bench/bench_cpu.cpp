@@ -290,9 +290,6 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
                       &out->plane(0).at(8 * column, 8 * row), g.width);
     });
   }, Limit::float_operations, kTransformOperations);
-  add("squared_error", "byte", static_cast<double>(g.samples()), [&scene, &k, g] {
-    sink = k.squared_error(scene.current().data, scene.reference().data, g.samples());
-  }, Limit::loads, 2);
   const auto ssim = std::make_shared<std::vector<cpu::SsimSums>>(static_cast<std::size_t>(g.width / 4));
   add("ssim_sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, ssim] {
     for (int y = 0; y + 4 <= g.height; y += 4) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "bench/filter_content.h"
 #include "bench/filter_report.h"
 #include "c63/filters.h"
 
@@ -38,6 +39,12 @@ void bench_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
   add_forms(table, options, "sum, float", once, [&](FilterForm form) { sink = sum<float>(floats, form); });
   add_forms(table, options, "sum, int", once,
             [&](FilterForm form) { sink = static_cast<double>(sum<std::int32_t>(ints, form)); });
+  {
+    const auto a = random_values<std::uint8_t>(bytes / 2);
+    const std::vector<std::uint8_t> b(a.rbegin(), a.rend());
+    add_forms(table, options, "squared errors, u8", once,
+              [&](FilterForm form) { sink = static_cast<double>(sum_of_squared_errors(a, b, form)); });
+  }
   add_forms(table, options, "maximum, float", once, [&](FilterForm form) { sink = maximum<float>(floats, form); });
   add_forms(table, options, "place of minimum, float", once,
             [&](FilterForm form) { sink = static_cast<double>(argmin<float>(floats, form)); });

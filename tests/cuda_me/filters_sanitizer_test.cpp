@@ -29,6 +29,13 @@ TEST(CudaFilters, SignalsSmallForSanitizers) {
       histogram(queue, in.const_span(), BinMap::identity(), counts.span(), variant);
       EXPECT_EQ(counted, counts.download(queue)) << name << ", " << length;
     }
+    const auto others = make_values<std::uint8_t>(length, Content::random, 2);
+    for (const std::size_t offset : {0, 1}) {  // together with the other's lines, and apart from them
+      const Offset<std::uint8_t> a(queue, bytes, 0), b(queue, others, offset);
+      const DeviceArray<std::uint64_t> errors(queue, 1);
+      sum_of_squared_errors(queue, a.const_span(), b.const_span(), errors.data());
+      EXPECT_EQ(errors.download(queue)[0], c63::sum_of_squared_errors(bytes, others, FilterForm::serial)) << length;
+    }
     const auto values = make_values<std::int32_t>(length, Content::random, 3, 1'000'000);
     std::vector<std::int32_t> scanned(length);
     c63::inclusive_scan<std::int32_t>(values, scanned, FilterForm::serial);

@@ -103,6 +103,31 @@ TYPED_TEST(CudaReduction, EveryVariantAgrees) {
   }
 }
 
+TEST(CudaSquaredErrors, AreExactAtEveryLengthAlsoUnaligned) {
+  C63_NEED_FILTER_GPU();
+  FilterQueue queue;
+  const DeviceArray<std::uint64_t> result(queue, 1);
+  for (const std::size_t length : kLengths) {
+    for (const Content content : kContents) {
+      const auto a = make_values<std::uint8_t>(length, content, 1);
+      const auto b = make_values<std::uint8_t>(length, Content::random, 2);
+      for (const std::size_t a_offset : {0, 3}) {
+        for (const std::size_t b_offset : {0, 3}) {
+          const Offset<std::uint8_t> first(queue, a, a_offset), second(queue, b, b_offset);
+          sum_of_squared_errors(queue, first.const_span(), second.const_span(), result.data());
+          ASSERT_EQ(result.download(queue)[0], c63::sum_of_squared_errors(a, b, FilterForm::serial))
+              << length << ", " << a_offset << " and " << b_offset << " bytes behind a line";
+        }
+      }
+    }
+  }
+  const DeviceArray<std::uint8_t> longer(queue, 8);
+  EXPECT_EQ(error_id([&] {
+              sum_of_squared_errors(queue, longer.const_span(), longer.const_span().first(7), result.data());
+            }),
+            "C63-FILTER-SHAPE");
+}
+
 template <typename T>
 class CudaScan : public ::testing::Test {};
 using ScanTypes = ::testing::Types<std::int32_t, std::uint32_t, double>;

@@ -112,6 +112,30 @@ TEST(ReductionOfInts, SumsDoNotOverflow) {
   EXPECT_EQ(sum<std::int32_t>(values), 200'000'000'000'000);
 }
 
+TEST(SquaredErrors, ByHandAndWithoutOverflow) {
+  const std::vector<std::uint8_t> a = {0, 255, 7, 7}, b = {255, 0, 9, 7};
+  const std::vector<std::uint8_t> dark(300'000, 0), bright(300'000, 255);
+  for (const FilterForm form : {FilterForm::serial, FilterForm::fast}) {
+    EXPECT_EQ(sum_of_squared_errors(a, b, form), 2 * 255 * 255 + 4);
+    EXPECT_EQ(sum_of_squared_errors(dark, bright, form), std::uint64_t{300'000} * 255 * 255);
+  }
+  EXPECT_EQ(error_id([&] { static_cast<void>(sum_of_squared_errors(a, dark)); }), "C63-FILTER-SHAPE");
+}
+
+TEST(SquaredErrors, FastIsExactAtEveryLength) {
+  for (const std::size_t length : kLengths) {
+    for (const Content a : kContents) {
+      for (const Content b : {Content::zeros, Content::alternating, Content::random}) {
+        const auto first = make_values<std::uint8_t>(length, a, 1);
+        const auto second = make_values<std::uint8_t>(length, b, 2);
+        ASSERT_EQ(sum_of_squared_errors(first, second, FilterForm::serial),
+                  sum_of_squared_errors(first, second, FilterForm::fast))
+            << length;
+      }
+    }
+  }
+}
+
 template <typename T>
 class Scan : public ::testing::Test {};
 using ScanTypes = ::testing::Types<std::int32_t, std::uint32_t, double>;

@@ -33,7 +33,7 @@ class Shift : public ::testing::Test {};
 using SampleTypes = ::testing::Types<std::uint8_t, float>;
 TYPED_TEST_SUITE(Shift, SampleTypes);
 
-TYPED_TEST(Shift, IsWithinATwentiethOfTheTruth) {
+TYPED_TEST(Shift, IsWithinAFiftiethOfTheTruth) {
   const auto reference = scene<TypeParam>({130, 97}, 0, 0);
   for (const FilterForm form : {FilterForm::serial, FilterForm::fast}) {
     const ShiftReference<TypeParam> prepared(const_view(reference), form);

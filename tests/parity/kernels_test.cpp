@@ -233,22 +233,6 @@ TEST_P(KernelParity, RestoreBlockWithAnyLevelsAndSteps) {
   }
 }
 
-TEST_P(KernelParity, SquaredError) {
-  for (const Content a : kContents) {
-    for (const Content b : {Content::zeros, Content::ones, Content::random, Content::extremes}) {
-      for (const int count : {0, 1, 7, 31, 32, 33, 63, 64, 65, 1000, 38016, 1100001}) {
-        if (count > 100000 && a != Content::ones) continue;
-        Plane first(a, count, 1, count, 1);
-        Plane second(b, count, 1, count, 2);
-        const auto size = static_cast<std::size_t>(count);
-        EXPECT_EQ(kernels_->squared_error(first.view().data, second.view().data, size),
-                  scalar_.squared_error(first.view().data, second.view().data, size))
-            << name_of(a) << " " << name_of(b) << " " << count;
-      }
-    }
-  }
-}
-
 TEST_P(KernelParity, SsimSums) {
   for (const Content a : kContents) {
     for (const Content b : kContents) {

@@ -36,7 +36,8 @@ void check_same_shape(const BasicPlaneView<A>& a, const char* a_name, const Basi
 }
 
 inline void check_same_length(std::size_t a, const char* a_name, std::size_t b, const char* b_name) {
-  require(a == b, "C63-FILTER-SHAPE",
+  if (a == b) return;  // before a text is made of them: sums of short rows are faster than texts
+  require(false, "C63-FILTER-SHAPE",
           std::string(a_name) + " has " + std::to_string(a) + " values, " + b_name + " has " + std::to_string(b));
 }
 

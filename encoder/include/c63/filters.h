@@ -120,6 +120,10 @@ template <typename T>
 template <typename T>
 [[nodiscard]] std::size_t argmin(std::span<const T> values, FilterForm form = FilterForm::fast);
 
+/// Σ (a[i] − b[i])², the error of PSNR; the signals are of one length.
+[[nodiscard]] std::uint64_t sum_of_squared_errors(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                                                  FilterForm form = FilterForm::fast);
+
 // ---- Prefix scan ---------------------------------------------------------------------------------------------------
 
 // For T of int32, uint32 and double. `out` is as long as `values` and may be the same memory. Integers wrap.

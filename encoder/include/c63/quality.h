@@ -8,10 +8,8 @@
 
 namespace c63 {
 
-/// Sum of squared differences of two spans of the same length.
-[[nodiscard]] std::uint64_t sum_of_squared_errors(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b);
-
-/// Peak signal-to-noise ratio in dB for 8-bit samples; infinity for sse = 0.
+/// Peak signal-to-noise ratio in dB for 8-bit samples, from sum_of_squared_errors() (c63/filters.h); infinity for
+/// sse = 0.
 [[nodiscard]] double psnr(std::uint64_t sse, std::uint64_t samples);
 
 /// Mean structural similarity as FFmpeg's and x264's: 8x8 windows in steps of 4, equal weights.

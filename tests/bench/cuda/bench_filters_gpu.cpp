@@ -232,6 +232,49 @@ void bench_sum(const FilterBenchOptions& options, FilterTable& table, FilterQueu
   }
 }
 
+void bench_errors(const FilterBenchOptions& options, FilterTable& table, FilterQueue& queue) {
+  const std::string utility = "squared errors, u8";
+  if (!table.wants(utility)) return;
+  const auto a = random_values<std::uint8_t>(static_cast<std::size_t>(options.megabytes * 1e6) / 2);
+  const std::vector<std::uint8_t> b(a.rbegin(), a.rend());
+  std::uint64_t expected = 0;
+  const double serial_ms = time_on_cpu(3, [&] { expected = sum_of_squared_errors(a, b, FilterForm::serial); }).median;
+  const DeviceArray<std::uint8_t> device_a(queue, std::span<const std::uint8_t>(a));
+  const DeviceArray<std::uint8_t> device_b(queue, std::span<const std::uint8_t>(b));
+  const DeviceArray<std::uint64_t> result(queue, 1);
+  const auto work = [&] {
+    cuda::sum_of_squared_errors(queue, device_a.const_span(), device_b.const_span(), result.data());
+  };
+  work();
+  require_same(result.download(queue)[0] == expected, utility, "best");
+  table.add({utility, kWhere, "best", 2.0 * static_cast<double>(a.size()), time_on_gpu(queue, options.repeats, 1, work),
+             serial_ms, 1, ""});
+}
+
+/// What a frame would take longer if the encoder called the library for its sums and offsets, instead of doing the same
+/// in the kernels that have the samples and the lengths in registers.
+void bench_frame(const FilterBenchOptions& options, FilterTable& table, FilterQueue& queue) {
+  constexpr std::size_t kSamples = 1920 * 1080;
+  constexpr std::size_t kSegments = 1020;
+  const auto samples = random_values<std::uint8_t>(kSamples);
+  const DeviceArray<std::uint8_t> a(queue, std::span<const std::uint8_t>(samples)), b(queue, kSamples);
+  const DeviceArray<std::uint64_t> errors(queue, 3);
+  if (const std::string utility = "squared errors of a 1080p frame"; table.wants(utility)) {
+    const auto work = [&] {
+      for (std::size_t p = 0; p < 3; ++p) {
+        const std::size_t count = p == 0 ? kSamples : kSamples / 4;
+        cuda::sum_of_squared_errors(queue, a.const_span().first(count), b.const_span().first(count), errors.data() + p);
+      }
+    };
+    table.add({utility, kWhere, "best", 0, time_on_gpu(queue, options.repeats, 50, work), 0, 0, "(in a graph)"});
+  }
+  const DeviceArray<std::uint32_t> bits(queue, kSegments), offsets(queue, kSegments);
+  if (const std::string utility = "bit offsets of 1020 segments"; table.wants(utility)) {
+    const auto work = [&] { cuda::exclusive_scan<std::uint32_t>(queue, bits.const_span(), offsets.span()); };
+    table.add({utility, kWhere, "best", 0, time_on_gpu(queue, options.repeats, 50, work), 0, 0, "(in a graph)"});
+  }
+}
+
 void bench_scan(const FilterBenchOptions& options, FilterTable& table, FilterQueue& queue, bool inclusive) {
   const std::string utility = inclusive ? "inclusive scan, int" : "exclusive scan, int";
   if (!table.wants(utility)) return;
@@ -283,6 +326,8 @@ void bench_scans_on_gpu(const FilterBenchOptions& options, FilterTable& table) {
   bench_sum<float>(options, table, *queue, "sum, float", bytes / 4, 1, false, true);
   bench_sum<std::int32_t>(options, table, *queue, "sum, int", bytes / 4, 1, false, true);
   bench_sum<std::uint8_t>(options, table, *queue, "sum, u8", bytes, 1, false, true);
+  bench_errors(options, table, *queue);
+  bench_frame(options, table, *queue);
   bench_scan(options, table, *queue, true);
   bench_scan(options, table, *queue, false);
 }

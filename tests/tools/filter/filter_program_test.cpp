@@ -148,6 +148,12 @@ TEST_F(FilterProgram, BadVideoIsNamed) {
   expect_failure("convolve few.y4m out.y4m --kernel mean:4", 2, "C63-KERNEL-EVEN");
   expect_failure("convolve few.y4m out.y4m --kernel mean:33", 2, "C63-KERNEL-SIZE");
   expect_failure("shift few.y4m out.txt --reference 10", 2, "C63-SHIFT-REFERENCE");
+  write("empty_32x32.yuv", "");
+  for (const char* action : {"convolve empty_32x32.yuv out.y4m --kernel mean:3", "histogram empty_32x32.yuv out.txt",
+                             "shift empty_32x32.yuv out.csv"}) {
+    expect_failure(action, 4, "C63-VIDEO-EMPTY");
+  }
+  expect_failure("whiten empty_32x32.yuv out.y4m", 4, "C63-WHITEN-MEMORY");
   write("flat_32x32.yuv", std::string(32 * 32 * 3 / 2 * 8, 'x'));
   expect_failure("whiten flat_32x32.yuv out.y4m --memory 4", 4, "C63-SHIFT-TEXTURELESS");
   const ShellResult flat = filter("shift flat_32x32.yuv shifts.csv");

@@ -161,6 +161,10 @@ template <typename T>
 void argmin(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
             ReductionVariant variant = ReductionVariant::best);
 
+/// Σ (a[i] − b[i])², the error of PSNR; the signals are of one length.
+void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
+                           std::uint64_t* result);
+
 enum class ScanVariant {
   best,
   hillis_steele,    ///< one block; n·log n − (n−1) additions a tile
