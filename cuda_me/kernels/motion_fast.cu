@@ -66,8 +66,8 @@ class FastSearch final : public MotionSearch {
     if (bulk.count > 0) {
       const std::uint32_t blocks = std::min(turns, multiprocessors_);
       bulk.share = ((std::uint64_t{bulk.cost} << 16) + blocks - 1) / blocks;
-      launch_early("motion_fast_bulk", motion_fast_bulk, {dim3(blocks), dim3(kBulkThreads), sizeof(BulkShared)}, stream,
-                   bulk);
+      launch("motion_fast_bulk", motion_fast_bulk, {dim3(blocks), dim3(kBulkThreads), sizeof(BulkShared)}, stream,
+             bulk);
     }
     if (other_count > 0) {
       TileBatch batch{};

@@ -124,6 +124,21 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = LaunchMode::graph}).stream()));
 }
 
+TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
+  // Pictures large enough to fill every multiprocessor, faster from memory than they are searched, and so many that the
+  // driver uses the memory of kernels' parameters again: batch behind batch, each with planes of its own.
+  const Bytes video = test::moving_video(352, 288, 1200);
+  EncoderSettings settings{.width = 352, .height = 288, .key_interval = 50};
+  const Bytes expected = on_cpu(settings, video).stream();
+  for (const int lanes : {1, 4, 16, 24}) {
+    settings.lanes = lanes;
+    for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
+      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch}).stream()))
+          << lanes << " lanes, launch " << static_cast<int>(launch);
+    }
+  }
+}
+
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
   // 3840x2160 has four frames of page-locked memory for all lanes; a pipe's end is met by many lanes at once.
   const Bytes large = test::moving_video(3840, 2160, 7);
