@@ -179,7 +179,7 @@ window.addEventListener("load", () => {
     check("ascending", column().every((v, i, a) => !i || a[i - 1] <= v) && bytes.getAttribute("aria-sort") === "ascending");
     bytes.click();
     check("descending", column().every((v, i, a) => !i || a[i - 1] >= v) && bytes.getAttribute("aria-sort") === "descending");
-    $("filter").value = "b qp"; $("filter").dispatchEvent(new Event("input"));
+    $("filter").value = "second qp"; $("filter").dispatchEvent(new Event("input"));  // no word of the folder's random name
     check("filter", rows().length === 4);
     check("verdicts", $("verdicts").children.length === 1 && $("verdicts").querySelectorAll(".figure").length === 3);
     check("facts", $("facts").children.length >= 10);
@@ -202,7 +202,8 @@ window.addEventListener("load", () => {
 
 TEST_F(AbProgramTest, ReportWorksInABrowser) {
   const std::string report = folder_.file("report.html");
-  const auto made = run("--a '--backend cpu --threads 1' --b '--backend cpu --keyint 3 --log-file \"/dev/null\"' --repeat 2 --warmup 0 "
+  const auto made = run("--side 'first=--backend cpu --threads 1' "
+                        "--side 'second=--backend cpu --keyint 3 --log-file \"/dev/null\"' --repeat 2 --warmup 0 "
                         "--c63enc '" C63_BIN_DIR "/c63enc' --html '" + report + "'");
   if (made.output.find("C63-NO-CHARTS") != std::string::npos) GTEST_SKIP() << "built without Chart.js";
   ASSERT_EQ(made.exit_code, 0) << made.output;
