@@ -21,6 +21,7 @@
 // of the window are 2 * 92 words = -8 modulo 32 banks apart, so whatever pairs the lanes look at, they never meet in a
 // bank. Consecutive pairs lie apart, so that what is left of a patch of good candidates is spread over the lanes.
 
+#include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
 
 namespace c63::cuda {
@@ -40,16 +41,6 @@ inline constexpr int kSumGroups = (kSumColumns + kWarp - 1) / kWarp;  ///< of co
 static_assert(kWordColumns % 4 == 0 && 2 * kWordColumns % kWarp == kWarp - 8);
 
 #if defined(__CUDACC__)
-
-/// Sum of the warp's values; all lanes take part.
-__device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(0xFFFFFFFFU, value);
-#else
-  for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(0xFFFFFFFFU, value, step);
-  return value;
-#endif
-}
 
 /// Sum of four samples, added to `sum`.
 __device__ __forceinline__ std::uint32_t add_samples(std::uint32_t word, std::uint32_t sum) {

@@ -167,7 +167,7 @@ __device__ __forceinline__ void make_current(TileSlot& slot, const TileBox& box,
     total += sum;
     squares += sum * sum;
   }
-  const SumScale scale = scale_for(warp_sum(total) / (4 * kWarp), warp_sum(squares) / (4 * kWarp));
+  const SumScale scale = scale_for(sum_of_lanes(total) / (4 * kWarp), sum_of_lanes(squares) / (4 * kWarp));
   uint4 block{0, 0, static_cast<std::uint32_t>(scale.shift), 0};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {

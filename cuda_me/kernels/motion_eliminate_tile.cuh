@@ -127,7 +127,7 @@ __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared)
   static_assert(kEliminateBlocks == kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::uint32_t sum = current_sum(shared, lane, lane & 1, lane >> 3 & 1);
-  return scale_for(warp_sum(sum) / kWarp, warp_sum(sum * sum) / kWarp);
+  return scale_for(sum_of_lanes(sum) / kWarp, sum_of_lanes(sum * sum) / kWarp);
 }
 
 /// Bytes A of the window: two warps a group of columns.
