@@ -13,7 +13,8 @@ namespace {
 
 /// What an architecture is given.
 struct FastPolicy {
-  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 39.2 us a 1080p luma frame for 48.0.
+  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 39.2 us a 1080p luma frame for 48.0, when
+  /// it was launched early (docs/gpu.md); not measured since.
   bool bulk = false;
   /// Minima by floating point, beside the pipe that VABSDIFF4 has to itself then. Measured on sm_90 it is as fast as
   /// integer minima (48.0 us a 1080p luma frame either way): an FADD takes half a slot from VABSDIFF4, and three of
