@@ -242,12 +242,17 @@ struct QueueItem {
   std::uint32_t item;
 };
 
-/// The queue begins with the making of kTilesAhead tiles. Then, for each tile: a half of its search, the first items of
-/// the tile ahead, the other half, and the rest of those.
+/// Items of a tile's search before the first ones of the tile ahead. A barrier says only whether its phase has changed
+/// since the one before, so nobody may wait for a tile to arrive while the last one that used its box is still on its
+/// way: what comes before them in the queue, and cannot be done without that one, must be enough to keep all warps.
+inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
+static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
+
+/// The queue begins with the making of kTilesAhead tiles. Then, for each tile: a part of its search, the first items of
+/// the tile ahead, the other part, and the rest of those.
 [[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
-  constexpr std::uint32_t kHalf = kSearchItems / 2;
   if (next < kTilesAhead * kMakeItems) {
     const std::uint32_t turn = next >= kMakeItems ? 1 : 0;
     return {turn, next - turn * kMakeItems};
@@ -255,9 +260,9 @@ struct QueueItem {
   next -= kTilesAhead * kMakeItems;
   const std::uint32_t turn = next / kPeriod;
   const std::uint32_t i = next - turn * kPeriod;
-  if (i - kHalf < kBoxItems) return {turn + kTilesAhead, i - kHalf};
+  if (i - kSearchFirst < kBoxItems) return {turn + kTilesAhead, i - kSearchFirst};
   if (i >= kSearchItems + kBoxItems) return {turn + kTilesAhead, i - kSearchItems};
-  return {turn, kMakeItems + i - (i < kHalf ? 0 : kBoxItems)};
+  return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
 /// Takes the next item; by a warp. An increment with a limit is one that the compiler does not gather over lanes.

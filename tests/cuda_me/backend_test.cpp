@@ -1,9 +1,14 @@
 // Whole frames on the GPU against the CPU's bytes.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "backend_test_support.h"
 #include "c63/error.h"
@@ -124,19 +129,53 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = LaunchMode::graph}).stream()));
 }
 
-TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
-  // Pictures large enough to fill every multiprocessor, faster from memory than they are searched, and so many that the
-  // driver uses the memory of kernels' parameters again: batch behind batch, each with planes of its own.
-  const Bytes video = test::moving_video(352, 288, 1200);
-  EncoderSettings settings{.width = 352, .height = 288, .key_interval = 50};
-  const Bytes expected = on_cpu(settings, video).stream();
-  for (const int lanes : {1, 4, 16, 24}) {
-    settings.lanes = lanes;
-    for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
-      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch}).stream()))
-          << lanes << " lanes, launch " << static_cast<int>(launch);
-    }
+/// The same group of pictures again and again, as fast as it is asked for.
+class LoopedVideo final : public FrameSource {
+ public:
+  LoopedVideo(const Bytes& group, const EncoderSettings& settings, std::int64_t groups)
+      : group_(group), format_{settings.width, settings.height, {}}, frames_(groups * settings.key_interval),
+        frames_a_group_(settings.key_interval) {}
+
+  [[nodiscard]] VideoFormat format() const override { return format_; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return frames_; }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (index >= frames_) return false;
+    std::copy_n(group_.data() + static_cast<std::size_t>(index % frames_a_group_) * frame.size(), frame.size(),
+                frame.data());
+    return true;
   }
+
+ private:
+  const Bytes& group_;
+  VideoFormat format_;
+  std::int64_t frames_;
+  std::int64_t frames_a_group_;
+};
+
+TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
+  // Pictures with several tiles for every multiprocessor, from memory, for seconds: what depends on how late a tile comes, or
+  // a kernel starts, happens here or nowhere. A barrier in elimination's queue that was waited for too early broke one frame
+  // in ten thousand.
+  EncoderSettings settings{.width = 1920, .height = 1080, .key_interval = 10};
+  const Bytes group = test::moving_video(settings.width, settings.height, settings.key_interval);
+  const Encoded expected = on_cpu(settings, group);
+  const auto encode = [&](int lanes, LaunchMode launch, const char* kernel, std::int64_t groups) {
+    settings.lanes = lanes;
+    LoopedVideo video(group, settings, groups);
+    Encoder encoder(settings, make_backend_factory({.motion_kernel = kernel, .launch = launch}));
+    std::int64_t different = 0;
+    const EncodeSummary summary = encoder.encode(video, [&](EncodedFrame&& frame) {
+      if (frame.bytes != expected.frames[static_cast<std::size_t>(frame.index % settings.key_interval)].bytes) ++different;
+    });
+    EXPECT_EQ(summary.frames, groups * settings.key_interval);
+    EXPECT_EQ(different, 0) << "frames of " << kernel << ", " << lanes << " lanes, launch " << static_cast<int>(launch);
+  };
+  encode(9, LaunchMode::stream, "eliminate", 4000);
+  encode(9, LaunchMode::stream, "fast", 2000);
+  encode(1, LaunchMode::graph, "automatic", 500);
+  encode(16, LaunchMode::graph, "automatic", 500);
 }
 
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
@@ -261,16 +300,27 @@ TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
   EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
 }
 
+/// All memory that can be had, what the driver has kept of earlier encodes included.
+std::vector<DeviceBuffer<std::byte>> occupy_the_device() {
+  std::vector<DeviceBuffer<std::byte>> occupied;
+  for (std::size_t bytes = std::size_t{64} << 30; bytes >= 1U << 20;) {
+    try {
+      occupied.emplace_back(bytes);
+    } catch (const Error&) {
+      bytes /= 2;
+    }
+  }
+  return occupied;
+}
+
 TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
   EncoderSettings settings{.width = 1280, .height = 720, .key_interval = 1};
   settings.lanes = 8;
   const Bytes video = test::moving_video(1280, 720, 8);
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
   static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // the context and its own needs are there now
-  check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
-  const std::size_t spare = 5 * device_bytes_per_lane(settings) + (8U << 20);
-  const DeviceBuffer<std::byte> occupied(free_bytes - spare);
+  std::optional<DeviceBuffer<std::byte>> spare(5 * device_bytes_per_lane(settings) + (8U << 20));
+  const std::vector<DeviceBuffer<std::byte>> occupied = occupy_the_device();
+  spare.reset();
   const Encoded run = on_gpu(settings, video);
   EXPECT_EQ(run.summary.lanes, 4);
   EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), run.stream()));
