@@ -23,6 +23,8 @@ constexpr int kTileColumns = 32;
 constexpr int kTileOctets = kTileColumns / kOctet;
 constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile is a byte
 constexpr int kStarts = 4;     ///< octets searched at the same time
+/// What the numbers of the octets of two rows have to grow by for the next two.
+constexpr std::uint64_t kRowPair = 2 * kTileOctets * 0x0101010101010101;
 
 /// Part of a window: at most kTileColumns x kTileRows candidates, in rows of whole octets.
 struct Tile {
@@ -39,7 +41,6 @@ constexpr std::array<T, kCount> iota() {
   for (std::size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<T>(i);
   return numbers;
 }
-alignas(64) constexpr std::array<std::uint8_t, 64> kByteNumbers = iota<std::uint8_t, 64>();
 alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uint16_t, 32>();
 
 [[gnu::always_inline]] inline __m256i two_octets(const std::uint8_t* a, const std::uint8_t* b) {
@@ -90,11 +91,16 @@ struct SumRow {
   }
 };
 
-/// Which octets of two rows have a candidate, of 32 each: a bit for each octet, the first row's first.
-[[gnu::always_inline]] inline std::uint64_t octets_of(__mmask32 first, __mmask32 second) {
+/// Lists the octets of two rows that have a candidate, of 32 each, at `octets`, of which eight are written: the numbers in
+/// `numbers`, a byte for each octet, the first row's first. Returns how many they are.
+[[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
+                                                 std::uint8_t* octets) {
   constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
   const std::uint64_t bits = _cvtmask64_u64(_mm512_kunpackd(second, first));
-  return _pext_u64(((bits & kLow) + kLow) | bits, ~kLow);
+  const std::uint64_t found = (((bits & kLow) + kLow) | bits) & ~kLow;  // the top bit of each byte that is not 0
+  const std::uint64_t listed = _pext_u64(numbers, (found << 1) - (found >> 7));
+  __builtin_memcpy(octets, &listed, sizeof listed);
+  return std::popcount(found);
 }
 
 /// The sums of the block's own squares.
@@ -146,29 +152,23 @@ struct Quarters {
   SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
                      SumRow(sums + 3 * view.pitch)};
   int count = 0;
-  __m512i numbers = _mm512_load_si512(kByteNumbers.data());
-  for (int first = 0; first < tile.rows; first += 16) {
-    const int end = std::min(first + 16, tile.rows);
-    std::uint64_t left = 0;  // a bit for each octet
-    for (int row = first; row < end; row += 4) {
-      // Before the best candidate known, one that is as good would win.
-      const __m512i limit = all(static_cast<int>(best.sad) + (tile.top + row <= best.y ? 1 : 0));
-      sums += 4 * view.pitch;
-      __mmask32 kept[4];
-      unroll<4>([&](auto i) __attribute__((always_inline)) {
-        const SumRow below(sums + i * view.pitch);
-        const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
-                                               below.difference(quarters.bottom_left, quarters.bottom_right));
-        kept[i] = _mm512_mask_cmplt_epu16_mask(valid, bound, limit);
-        above[i] = below;
-      });
-      const std::uint64_t found = octets_of(kept[0], kept[1]) | octets_of(kept[2], kept[3]) << 8;
-      left |= found << (row - first) * kTileOctets;
-    }
-    left &= ~0ULL >> (16 - (end - first)) * kTileOctets;
-    _mm512_storeu_si512(octets + count, _mm512_maskz_compress_epi8(_cvtu64_mask64(left), numbers));
-    count += std::popcount(left);
-    numbers = _mm512_add_epi8(numbers, _mm512_set1_epi8(64));
+  std::uint64_t numbers = 0x0706050403020100;
+  for (int row = 0; row < tile.rows; row += 4) {
+    // Before the best candidate known, one that is as good would win.
+    const __m512i limit = all(static_cast<int>(best.sad) + (tile.top + row <= best.y ? 1 : 0));
+    sums += 4 * view.pitch;
+    __mmask32 kept[4];
+    unroll<4>([&](auto i) __attribute__((always_inline)) {
+      const SumRow below(sums + i * view.pitch);
+      const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
+                                             below.difference(quarters.bottom_left, quarters.bottom_right));
+      kept[i] = _mm512_mask_cmplt_epu16_mask(row + i < tile.rows ? valid : 0, bound, limit);
+      above[i] = below;
+    });
+    unroll<2>([&](auto i) __attribute__((always_inline)) {
+      count += list_octets_of(kept[2 * i], kept[2 * i + 1], numbers, octets + count);
+      numbers += kRowPair;
+    });
   }
   return count;
 }
