@@ -71,7 +71,6 @@ inline constexpr std::size_t kPlaneGuard = 64;
 /// The functions that exist once per instruction set. All of them give the same results, bit for bit.
 struct Kernels {
   SimdLevel level;
-  int elimination_range;  ///< from this search range on, search_eliminating is the faster full search
 
   /// SAD of two 8x8 blocks.
   std::uint32_t (*sad)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);

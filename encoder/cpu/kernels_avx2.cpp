@@ -229,10 +229,8 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
 }  // namespace
 
 const Kernels& avx2_kernels() {
-  // The small windows of chroma take longer to look through for what is left than to search.
-  static constexpr Kernels kKernels{SimdLevel::avx2, 12, portable::sad, search_brute,
-                                    search_eliminating, portable::sums_of_row, avx2::code_block,
-                                    avx2::restore_block, portable::ssim_sums};
+  static constexpr Kernels kKernels{SimdLevel::avx2,       portable::sad,    search_brute,        search_eliminating,
+                                    portable::sums_of_row, avx2::code_block, avx2::restore_block, portable::ssim_sums};
   return kKernels;
 }
 

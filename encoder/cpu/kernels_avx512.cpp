@@ -5,10 +5,9 @@
 namespace c63::cpu {
 
 const Kernels& avx512_kernels() {
-  // VDBPSADBW searches the small windows of chroma in fewer instructions than their bounds and the octets left over take.
-  static constexpr Kernels kKernels{SimdLevel::avx512, 12, avx512::sad, avx512::search_brute,
+  static constexpr Kernels kKernels{SimdLevel::avx512,          avx512::sad,         avx512::search_brute,
                                     avx512::search_eliminating, avx512::sums_of_row, avx512::code_block,
-                                    avx512::restore_block, avx512::ssim_sums};
+                                    avx512::restore_block,      avx512::ssim_sums};
   return kKernels;
 }
 

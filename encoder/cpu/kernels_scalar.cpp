@@ -96,8 +96,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 }  // namespace
 
 const Kernels& scalar_kernels() {
-  constexpr int kNever = 128;  // ranges end at 127
-  static constexpr Kernels kScalar{SimdLevel::scalar, kNever, sad_8x8, search_brute, search_eliminating, sums_of_row,
+  static constexpr Kernels kScalar{SimdLevel::scalar, sad_8x8, search_brute, search_eliminating, sums_of_row,
                                    code_block, restore_block, ssim_sums};
   return kScalar;
 }

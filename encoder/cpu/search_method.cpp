@@ -21,6 +21,8 @@ BestCandidate BlockSearcher::best_hint(const BlockTask& task) const {
 std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Kernels& kernels,
                                                    const PlaneGeometry& geometry, int range) {
   switch (method) {
+    case SearchMethod::full:
+      break;
     case SearchMethod::full_brute:
       return make_brute_search(kernels, geometry, range);
     case SearchMethod::full_eliminate:
@@ -33,11 +35,8 @@ std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Ke
       return make_hex_search(kernels, geometry, range);
     case SearchMethod::pyramid:
       return make_pyramid_search(kernels, geometry, range);
-    case SearchMethod::full:
-      break;
   }
-  return range >= kernels.elimination_range ? make_eliminating_search(kernels, geometry, range)
-                                            : make_brute_search(kernels, geometry, range);
+  return make_automatic_search(kernels, geometry, range);
 }
 
 }  // namespace c63::cpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
 
@@ -20,7 +21,7 @@ struct BlockTask {
 };
 
 /// A search method at work on one plane of one lane. A frame goes begin(), prepare_rows() of all rows, prepare(), then
-/// search() of all blocks. What search() returns depends on samples, task and method alone: never on the instruction set,
+/// search() of all blocks, row by row. What search() returns depends on samples, task and method alone: never on the instruction set,
 /// nor on which thread searches which block when.
 class BlockSearcher {
  public:
@@ -31,7 +32,7 @@ class BlockSearcher {
   BlockSearcher& operator=(const BlockSearcher&) = delete;
 
   /// The planes to be searched next, of the geometry that the searcher was made for, with kPlaneGuard around them.
-  void begin(ConstPlaneView current, ConstPlaneView reference) {
+  virtual void begin(ConstPlaneView current, ConstPlaneView reference) {
     current_ = current;
     reference_ = reference;
   }
@@ -41,6 +42,11 @@ class BlockSearcher {
   virtual void prepare() {}
   /// Finds the vector of a block. Blocks may be searched at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const = 0;
+
+  // Around the search of the blocks of an MCU row by one thread, for methods that choose by what rows take.
+  [[nodiscard]] virtual std::chrono::nanoseconds begin_row() const { return {}; }
+  /// The row is that of sample row `y`; `begun` is what its begin_row() returned.
+  virtual void end_row(int /*y*/, std::chrono::nanoseconds /*begun*/) {}
 
   /// Whether vectors of other frames may be hints: only where they cannot change the result.
   [[nodiscard]] virtual bool takes_any_hint() const { return false; }
@@ -71,7 +77,14 @@ class BlockSearcher {
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_block_searcher(SearchMethod method, const Kernels& kernels,
                                                                  const PlaneGeometry& geometry, int range);
 
-// One for each method but full, which is the faster of two; each is in the file that has its name.
+/// A clock that search methods are timed with, and the usual one: the time that this thread ran. What other threads and
+/// programs do meanwhile is not in it.
+using SearchClock = std::chrono::nanoseconds (*)();
+[[nodiscard]] std::chrono::nanoseconds time_of_thread();
+
+// One for each method, full being the automatic one; each is in the file that has its name.
+[[nodiscard]] std::unique_ptr<BlockSearcher> make_automatic_search(const Kernels& kernels, const PlaneGeometry& geometry,
+                                                                   int range, SearchClock clock = time_of_thread);
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_eliminating_search(const Kernels& kernels, const PlaneGeometry& geometry,
                                                                      int range);
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_brute_search(const Kernels& kernels, const PlaneGeometry& geometry,

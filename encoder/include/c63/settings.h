@@ -13,7 +13,7 @@ class TraceSink;
 
 /// How the encoder looks for the best vector. All but the first three trade quality for speed.
 enum class SearchMethod {
-  full,            ///< the faster of the next two here: the bytes of the course encoder
+  full,            ///< whichever of the next two is faster, as found while encoding: the bytes of the course encoder
   full_brute,      ///< every candidate, one by one
   full_eliminate,  ///< every candidate but those that sums of their samples prove to be worse
   zero,        ///< the zero vector only

@@ -1,0 +1,90 @@
+// Full search by whichever of brute force and elimination takes less time on the machine and video at hand: both find
+// the same, so the choice may change from row to row.
+//
+// The rule: in two frames of a round the rows of macroblocks take turns, and what one method searches in the first of
+// them the other one searches in the second, so that both are timed on all rows and under the same conditions. The one
+// that took less time has the rest of the round. Rounds are kRound frames long, so that other content is noticed. The
+// frame before those two is not timed: at first its memory is cold.
+
+#include <array>
+#include <atomic>
+#include <ctime>
+
+#include "cpu/search_method.h"
+
+namespace c63::cpu {
+namespace {
+
+class AutomaticSearch final : public BlockSearcher {
+ public:
+  AutomaticSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range, SearchClock clock)
+      : BlockSearcher(kernels, geometry, range),
+        searchers_{make_brute_search(kernels, geometry, range), make_eliminating_search(kernels, geometry, range)},
+        clock_(clock) {}
+
+  void begin(ConstPlaneView current, ConstPlaneView reference) override {
+    frame_ = (frame_ + 1) % kRound;
+    if (frame_ == kFirstTimed) {
+      for (auto& spent : spent_) spent = 0;
+    }
+    if (frame_ == kFirstTimed + kTimed) chosen_ = spent_[kEliminate] < spent_[kBrute] ? kEliminate : kBrute;
+    for (const auto& searcher : searchers_) searcher->begin(current, reference);
+  }
+
+  void prepare_rows(int first, int end) override {
+    if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
+    const auto begun = clock_();
+    searchers_[kEliminate]->prepare_rows(first, end);
+    spend(kEliminate, (clock_() - begun) / kTimed);  // every timed frame prepares all rows, for a part of them
+  }
+
+  [[nodiscard]] std::chrono::nanoseconds begin_row() const override {
+    return is_timed() ? clock_() : std::chrono::nanoseconds();
+  }
+  [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
+    return searchers_[method_at(task.y)]->search(task);
+  }
+  void end_row(int y, std::chrono::nanoseconds begun) override {
+    if (is_timed()) spend(method_at(y), clock_() - begun);
+  }
+
+  [[nodiscard]] bool takes_any_hint() const override { return true; }
+
+ private:
+  enum Method : std::size_t { kBrute, kEliminate, kMethods };
+  static constexpr int kFirstTimed = 1;
+  static constexpr int kTimed = kMethods;  ///< frames
+  static constexpr int kRound = 256;       ///< frames
+
+  [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
+  [[nodiscard]] Method method_at(int y) const {
+    if (!is_timed()) return chosen_;
+    return (y / kMacroblockSize + frame_) % kMethods == kBrute ? kBrute : kEliminate;
+  }
+  /// Rows are searched at the same time; begin() reads the sums when all threads are done.
+  void spend(Method method, std::chrono::nanoseconds time) {
+    spent_[method].fetch_add(time.count(), std::memory_order_relaxed);
+  }
+
+  std::array<std::unique_ptr<BlockSearcher>, kMethods> searchers_;
+  SearchClock clock_;
+  int frame_ = -1;  ///< of the round
+  /// At first the one that loses little where it loses, and gains much where it gains.
+  Method chosen_ = kEliminate;
+  std::array<std::atomic<std::chrono::nanoseconds::rep>, kMethods> spent_{};
+};
+
+}  // namespace
+
+std::chrono::nanoseconds time_of_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::unique_ptr<BlockSearcher> make_automatic_search(const Kernels& kernels, const PlaneGeometry& geometry, int range,
+                                                     SearchClock clock) {
+  return std::make_unique<AutomaticSearch>(kernels, geometry, range, clock);
+}
+
+}  // namespace c63::cpu
