@@ -43,9 +43,8 @@ constexpr std::array<T, kCount> iota() {
 }
 alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uint16_t, 32>();
 
-[[gnu::always_inline]] inline __m256i two_octets(const std::uint8_t* a, const std::uint8_t* b) {
-  const auto load = [](const std::uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(load(a)), load(b), 1);
+[[gnu::always_inline]] inline __m128i sixteen_samples(const std::uint8_t* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
 }
 
 /// The SADs of four octets; each begins where its pointer says.
@@ -55,7 +54,11 @@ alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uin
   __m512i left = _mm512_setzero_si512();
   __m512i right = _mm512_setzero_si512();
   unroll<kBlockSize>([&](auto k) __attribute__((always_inline)) {
-    const __m512i samples = _mm512_inserti64x4(_mm512_castsi256_si512(two_octets(a, b)), two_octets(c, d), 1);
+    // A broadcast from memory with a mask takes either vector port, an insertion into the upper half one of them.
+    __m512i samples = _mm512_castsi128_si512(sixteen_samples(a));
+    samples = _mm512_mask_broadcast_i64x2(samples, 0x0C, sixteen_samples(b));
+    samples = _mm512_mask_broadcast_i64x2(samples, 0x30, sixteen_samples(c));
+    samples = _mm512_mask_broadcast_i64x2(samples, 0xC0, sixteen_samples(d));
     left = _mm512_add_epi16(left, _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf));
     right = _mm512_add_epi16(right, _mm512_dbsad_epu8(block.right[k], samples, kRightHalf));
     keep(left);
@@ -143,12 +146,12 @@ struct Quarters {
 }
 
 /// Lists the octets of a tile that have a candidate left, in raster order; returns how many they are.
-[[gnu::always_inline]] inline int list_octets(const BlockSearch& search, const SumsView& view, const Tile& tile,
-                                              const BestCandidate& best, std::uint8_t* octets) {
+[[gnu::noinline]] int list_octets(const BlockSearch& search, const SumsView& view, const Tile& tile,
+                                  const BestCandidate& best, std::uint8_t* octets) {
   const Quarters quarters(search);
   const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
   const std::uint16_t* sums = view.at(tile.left, tile.top);
-  // What is below of one row is above of the fourth from it. Rows beyond the tile are tested, and not counted.
+  // What is below of one row is above of the fourth from it. Rows beyond the tile are tested, and taken off the list.
   SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
                      SumRow(sums + 3 * view.pitch)};
   int count = 0;
@@ -162,7 +165,7 @@ struct Quarters {
       const SumRow below(sums + i * view.pitch);
       const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
                                              below.difference(quarters.bottom_left, quarters.bottom_right));
-      kept[i] = _mm512_mask_cmplt_epu16_mask(row + i < tile.rows ? valid : 0, bound, limit);
+      kept[i] = _mm512_mask_cmplt_epu16_mask(valid, bound, limit);
       above[i] = below;
     });
     unroll<2>([&](auto i) __attribute__((always_inline)) {
@@ -170,12 +173,13 @@ struct Quarters {
       numbers += kRowPair;
     });
   }
+  while (count > 0 && octets[count - 1] >= kTileOctets * tile.rows) --count;
   return count;
 }
 
 /// The best candidate of the octets listed, whose number is a multiple of four.
-[[gnu::always_inline]] inline BestCandidate search_octets(const BlockSearch& search, const Tile& tile,
-                                                          const std::uint8_t* octets, int count) {
+[[gnu::noinline]] BestCandidate search_octets(const BlockSearch& search, const Tile& tile, const std::uint8_t* octets,
+                                              int count) {
   const BlockRows block(search);
   const std::uint8_t* const reference = &search.reference.at(tile.left, tile.top);
   const std::ptrdiff_t pitch = search.reference.pitch;
@@ -202,8 +206,7 @@ struct Quarters {
 }
 
 /// The best of `best` and the candidates of a tile.
-[[gnu::noinline]] BestCandidate search_tile(const BlockSearch& search, const SumsView& sums, Tile tile,
-                                            BestCandidate best) {
+BestCandidate search_tile(const BlockSearch& search, const SumsView& sums, Tile tile, BestCandidate best) {
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
   const int count = list_octets(search, sums, tile, best, octets);
   if (count == 0) return best;
