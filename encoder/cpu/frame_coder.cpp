@@ -83,13 +83,14 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSymbols& symbols = job.symbols->planes[p];
     const PlaneGeometry& g = symbols.geometry;
-    BlockSearcher& searcher = *(*job.searchers)[p];
+    BlockSearcher& method = *(*job.searchers)[p];
     const ConstPlaneView current = job.current->plane(p);
     const ConstPlaneView reference = job.reference->plane(p);
     const int rows = rows_per_mcu(p);
+    const BlockSearcher::Row mine = method.begin_row(mcu_row * rows);
+    const BlockSearcher& searcher = *mine.searcher;
     const PlaneSymbols* previous = searcher.takes_any_hint() ? &job.previous->planes[p] : nullptr;
     const int range = plane_search_range(settings_.search_range, p);
-    const auto begun = searcher.begin_row();
     for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
@@ -105,7 +106,7 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
       if (p == 0) luma_sad += best.sad;
       if (job.motion != nullptr) (*job.motion)[p].sads[block] = static_cast<std::uint16_t>(best.sad);
     });
-    searcher.end_row(mcu_row * rows, begun);
+    method.end_row(mcu_row * rows, mine);
   }
   return luma_sad;
 }

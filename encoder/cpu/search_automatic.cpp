@@ -38,17 +38,15 @@ class AutomaticSearch final : public BlockSearcher {
     spend(kEliminate, (clock_() - begun) / kTimed);  // every timed frame prepares all rows, for a part of them
   }
 
-  [[nodiscard]] std::chrono::nanoseconds begin_row() const override {
-    return is_timed() ? clock_() : std::chrono::nanoseconds();
-  }
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
     return searchers_[method_at(task.y)]->search(task);
   }
-  void end_row(int y, std::chrono::nanoseconds begun) override {
-    if (is_timed()) spend(method_at(y), clock_() - begun);
+  [[nodiscard]] Row begin_row(int y) const override {
+    return {.searcher = searchers_[method_at(y)].get(), .begun = is_timed() ? clock_() : std::chrono::nanoseconds()};
   }
-
-  [[nodiscard]] bool takes_any_hint() const override { return true; }
+  void end_row(int y, const Row& row) override {
+    if (is_timed()) spend(method_at(y), clock_() - row.begun);
+  }
 
  private:
   enum Method : std::size_t { kBrute, kEliminate, kMethods };

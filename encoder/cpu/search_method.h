@@ -43,10 +43,15 @@ class BlockSearcher {
   /// Finds the vector of a block. Blocks may be searched at the same time.
   [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const = 0;
 
-  // Around the search of the blocks of an MCU row by one thread, for methods that choose by what rows take.
-  [[nodiscard]] virtual std::chrono::nanoseconds begin_row() const { return {}; }
-  /// The row is that of sample row `y`; `begun` is what its begin_row() returned.
-  virtual void end_row(int /*y*/, std::chrono::nanoseconds /*begun*/) {}
+  /// An MCU row at work: who searches its blocks, and the time at which that began.
+  struct Row {
+    const BlockSearcher* searcher = nullptr;
+    std::chrono::nanoseconds begun{};
+  };
+  // Around the search of the blocks of the MCU row at sample row `y` by one thread: for methods that choose by what rows
+  // take, and for the choice to be made once a row.
+  [[nodiscard]] virtual Row begin_row(int /*y*/) const { return {.searcher = this}; }
+  virtual void end_row(int /*y*/, const Row& /*row*/) {}
 
   /// Whether vectors of other frames may be hints: only where they cannot change the result.
   [[nodiscard]] virtual bool takes_any_hint() const { return false; }

@@ -100,12 +100,12 @@ class Plane {
                       [&](int row) { searcher_->prepare_rows(row * kMacroblockSize, (row + 1) * kMacroblockSize); });
     searcher_->prepare();
     tbb::parallel_for(0, rows, [&](int row) {
-      const auto begun = searcher_->begin_row();
+      const BlockSearcher::Row at_work = searcher_->begin_row(row * kMacroblockSize);
       for (int block = 2 * row * geometry_.columns; block < std::min(2 * (row + 1) * geometry_.columns, blocks());
            ++block) {
-        search_block(block % geometry_.columns, block / geometry_.columns, check);
+        search_block(*at_work.searcher, block % geometry_.columns, block / geometry_.columns, check);
       }
-      searcher_->end_row(row * kMacroblockSize, begun);
+      searcher_->end_row(row * kMacroblockSize, at_work);
     });
   }
 
@@ -114,13 +114,13 @@ class Plane {
     return {samples.data() + kPlaneGuard, geometry_.width, geometry_.height, geometry_.width};
   }
 
-  void search_block(int column, int row, bool check) const {
+  void search_block(const BlockSearcher& searcher, int column, int row, bool check) const {
     const int x = column * kBlockSize;
     const int y = row * kBlockSize;
     SearchWindow window = search_window(column, row, geometry_.width, geometry_.height, range_);
     if (window.empty()) window = {x, y, x + 1, y + 1};
     const MotionVector hint{1, 2};
-    const BestCandidate found = searcher_->search({x, y, window, {&hint, 1}});
+    const BestCandidate found = searcher.search({x, y, window, {&hint, 1}});
     if (!check) return;
     const ConstPlaneView current = view(current_);
     const BestCandidate expected =
