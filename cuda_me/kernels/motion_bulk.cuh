@@ -129,7 +129,8 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.reference) : "memory");
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.current) : "memory");
   }
-  std::uint32_t end = 0xFFFFFFFFU;  // tiles, once that is known
+  asm volatile("griddepcontrol.wait;" ::: "memory");  // for what comes before this kernel in its stream
+  std::uint32_t end = 0xFFFFFFFFU;                    // tiles, once that is known
 #pragma unroll 1
   for (std::uint32_t tile = 0; end == 0xFFFFFFFFU || tile < end + kBulkStages; ++tile) {
     const std::uint32_t index = tile % kBulkStages;
@@ -321,6 +322,7 @@ __device__ __forceinline__ void search_bulk_tiles(const BulkBatch& batch, BulkSh
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int shift = warp % kTileShifts;
   if (shift > 0) make_first_copy(shared, shift);

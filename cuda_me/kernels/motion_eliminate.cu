@@ -83,8 +83,9 @@ class EliminateSearch final : public MotionSearch {
     }
     if (narrow_count > 0) narrow_->enqueue({narrow.data(), narrow_count}, stream);
     if (queue.tiles > 0) {
-      launch("motion_eliminate_queue", motion_eliminate_queue,
-             {dim3(std::min(queue.tiles, multiprocessors_)), dim3(kQueueThreads), sizeof(QueueShared)}, stream, queue);
+      launch_early("motion_eliminate_queue", motion_eliminate_queue,
+                   {dim3(std::min(queue.tiles, multiprocessors_)), dim3(kQueueThreads), sizeof(QueueShared)}, stream,
+                   queue);
     }
     if (other_tiles > 0) {
       launch("motion_eliminate", motion_eliminate, {dim3(other_tiles), dim3(kEliminateThreads)}, stream, others);

@@ -331,6 +331,8 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 
 /// All of the above by architectures that have such copies.
 __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
+  // The next kernel may be put in place as multiprocessors run out of work; what came before may still be at it.
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   if (threadIdx.x == 0) {
     shared.next = 0;
     for (std::uint64_t& barrier : shared.arrived) make_ready(barrier, 1);
@@ -338,6 +340,9 @@ __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueSh
     for (std::uint64_t& barrier : shared.full) make_ready(barrier, kSumItems * kWarp);
     for (std::uint64_t& barrier : shared.searched) make_ready(barrier, kSearchItems * kWarp);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  if (threadIdx.x == 0) {
 #pragma unroll 1
     for (std::uint32_t turn = 0; turn < kTileBoxes; ++turn) fetch_queue_tile(shared, batch, turn);
   }

@@ -13,8 +13,7 @@ namespace {
 
 /// What an architecture is given.
 struct FastPolicy {
-  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 39.2 us a 1080p luma frame for 48.0, when
-  /// it was launched early (docs/gpu.md); not measured since.
+  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 39.2 us a 1080p luma frame for 48.0.
   bool bulk = false;
   /// Minima by floating point, beside the pipe that VABSDIFF4 has to itself then. Measured on sm_90 it is as fast as
   /// integer minima (48.0 us a 1080p luma frame either way): an FADD takes half a slot from VABSDIFF4, and three of
@@ -67,8 +66,8 @@ class FastSearch final : public MotionSearch {
     if (bulk.count > 0) {
       const std::uint32_t blocks = std::min(turns, multiprocessors_);
       bulk.share = ((std::uint64_t{bulk.cost} << 16) + blocks - 1) / blocks;
-      launch("motion_fast_bulk", motion_fast_bulk, {dim3(blocks), dim3(kBulkThreads), sizeof(BulkShared)}, stream,
-             bulk);
+      launch_early("motion_fast_bulk", motion_fast_bulk, {dim3(blocks), dim3(kBulkThreads), sizeof(BulkShared)}, stream,
+                   bulk);
     }
     if (other_count > 0) {
       TileBatch batch{};

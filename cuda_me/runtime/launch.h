@@ -28,6 +28,26 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
         name);
 }
 
+/// launch() of a kernel that itself waits for all that comes before it in its stream (griddepcontrol.wait): its blocks may
+/// start, and get ready, while the kernel before it ends.
+template <typename... Parameters>
+void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
+                  std::type_identity_t<Parameters>... arguments) {
+  std::array<void*, sizeof...(Parameters) + 1> addresses{
+      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses.data()), name);
+}
+
 /// launch() of a grid whose blocks wait for each other: all are resident at the same time, or the launch is refused.
 template <typename... Parameters>
 void launch_together(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
