@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "c63/error.h"
@@ -59,6 +62,7 @@ class EncodeRun {
 
  private:
   void check_command_line();
+  [[nodiscard]] bool is_brief() const;
   void open_first_source();
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn) const;
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
@@ -104,6 +108,14 @@ void EncodeRun::check_command_line() {
   o.encoder.keep_reconstruction = o.verify || !o.reconstruction.empty();
   o.encoder.keep_prediction = !o.prediction.empty();
   o.encoder.keep_motion = !o.yuview.empty();
+}
+
+/// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input is.
+bool EncodeRun::is_brief() const {
+  constexpr std::uintmax_t kMost = 256U << 20;
+  std::error_code fault;
+  const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // a pipe has none
+  return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
 }
 
 std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
@@ -223,6 +235,7 @@ int EncodeRun::run() {
     return kExitDone;
   }
   check_command_line();
+  options_.backend.brief = is_brief();
   // A GPU's driver takes longer to start than anything here; the input is opened beside it.
   auto selecting = std::async(std::launch::async, [this] {
     return select_backend(options_.backend, [this](const std::string& note) { session_.log->info("{}", note); });

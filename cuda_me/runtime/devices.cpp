@@ -196,7 +196,7 @@ void show_only_devices(const std::vector<int>& devices) {
   if (setenv(kVariable, shown.c_str(), 1) == 0) shown_devices() = devices;
 }
 
-void ask_for_few_queues() { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0); }
+void ask_for_queues(int count) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(count).c_str(), 0); }
 
 const DeviceInfo& require_device(int index) {
   Devices& known = Devices::instance();

@@ -144,7 +144,7 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
   const bool demanded = choice.name == "cuda" || !choice.devices.empty();
 #if defined(C63_HAVE_CUDA)
   std::vector<int> devices;
-  if (choice.launch != "graph") cuda::ask_for_few_queues();
+  if (choice.launch != "graph") cuda::ask_for_queues(choice.brief ? 1 : 2);
   if (!wants_all(choice)) devices = show_wanted_devices(choice);
 #endif
   const std::string obstacle = cuda_obstacle();

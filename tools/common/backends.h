@@ -18,6 +18,7 @@ struct BackendChoice {
   std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
   std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
   std::string launch = "auto";       ///< auto, stream, graph: how work gets to the GPU
+  bool brief = false;                ///< there is so little to encode that starting takes longer
 };
 
 /// Adds --backend, --device and what is said of a GPU.

@@ -60,7 +60,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const Options& options) : options_(options) {
     // As c63enc does it; a stream for every lane needs more.
-    if (std::ranges::find(options.launch, "graph") == options.launch.end()) cuda::ask_for_few_queues();
+    if (std::ranges::find(options.launch, "graph") == options.launch.end()) cuda::ask_for_queues(2);
     const int first = options.devices.empty() ? 0 : options.devices.front();
     const cuda::DeviceInfo& device = cuda::require_device(first);
     bus_ = bus_rate(first);

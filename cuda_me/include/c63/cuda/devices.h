@@ -53,10 +53,11 @@ struct DeviceList {
 /// may show, 0.1 to 0.2 s each. For programs that know what they will use; only before anything else here is called.
 void show_only_devices(const std::vector<int>& devices);
 
-/// Has the driver open devices with two hardware queues, which is what a backend's batches need, instead of eight: each takes
-/// it up to 30 ms to open and close (docs/gpu.md). A choice in the environment (CUDA_DEVICE_MAX_CONNECTIONS) comes first.
-/// For programs that use few streams; only before anything else here is called.
-void ask_for_few_queues();
+/// Has the driver open devices with so many hardware queues instead of eight: each takes it up to 60 ms to open and close
+/// (docs/gpu.md). Two are what a backend's batches need, so that coding and the scan beside it do not wait for each other; one
+/// is better where there is little to encode. A choice in the environment (CUDA_DEVICE_MAX_CONNECTIONS) comes first. For
+/// programs that use few streams; only before anything else here is called.
+void ask_for_queues(int count);
 
 /// The device of that index; opens it, and no other. Throws Error (device) with ids C63-CUDA-NO-DRIVER, C63-CUDA-NO-DEVICE, C63-CUDA-NO-CODE or
 /// C63-CUDA-DEVICE-FAILED if it cannot run our kernels.
