@@ -14,6 +14,7 @@
 #include "c63/error.h"
 #include "cuda_me/lane_group.h"
 #include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/memory.h"
 
 namespace c63::cuda {
 namespace {
@@ -121,6 +122,11 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::span<std::uint8_t> input(int lane) override {
     const LanePlace& place = lanes_[static_cast<std::size_t>(lane)];
     return groups_[place.group].group->input(place.lane);
+  }
+
+  [[nodiscard]] bool takes(std::span<const std::uint8_t> in_place) const override {
+    const DeviceGuard guard(groups_.front().device);  // asking opens the thread's device
+    return is_page_locked(in_place);
   }
 
   [[nodiscard]] int parallelism() const override { return feeders(); }

@@ -1,5 +1,6 @@
 #include "cuda_me/lane_group.h"
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -69,16 +70,21 @@ std::span<std::uint8_t> LaneGroup::input(int lane) {
   std::uint8_t*& input = l.slots[static_cast<std::size_t>(l.added % kLaneDepth)].input;
   if (input == nullptr) {
     const std::lock_guard lock(staging_mutex_);
-    for (; landed_uploads_ < upload_count_; ++landed_uploads_) {
-      Upload& oldest = upload(landed_uploads_);
-      if (free_staging_.empty()) oldest.done.synchronize();
-      if (!oldest.done.done()) break;
-      free_staging_.insert(free_staging_.end(), oldest.frames.begin(), oldest.frames.end());
-    }
+    take_back_staging();
     input = free_staging_.back();
     free_staging_.pop_back();
   }
   return {input, geometry_.frame_bytes()};
+}
+
+void LaneGroup::take_back_staging() {
+  for (; landed_uploads_ < upload_count_; ++landed_uploads_) {
+    Upload& oldest = upload(landed_uploads_);
+    if (free_staging_.empty()) oldest.done.synchronize();
+    if (!oldest.done.done()) break;
+    free_staging_.insert(free_staging_.end(), oldest.staging.begin(), oldest.staging.end());
+    oldest.staging.clear();
+  }
 }
 
 void LaneGroup::discard_input(int lane) {
@@ -94,27 +100,25 @@ LaneGroup::Upload& LaneGroup::upload(std::int64_t number) {
 void LaneGroup::add(int lane, const LaneFrame& frame) {
   Lane& l = lanes_[static_cast<std::size_t>(lane)];
   const int slot = static_cast<int>(l.added % kLaneDepth);
+  Slot& used = l.slots[static_cast<std::size_t>(slot)];
   Upload& current = upload(upload_count_);
   try {
-    if (current.frames.empty()) {
+    if (copies_.empty()) {
       current.first_frame = frame.plan.index;
+      current.frames = 0;
       current.start.record(upload_stream_);
-      copies_.clear();
     }
-    copy_input(l, slot);
+    copy_input(frame.in_place.empty() ? used.input : frame.in_place.data(), l.device.inputs[static_cast<std::size_t>(slot)]);
   } catch (const Error& error) {
     throw error.at({.frame = frame.plan.index});
   }
-  Slot& used = l.slots[static_cast<std::size_t>(slot)];
-  current.frames.push_back(used.input);
+  ++current.frames;
+  if (frame.in_place.empty()) current.staging.push_back(used.input);
   used = {frame, nullptr, upload_count_};
   ++l.added;
 }
 
-void LaneGroup::copy_input(const Lane& lane, int slot_index) {
-  const auto slot = static_cast<std::size_t>(slot_index);
-  const std::uint8_t* from = lane.slots[slot].input;
-  std::uint8_t* const to = lane.device.inputs[slot];
+void LaneGroup::copy_input(const std::uint8_t* from, std::uint8_t* to) {
   // Planes that follow each other without a gap on both sides travel together.
   for (int p = 0; p < kPlanes;) {
     std::size_t count = layout_.coded[p];
@@ -129,11 +133,13 @@ void LaneGroup::copy_input(const Lane& lane, int slot_index) {
 void LaneGroup::submit() {
   Upload& current = upload(upload_count_);
   copies_.enqueue(upload_stream_);
+  copies_.clear();
   current.done.record(upload_stream_);
-  upload(upload_count_ + 1).frames.clear();
   {
     const std::lock_guard lock(staging_mutex_);
     ++upload_count_;
+    // Frames in place need no input(), which does it otherwise.
+    if (upload_count_ - landed_uploads_ == static_cast<std::int64_t>(uploads_.size())) take_back_staging();
   }
   const std::lock_guard lock(mutex_);
   for (Lane& lane : lanes_) lane.submitted = lane.added;
@@ -342,16 +348,14 @@ void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
       const StageTimes times = times_of(batch);
       if (settings_.trace != nullptr) trace(batch, times);
       std::vector<LaneResult> results(batch.entries.size());
-      const auto take = [&](std::size_t i) {
+      // Copying the bytes of a batch of large frames takes one thread as long as the device takes to code them; waking others for
+      // small ones takes longer.
+      constexpr std::size_t kBytesOfFrames = 1 << 20;
+      const std::size_t grain = plan_.keep.levels ? 1 : std::max<std::size_t>(1, kBytesOfFrames / geometry_.frame_bytes());
+      oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, results.size(), grain), [&](const auto& some) {
         const DeviceGuard guard(plan_.device);
-        results[i] = finish(batch, batch.entries[i], times);
-      };
-      if (results.size() == 1) {
-        take(0);
-      } else {
-        // Copying a batch's bytes takes one thread as long as the device takes to code them.
-        oneapi::tbb::parallel_for(std::size_t{0}, results.size(), take);
-      }
+        for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
+      });
       std::ranges::move(results, std::back_inserter(finished));
     } catch (const Error& error) {
       throw at_first_frame(error, batch);

@@ -52,7 +52,7 @@ class LaneGroup {
   [[nodiscard]] std::span<std::uint8_t> input(int lane);
   /// Takes back what input() gave and no frame was put in.
   void discard_input(int lane);
-  /// Starts the upload of a frame, which then waits for submit(). At most one a lane.
+  /// Starts the upload of a frame, from its place or the lane's input, which then waits for submit(). At most one a lane.
   void add(int lane, const LaneFrame& frame);
   /// Hands over the frames that were added: the device gets them as soon as it needs more to do.
   void submit();
@@ -64,7 +64,8 @@ class LaneGroup {
   struct Upload {
     Event start{Event::Timing::on};
     Event done{Event::Timing::on};
-    std::vector<std::uint8_t*> frames;  ///< where they lie on the host
+    int frames = 0;
+    std::vector<std::uint8_t*> staging;  ///< that is free when they have arrived
     std::int64_t first_frame = 0;
   };
   struct Slot {
@@ -104,7 +105,9 @@ class LaneGroup {
   };
 
   [[nodiscard]] Upload& upload(std::int64_t number);
-  void copy_input(const Lane& lane, int slot);
+  /// Page-locked memory of uploads that have arrived; waits for one if there is no other. The mutex of staging is held.
+  void take_back_staging();
+  void copy_input(const std::uint8_t* from, std::uint8_t* to);
   /// Puts submitted frames on the device's queue, if it needs more to do. The mutex is held.
   void launch();
   void enqueue(const Batch& batch);

@@ -124,7 +124,7 @@ void LaneGroup::append_overflown_scan(const ScanParts& scan, std::vector<std::ui
 
 double LaneGroup::upload_ms(const Slot& slot) const {
   const Upload& upload = uploads_[static_cast<std::size_t>(slot.upload) % uploads_.size()];
-  return upload.done.milliseconds_since(upload.start) / static_cast<double>(upload.frames.size());
+  return upload.done.milliseconds_since(upload.start) / static_cast<double>(upload.frames);
 }
 
 StageTimes LaneGroup::times_of(const Batch& batch) const {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -92,6 +93,16 @@ class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::r
   detail::PinnedBytes accounted_;
 };
 
+/// Whether the driver knows these bytes of the host as page-locked, so that a device copies them by itself.
+[[nodiscard]] inline bool is_page_locked(std::span<const std::uint8_t> bytes) {
+  const auto locked = [](const std::uint8_t* p) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, p), "cudaPointerGetAttributes");
+    return attributes.type == cudaMemoryTypeHost;
+  };
+  return !bytes.empty() && locked(bytes.data()) && locked(bytes.data() + bytes.size() - 1);
+}
+
 /// Copies `count` elements, in either direction or on the device, in the order of `stream`.
 template <typename T>
 void copy_async(T* to, const T* from, std::size_t count, cudaStream_t stream) {
@@ -107,6 +118,7 @@ class CopyBatch {
     from_.clear();
     bytes_.clear();
   }
+  [[nodiscard]] bool empty() const { return to_.empty(); }
   void add(void* to, const void* from, std::size_t bytes) {
     to_.push_back(to);
     from_.push_back(from);

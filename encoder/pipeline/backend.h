@@ -20,6 +20,7 @@ struct LaneFrame {
   int lane = 0;
   FramePlan plan;
   double read_ms = 0;  ///< what reading it took; handed on to the statistics
+  std::span<const std::uint8_t> in_place;  ///< its samples where they lie; empty: they are in the lane's input
 };
 
 /// A frame that a lane has finished.
@@ -64,10 +65,14 @@ class Backend {
   /// called from several threads at once, while fewer than depth() frames of that lane are uncollected.
   [[nodiscard]] virtual std::span<std::uint8_t> input(int lane) = 0;
 
+  /// Whether frames can be encoded from memory like this, which stays as it is meanwhile, without being put into an input.
+  [[nodiscard]] virtual bool takes([[maybe_unused]] std::span<const std::uint8_t> in_place) const { return false; }
+
   /// There was no frame for what input() gave last.
   virtual void discard_input([[maybe_unused]] int lane) {}
 
-  /// Starts encoding the frames that input() was filled with, at most one per lane and call. Returns at once.
+  /// Starts encoding the frames that input() was filled with, or that lie in place, at most one per lane and call. Returns at
+  /// once.
   virtual void submit(std::span<const LaneFrame> frames) = 0;
 
   /// Whether collect() would return at once. A backend that cannot tell says no.

@@ -249,25 +249,30 @@ class EncodeRun {
       state.next = *state.key;
     }
     const std::int64_t index = state.next++;
-    return LaneFrame{lane, {index, index == *state.key}, 0};
+    return LaneFrame{.lane = lane, .plan = {index, index == *state.key}};
   }
 
   void read_frame(Read& read) {
     const TraceScope trace(settings_.trace, "read", TraceTrack::input, read.frame.lane, read.frame.plan.index);
     const auto start = Clock::now();
     try {
-      const std::span<std::uint8_t> input = backend_.input(read.frame.lane);
-      read.done = source_.read(read.frame.plan.index, input);
-      if (read.done && settings_.measure_global_motion) measure_global_motion(read.frame, input);
+      std::span<const std::uint8_t> samples = read.frame.in_place;
+      read.done = !samples.empty();
+      if (!read.done) {
+        const std::span<std::uint8_t> input = backend_.input(read.frame.lane);
+        read.done = source_.read(read.frame.plan.index, input);
+        samples = input;
+      }
+      if (read.done && settings_.measure_global_motion) measure_global_motion(read.frame, samples);
     } catch (...) {
       read.fault = std::current_exception();
     }
     read.frame.read_ms = milliseconds_since(start);
   }
 
-  void measure_global_motion(const LaneFrame& frame, std::span<const std::uint8_t> input) {
+  void measure_global_motion(const LaneFrame& frame, std::span<const std::uint8_t> samples) {
     const int width = settings_.width, height = settings_.height;
-    const auto luma = input.first(plane_bytes(width, height, 0));
+    const auto luma = samples.first(plane_bytes(width, height, 0));
     std::vector<std::uint8_t>& last = last_luma_[frame.lane];
     GlobalMotion motion{.measured = !frame.plan.key, .shift = std::nullopt};
     if (motion.measured && width >= 3 && height >= 3) {
@@ -281,7 +286,13 @@ class EncodeRun {
   /// Fills the inputs of lanes as planned; `batch` is what there was to be read.
   void read_frames(std::vector<Read>& reads, std::vector<LaneFrame>& batch) {
     const auto start = Clock::now();
-    if (source_.concurrent() && reads.size() > 1) {
+    std::size_t work = 0;  // frames that take some time
+    for (Read& read : reads) {
+      const std::span<const std::uint8_t> samples = source_.in_place(read.frame.plan.index);
+      if (!samples.empty() && backend_.takes(samples)) read.frame.in_place = samples;
+      if (read.frame.in_place.empty() || settings_.measure_global_motion) ++work;
+    }
+    if (source_.concurrent() && work > 1) {
       oneapi::tbb::parallel_for(std::size_t{0}, reads.size(), [&](std::size_t i) { read_frame(reads[i]); });
     } else {
       for (Read& read : reads) read_frame(read);
@@ -298,7 +309,7 @@ class EncodeRun {
     for (const Read& read : reads) {
       if (read.frame.plan.index < scheduler_.end()) {
         batch.push_back(read.frame);
-      } else {
+      } else if (read.frame.in_place.empty()) {
         backend_.discard_input(read.frame.lane);
       }
     }

@@ -25,6 +25,11 @@ class FrameFeeder {
   /// when the frame that it concerns is asked for.
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame);
 
+  /// Frame `index` where the source has it; empty where it is to be read.
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) {
+    return concurrent() ? source_.in_place(index) : std::span<const std::uint8_t>{};
+  }
+
   /// Frame `index`, which nobody has taken yet, without taking it: in `buffer`, or where it waits for read(). Empty
   /// behind the end and where the source fails, which read() will throw.
   [[nodiscard]] std::span<const std::uint8_t> look_at(std::int64_t index, std::vector<std::uint8_t>& buffer);

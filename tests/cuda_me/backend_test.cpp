@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -176,6 +177,67 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   encode(9, LaunchMode::stream, "fast", 2000);
   encode(1, LaunchMode::graph, "automatic", 500);
   encode(16, LaunchMode::graph, "automatic", 500);
+}
+
+/// Frames of which some lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
+class PlacedVideo final : public FrameSource {
+ public:
+  PlacedVideo(const Bytes& frames, const EncoderSettings& settings, int every)
+      : format_{settings.width, settings.height, {}}, frame_bytes_(frame_bytes(settings.width, settings.height)),
+        every_(every), frames_(frames), locked_(frames.size()) {
+    std::ranges::copy(frames, locked_.data());
+  }
+
+  [[nodiscard]] VideoFormat format() const override { return format_; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override {
+    return static_cast<std::int64_t>(frames_.size() / frame_bytes_);
+  }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (index >= *frame_count()) return false;
+    ++reads_;
+    std::ranges::copy(of(frames_, index), frame.begin());
+    return true;
+  }
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    if (index >= *frame_count()) return {};
+    if (index % every_ == 0) return of(locked_.span(), index);
+    return index % 2 == 0 ? of(frames_, index) : std::span<const std::uint8_t>{};
+  }
+  [[nodiscard]] std::int64_t reads() const { return reads_; }
+
+ private:
+  [[nodiscard]] std::span<const std::uint8_t> of(std::span<const std::uint8_t> frames, std::int64_t index) const {
+    return frames.subspan(static_cast<std::size_t>(index) * frame_bytes_, frame_bytes_);
+  }
+
+  VideoFormat format_;
+  std::size_t frame_bytes_;
+  int every_;
+  const Bytes& frames_;
+  PinnedBuffer<std::uint8_t> locked_;
+  std::atomic<std::int64_t> reads_ = 0;
+};
+
+TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
+  const Bytes video = test::moving_video(80, 48, 600);
+  EncoderSettings settings{.width = 80, .height = 48, .key_interval = 40};
+  settings.measure_global_motion = true;
+  const Bytes expected = on_cpu(settings, video).stream();
+  for (const int lanes : {1, 2, 5}) {
+    settings.lanes = lanes;
+    for (const int every : {1, 3, 7, 600}) {
+      PlacedVideo source(video, settings, every);
+      Bytes stream;
+      Encoder encoder(settings, make_backend_factory({}));
+      static_cast<void>(encoder.encode(source, [&](EncodedFrame&& frame) {
+        stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
+      }));
+      EXPECT_TRUE(same_bytes(expected, stream)) << lanes << " lanes, every frame of " << every;
+      EXPECT_EQ(source.reads(), 600 - (600 + every - 1) / every) << lanes << " lanes, every frame of " << every;
+    }
+  }
 }
 
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {

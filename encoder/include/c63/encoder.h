@@ -31,6 +31,10 @@ class FrameSource {
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
+  /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
+  /// otherwise, and where there is no such frame. A GPU takes frames from page-locked memory (cudaMallocHost,
+  /// cudaHostRegister) without having them copied by read() before.
+  [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
 };
 
 /// Milliseconds that one frame spent in each stage; wall time of the stage wherever it ran.

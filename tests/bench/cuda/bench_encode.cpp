@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,7 @@ struct Options {
   std::string upload = "frame";
   std::vector<std::string> launch = {"auto"};
   std::string yuv;
+  std::vector<std::string> from = {"memory"};
   std::string json;
   int key_interval = 100;
   int gops = 16;
@@ -56,6 +59,20 @@ double bus_rate(int device) {
   return summarize(rates).median;
 }
 
+/// Makes memory page-locked for as long as this lives.
+class PageLock {
+ public:
+  explicit PageLock(std::span<const std::uint8_t> memory) : memory_(const_cast<std::uint8_t*>(memory.data())) {
+    cuda::check(cudaHostRegister(memory_, memory.size(), cudaHostRegisterPortable), "cudaHostRegister");
+  }
+  PageLock(const PageLock&) = delete;
+  PageLock& operator=(const PageLock&) = delete;
+  ~PageLock() { cuda::check_release(cudaHostUnregister(memory_), "cudaHostUnregister"); }
+
+ private:
+  void* memory_;
+};
+
 class EncodeBench {
  public:
   explicit EncodeBench(const Options& options) : options_(options) {
@@ -69,7 +86,7 @@ class EncodeBench {
                 {"entropy", options.entropy}, {"upload", options.upload},
                 {"bus_bytes_per_s", bus_},    {"results", nlohmann::json::array()}};
     std::printf("%s, bus %.1f GB/s up, motion kernel %s\n", device.name.c_str(), bus_ * 1e-9, options.kernel.c_str());
-    std::printf("%-12s %6s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "lanes", "batch", "launch", "frames", "frames/s",
+    std::printf("%-12s %-11s %6s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "from", "lanes", "batch", "launch", "frames", "frames/s",
                 "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
   }
 
@@ -81,13 +98,18 @@ class EncodeBench {
         throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
       }
       const int kept = 48;
-      MemoryVideo video(
-          width, height,
-          options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept),
-          static_cast<std::int64_t>(options_.gops) * options_.key_interval);
-      for (const int lanes : options_.lanes) {
-        for (const int batch : options_.lanes_per_batch) {
-          for (const std::string& launch : options_.launch) measure(text, video, lanes, batch, launch);
+      const std::vector<std::uint8_t> frames =
+          options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept);
+      MemoryVideo video(width, height, repeated(frames, frame_bytes(width, height), std::size_t{1} << 30),
+                        static_cast<std::int64_t>(options_.gops) * options_.key_interval);
+      std::optional<PageLock> lock;
+      for (const std::string& from : options_.from) {
+        video.offer_in_place(from == "page-locked");
+        if (from == "page-locked" && !lock) lock.emplace(video.memory());
+        for (const int lanes : options_.lanes) {
+          for (const int batch : options_.lanes_per_batch) {
+            for (const std::string& launch : options_.launch) measure(text, video, from, lanes, batch, launch);
+          }
         }
       }
     }
@@ -95,7 +117,8 @@ class EncodeBench {
   }
 
  private:
-  void measure(const std::string& size, MemoryVideo& video, int lanes, int lanes_per_batch, const std::string& launch) {
+  void measure(const std::string& size, MemoryVideo& video, const std::string& from, int lanes, int lanes_per_batch,
+               const std::string& launch) {
     EncoderSettings settings{.width = video.format().width, .height = video.format().height};
     settings.key_interval = options_.key_interval;
     settings.lanes = lanes;
@@ -123,11 +146,12 @@ class EncodeBench {
     const double share = fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / bus_;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+    std::printf("%-12s %-11s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(), from.c_str(),
                 summary.lanes, lanes_per_batch, launch.c_str(), static_cast<long long>(summary.frames), fps.median, fps.low, fps.high,
                 share * 100, opened, us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
+                                   {"from", from},
                                    {"lanes", summary.lanes},
                                    {"lanes_per_batch", lanes_per_batch},
                                    {"launch", launch},
@@ -167,6 +191,10 @@ void add_encode(CLI::App& app) {
       ->check(CLI::IsMember({"auto", "stream", "graph"}))
       ->capture_default_str();
   encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
+  encode->add_option("--from", options->from, "memory, of which frames are copied, or page-locked, where GPUs take them")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"memory", "page-locked"}))
+      ->capture_default_str();
   encode->add_option("--keyint", options->key_interval, "frames a GOP")->capture_default_str();
   encode->add_option("--gops", options->gops, "GOPs")->capture_default_str();
   encode->add_option("--repeats", options->repeats, "timed encodes")

@@ -18,12 +18,29 @@ MemoryVideo::MemoryVideo(int width, int height, std::vector<std::uint8_t> frames
       frames_(std::move(frames)),
       length_(length) {}
 
-std::span<const std::uint8_t> MemoryVideo::frame(std::int64_t index) const {
-  const auto count = static_cast<std::int64_t>(frames_.size() / frame_bytes_);
+namespace {
+
+/// One of so many frames, gone through forth and back again.
+std::span<const std::uint8_t> frame_of(std::span<const std::uint8_t> frames, std::size_t frame_bytes, std::int64_t index) {
+  const auto count = static_cast<std::int64_t>(frames.size() / frame_bytes);
   const std::int64_t period = std::max<std::int64_t>(1, 2 * count - 2);
   const std::int64_t phase = index % period;
   const auto at = static_cast<std::size_t>(phase < count ? phase : period - phase);
-  return {frames_.data() + at * frame_bytes_, frame_bytes_};
+  return frames.subspan(at * frame_bytes, frame_bytes);
+}
+
+}  // namespace
+
+std::span<const std::uint8_t> MemoryVideo::frame(std::int64_t index) const { return frame_of(frames_, frame_bytes_, index); }
+
+std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes, std::size_t bytes) {
+  std::vector<std::uint8_t> all;
+  all.reserve(std::max(bytes, frames.size()) + frame_bytes);
+  for (std::int64_t index = 0; all.size() < std::max(bytes, frames.size()); ++index) {
+    const std::span<const std::uint8_t> frame = frame_of(frames, frame_bytes, index);
+    all.insert(all.end(), frame.begin(), frame.end());
+  }
+  return all;
 }
 
 bool MemoryVideo::read(std::int64_t index, std::span<std::uint8_t> target) {

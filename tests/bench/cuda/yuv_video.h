@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,13 @@ class MemoryVideo final : public FrameSource {
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
   void set_length(std::int64_t length) { length_ = length; }
+  /// Whether frames may be taken where they lie.
+  void offer_in_place(bool offered) { in_place_ = offered; }
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    return in_place_ && index < length_ ? frame(index) : std::span<const std::uint8_t>{};
+  }
+  /// All memory that frames are handed out of.
+  [[nodiscard]] std::span<const std::uint8_t> memory() const { return frames_; }
   /// The frame that read() gives for an index.
   [[nodiscard]] std::span<const std::uint8_t> frame(std::int64_t index) const;
 
@@ -31,7 +41,12 @@ class MemoryVideo final : public FrameSource {
   std::size_t frame_bytes_;
   std::vector<std::uint8_t> frames_;
   std::int64_t length_;
+  bool in_place_ = false;
 };
+
+/// Frames one behind the other, forth and back again, until they fill so many bytes of memory: more than a cache holds.
+[[nodiscard]] std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes,
+                                                 std::size_t bytes);
 
 /// Made frames that look like video (natural_video()), in linear layout.
 [[nodiscard]] std::vector<std::uint8_t> natural_frames(int width, int height, int count);
