@@ -35,7 +35,28 @@ section_bench_frame() {
 }
 
 section_bench_encode() {
-  "$dir/c63bench" encode --sizes 352x288,1280x720,1920x1080 --lanes 0,1,4,8,16 --json "$work/bench_encode.json"
+  "$dir/c63bench" encode --sizes 352x288,1280x720,1920x1080 --from memory,page-locked --lanes 0,1,8,16 --keyint 50 --gops 128 \
+    --repeats 3 --json "$work/bench_encode.json"
+}
+
+# The same on 1, 2, 4, … GPUs, as many as there are.
+section_bench_gpus() {
+  local gpus count size gops list=()
+  gpus=$(nvidia-smi -L | wc -l)
+  if ((gpus < 2)); then
+    echo '{"skipped": "there is one GPU"}' > "$work/bench_gpus.json"
+    return 0
+  fi
+  for ((count = 1; count <= gpus; count *= 2)); do
+    for size in 352x288 1920x1080; do
+      gops=256
+      [[ $size == 352x288 ]] && gops=1024
+      "$dir/c63bench" encode --devices "$(seq -s, 0 $((count - 1)))" --sizes "$size" --from memory,page-locked --lanes 0 \
+        --keyint 50 --gops "$gops" --repeats 5 --json "$work/gpus.json" || return 1
+      list+=("$(cat "$work/gpus.json")")
+    done
+  done
+  (IFS=,; printf '[%s]' "${list[*]}") > "$work/bench_gpus.json"
 }
 
 # Frames of all lanes kernel by kernel against recorded frames of every lane.
