@@ -157,15 +157,17 @@ class CudaBackend final : public Backend {
     }
   }
 
-  [[nodiscard]] bool ready() override {
-    if (finished_.empty()) look();
-    return !finished_.empty();
+  [[nodiscard]] bool ready(int feeder) override {
+    std::deque<LaneResult>& finished = finished_[static_cast<std::size_t>(feeder)];
+    if (finished.empty()) look(feeder, finished);
+    return !finished.empty();
   }
 
-  [[nodiscard]] LaneResult collect() override {
-    while (!ready()) std::this_thread::yield();
-    LaneResult result = std::move(finished_.front());
-    finished_.pop_front();
+  [[nodiscard]] LaneResult collect(int feeder) override {
+    while (!ready(feeder)) std::this_thread::yield();
+    std::deque<LaneResult>& finished = finished_[static_cast<std::size_t>(feeder)];
+    LaneResult result = std::move(finished.front());
+    finished.pop_front();
     return result;
   }
 
@@ -179,11 +181,11 @@ class CudaBackend final : public Backend {
     std::unique_ptr<LaneGroup> group;
   };
 
-  /// Takes what the devices have finished, and gives them more to do.
-  void look() {
-    for (OpenGroup& open : groups_) {
-      const DeviceGuard guard(open.device);
-      open.group->take_finished(finished_);
+  /// Takes what a feeder's device has finished, and gives it more to do.
+  void look(int feeder, std::deque<LaneResult>& finished) {
+    const DeviceGuard guard(groups_[static_cast<std::size_t>(feeder)].device);
+    for (auto g = static_cast<std::size_t>(feeder); g < groups_.size(); g += static_cast<std::size_t>(feeders())) {
+      groups_[g].group->take_finished(finished);
     }
   }
 
@@ -234,12 +236,13 @@ class CudaBackend final : public Backend {
       }
     }
     if (fault) std::rethrow_exception(fault);
+    finished_.resize(static_cast<std::size_t>(feeders()));
   }
 
   std::vector<int> devices_;
   std::vector<OpenGroup> groups_;  ///< group g is on device g modulo the number of devices
   std::vector<LanePlace> lanes_;
-  std::deque<LaneResult> finished_;
+  std::vector<std::deque<LaneResult>> finished_;  ///< by feeder
 };
 
 }  // namespace

@@ -127,7 +127,7 @@ class CpuBackend final : public Backend {
     }
   }
 
-  [[nodiscard]] LaneResult collect() override {
+  [[nodiscard]] LaneResult collect(int /*feeder*/) override {
     std::unique_lock lock(mutex_);
     for (;;) {
       for (std::size_t i = 0; i < lanes_.size(); ++i) {

@@ -33,8 +33,8 @@ struct LaneResult {
 /// given the frames of a GOP in order, key frame first. Lanes do not know of each other, so how many there are never
 /// changes a byte. Settings are valid when a backend is opened.
 ///
-/// Threads: each feeder calls input() and submit() for its own lanes, one more thread calls ready() and collect(); all of
-/// them at the same time.
+/// Threads: each feeder calls input() and submit() for its own lanes, and for each feeder one more thread calls ready() and
+/// collect(); all of them at the same time.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -55,7 +55,8 @@ class Backend {
   /// many times the time of the run where nothing waits.
   [[nodiscard]] virtual int parallelism() const = 0;
 
-  /// Whether it stands still unless what it has finished is collected at once: a thread is worth it that does nothing else.
+  /// Whether it stands still unless what it has finished is collected at once: a thread for each feeder is worth it that does
+  /// nothing else. With more than one feeder it must be.
   [[nodiscard]] virtual bool urgent() const { return false; }
 
   /// How many inputs a feeder may have in hand: taken by input() and neither submitted nor discarded.
@@ -76,11 +77,11 @@ class Backend {
   virtual void submit(std::span<const LaneFrame> frames) = 0;
 
   /// Whether collect() would return at once. A backend that cannot tell says no.
-  [[nodiscard]] virtual bool ready() { return false; }
+  [[nodiscard]] virtual bool ready([[maybe_unused]] int feeder) { return false; }
 
-  /// Waits for the next finished frame of any lane; frames of one lane come in order. At least one must be in flight.
-  /// Throws what went wrong on the device.
-  [[nodiscard]] virtual LaneResult collect() = 0;
+  /// Waits for the next finished frame of any of a feeder's lanes; frames of one lane come in order. At least one must be in
+  /// flight. Throws what went wrong on the device.
+  [[nodiscard]] virtual LaneResult collect(int feeder) = 0;
 };
 
 /// Opens the CPU backend: what Encoder uses unless it is given another, and a fallback for those that can fail.

@@ -26,7 +26,7 @@ namespace c63 {
 
 /// One run of a backend over the frames of a source, from one key frame to the end. Threads of its own, one for each group
 /// of lanes (Backend::feeders()), read frames and submit them; the caller's thread delivers, and collects unless the
-/// backend is in a hurry (Backend::urgent()). So reading, encoding and writing go on at the same time, and a live source
+/// backend is in a hurry (Backend::urgent()): then each group has a thread for that, too. So reading, encoding and writing go on at the same time, and a live source
 /// holds no finished frame back.
 class EncodeRun {
  public:
@@ -43,9 +43,13 @@ class EncodeRun {
   void run(const std::stop_token& stop, const std::function<void(EncodedFrame&&, Clock::time_point read)>& deliver) {
     std::vector<std::jthread> threads;
     const Quit quit{*this};  // before they are joined
-    feeding_ = backend_.feeders();
-    for (int i = 0; i < backend_.feeders(); ++i) threads.emplace_back([this, &stop, i] { feed(stop, i); });
-    if (backend_.urgent()) threads.emplace_back([this] { collect_frames(); });
+    const int feeders = backend_.feeders();
+    fed_.resize(static_cast<std::size_t>(feeders));
+    collectors_ = feeders;
+    for (int i = 0; i < feeders; ++i) {
+      threads.emplace_back([this, &stop, i] { feed(stop, i); });
+      if (backend_.urgent()) threads.emplace_back([this, i] { collect_frames(i); });
+    }
     while (take_finished()) {
       for (Finished& frame : delivering_) deliver(std::move(frame.frame), frame.read);
     }
@@ -73,6 +77,12 @@ class EncodeRun {
     std::exception_ptr fault;
   };
 
+  /// What a feeder has done.
+  struct Fed {
+    int in_flight = 0;  ///< frames submitted and not collected
+    bool ended = false;
+  };
+
   struct Finished {
     EncodedFrame frame;
     Clock::time_point read;
@@ -95,34 +105,35 @@ class EncodeRun {
   /// Waits for frames to be delivered; false when there will be none.
   bool take_finished() {
     delivering_.clear();
-    if (!backend_.urgent()) collected_all_ = !collect_some();
+    if (!backend_.urgent() && !collect_some(0)) collectors_ = 0;
     {
       std::unique_lock lock(mutex_);
-      finished_some_.wait(lock, [this] { return !finished_.empty() || collected_all_; });
+      finished_some_.wait(lock, [this] { return !finished_.empty() || collectors_ == 0; });
       std::swap(delivering_, finished_);
     }
-    taken_.notify_one();
+    taken_.notify_all();
     loop_.did("wait");
     return !delivering_.empty();
   }
 
-  /// Takes frames that the backend has finished, at least one, and makes room in their lanes; false when there are none.
-  bool collect_some() {
-    const int in_flight = wait_for_frames();
+  /// Takes frames of a feeder that the backend has finished, at least one, and makes room in their lanes; false when there are
+  /// none.
+  bool collect_some(int feeder) {
+    const int in_flight = wait_for_frames(feeder);
     if (in_flight == 0) return false;
     // What is finished is taken together, so that the lanes' next frames are read together.
     std::vector<LaneResult> results;
     do {
-      results.push_back(backend_.collect());
-    } while (static_cast<int>(results.size()) < in_flight && backend_.ready());
-    hand_over(results);
+      results.push_back(backend_.collect(feeder));
+    } while (static_cast<int>(results.size()) < in_flight && backend_.ready(feeder));
+    hand_over(feeder, results);
     return true;
   }
 
   /// What the thread does that only collects.
-  void collect_frames() {
+  void collect_frames(int feeder) {
     try {
-      while (collect_some()) {
+      while (collect_some(feeder)) {
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -130,23 +141,26 @@ class EncodeRun {
     }
     {
       const std::lock_guard lock(mutex_);
-      collected_all_ = true;
+      --collectors_;
     }
+    submitted_.notify_all();  // the others are to see a fault
+    taken_.notify_all();
     finished_some_.notify_one();
   }
 
-  /// Waits until frames are in flight and no more are waiting to be delivered than lanes hold, and says how many are in
-  /// flight; none when all are collected or something failed.
-  int wait_for_frames() {
+  /// Waits until frames of a feeder are in flight and no more are waiting to be delivered than lanes hold, and says how many
+  /// are in flight; none when all are collected or something failed.
+  int wait_for_frames(int feeder) {
     std::unique_lock lock(mutex_);
-    submitted_.wait(lock, [this] { return in_flight_ > 0 || feeding_ == 0 || fault_ || quit_; });
+    const Fed& fed = fed_[static_cast<std::size_t>(feeder)];
+    submitted_.wait(lock, [&] { return fed.in_flight > 0 || fed.ended || fault_ || quit_; });
     const std::size_t most = lanes_.size() * static_cast<std::size_t>(backend_.depth());
     taken_.wait(lock, [this, most] { return finished_.size() < most || fault_ || quit_; });
-    return fault_ || quit_ ? 0 : in_flight_;
+    return fault_ || quit_ ? 0 : fed.in_flight;
   }
 
   /// From the backend to whom delivers.
-  void hand_over(std::vector<LaneResult>& results) {
+  void hand_over(int feeder, std::vector<LaneResult>& results) {
     {
       const std::lock_guard lock(mutex_);
       for (LaneResult& result : results) {
@@ -159,7 +173,7 @@ class EncodeRun {
         finished_.push_back({std::move(result.frame), read.front()});
         read.pop_front();
       }
-      in_flight_ -= static_cast<int>(results.size());
+      fed_[static_cast<std::size_t>(feeder)].in_flight -= static_cast<int>(results.size());
       ++releases_;
     }
     room_.notify_all();
@@ -188,9 +202,9 @@ class EncodeRun {
         {
           const std::lock_guard lock(mutex_);
           for (const LaneFrame& frame : batch) ++in_lane_[frame.lane];
-          in_flight_ += static_cast<int>(batch.size());
+          fed_[static_cast<std::size_t>(feeder)].in_flight += static_cast<int>(batch.size());
         }
-        submitted_.notify_one();
+        submitted_.notify_all();
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -198,9 +212,9 @@ class EncodeRun {
     }
     {
       const std::lock_guard lock(mutex_);
-      --feeding_;
+      fed_[static_cast<std::size_t>(feeder)].ended = true;
     }
-    submitted_.notify_one();
+    submitted_.notify_all();
   }
 
   /// Waits until lanes of a feeder have room, and plans the next frame of as many as the backend can take at once, lanes
@@ -336,11 +350,10 @@ class EncodeRun {
   std::vector<int> in_lane_;               ///< frames in flight of each lane
   std::vector<std::deque<Clock::time_point>> read_at_;  ///< of each lane: when those frames were read
   std::vector<std::deque<GlobalMotion>> motions_;       ///< of each lane: of those frames, where it is measured
-  int in_flight_ = 0;                      ///< of all
   std::int64_t releases_ = 0;              ///< how often there was new room
-  int feeding_ = 0;                        ///< feeders that have not ended
+  std::vector<Fed> fed_;                   ///< by feeder
   std::vector<Finished> finished_;
-  bool collected_all_ = false;  ///< there will be no more finished ones
+  int collectors_ = 0;          ///< that have not ended; none: there will be no more finished ones
   bool quit_ = false;
   std::exception_ptr fault_;  ///< what the backend threw
 

@@ -21,9 +21,9 @@ class FailingBackend final : public Backend {
   [[nodiscard]] int parallelism() const override { return backend_->parallelism(); }
   [[nodiscard]] std::span<std::uint8_t> input(int lane) override { return backend_->input(lane); }
   void submit(std::span<const LaneFrame> frames) override { backend_->submit(frames); }
-  [[nodiscard]] LaneResult collect() override {
+  [[nodiscard]] LaneResult collect(int feeder) override {
     if (left_-- == 0) throw Error(kind_, "TEST-DEVICE-LOST", "the device is gone");
-    return backend_->collect();
+    return backend_->collect(feeder);
   }
 
  private:

@@ -49,7 +49,7 @@ section_bench_gpus() {
   fi
   for ((count = 1; count <= gpus; count *= 2)); do
     for size in 352x288 1920x1080; do
-      gops=256
+      gops=288  # whole rounds of all lanes, on however many GPUs
       [[ $size == 352x288 ]] && gops=1024
       "$dir/c63bench" encode --devices "$(seq -s, 0 $((count - 1)))" --sizes "$size" --from memory,page-locked --lanes 0 \
         --keyint 50 --gops "$gops" --repeats 5 --json "$work/gpus.json" || return 1
