@@ -20,7 +20,7 @@ struct LaneFrame {
   int lane = 0;
   FramePlan plan;
   double read_ms = 0;  ///< what reading it took; handed on to the statistics
-  std::span<const std::uint8_t> in_place;  ///< its samples where they lie; empty: they are in the lane's input
+  std::span<const std::uint8_t> in_place = {};  ///< its samples where they lie; empty: they are in the lane's input
 };
 
 /// A frame that a lane has finished.
