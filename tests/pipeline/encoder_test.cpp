@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -13,6 +17,7 @@
 #include "pipeline/backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
+#include "pipeline/parted_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test {
@@ -70,6 +75,68 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
         EXPECT_EQ(encoded.summary.lanes, kind == Kind::file ? std::min(wanted, 6) : wanted);
       }
     }
+  }
+}
+
+TEST(Encoder, SameBytesWithAFeederAndACollectorForEachOfSeveralParts) {
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (std::size_t parts = 1; parts <= 4; ++parts) {
+      for (const int lanes : {1, 2}) {
+        EncoderSettings settings = small_gops();
+        settings.lanes = lanes;
+        Encoder encoder(settings, parted(std::vector<BackendFactory>(parts, cpu::make_cpu_backend)));
+        VideoSource source(video(), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, encoder);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        expect_first_frames(encoded, kFrames);
+        EXPECT_EQ(encoded.summary.lanes, static_cast<int>(parts) * lanes);
+      }
+    }
+  }
+}
+
+/// Every second frame is where it may be taken from; all can be read.
+class HalfInPlace final : public FrameSource {
+ public:
+  [[nodiscard]] VideoFormat format() const override { return {kWidth, kHeight, {}}; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return kFrames; }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (index >= kFrames) return false;
+    ++reads_;
+    std::ranges::copy(at(index), frame.begin());
+    return true;
+  }
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    return index < kFrames && index % 2 == 0 ? at(index) : std::span<const std::uint8_t>{};
+  }
+  [[nodiscard]] std::int64_t reads() const { return reads_; }
+
+ private:
+  static std::span<const std::uint8_t> at(std::int64_t index) {
+    const std::size_t size = frame_bytes(kWidth, kHeight);
+    return std::span(video()).subspan(static_cast<std::size_t>(index) * size, size);
+  }
+  std::atomic<std::int64_t> reads_ = 0;
+};
+
+TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
+  for (const bool global_motion : {false, true}) {
+    EncoderSettings settings = small_gops();
+    settings.measure_global_motion = global_motion;
+    HalfInPlace read;
+    expect_first_frames(encode_source(read, settings), kFrames);
+    EXPECT_EQ(read.reads(), kFrames);
+
+    PartedBackend::Counter taken = 0;
+    Encoder encoder(settings, parted(std::vector<BackendFactory>(2, cpu::make_cpu_backend), &taken));
+    HalfInPlace source;
+    const Encoded encoded = encode_source(source, encoder);
+    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    expect_first_frames(encoded, kFrames);
+    EXPECT_EQ(taken, (kFrames + 1) / 2);
+    EXPECT_EQ(source.reads(), kFrames / 2);
   }
 }
 
@@ -333,6 +400,30 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
       }
     }
   }
+}
+
+TEST(Fallback, OfOnePartOfSeveralLosesNothing) {
+  int all_fallbacks = 0;  // others may have had all frames before a part comes to its fault
+  for (const Kind kind : {Kind::file, Kind::pipe}) {
+    for (const std::size_t which : {0U, 1U, 2U}) {
+      for (int frames = 0; frames < 8; ++frames) {
+        std::vector<BackendFactory> parts(3, cpu::make_cpu_backend);
+        parts[which] = failing_after(frames);
+        EncoderSettings settings = small_gops();
+        settings.lanes = 1;
+        Encoder encoder(settings, parted(parts));
+        int fallbacks = 0;
+        encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fallbacks; });
+        VideoSource source(video(), kWidth, kHeight, kind);
+        const Encoded encoded = encode_source(source, encoder);
+        ASSERT_FALSE(encoded.error) << encoded.error->what();
+        expect_first_frames(encoded, kFrames);
+        EXPECT_LE(fallbacks, 1);
+        all_fallbacks += fallbacks;
+      }
+    }
+  }
+  EXPECT_GT(all_fallbacks, 0);
 }
 
 TEST(Fallback, SourceThatBrokeStaysBroken) {
