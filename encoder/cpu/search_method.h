@@ -21,8 +21,8 @@ struct BlockTask {
 };
 
 /// A search method at work on one plane of one lane. A frame goes begin(), prepare_rows() of all rows, prepare(), then
-/// search() of all blocks, row by row. What search() returns depends on samples, task and method alone: never on the instruction set,
-/// nor on which thread searches which block when.
+/// search() of all blocks, row by row. What search() returns depends on samples, task and method alone: never on the
+/// instruction set, nor on which thread searches which block when.
 class BlockSearcher {
  public:
   BlockSearcher(const Kernels& kernels, const PlaneGeometry& geometry, int range)

@@ -26,8 +26,8 @@ namespace c63 {
 
 /// One run of a backend over the frames of a source, from one key frame to the end. Threads of its own, one for each group
 /// of lanes (Backend::feeders()), read frames and submit them; the caller's thread delivers, and collects unless the
-/// backend is in a hurry (Backend::urgent()): then each group has a thread for that, too. So reading, encoding and writing go on at the same time, and a live source
-/// holds no finished frame back.
+/// backend is in a hurry (Backend::urgent()): then each group has a thread for that, too. So reading, encoding and writing
+/// go on at the same time, and a live source holds no finished frame back.
 class EncodeRun {
  public:
   using Clock = std::chrono::steady_clock;
