@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda/bus_probe.h"
 #include "bench/cuda/yuv_video.h"
 #include "bench/registry.h"
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
-#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
-#include "cuda_me/runtime/stream.h"
 
 namespace c63::bench {
 namespace {
@@ -39,26 +39,6 @@ struct Options {
   int repeats = 5;
 };
 
-/// Bytes a second from pinned memory to the device.
-double bus_rate(int device) {
-  const cuda::DeviceGuard guard(device);
-  constexpr std::size_t kBytes = 64U << 20;
-  const cuda::PinnedBuffer<std::uint8_t> host(kBytes);
-  const cuda::DeviceBuffer<std::uint8_t> memory(kBytes);
-  const cuda::Stream stream;
-  const cuda::Event start(cuda::Event::Timing::on);
-  const cuda::Event stop(cuda::Event::Timing::on);
-  std::vector<double> rates;
-  for (int i = 0; i < 8; ++i) {
-    start.record(stream);
-    cuda::copy_async(memory.data(), host.data(), kBytes, stream);
-    stop.record(stream);
-    stop.synchronize();
-    if (i > 0) rates.push_back(static_cast<double>(kBytes) / (stop.milliseconds_since(start) * 1e-3));
-  }
-  return summarize(rates).median;
-}
-
 /// Makes memory page-locked for as long as this lives.
 class PageLock {
  public:
@@ -78,16 +58,23 @@ class EncodeBench {
   explicit EncodeBench(const Options& options) : options_(options) {
     // As c63enc does it; a stream for every lane needs more.
     if (std::ranges::find(options.launch, "graph") == options.launch.end()) cuda::ask_for_queues(2);
-    const int first = options.devices.empty() ? 0 : options.devices.front();
-    const cuda::DeviceInfo& device = cuda::require_device(first);
-    bus_ = bus_rate(first);
-    figures_ = {{"subcommand", "encode"},     {"device", device.name},
-                {"devices", options.devices}, {"motion_kernel", options.kernel},
-                {"entropy", options.entropy}, {"upload", options.upload},
-                {"bus_bytes_per_s", bus_},    {"results", nlohmann::json::array()}};
-    std::printf("%s, bus %.1f GB/s up, motion kernel %s\n", device.name.c_str(), bus_ * 1e-9, options.kernel.c_str());
-    std::printf("%-12s %-11s %6s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "from", "lanes", "batch", "launch", "frames", "frames/s",
-                "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
+    const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
+    const cuda::DeviceInfo& device = cuda::require_device(devices.front());
+    buses_ = measure_buses(devices);
+    figures_ = {{"subcommand", "encode"},
+                {"device", device.name},
+                {"devices", options.devices},
+                {"motion_kernel", options.kernel},
+                {"entropy", options.entropy},
+                {"upload", options.upload},
+                {"bus_bytes_per_s", buses_.together},
+                {"bus_alone_bytes_per_s", buses_.alone},
+                {"results", nlohmann::json::array()}};
+    std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
+    if (devices.size() > 1) std::printf("%zu of them together %.1f, ", devices.size(), buses_.together * 1e-9);
+    std::printf("motion kernel %s\n", options.kernel.c_str());
+    std::printf("%-12s %-11s %6s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "from", "lanes", "batch", "launch",
+                "frames", "frames/s", "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
   }
 
   void run() {
@@ -143,12 +130,14 @@ class EncodeBench {
       start_up.push_back(summary.start_up_ms);
     }
     const Sample fps = summarize(rates);
-    const double share = fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / bus_;
+    const double share =
+        fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / buses_.together;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %-11s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(), from.c_str(),
-                summary.lanes, lanes_per_batch, launch.c_str(), static_cast<long long>(summary.frames), fps.median, fps.low, fps.high,
-                share * 100, opened, us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
+    std::printf("%-12s %-11s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+                from.c_str(), summary.lanes, lanes_per_batch, launch.c_str(), static_cast<long long>(summary.frames),
+                fps.median, fps.low, fps.high, share * 100, opened, us(times.upload), us(times.motion),
+                us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
                                    {"from", from},
@@ -168,7 +157,7 @@ class EncodeBench {
   }
 
   const Options& options_;
-  double bus_ = 0;
+  BusRates buses_;
   nlohmann::json figures_;
 };
 
@@ -191,7 +180,8 @@ void add_encode(CLI::App& app) {
       ->check(CLI::IsMember({"auto", "stream", "graph"}))
       ->capture_default_str();
   encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
-  encode->add_option("--from", options->from, "memory, of which frames are copied, or page-locked, where GPUs take them")
+  encode
+      ->add_option("--from", options->from, "memory, of which frames are copied, or page-locked, where GPUs take them")
       ->delimiter(',')
       ->check(CLI::IsMember({"memory", "page-locked"}))
       ->capture_default_str();

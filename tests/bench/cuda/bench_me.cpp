@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Options {
   std::vector<std::string> sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"};
   std::vector<std::string> kernels;
   std::vector<std::string> contents = {"natural", "noise"};
+  std::vector<int> jobs = {1, 8};
   std::string yuv;
   std::string yuv_size;
   std::string json;
@@ -48,7 +50,8 @@ struct Size {
 Size parse_size(const std::string& text) {
   Size size;
   char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 || size.height < 1) {
+  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 ||
+      size.height < 1) {
     throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
   }
   return size;
@@ -171,11 +174,12 @@ std::vector<MotionField> search_on_cpu(const LumaVideo& video, int range) {
   return fields;
 }
 
-/// Microseconds a frame: graphs that search all pairs in turn, replayed.
-template <typename EnqueuePair>
-Sample time_pairs(std::size_t pairs, int repeats, const cuda::Stream& stream, EnqueuePair&& enqueue_pair) {
+/// Microseconds a frame: a graph of `calls` calls, each of which enqueues `frames` frames, replayed.
+template <typename EnqueueCall>
+Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda::Stream& stream,
+                  EnqueueCall&& enqueue_call) {
   const cuda::GraphExec graph(cuda::Graph::capture(stream, [&] {
-    for (std::size_t i = 0; i < pairs; ++i) enqueue_pair(i);
+    for (std::size_t i = 0; i < calls; ++i) enqueue_call(i);
   }));
   const cuda::Event start(cuda::Event::Timing::on);
   const cuda::Event stop(cuda::Event::Timing::on);
@@ -185,7 +189,7 @@ Sample time_pairs(std::size_t pairs, int repeats, const cuda::Stream& stream, En
     graph.launch(stream);
     stop.record(stream);
     stop.synchronize();
-    if (run >= 3) microseconds.push_back(stop.milliseconds_since(start) * 1e3 / static_cast<double>(pairs));
+    if (run >= 3) microseconds.push_back(stop.milliseconds_since(start) * 1e3 / static_cast<double>(calls * frames));
   }
   return summarize(std::move(microseconds));
 }
@@ -204,8 +208,8 @@ class MeBench {
                 {"range", options.range},
                 {"absdiff4_ceiling_per_s", ceiling_},
                 {"results", nlohmann::json::array()}};
-    std::printf("%s, VABSDIFF4 ceiling %.2f T/s = %.1f T absolute differences/s\n", device.name.c_str(), ceiling_ * 1e-12,
-                ceiling_ * 4e-12);
+    std::printf("%s, VABSDIFF4 ceiling %.2f T/s = %.1f T absolute differences/s\n", device.name.c_str(),
+                ceiling_ * 1e-12, ceiling_ * 4e-12);
   }
 
   void run() {
@@ -217,8 +221,9 @@ class MeBench {
         const Size size = parse_size(text);
         const Geometry geometry(size.width, size.height);
         for (const std::string& content : options_.contents) {
-          measure(content == "noise" ? noise_video(geometry.padded_width(), geometry.padded_height(), options_.frames)
-                                     : natural_video(geometry.padded_width(), geometry.padded_height(), options_.frames),
+          measure(content == "noise"
+                      ? noise_video(geometry.padded_width(), geometry.padded_height(), options_.frames)
+                      : natural_video(geometry.padded_width(), geometry.padded_height(), options_.frames),
                   text);
         }
       }
@@ -230,7 +235,8 @@ class MeBench {
 
  private:
   [[nodiscard]] bool wanted(std::string_view kernel) const {
-    return options_.kernels.empty() || std::find(options_.kernels.begin(), options_.kernels.end(), kernel) != options_.kernels.end();
+    return options_.kernels.empty() ||
+           std::find(options_.kernels.begin(), options_.kernels.end(), kernel) != options_.kernels.end();
   }
 
   void measure(const LumaVideo& video, const std::string& size) {
@@ -239,47 +245,62 @@ class MeBench {
     const double floor_us = candidates * (kBlockSamples / 4) / ceiling_ * 1e6;
     std::printf("\n%s %s, range %d: %.2f M candidates a frame, brute-force floor %.1f us\n", size.c_str(),
                 video.name.c_str(), options_.range, candidates * 1e-6, floor_us);
-    std::printf("%-18s %10s %19s %8s %8s %8s %5s %6s %6s\n", "kernel", "us/frame", "p10..p90", "Gcand/s", "Tabs/s",
-                "ceiling", "regs", "occ", "equal");
+    std::printf("%-18s %5s %10s %19s %8s %8s %8s %5s %6s %6s\n", "kernel", "jobs", "us/frame", "p10..p90", "Gcand/s",
+                "Tabs/s", "ceiling", "regs", "occ", "equal");
     std::optional<std::vector<MotionField>> expected;
     if (options_.verify) expected = search_on_cpu(video, options_.range);
     for (const cuda::MotionKernelInfo& info : cuda::motion_kernels()) {
       if (!wanted(info.name)) continue;
       const auto search = cuda::make_motion_search(info.kernel);
-      resident.poison(stream_);
-      const auto enqueue = [&](std::size_t i) { search->enqueue({&resident.jobs()[i], 1}, stream_); };
+      const std::span<const MotionJob> pairs = resident.jobs();
+      const auto report_as = [&](const std::string& kernel, int jobs, const Sample& us, bool is_equal) {
+        report(kernel, size, video.name, jobs, candidates, search->resources(), us, is_equal);
+      };
       if (info.kernel == cuda::MotionKernel::textbook) {
-        report(std::string(info.name) + "+upload", size, video.name, candidates, search->resources(),
-               time_pairs(resident.jobs().size(), std::min(options_.repeats, 10), stream_,
-                          [&](std::size_t i) {
-                            resident.upload_pair(i, stream_);
-                            enqueue(i);
-                          }),
-               true);
+        report_as(std::string(info.name) + "+upload", 1,
+                  time_calls(pairs.size(), 1, std::min(options_.repeats, 10), stream_,
+                             [&](std::size_t i) {
+                               resident.upload_pair(i, stream_);
+                               search->enqueue(pairs.subspan(i, 1), stream_);
+                             }),
+                  true);
       }
-      constexpr int kCallsToChoose = 6;  // a kernel that chooses by times takes them before the graph is captured
-      for (int call = 0; call < kCallsToChoose; ++call) {
-        enqueue(0);
-        stream_.synchronize();
+      for (const int jobs : options_.jobs) {
+        // Call after call takes the next pairs, from the first again after the last.
+        const auto frames = static_cast<std::size_t>(jobs);
+        std::vector<MotionJob> call_jobs(frames);
+        const auto enqueue = [&](std::size_t call) {
+          for (std::size_t i = 0; i < frames; ++i) call_jobs[i] = pairs[(call * frames + i) % pairs.size()];
+          search->enqueue(call_jobs, stream_);
+        };
+        resident.poison(stream_);
+        constexpr int kCallsToChoose = 6;  // a kernel that chooses by times takes them before the graph is captured
+        for (int call = 0; call < kCallsToChoose; ++call) {
+          enqueue(0);
+          stream_.synchronize();
+        }
+        constexpr std::size_t kLeastCalls = 4;  // what starts and ends a replay counts for little then
+        const std::size_t calls = std::max((pairs.size() + frames - 1) / frames, kLeastCalls);
+        const Sample us = time_calls(calls, frames, options_.repeats, stream_, enqueue);
+        const std::vector<MotionField> results = resident.results(stream_);
+        if (!expected) expected = results;
+        report_as(std::string(info.name), jobs, us, equal(results, *expected));
       }
-      const Sample us = time_pairs(resident.jobs().size(), options_.repeats, stream_, enqueue);
-      const std::vector<MotionField> results = resident.results(stream_);
-      if (!expected) expected = results;
-      report(std::string(info.name), size, video.name, candidates, search->resources(), us, equal(results, *expected));
     }
   }
 
-  void report(const std::string& kernel, const std::string& size, const std::string& content, double candidates,
-              const cuda::MotionKernelResources& resources, const Sample& us, bool is_equal) {
+  void report(const std::string& kernel, const std::string& size, const std::string& content, int jobs,
+              double candidates, const cuda::MotionKernelResources& resources, const Sample& us, bool is_equal) {
     const double rate = candidates / (us.median * 1e-6);
     const double share = rate * (kBlockSamples / 4) / ceiling_;
     all_equal_ = all_equal_ && is_equal;
-    std::printf("%-18s %10.2f %9.2f..%8.2f %8.1f %8.2f %7.1f%% %5d %5.0f%% %6s\n", kernel.c_str(), us.median, us.low,
-                us.high, rate * 1e-9, rate * kBlockSamples * 1e-12, share * 100, resources.registers,
+    std::printf("%-18s %5d %10.2f %9.2f..%8.2f %8.1f %8.2f %7.1f%% %5d %5.0f%% %6s\n", kernel.c_str(), jobs, us.median,
+                us.low, us.high, rate * 1e-9, rate * kBlockSamples * 1e-12, share * 100, resources.registers,
                 resources.occupancy * 100, is_equal ? "yes" : "NO");
     figures_["results"].push_back({{"kernel", kernel},
                                    {"size", size},
                                    {"content", content},
+                                   {"jobs", jobs},
                                    {"us_per_frame", to_json(us)},
                                    {"candidates", candidates},
                                    {"candidates_per_s", rate},
@@ -309,11 +330,17 @@ void add_me(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember({"natural", "noise"}))
       ->capture_default_str();
+  me->add_option("--jobs", options->jobs, "frames a call searches, as an encode with so many lanes does")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   CLI::Option* yuv = me->add_option("--yuv", options->yuv, "raw 4:2:0 file instead of made content");
   me->add_option("--yuv-size", options->yuv_size, "its size, WxH")->needs(yuv);
   me->add_option("--frames", options->frames, "frames a video")->check(CLI::Range(2, 1000))->capture_default_str();
   me->add_option("--range", options->range, "search range")->check(CLI::Range(1, 127))->capture_default_str();
-  me->add_option("--repeats", options->repeats, "timed repetitions")->check(CLI::Range(1, 10000))->capture_default_str();
+  me->add_option("--repeats", options->repeats, "timed repetitions")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   me->add_option("--device", options->device, "index of the GPU")->capture_default_str();
   me->add_option("--json", options->json, "also write the figures there; - for stdout");
   me->add_flag("--verify", options->verify, "compare with the CPU's search, not only with each other");
