@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -130,31 +129,6 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = LaunchMode::graph}).stream()));
 }
 
-/// The same group of pictures again and again, as fast as it is asked for.
-class LoopedVideo final : public FrameSource {
- public:
-  LoopedVideo(const Bytes& group, const EncoderSettings& settings, std::int64_t groups)
-      : group_(group), format_{settings.width, settings.height, {}}, frames_(groups * settings.key_interval),
-        frames_a_group_(settings.key_interval) {}
-
-  [[nodiscard]] VideoFormat format() const override { return format_; }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return frames_; }
-  [[nodiscard]] bool seekable() const override { return true; }
-  [[nodiscard]] bool concurrent() const override { return true; }
-  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (index >= frames_) return false;
-    std::copy_n(group_.data() + static_cast<std::size_t>(index % frames_a_group_) * frame.size(), frame.size(),
-                frame.data());
-    return true;
-  }
-
- private:
-  const Bytes& group_;
-  VideoFormat format_;
-  std::int64_t frames_;
-  std::int64_t frames_a_group_;
-};
-
 TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   // Pictures with several tiles for every multiprocessor, from memory, for seconds: what depends on how late a tile comes, or
   // a kernel starts, happens here or nowhere. A barrier in elimination's queue that was waited for too early broke one frame
@@ -164,7 +138,8 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   const Encoded expected = on_cpu(settings, group);
   const auto encode = [&](int lanes, LaunchMode launch, const char* kernel, std::int64_t groups) {
     settings.lanes = lanes;
-    LoopedVideo video(group, settings, groups);
+    test::VideoSource video(group, settings.width, settings.height);
+    video.loop(groups * settings.key_interval);
     Encoder encoder(settings, make_backend_factory({.motion_kernel = kernel, .launch = launch}));
     std::int64_t different = 0;
     const EncodeSummary summary = encoder.encode(video, [&](EncodedFrame&& frame) {
@@ -179,56 +154,24 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   encode(16, LaunchMode::graph, "automatic", 500);
 }
 
-/// Frames of which some lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
-class PlacedVideo final : public FrameSource {
- public:
-  PlacedVideo(const Bytes& frames, const EncoderSettings& settings, int every)
-      : format_{settings.width, settings.height, {}}, frame_bytes_(frame_bytes(settings.width, settings.height)),
-        every_(every), frames_(frames), locked_(frames.size()) {
-    std::ranges::copy(frames, locked_.data());
-  }
-
-  [[nodiscard]] VideoFormat format() const override { return format_; }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override {
-    return static_cast<std::int64_t>(frames_.size() / frame_bytes_);
-  }
-  [[nodiscard]] bool seekable() const override { return true; }
-  [[nodiscard]] bool concurrent() const override { return true; }
-  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (index >= *frame_count()) return false;
-    ++reads_;
-    std::ranges::copy(of(frames_, index), frame.begin());
-    return true;
-  }
-  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
-    if (index >= *frame_count()) return {};
-    if (index % every_ == 0) return of(locked_.span(), index);
-    return index % 2 == 0 ? of(frames_, index) : std::span<const std::uint8_t>{};
-  }
-  [[nodiscard]] std::int64_t reads() const { return reads_; }
-
- private:
-  [[nodiscard]] std::span<const std::uint8_t> of(std::span<const std::uint8_t> frames, std::int64_t index) const {
-    return frames.subspan(static_cast<std::size_t>(index) * frame_bytes_, frame_bytes_);
-  }
-
-  VideoFormat format_;
-  std::size_t frame_bytes_;
-  int every_;
-  const Bytes& frames_;
-  PinnedBuffer<std::uint8_t> locked_;
-  std::atomic<std::int64_t> reads_ = 0;
-};
-
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
   const Bytes video = test::moving_video(80, 48, 600);
   EncoderSettings settings{.width = 80, .height = 48, .key_interval = 40};
   settings.measure_global_motion = true;
   const Bytes expected = on_cpu(settings, video).stream();
+  PinnedBuffer<std::uint8_t> locked(video.size());
+  std::ranges::copy(video, locked.data());
+  const std::size_t size = frame_bytes(80, 48);
   for (const int lanes : {1, 2, 5}) {
     settings.lanes = lanes;
     for (const int every : {1, 3, 7, 600}) {
-      PlacedVideo source(video, settings, every);
+      test::VideoSource source(video, 80, 48);
+      // Some lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
+      source.offer([&](std::int64_t index) -> std::span<const std::uint8_t> {
+        if (index % every == 0) return locked.span().subspan(static_cast<std::size_t>(index) * size, size);
+        if (index % 2 == 0) return source.frame(index);
+        return {};
+      });
       Bytes stream;
       Encoder encoder(settings, make_backend_factory({}));
       static_cast<void>(encoder.encode(source, [&](EncodedFrame&& frame) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <set>
@@ -95,43 +94,24 @@ TEST(Encoder, SameBytesWithAFeederAndACollectorForEachOfSeveralParts) {
   }
 }
 
-/// Every second frame is where it may be taken from; all can be read.
-class HalfInPlace final : public FrameSource {
- public:
-  [[nodiscard]] VideoFormat format() const override { return {kWidth, kHeight, {}}; }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return kFrames; }
-  [[nodiscard]] bool seekable() const override { return true; }
-  [[nodiscard]] bool concurrent() const override { return true; }
-  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (index >= kFrames) return false;
-    ++reads_;
-    std::ranges::copy(at(index), frame.begin());
-    return true;
-  }
-  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
-    return index < kFrames && index % 2 == 0 ? at(index) : std::span<const std::uint8_t>{};
-  }
-  [[nodiscard]] std::int64_t reads() const { return reads_; }
-
- private:
-  static std::span<const std::uint8_t> at(std::int64_t index) {
-    const std::size_t size = frame_bytes(kWidth, kHeight);
-    return std::span(video()).subspan(static_cast<std::size_t>(index) * size, size);
-  }
-  std::atomic<std::int64_t> reads_ = 0;
-};
-
 TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   for (const bool global_motion : {false, true}) {
     EncoderSettings settings = small_gops();
     settings.measure_global_motion = global_motion;
-    HalfInPlace read;
+    const auto offer_every_second = [](VideoSource& source) {
+      source.offer([&source](std::int64_t index) {
+        return index % 2 == 0 ? source.frame(index) : std::span<const std::uint8_t>{};
+      });
+    };
+    VideoSource read(video(), kWidth, kHeight);
+    offer_every_second(read);
     expect_first_frames(encode_source(read, settings), kFrames);
     EXPECT_EQ(read.reads(), kFrames);
 
     PartedBackend::Counter taken = 0;
     Encoder encoder(settings, parted(std::vector<BackendFactory>(2, cpu::make_cpu_backend), &taken));
-    HalfInPlace source;
+    VideoSource source(video(), kWidth, kHeight);
+    offer_every_second(source);
     const Encoded encoded = encode_source(source, encoder);
     ASSERT_FALSE(encoded.error) << encoded.error->what();
     expect_first_frames(encoded, kFrames);

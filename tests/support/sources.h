@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,53 +16,70 @@
 
 namespace c63::test {
 
-/// Frames in memory, offered as a file (seekable) or as a pipe, which may break at a frame.
+/// Frames in memory, offered as a file (seekable, by any number of threads) or as a pipe, which may break at a frame.
 class VideoSource final : public FrameSource {
  public:
   enum class Kind { file, pipe };
+  /// Where the frame of an index lies for as long as the source lives; empty where it has to be read.
+  using Place = std::function<std::span<const std::uint8_t>(std::int64_t index)>;
 
   VideoSource(Bytes frames, int width, int height, Kind kind = Kind::file)
-      : frames_(std::move(frames)), width_(width), height_(height), kind_(kind) {}
+      : frames_(std::move(frames)),
+        width_(width),
+        height_(height),
+        length_(static_cast<std::int64_t>(frames_.size() / frame_bytes(width, height))),
+        kind_(kind) {}
 
   /// Reading frame `index` fails, once for pipes and each time for files; a pipe goes on with the next frame
   /// afterwards.
   void break_at(std::int64_t index) { broken_ = index; }
+  /// Offers `length` frames: those in memory, again and again.
+  void loop(std::int64_t length) { length_ = length; }
+  /// Offers frames in place, too.
+  void offer(Place place) { place_ = std::move(place); }
 
   [[nodiscard]] VideoFormat format() const override { return {width_, height_, {}}; }
-  [[nodiscard]] std::int64_t frames() const {
-    return static_cast<std::int64_t>(frames_.size() / frame_bytes(width_, height_));
-  }
+  [[nodiscard]] std::int64_t frames() const { return length_; }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override {
     if (kind_ == Kind::pipe) return std::nullopt;
-    return frames();
+    return length_;
   }
   [[nodiscard]] bool seekable() const override { return kind_ == Kind::file; }
+  [[nodiscard]] bool concurrent() const override { return kind_ == Kind::file; }
 
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (kind_ == Kind::pipe && index != next_) {
+    if (kind_ == Kind::pipe && index != next_++) {
       throw Error(ErrorKind::internal, "TEST-ORDER",
-                  "a pipe was asked for frame " + std::to_string(index) + " instead of " + std::to_string(next_));
+                  "a pipe was asked for frame " + std::to_string(index) + " instead of " + std::to_string(next_ - 1));
     }
-    ++next_;
-    ++reads_;
     if (broken_ == index) throw Error(ErrorKind::input, "TEST-BROKEN", "the source broke", {.frame = index});
-    const std::size_t size = frame_bytes(width_, height_);
-    if (index >= frames()) return false;
-    std::copy_n(frames_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(index) * size), size,
-                frame.begin());
+    if (index >= length_) return false;
+    ++reads_;
+    std::ranges::copy(this->frame(index), frame.begin());
     return true;
   }
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    return place_ && index < length_ ? place_(index) : std::span<const std::uint8_t>{};
+  }
 
+  /// The frame that read() gives for an index.
+  [[nodiscard]] std::span<const std::uint8_t> frame(std::int64_t index) const {
+    const std::size_t size = frame_bytes(width_, height_);
+    return std::span(frames_).subspan(static_cast<std::size_t>(index) % (frames_.size() / size) * size, size);
+  }
+  /// Frames that have been read.
   [[nodiscard]] std::int64_t reads() const { return reads_; }
 
  private:
   Bytes frames_;
   int width_;
   int height_;
+  std::int64_t length_;
   Kind kind_;
   std::optional<std::int64_t> broken_;
-  std::int64_t next_ = 0;
-  std::atomic<std::int64_t> reads_ = 0;  ///< asked for by threads that do not read
+  Place place_;
+  std::int64_t next_ = 0;  ///< of a pipe
+  std::atomic<std::int64_t> reads_ = 0;
 };
 
 /// A coded stream that comes in pieces of at most `piece` bytes, and counts how much was taken.
