@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 #include "cuda_me/runtime/check.h"
@@ -17,15 +18,30 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory
 };
 
+namespace detail {
+
+template <typename... Parameters>
+void launch_as(std::span<cudaLaunchAttribute> attributes, const char* name, void (*kernel)(Parameters...),
+               const LaunchShape& shape, cudaStream_t stream, const std::type_identity_t<Parameters>&... arguments) {
+  std::array<void*, sizeof...(Parameters) + 1> addresses{
+      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  config.attrs = attributes.data();
+  config.numAttrs = static_cast<unsigned>(attributes.size());
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses.data()), name);
+}
+
+}  // namespace detail
+
 /// Launches `kernel` and throws at once if the launch is refused. Arguments convert to the kernel's parameter types.
 template <typename... Parameters>
 void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             std::type_identity_t<Parameters>... arguments) {
-  std::array<void*, sizeof...(Parameters) + 1> addresses{
-      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block, addresses.data(),
-                         shape.shared_bytes, stream),
-        name);
+  detail::launch_as({}, name, kernel, shape, stream, arguments...);
 }
 
 /// launch() of a kernel that itself waits for all that comes before it in its stream (griddepcontrol.wait): its blocks may
@@ -33,30 +49,20 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
 template <typename... Parameters>
 void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                   std::type_identity_t<Parameters>... arguments) {
-  std::array<void*, sizeof...(Parameters) + 1> addresses{
-      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = 1;
-  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses.data()), name);
+  detail::launch_as({&early, 1}, name, kernel, shape, stream, arguments...);
 }
 
 /// launch() of a grid whose blocks wait for each other: all are resident at the same time, or the launch is refused.
 template <typename... Parameters>
 void launch_together(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                      std::type_identity_t<Parameters>... arguments) {
-  std::array<void*, sizeof...(Parameters) + 1> addresses{
-      const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block, addresses.data(),
-                                    shape.shared_bytes, stream),
-        name);
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  detail::launch_as({&together, 1}, name, kernel, shape, stream, arguments...);
 }
 
 /// Lets `kernel` use `bytes` of dynamic shared memory, which above 48 KiB must be asked for, once per device.
