@@ -64,7 +64,7 @@ if(NOT C63_FFMPEG STREQUAL "OFF")
 endif()
 message(STATUS "c63: FFmpeg input ${C63_HAVE_FFMPEG}")
 
-# Every target of the project links this; nothing of it is exported.
+# Every target of the project links this or c63_cold_options; nothing of it is exported.
 add_library(c63_build_options INTERFACE)
 target_compile_options(c63_build_options INTERFACE
   # A fused multiply-add rounds once where the format rounds twice: other bytes. g++ contracts even with -std=c++20.
@@ -97,6 +97,12 @@ if(C63_PROFILE)
   target_compile_options(c63_build_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
 endif()
+
+# The same for programs and tests: what reads options, prints and compares need not be fast, and much of the time it takes
+# to compile goes into making it so.
+add_library(c63_cold_options INTERFACE)
+target_link_libraries(c63_cold_options INTERFACE c63_build_options)
+target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 
 # Revision for --version and result files.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12 --match=NOTHING
