@@ -44,7 +44,7 @@ class BitWriter {
     const auto position = static_cast<std::size_t>(cursor_.next - out_.data());
     const std::size_t needed = position + bits / 8 + 16;
     if (needed <= out_.size()) return;
-    out_.resize(needed + needed / 2);
+    out_.resize(2 * needed);
     cursor_.next = out_.data() + position;
   }
 
@@ -82,28 +82,40 @@ class BitWriter {
         cursor_.filled == 0 ? history : history << cursor_.filled | cursor_.pending >> (64 - cursor_.filled));
   }
 
-  /// Spreads the bytes of the scan from the end on, so that there is room for a zero behind every 0xFF.
-  void stuff() {
-    std::size_t count = 0;
-    for (std::size_t i = start_; i < out_.size(); ++i) count += out_[i] == 0xFF ? 1 : 0;
-    std::size_t from = out_.size();
-    out_.resize(from + count);
-    std::size_t to = out_.size();
-    while (to > from) {  // as long as a 0xFF lies ahead
-      std::uint64_t eight;
-      if (from >= start_ + 8) {
-        std::memcpy(&eight, out_.data() + from - 8, sizeof eight);
-        const std::uint64_t inverted = ~eight;
-        if (((inverted - 0x0101010101010101U) & eight & 0x8080808080808080U) == 0) {
-          from -= 8;
-          to -= 8;
-          std::memcpy(out_.data() + to, &eight, sizeof eight);
-          continue;
-        }
+  /// How many bytes of the scan are 0xFF.
+  [[nodiscard]] std::size_t bytes_of_ones() const {
+    constexpr std::size_t kPiece = 128;  // what a byte can count, so that vectors count in bytes
+    std::size_t ones = 0;
+    for (std::size_t first = start_; first < out_.size(); first += kPiece) {
+      const std::uint8_t* const bytes = out_.data() + first;
+      std::uint8_t of_piece = 0;
+      if (out_.size() - first >= kPiece) {
+        for (std::size_t i = 0; i < kPiece; ++i) of_piece += bytes[i] == 0xFF;
+      } else {
+        for (std::size_t i = 0; i < out_.size() - first; ++i) of_piece += bytes[i] == 0xFF;
       }
-      const std::uint8_t byte = out_[--from];
-      if (byte == 0xFF) out_[--to] = 0x00;
-      out_[--to] = byte;
+      ones += of_piece;
+    }
+    return ones;
+  }
+
+  /// Puts the zeros in: the scan moves up by what it grows, and comes back in pieces that end with a 0xFF.
+  void stuff() {
+    const std::size_t size = out_.size() - start_;
+    const std::size_t growth = bytes_of_ones();
+    if (growth == 0) return;
+    out_.resize(start_ + size + growth);
+    std::uint8_t* to = out_.data() + start_;
+    std::uint8_t* from = to + growth;
+    std::memmove(from, to, size);
+    while (from != to) {  // as long as a 0xFF lies ahead
+      const auto left = static_cast<std::size_t>(out_.data() + out_.size() - from);
+      const auto* const last = static_cast<const std::uint8_t*>(std::memchr(from, 0xFF, left));
+      const auto count = static_cast<std::size_t>(last - from) + 1;
+      std::memmove(to, from, count);
+      from += count;
+      to += count;
+      *to++ = 0x00;
     }
   }
 

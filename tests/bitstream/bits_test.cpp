@@ -53,6 +53,24 @@ TEST(BitWriter, StuffsEveryByteOfOnes) {
   EXPECT_EQ(write({{0xFFFFFFFF, 32}, {1, 1}}), (Bytes{0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0, 0x80}));
 }
 
+TEST(BitWriter, StuffsAtEveryPlace) {
+  constexpr std::size_t kBytes = 270;  // more than two of the pieces that bytes are counted in
+  for (const std::size_t ones : {0U, 1U, 2U, 3U, 17U, 128U}) {
+    for (std::size_t first = 0; first + ones <= kBytes; ++first) {
+      std::vector<std::pair<std::uint32_t, int>> fields(kBytes, {0x5A, 8});
+      for (std::size_t i = first; i < first + ones; ++i) fields[i].first = 0xFF;
+      ASSERT_EQ(write(fields), write_as_described(fields)) << ones << " from byte " << first;
+    }
+  }
+  for (const std::size_t distance : {1U, 2U, 8U, 127U, 128U}) {
+    for (const int offset : {0, 1, 7}) {  // bits
+      std::vector<std::pair<std::uint32_t, int>> fields = {{0, offset}};
+      for (std::size_t i = 0; i < 2 * kBytes; ++i) fields.emplace_back(i % distance == 0 ? 0xFF : 0xFE, 8);
+      ASSERT_EQ(write(fields), write_as_described(fields)) << distance << " " << offset;
+    }
+  }
+}
+
 TEST(BitWriter, UnfinishedByteIsFilledWithZeros) {
   EXPECT_EQ(write({{0x5, 3}}), (Bytes{0xA0}));
   EXPECT_EQ(write({{0x7F, 7}}), (Bytes{0xFE}));
