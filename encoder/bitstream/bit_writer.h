@@ -8,30 +8,59 @@
 
 namespace c63 {
 
+/// Up to 26 bits, and how many they are: what tables of codes hold.
+class Code {
+ public:
+  constexpr Code() = default;
+  constexpr Code(std::uint32_t bits, int length) : word_(bits << 6 | static_cast<std::uint32_t>(length)) {}
+
+  [[nodiscard]] constexpr std::uint32_t bits() const { return word_ >> 6; }
+  [[nodiscard]] constexpr int length() const { return static_cast<int>(word_ & 63); }
+  /// A number whose low six bits are the length. Sums of such numbers have the sum of the lengths there, modulo 64.
+  [[nodiscard]] constexpr std::uint32_t length_and_more() const { return word_; }
+  /// This code, or none where `condition` is 1. Without a branch.
+  [[nodiscard]] constexpr Code unless(std::uint32_t condition) const {
+    Code code;
+    code.word_ = word_ & (condition - 1);
+    return code;
+  }
+
+ private:
+  std::uint32_t word_ = 0;
+};
+
 /// Where the next bits of a buffer go. Held in a local variable, it stays in registers: bytes that are stored may alias
 /// everything else.
 struct BitCursor {
   std::uint8_t* next = nullptr;
-  std::uint64_t pending = 0;  ///< the bits of the unfinished byte, from the top
-  int filled = 0;             ///< how many they are: 0..7 between calls
+  std::uint64_t pending = 0;  ///< bits that are not yet stored, at the bottom; what lies above them means nothing
+  std::uint32_t filled =
+      0;  ///< how many they are, modulo 64: append() does not cut off what is added to more than that
 
-  /// Appends the low `count` bits (0..56); the others of `bits` must be zero. Without a branch: where a byte ends in the
-  /// stream is as good as random.
-  [[gnu::always_inline]] inline void put(std::uint64_t bits, int count) {
-    pending |= bits << ((64 - filled - count) & 63);  // 64 only where bits are 0
-    filled += count;
-    std::uint64_t word = pending;
+  /// Appends the low `count` bits; the others of `bits` must be zero. At most 56 bits between two calls of store().
+  [[gnu::always_inline]] inline void append(std::uint64_t bits, int count) {
+    pending = pending << count | bits;
+    filled += static_cast<std::uint32_t>(count);
+  }
+  [[gnu::always_inline]] inline void append(Code code) {
+    pending = pending << code.length() | code.bits();
+    filled += code.length_and_more();
+  }
+  /// Stores all whole bytes, and some that mean nothing behind them; 0..7 bits are left. Without a branch: where a byte
+  /// ends in the stream is as good as random.
+  [[gnu::always_inline]] inline void store() {
+    std::uint64_t word = pending << (-filled & 63);
     if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
     std::memcpy(next, &word, sizeof word);
-    next += filled >> 3;
-    pending <<= filled & ~7;
+    next += filled >> 3 & 7;
     filled &= 7;
   }
 };
 
-/// Appends the bits of one scan to a byte buffer, most significant first. finish() then puts a 0x00 after every 0xFF byte.
+/// Appends the bits of one scan to a byte buffer, most significant first. finish() then puts a 0x00 after every 0xFF
+/// byte.
 ///
-/// Room is claimed by reserve(), so that put() has no check of its own: a caller reserves for a whole block at a time.
+/// Room is claimed by reserve(), so that put() has no check of its own: a caller reserves for many bits at a time.
 class BitWriter {
  public:
   explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out), start_(out.size()), cursor_{out.data() + start_} {}
@@ -48,9 +77,14 @@ class BitWriter {
     cursor_.next = out_.data() + position;
   }
 
-  void put(std::uint64_t bits, int count) { cursor_.put(bits, count); }
+  /// Appends the low `count` bits (0..56); the others of `bits` must be zero.
+  void put(std::uint64_t bits, int count) {
+    cursor_.append(bits, count);
+    cursor_.store();
+  }
 
-  /// For loops that put() much: a copy of the place to write at, to be given back before the next reserve().
+  /// For loops that append much: a copy of the place to write at, to be given back, all stored, before the next
+  /// reserve().
   [[nodiscard]] BitCursor cursor() const { return cursor_; }
   void set_cursor(const BitCursor& cursor) { cursor_ = cursor; }
 
@@ -65,7 +99,7 @@ class BitWriter {
   ///  * otherwise the unfinished byte is filled with zeros, and where there is none a whole 0x00 byte is added.
   void finish() {
     reserve(64);
-    if (last_32_bits() != 0) *cursor_.next++ = static_cast<std::uint8_t>(cursor_.pending >> 56);
+    if (last_32_bits() != 0) *cursor_.next++ = static_cast<std::uint8_t>(cursor_.pending << (8 - cursor_.filled));
     cursor_.filled = 0;
     cursor_.pending = 0;
     out_.resize(static_cast<std::size_t>(cursor_.next - out_.data()));
@@ -78,8 +112,8 @@ class BitWriter {
     const std::uint8_t* const next = cursor_.next;
     const std::ptrdiff_t written = next - (out_.data() + start_);
     for (int i = written < 4 ? static_cast<int>(written) : 4; i > 0; --i) history = history << 8 | next[-i];
-    return static_cast<std::uint32_t>(
-        cursor_.filled == 0 ? history : history << cursor_.filled | cursor_.pending >> (64 - cursor_.filled));
+    const std::uint64_t unfinished = cursor_.pending & ((1U << cursor_.filled) - 1);
+    return static_cast<std::uint32_t>(history << cursor_.filled | unfinished);
   }
 
   /// How many bytes of the scan are 0xFF.

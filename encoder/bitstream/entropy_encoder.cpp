@@ -8,7 +8,6 @@
 #include <bit>
 
 #include "bitstream/bit_writer.h"
-#include "bitstream/block_order.h"
 #include "codec/vlc.h"
 
 namespace c63 {
@@ -16,167 +15,212 @@ namespace {
 
 /// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value.
 constexpr std::size_t kMaxBlockBits = 2 + 2 * (5 + 7) + 9 + 11 + 63 * (16 + 10) + 16;
+constexpr std::size_t kBlocksPerMcu = 6;
 
-/// Bits that are put together.
-struct Bits {
-  std::uint64_t bits = 0;
-  int length = 0;
+/// A code, and the value behind it.
+constexpr Code with_value(const VlcCode& code, int value, int size) {
+  return {static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size), code.length + size};
+}
 
-  /// These bits, and `more` behind them.
-  [[nodiscard]] constexpr Bits then(const Bits& more) const {
-    return {bits << more.length | more.bits, length + more.length};
+/// The codes of values by their size, as DC differences and vector components have them; small ones from a table.
+class ValueCodes {
+ public:
+  constexpr explicit ValueCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
+    for (int value = -kSmall; value < kSmall; ++value)
+      entries_[static_cast<std::size_t>(value + kSmall)] = compose(value);
   }
+
+  /// At most 20 bits.
+  [[nodiscard]] Code find(std::ptrdiff_t value) const {
+    const auto index = static_cast<std::size_t>(value + kSmall);
+    if (index < entries_.size()) [[likely]]
+      return entries_[index];
+    return compose(static_cast<int>(value));
+  }
+  /// At most 12 bits.
+  [[nodiscard]] Code find_component(std::int8_t value) const {
+    return entries_[static_cast<std::size_t>(value + kSmall)];
+  }
+
+ private:
+  static constexpr int kSmall = 128;  ///< values -128..127 are in the table
+
+  [[nodiscard]] constexpr Code compose(int value) const {
+    const int size = value_size(value);
+    return with_value(codes_[static_cast<std::size_t>(size)], value, size);
+  }
+
+  const std::array<VlcCode, 256>& codes_;
+  std::array<Code, 2 * kSmall> entries_{};
 };
 
-/// The code of a value's size, and the value.
-constexpr Bits value_code(const std::array<VlcCode, 256>& codes, int value) {
-  const int size = value_size(value);
-  const VlcCode code = codes[static_cast<std::size_t>(size)];
-  return {static_cast<std::uint64_t>(code.bits) << size | value_bits(value, size), code.length + size};
-}
-
-/// The codes of all vector components, by their eight bits.
-constexpr auto kVectorCodes = [] {
-  std::array<Bits, 256> codes{};
-  for (int value = -127; value <= 127; ++value) codes[static_cast<std::uint8_t>(value)] = value_code(kDcLumaCodes, value);
-  return codes;
-}();
-
-/// At most 26 bits. Whether a vector is its left neighbour's is as good as random, so no branch depends on it.
-Bits motion_code(const PlaneSymbols& plane, int block, int column) {
-  if (plane.uses_vector[block] == 0) return {0, 1};
-  const MotionVector vector = plane.vectors[block];
-  const int left = block - (column > 0 ? 1 : 0);
-  const bool reuse = (column > 0) & (plane.uses_vector[left] != 0) & (plane.vectors[left] == vector);
-  const Bits whole = Bits{0b10, 2}
-                         .then(kVectorCodes[static_cast<std::uint8_t>(vector.x)])
-                         .then(kVectorCodes[static_cast<std::uint8_t>(vector.y)]);
-  return {reuse ? 0b11 : whole.bits, reuse ? 2 : whole.length};
-}
-
-/// One bit for each of the 64 levels that is not zero, level 0 in bit 0.
-std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
-#if defined(__SSE2__)
-  const __m128i zero = _mm_setzero_si128();
-  std::uint64_t zeros = 0;
-  for (int k = 0; k < 64; k += 16) {
-    const __m128i a = _mm_cmpeq_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)), zero);
-    const __m128i b = _mm_cmpeq_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k + 8)), zero);
-    zeros |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(a, b)))) << k;
-  }
-  return ~zeros;
-#else
-  std::uint64_t mask = 0;
-  for (int k = 0; k < 64; ++k) mask |= static_cast<std::uint64_t>(levels[k] != 0) << k;
-  return mask;
-#endif
-}
-
-/// The codes of an AC table with the bits of small values behind them.
+/// The codes of AC levels and of the zeros before them; small levels from a table.
 class AcCodes {
  public:
-  static constexpr int kSmall = 16;  ///< values -16..15 are in the table
-
   constexpr explicit AcCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
     for (int run = 0; run < 16; ++run) {
       for (int value = -kSmall; value < kSmall; ++value) {
-        if (value == 0) continue;
-        const Bits bits = compose(run, value);
-        entries_[run * 2 * kSmall + value + kSmall] = {static_cast<std::uint32_t>(bits.bits),
-                                                       static_cast<std::uint32_t>(bits.length)};
+        if (value != 0) entries_[static_cast<std::size_t>(run * 2 * kSmall + value + kSmall)] = compose(run, value);
       }
     }
   }
 
-  /// At most 26 bits.
-  [[nodiscard]] Bits find(int run, int value) const {
-    const auto column = static_cast<unsigned>(value + kSmall);
-    if (column < 2 * kSmall) [[likely]] {
-      const Entry entry = entries_[static_cast<unsigned>(run) * 2 * kSmall + column];
-      return {entry.bits, static_cast<int>(entry.length)};
-    }
-    return compose(run, value);
+  /// Of a run of 0..15 zeros and a value; at most 26 bits.
+  [[nodiscard]] Code find(std::size_t run, std::ptrdiff_t value) const {
+    const auto column = static_cast<std::size_t>(value + kSmall);
+    if (column < 2 * kSmall) [[likely]]
+      return entries_[run * 2 * kSmall + column];
+    return compose(static_cast<int>(run), static_cast<int>(value));
   }
-  [[nodiscard]] Bits code(int symbol) const {
+  /// Of a symbol without value.
+  [[nodiscard]] Code symbol(int symbol) const {
     const VlcCode code = codes_[static_cast<std::size_t>(symbol)];
     return {code.bits, code.length};
   }
 
  private:
-  struct Entry {
-    std::uint32_t bits = 0;
-    std::uint32_t length = 0;
-  };
+  static constexpr int kSmall = 64;  ///< values -64..63 are in the table
 
-  [[nodiscard]] constexpr Bits compose(int run, int value) const {
+  [[nodiscard]] constexpr Code compose(int run, int value) const {
     const int size = value_size(value);
-    const VlcCode code = codes_[static_cast<std::size_t>(run << 4 | size)];
-    return {static_cast<std::uint64_t>(code.bits) << size | value_bits(value, size), code.length + size};
+    return with_value(codes_[static_cast<std::size_t>(run << 4 | size)], value, size);
   }
 
   const std::array<VlcCode, 256>& codes_;
-  std::array<Entry, 16 * 2 * kSmall> entries_{};
+  std::array<Code, static_cast<std::size_t>(16 * 2 * kSmall)> entries_{};
 };
 
+constexpr ValueCodes kDcLuma(kDcLumaCodes);
+constexpr ValueCodes kDcChroma(kDcChromaCodes);
 constexpr AcCodes kAcLuma(kAcLumaCodes);
 constexpr AcCodes kAcChroma(kAcChromaCodes);
 
-[[gnu::always_inline]] inline void put(BitCursor& cursor, const Bits& bits) { cursor.put(bits.bits, bits.length); }
+/// One bit for each of the levels 1..63 that is not zero; bit 0 is zero.
+std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
+#if defined(__SSE2__)
+  const auto eight = [&](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)); };
+  std::uint64_t zeros = 1;
+  for (int k = 0; k < 64; k += 16) {
+    const __m128i bytes = _mm_packs_epi16(eight(k), eight(k + 8));  // saturated: what is not zero stays so
+    const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
+    zeros |= static_cast<std::uint64_t>(static_cast<unsigned>(mask)) << k;
+  }
+  return ~zeros;
+#else
+  std::uint64_t mask = 0;
+  for (int k = 1; k < 64; ++k) mask |= static_cast<std::uint64_t>(levels[k] != 0) << k;
+  return mask;
+#endif
+}
 
-/// Puts the AC levels behind `head`, which has at most 30 bits.
-[[gnu::always_inline]] inline void put_ac(BitCursor& cursor, Bits head, const AcCodes& codes,
-                                          const std::int16_t levels[64]) {
-  int next = 1;  // first level that is not yet coded
-  std::uint64_t mask = nonzero_mask(levels) & ~std::uint64_t{1};
-  const auto next_code = [&]() __attribute__((always_inline)) {
-    const int k = std::countr_zero(mask);
+/// The vector to the left of a block as one number, or that there is none.
+using LeftVector = std::uint32_t;
+constexpr LeftVector kNoVector = 0x10000;
+
+/// Appends at most 26 bits. Whether a vector is its left neighbour's is as good as random, so no branch depends on it.
+[[gnu::always_inline]] inline void append_motion(BitCursor& cursor, const PlaneSymbols& plane, std::size_t block,
+                                                 LeftVector& left) {
+  if (plane.uses_vector[block] == 0) {
+    cursor.append(0, 1);
+    left = kNoVector;
+    return;
+  }
+  const MotionVector vector = plane.vectors[block];
+  const LeftVector number = std::bit_cast<std::uint16_t>(vector);
+  const std::uint32_t reuse = number == left ? 1 : 0;
+  left = number;
+  cursor.append(0b10 | reuse, 2);
+  cursor.append(kDcLuma.find_component(vector.x).unless(reuse));
+  cursor.append(kDcLuma.find_component(vector.y).unless(reuse));
+}
+
+/// Appends the AC levels behind at most 46 bits that are not yet stored, and stores all.
+[[gnu::always_inline]] inline void append_ac(BitCursor& cursor, const AcCodes& codes, const std::int16_t levels[64]) {
+  std::uint64_t mask = nonzero_mask(levels);
+  std::size_t next = 1;  // first level that is not yet coded
+  const auto append_next = [&]() __attribute__((always_inline)) {
+    const auto k = static_cast<std::size_t>(std::countr_zero(mask));
     mask &= mask - 1;
-    int run = k - next;
+    std::size_t run = k - next;
     if (run >= 16) [[unlikely]] {
-      put(cursor, head);
-      for (head = {}; run >= 16; run -= 16) put(cursor, codes.code(kZeroRunLength));
+      cursor.store();
+      for (; run >= 16; run -= 16) cursor.append(codes.symbol(kZeroRunLength));
+      cursor.store();
     }
     next = k + 1;
-    return codes.find(run, levels[k]);
+    cursor.append(codes.find(run, levels[k]));
   };
-  // Two codes at a time: the writer's state is what one put() waits for of another.
-  while (mask != 0) {
-    const Bits code = next_code();
-    put(cursor, head.then(code));
-    head = {};
+  while (mask != 0) {  // two codes a time, and an end of at most four bits behind them: 56
+    cursor.store();
+    append_next();
     if (mask == 0) break;
-    head = next_code();
+    append_next();
   }
-  put(cursor, next < 64 ? head.then(codes.code(kEndOfBlock)) : head);
+  if (next < 64) cursor.append(codes.symbol(kEndOfBlock));
+  cursor.store();
 }
+
+/// Codes the blocks of one plane, one after another.
+class PlaneCoder {
+ public:
+  explicit PlaneCoder(const PlaneSymbols& plane) : plane_(plane) {}
+
+  template <bool kLuma>
+  [[gnu::always_inline]] inline void append(BitCursor& cursor, std::size_t block, LeftVector& left) {
+    const std::uint32_t before = cursor.filled;
+    append_motion(cursor, plane_, block, left);
+    motion_bits_ += (cursor.filled - before) & 63;
+    const std::int16_t* const levels = plane_.levels.data() + block * 64;
+    const std::ptrdiff_t dc = levels[0];
+    cursor.append((kLuma ? kDcLuma : kDcChroma).find(dc - dc_));
+    dc_ = dc;
+    append_ac(cursor, kLuma ? kAcLuma : kAcChroma, levels);
+  }
+
+  /// Bits of flags and vectors so far.
+  [[nodiscard]] std::uint64_t motion_bits() const { return motion_bits_; }
+
+ private:
+  const PlaneSymbols& plane_;
+  std::ptrdiff_t dc_ = 0;  ///< of the block before
+  std::uint64_t motion_bits_ = 0;
+};
 
 }  // namespace
 
 void encode_scan(const FrameSymbols& symbols, std::vector<std::uint8_t>& out, BitCounts& bits) {
   const std::size_t start = out.size();
-  std::uint64_t coded = 0;
   BitWriter writer(out);
-  std::array<int, kPlanes> dc{};
-  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
-    const PlaneSymbols& plane = symbols.planes[p];
-    const std::int16_t* levels = plane.block(block);
-    writer.reserve(kMaxBlockBits);
-
-    const Bits motion = motion_code(plane, block, column);
-    const Bits dc_code = value_code(p == 0 ? kDcLumaCodes : kDcChromaCodes, levels[0] - dc[p]);
-    dc[p] = levels[0];
-    const std::uint64_t before = writer.bits();
-    BitCursor cursor = writer.cursor();
-    put(cursor, motion);
-    put_ac(cursor, dc_code, p == 0 ? kAcLuma : kAcChroma, levels);
-    writer.set_cursor(cursor);
-
-    const std::uint64_t all = writer.bits() - before;
-    const auto of_motion = static_cast<std::uint64_t>(motion.length);
-    bits.motion += of_motion;
-    (p == 0 ? bits.luma : bits.chroma) += all - of_motion;
-    coded += all;
-  });
+  PlaneCoder y(symbols.planes[0]);
+  PlaneCoder u(symbols.planes[1]);
+  PlaneCoder v(symbols.planes[2]);
+  std::uint64_t y_bits = 0;
+  const auto columns = static_cast<std::size_t>(symbols.geometry.mcu_columns());
+  const std::size_t y_columns = 2 * columns;
+  // The order of for_each_block_in_coding_order(), with what blocks share done once for each MCU.
+  std::size_t mcu = 0;
+  for (int mcu_row = 0; mcu_row < symbols.geometry.mcu_rows(); ++mcu_row) {
+    LeftVector left_y[2] = {kNoVector, kNoVector};
+    LeftVector left_u = kNoVector;
+    LeftVector left_v = kNoVector;
+    for (std::size_t mcu_column = 0; mcu_column < columns; ++mcu_column, ++mcu) {
+      const std::size_t first = static_cast<std::size_t>(mcu_row) * 2 * y_columns + 2 * mcu_column;
+      writer.reserve(kBlocksPerMcu * kMaxBlockBits);
+      const std::uint64_t before = writer.bits();
+      BitCursor cursor = writer.cursor();
+      for (std::size_t i = 0; i < 4; ++i) y.append<true>(cursor, first + i / 2 * y_columns + i % 2, left_y[i / 2]);
+      writer.set_cursor(cursor);
+      y_bits += writer.bits() - before;
+      u.append<false>(cursor, mcu, left_u);
+      v.append<false>(cursor, mcu, left_v);
+      writer.set_cursor(cursor);
+    }
+  }
+  const std::uint64_t coded = writer.bits();
+  const std::uint64_t uv_motion = u.motion_bits() + v.motion_bits();
+  bits.motion += y.motion_bits() + uv_motion;
+  bits.luma += y_bits - y.motion_bits();
+  bits.chroma += coded - y_bits - uv_motion;
   writer.finish();
   const std::uint64_t written = 8 * static_cast<std::uint64_t>(out.size() - start);
   bits.header += written > coded ? written - coded : 0;  // the flush may lose up to seven bits

@@ -71,6 +71,31 @@ TEST(BitWriter, StuffsAtEveryPlace) {
   }
 }
 
+TEST(BitCursor, KeepsTheSumOfCodesThatComeBetweenStores) {
+  Random random(12);
+  for (int round = 0; round < 2000; ++round) {
+    Bytes out;
+    BitWriter writer(out);
+    std::vector<std::pair<std::uint32_t, int>> fields;
+    for (int i = 0; i < 20; ++i) {
+      writer.reserve(64);
+      BitCursor cursor = writer.cursor();
+      for (const int most : {26, 26, 4}) {
+        const int length = static_cast<int>(random.below(static_cast<std::uint32_t>(most) + 1));
+        const std::uint32_t bits = (random.below(4) == 0 ? ~0U : random.next()) & ((1U << length) - 1);
+        const std::uint32_t left_out = random.below(8) == 0 ? 1 : 0;
+        cursor.append(Code(bits, length).unless(left_out));
+        if (left_out == 0) fields.emplace_back(bits, length);
+      }
+      cursor.store();
+      ASSERT_LT(cursor.filled, 8U);
+      writer.set_cursor(cursor);
+    }
+    writer.finish();
+    ASSERT_EQ(out, write_as_described(fields));
+  }
+}
+
 TEST(BitWriter, UnfinishedByteIsFilledWithZeros) {
   EXPECT_EQ(write({{0x5, 3}}), (Bytes{0xA0}));
   EXPECT_EQ(write({{0x7F, 7}}), (Bytes{0xFE}));

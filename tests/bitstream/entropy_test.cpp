@@ -11,6 +11,7 @@
 #include "codec/search_window.h"
 #include "codec/vlc.h"
 #include "support/generators.h"
+#include "support/stream_editor.h"
 
 namespace c63::test {
 namespace {
@@ -46,6 +47,116 @@ FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t de
     }
   }
   return symbols;
+}
+
+/// A frame as the format describes it, code by code, and how many of its bits are which.
+Bytes write_as_described(const FrameSymbols& symbols, BitCounts& counts) {
+  ScanBuilder scan;
+  std::array<int, kPlanes> dc{};
+  std::uint64_t* counter = nullptr;
+  const auto count = [&](int bits) { *counter += static_cast<std::uint64_t>(bits); };
+  const auto put = [&](const std::array<VlcCode, 256>& codes, int symbol, int value = 0) {
+    const int size = symbol & 15;
+    scan.symbol(codes, symbol);
+    if (size > 0) scan.bits(value_bits(value, size), size);
+    count(codes.at(static_cast<std::size_t>(symbol)).length + size);
+  };
+  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
+    const PlaneSymbols& plane = symbols.planes[p];
+    const auto b = static_cast<std::size_t>(block);
+    counter = &counts.motion;
+    if (plane.uses_vector[b] == 0) {
+      scan.intra();
+      count(1);
+    } else if (column > 0 && plane.uses_vector[b - 1] != 0 && plane.vectors[b - 1] == plane.vectors[b]) {
+      scan.reuse();
+      count(2);
+    } else {
+      scan.bits(2, 2);
+      count(2);
+      for (const int part : {plane.vectors[b].x, plane.vectors[b].y}) put(kDcLumaCodes, value_size(part), part);
+    }
+    counter = p == 0 ? &counts.luma : &counts.chroma;
+    const std::int16_t* const levels = plane.block(block);
+    const int difference = levels[0] - dc.at(static_cast<std::size_t>(p));
+    dc.at(static_cast<std::size_t>(p)) = levels[0];
+    put(p == 0 ? kDcLumaCodes : kDcChromaCodes, value_size(difference), difference);
+    const auto& codes = p == 0 ? kAcLumaCodes : kAcChromaCodes;
+    int run = 0;
+    for (int k = 1; k < 64; ++k) {
+      if (levels[k] == 0) {
+        ++run;
+        continue;
+      }
+      for (; run >= 16; run -= 16) put(codes, kZeroRunLength);
+      put(codes, run << 4 | value_size(levels[k]), levels[k]);
+      run = 0;
+    }
+    if (run > 0) put(codes, kEndOfBlock);
+  });
+  return scan.frame(symbols.geometry.width(), symbols.geometry.height(), symbols.key);
+}
+
+void expect_as_described(const FrameSymbols& symbols) {
+  Bytes frame;
+  write_frame_header(frame, symbols.geometry, make_quantization_tables(25), symbols.key);
+  BitCounts bits;
+  encode_scan(symbols, frame, bits);
+  write_frame_trailer(frame);
+  BitCounts expected;
+  EXPECT_EQ(frame, write_as_described(symbols, expected));
+  EXPECT_EQ(bits.motion, expected.motion);
+  EXPECT_EQ(bits.luma, expected.luma);
+  EXPECT_EQ(bits.chroma, expected.chroma);
+}
+
+TEST(EntropyCoding, WritesAnySymbolsAsDescribed) {
+  std::uint64_t seed = 1000;
+  for (const auto& [width, height] : {std::pair{16, 16}, {16, 80}, {80, 16}, {352, 288}, {1040, 528}}) {
+    for (const bool key : {true, false}) {
+      for (const std::uint32_t density : {0U, 1U, 6U, 64U}) {
+        for (const int largest : {1, 80, 2000}) {
+          expect_as_described(random_symbols(Geometry(width, height), key, density, largest, ++seed));
+        }
+      }
+    }
+  }
+}
+
+TEST(EntropyCoding, WritesEveryNumberOfCoefficientsBehindEveryRun) {
+  FrameSymbols symbols(Geometry(16, 16));
+  for (PlaneSymbols& plane : symbols.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
+  for (int first = 1; first < 64; ++first) {
+    for (int end = first; end <= 64; ++end) {
+      for (PlaneSymbols& plane : symbols.planes) {
+        for (int block = 0; block < plane.geometry.blocks(); ++block) {
+          std::fill_n(plane.block(block), 64, std::int16_t{0});
+          std::fill(plane.block(block) + first, plane.block(block) + end,
+                    static_cast<std::int16_t>(block % 2 ? -1 : 70));
+        }
+      }
+      expect_as_described(symbols);
+    }
+  }
+}
+
+TEST(EntropyCoding, WritesTheLongestCodes) {
+  for (const int step : {1, 2, 8, 16, 17, 32, 62}) {  // runs of step - 1
+    FrameSymbols symbols(Geometry(64, 48));
+    for (int p = 0; p < kPlanes; ++p) {
+      PlaneSymbols& plane = symbols.planes[p];
+      std::ranges::fill(plane.uses_vector, std::uint8_t{1});
+      for (int block = 0; block < plane.geometry.blocks(); ++block) {
+        const int sign = block % 2 == 0 ? 1 : -1;
+        plane.vectors[static_cast<std::size_t>(block)] = {static_cast<std::int8_t>(sign * 127),
+                                                          static_cast<std::int8_t>(sign * -127)};
+        std::int16_t* const levels = plane.block(block);
+        levels[0] = static_cast<std::int16_t>(sign * 1023);
+        for (int k = step; k < 64; k += step) levels[k] = static_cast<std::int16_t>(-sign * max_ac_magnitude(p));
+      }
+    }
+    expect_as_described(symbols);
+  }
 }
 
 TEST(EntropyCoding, RoundTripsAnySymbols) {
