@@ -22,6 +22,7 @@ constexpr int kCacheLine = 64;
 /// Vectors that a block's own is probably close to.
 class Hints {
  public:
+  Hints() = default;
   /// Those of `symbols` that are known whichever rows are searched at the same time: left, and above in the same MCU row.
   /// Of `previous`, where it is given, that of the same block and those right of it and below.
   Hints(const PlaneSymbols& symbols, const PlaneSymbols* previous, int plane, int block, int column, int row) {
@@ -89,19 +90,20 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
     const int rows = rows_per_mcu(p);
     const BlockSearcher::Row mine = method.begin_row(mcu_row * rows);
     const BlockSearcher& searcher = *mine.searcher;
-    const PlaneSymbols* previous = searcher.takes_any_hint() ? &job.previous->planes[p] : nullptr;
+    const BlockSearcher::Hints wanted = searcher.wanted_hints();
+    const PlaneSymbols* previous = wanted == BlockSearcher::Hints::of_any_frame ? &job.previous->planes[p] : nullptr;
     const int range = plane_search_range(settings_.search_range, p);
     for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
       if (window.empty()) window = {x, y, x + 1, y + 1};  // nothing to choose from: the zero vector
-      if (x % kCacheLine == 0 && row % (rows / kBlockSize) == 0) {  // what the next MCU row is the first to read
+      if (x % kCacheLine == 0 && y == mcu_row * rows) {  // what the next MCU row is the first to read
         prefetch_lines(current, x, y + rows, y + 2 * rows);
         prefetch_lines(reference, x, y + rows + range, y + 2 * rows + range);
       }
-      const Hints hints(symbols, previous, p, block, column, row);
-      const BestCandidate best = searcher.search({x, y, window, hints.all()});
+      const Hints hints = wanted == BlockSearcher::Hints::none ? Hints() : Hints(symbols, previous, p, block, column, row);
+      const BestCandidate best = searcher.search({window, x, y, hints.all()});
       symbols.vectors[block] = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
       if (p == 0) luma_sad += best.sad;
       if (job.motion != nullptr) (*job.motion)[p].sads[block] = static_cast<std::uint16_t>(best.sad);

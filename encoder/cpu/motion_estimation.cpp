@@ -66,7 +66,7 @@ MotionField estimate_motion(ConstPlaneView current, ConstPlaneView reference, in
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
       if (window.empty()) window = {x, y, x + 1, y + 1};  // nothing to choose from: the zero vector
-      const cpu::BestCandidate best = searcher->search({x, y, window, {&left, 1}});
+      const cpu::BestCandidate best = searcher->search({window, x, y, {&left, 1}});
       left = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
       const auto block = static_cast<std::size_t>(row) * static_cast<std::size_t>(g.columns) + static_cast<std::size_t>(column);
       field.vectors[block] = left;

@@ -8,20 +8,11 @@ namespace c63::cpu {
 PaddedPicture::PaddedPicture(const Geometry& geometry) : geometry_(geometry) {
   std::size_t offset = kPlaneGuard;
   for (int p = 0; p < kPlanes; ++p) {
+    planes_[p] = geometry.plane(p);
     offsets_[p] = offset;
-    offset += geometry.plane(p).samples();
+    offset += planes_[p].samples();
   }
   samples_.resize(offset + kPlaneGuard);
-}
-
-PlaneView PaddedPicture::plane(int index) {
-  const PlaneGeometry g = geometry_.plane(index);
-  return {samples_.data() + offsets_[index], g.width, g.height, g.width};
-}
-
-ConstPlaneView PaddedPicture::plane(int index) const {
-  const PlaneGeometry g = geometry_.plane(index);
-  return {samples_.data() + offsets_[index], g.width, g.height, g.width};
 }
 
 void PaddedPicture::lay_out() {
@@ -29,7 +20,7 @@ void PaddedPicture::lay_out() {
   for (int p = kPlanes - 1; p >= 0; --p) {  // upwards in memory, so the last plane goes first
     std::uint8_t* const to = samples_.data() + offsets_[p];
     if (to != planes[p].data()) std::memmove(to, planes[p].data(), planes[p].size());
-    std::fill(to + planes[p].size(), to + geometry_.plane(p).samples(), std::uint8_t{0});
+    std::fill(to + planes[p].size(), to + planes_[p].samples(), std::uint8_t{0});
   }
 }
 
@@ -39,7 +30,7 @@ void PaddedPicture::copy_to(std::span<std::uint8_t> frame) const {
 }
 
 std::span<const std::uint8_t> PaddedPicture::coded(int index) const {
-  return {samples_.data() + offsets_[index], geometry_.plane(index).coded_samples};
+  return {samples_.data() + offsets_[index], planes_[index].coded_samples};
 }
 
 }  // namespace c63::cpu

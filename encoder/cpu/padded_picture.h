@@ -17,8 +17,14 @@ class PaddedPicture {
   PaddedPicture() = default;
   explicit PaddedPicture(const Geometry& geometry);
 
-  [[nodiscard]] PlaneView plane(int index);
-  [[nodiscard]] ConstPlaneView plane(int index) const;
+  [[nodiscard]] PlaneView plane(int index) {
+    const PlaneGeometry& g = planes_[index];
+    return {samples_.data() + offsets_[index], g.width, g.height, g.width};
+  }
+  [[nodiscard]] ConstPlaneView plane(int index) const {
+    const PlaneGeometry& g = planes_[index];
+    return {samples_.data() + offsets_[index], g.width, g.height, g.width};
+  }
 
   /// Room for one frame of input, planes without gaps, in the memory of the planes; lay_out() makes planes of it.
   [[nodiscard]] std::span<std::uint8_t> input() { return std::span(samples_).subspan(kPlaneGuard, geometry_.frame_bytes()); }
@@ -32,6 +38,7 @@ class PaddedPicture {
 
  private:
   Geometry geometry_;
+  std::array<PlaneGeometry, kPlanes> planes_{};
   std::array<std::size_t, kPlanes> offsets_{};
   std::vector<std::uint8_t> samples_;
 };

@@ -137,7 +137,7 @@ template <typename Shape>
 
 /// Searches the columns [left, left + columns) of a window: `rows` registers of candidates.
 template <typename Shape>
-[[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns,
+[[gnu::noinline]] BestCandidate search_columns(const BlockSearch& search, Shape shape, int left, int columns,
                                                int rows) {
   const BlockRows block(search);
   const std::uint8_t* reference = &search.reference.at(left, search.window.top);
@@ -158,9 +158,8 @@ BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
   return search_columns(search, OneRow{}, left, columns, rows);
 }
 
-}  // namespace
-
-BestCandidate search_brute(const BlockSearch& search) {
+/// Searches a window that takes more than a register of columns. Out of line: most windows are spared what it needs.
+[[gnu::noinline]] BestCandidate search_wide(const BlockSearch& search) {
   const SearchWindow& window = search.window;
   BestCandidate best{.sad = UINT32_MAX};
   for (int left = window.left; left < window.right; left += OneRow::kColumns) {
@@ -168,6 +167,13 @@ BestCandidate search_brute(const BlockSearch& search) {
     if (is_better(found, best)) best = found;
   }
   return best;
+}
+
+}  // namespace
+
+BestCandidate search_brute(const BlockSearch& search) {
+  const int columns = search.window.right - search.window.left;
+  return columns <= OneRow::kColumns ? search_columns(search, search.window.left, columns) : search_wide(search);
 }
 
 namespace {

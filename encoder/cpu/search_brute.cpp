@@ -12,6 +12,8 @@ class BruteSearch final : public BlockSearcher {
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
     return kernels_.search_brute(block_search(task));
   }
+
+  [[nodiscard]] Hints wanted_hints() const override { return Hints::none; }
 };
 
 }  // namespace

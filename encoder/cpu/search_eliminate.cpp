@@ -32,7 +32,7 @@ class EliminatingSearch final : public BlockSearcher {
                                        std::span(starts).first(count));
   }
 
-  [[nodiscard]] bool takes_any_hint() const override { return true; }
+  [[nodiscard]] Hints wanted_hints() const override { return Hints::of_any_frame; }
 
  private:
   static constexpr std::size_t kMaxHints = 3;  // more rule out little more

@@ -14,9 +14,9 @@ namespace c63::cpu {
 
 /// One block to search in the plane that a searcher was begun with.
 struct BlockTask {
-  int x = 0;  ///< of the block, in samples
+  SearchWindow window;  ///< not empty; first, as compilers then write it in one piece, which is how it is read
+  int x = 0;            ///< of the block, in samples
   int y = 0;
-  SearchWindow window;                  ///< not empty
   std::span<const MotionVector> hints;  ///< vectors found nearby, which may be good here too; outside the window or not
 };
 
@@ -53,8 +53,13 @@ class BlockSearcher {
   [[nodiscard]] virtual Row begin_row(int /*y*/) const { return {.searcher = this}; }
   virtual void end_row(int /*y*/, const Row& /*row*/) {}
 
-  /// Whether vectors of other frames may be hints: only where they cannot change the result.
-  [[nodiscard]] virtual bool takes_any_hint() const { return false; }
+  /// Which vectors a method wants as hints.
+  enum class Hints {
+    none,
+    of_frame,      ///< found in the same frame
+    of_any_frame,  ///< of the frame before, too: only where hints cannot change the result
+  };
+  [[nodiscard]] virtual Hints wanted_hints() const { return Hints::of_frame; }
 
  protected:
   [[nodiscard]] BlockSearch block_search(const BlockTask& task) const {

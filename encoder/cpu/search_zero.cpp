@@ -12,6 +12,8 @@ class ZeroSearch final : public BlockSearcher {
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
     return {task.x, task.y, sad_at(task, task.x, task.y)};
   }
+
+  [[nodiscard]] Hints wanted_hints() const override { return Hints::none; }
 };
 
 }  // namespace

@@ -176,7 +176,7 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   std::uint64_t total = 0;
   scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& window) {
     const MotionVector hints[] = {left, above[column], previous[block], above[column + 1]};
-    const cpu::BestCandidate best = searcher.search({8 * column, 8 * row, window, hints});
+    const cpu::BestCandidate best = searcher.search({window, 8 * column, 8 * row, hints});
     left = above[column] = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
     total += best.sad;
   });

@@ -120,7 +120,7 @@ class Plane {
     SearchWindow window = search_window(column, row, geometry_.width, geometry_.height, range_);
     if (window.empty()) window = {x, y, x + 1, y + 1};
     const MotionVector hint{1, 2};
-    const BestCandidate found = searcher.search({x, y, window, {&hint, 1}});
+    const BestCandidate found = searcher.search({window, x, y, {&hint, 1}});
     if (!check) return;
     const ConstPlaneView current = view(current_);
     const BestCandidate expected =
