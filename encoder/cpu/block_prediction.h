@@ -1,18 +1,16 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "bitstream/frame_symbols.h"
+#include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
 
 namespace c63::cpu {
-
-/// Where the prediction of one 8x8 block lies.
-struct BlockPrediction {
-  const std::uint8_t* samples = nullptr;
-  std::ptrdiff_t pitch = 0;
-};
 
 /// The codec's prediction: the block that the vector points to in inter frames, zero everywhere else.
 [[nodiscard]] inline BlockPrediction predict_block(const FrameSymbols& symbols, int plane, int block, int column, int row,
@@ -32,12 +30,40 @@ inline void keep_prediction(const BlockPrediction& prediction, PlaneView plane, 
   }
 }
 
+/// Rows of blocks of a plane in one MCU row.
+constexpr int block_rows_per_mcu(int plane) { return plane == 0 ? 2 : 1; }
+
 /// Calls visit(block index, column, row) for the blocks of a plane that MCU row `mcu_row` holds.
 template <typename Visit>
 void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, Visit&& visit) {
-  const int rows_per_mcu = plane == 0 ? 2 : 1;
-  for (int row = mcu_row * rows_per_mcu; row < (mcu_row + 1) * rows_per_mcu; ++row) {
+  for (int row = mcu_row * block_rows_per_mcu(plane); row < (mcu_row + 1) * block_rows_per_mcu(plane); ++row) {
     for (int column = 0; column < g.columns; ++column) visit(row * g.columns + column, column, row);
+  }
+}
+
+/// How many blocks go to a kernel at once: few enough that their samples and levels stay in the first cache, and a
+/// multiple of what kernels take in one step.
+inline constexpr int kBlocksPerRun = 64;
+
+/// Calls visit(block index, column, row, predictions) for runs of blocks that lie side by side, which together are MCU
+/// row `mcu_row` of a plane; index, column and row are those of a run's first block. Predictions are copied to `kept`
+/// where it is not null.
+template <typename Visit>
+void for_each_run_of_mcu_row(const FrameSymbols& symbols, int plane, int mcu_row, const PaddedPicture& reference,
+                             PaddedPicture* kept, Visit&& visit) {
+  std::array<BlockPrediction, kBlocksPerRun> predictions;
+  const PlaneGeometry& g = symbols.planes[plane].geometry;
+  for (int row = mcu_row * block_rows_per_mcu(plane); row < (mcu_row + 1) * block_rows_per_mcu(plane); ++row) {
+    for (int first = 0; first < g.columns; first += kBlocksPerRun) {
+      const int count = std::min(kBlocksPerRun, g.columns - first);
+      for (int i = 0; i < count; ++i) {
+        const int column = first + i;
+        predictions[i] = predict_block(symbols, plane, row * g.columns + column, column, row, reference);
+        if (kept != nullptr) keep_prediction(predictions[i], kept->plane(plane), column, row);
+      }
+      visit(row * g.columns + first, first, row,
+            std::span<const BlockPrediction>(predictions.data(), static_cast<std::size_t>(count)));
+    }
   }
 }
 

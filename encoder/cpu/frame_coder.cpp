@@ -116,24 +116,21 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
 void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSymbols& symbols = job.symbols->planes[p];
-    const PlaneGeometry& g = symbols.geometry;
     const ConstPlaneView current = job.current->plane(p);
     const PlaneView reconstruction = job.reconstruction->plane(p);
-    // All blocks are coded before the first is restored: what waits for a block's levels would otherwise fill the CPU's
-    // window, and the next block, which waits for nothing, would not be in it.
-    for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
+    for_each_block_of_mcu_row(symbols.geometry, p, mcu_row, [&](int block, int, int) {
       symbols.uses_vector[block] = job.key ? 0 : 1;
       if (job.key) symbols.vectors[block] = {};
-      const BlockPrediction prediction = predict_block(*job.symbols, p, block, column, row, *job.reference);
-      if (job.prediction != nullptr) keep_prediction(prediction, job.prediction->plane(p), column, row);
-      kernels_.code_block(&current.at(column * kBlockSize, row * kBlockSize), current.pitch, prediction.samples,
-                          prediction.pitch, transforms_[p], symbols.block(block));
     });
-    for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
-      const BlockPrediction prediction = predict_block(*job.symbols, p, block, column, row, *job.reference);
-      kernels_.restore_block(symbols.block(block), transforms_[p], prediction.samples, prediction.pitch,
-                             &reconstruction.at(column * kBlockSize, row * kBlockSize), reconstruction.pitch);
-    });
+    for_each_run_of_mcu_row(
+        *job.symbols, p, mcu_row, *job.reference, job.prediction,
+        [&](int block, int column, int row, std::span<const BlockPrediction> predictions) {
+          const int x = column * kBlockSize;
+          const int y = row * kBlockSize;
+          std::int16_t* const levels = symbols.block(block);
+          kernels_.code_blocks(&current.at(x, y), current.pitch, predictions, transforms_[p], levels);
+          kernels_.restore_blocks(levels, transforms_[p], predictions, &reconstruction.at(x, y), reconstruction.pitch);
+        });
   }
 }
 

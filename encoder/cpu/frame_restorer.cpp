@@ -10,12 +10,11 @@ void restore_row(const FrameSymbols& symbols, const std::array<TransformTable, k
   for (int p = 0; p < kPlanes; ++p) {
     const PlaneSymbols& plane = symbols.planes[p];
     const PlaneView out = reconstruction.plane(p);
-    for_each_block_of_mcu_row(plane.geometry, p, mcu_row, [&](int block, int column, int row) {
-      const BlockPrediction from = predict_block(symbols, p, block, column, row, reference);
-      if (prediction != nullptr) keep_prediction(from, prediction->plane(p), column, row);
-      kernels.restore_block(plane.block(block), tables[p], from.samples, from.pitch,
-                            &out.at(column * kBlockSize, row * kBlockSize), out.pitch);
-    });
+    for_each_run_of_mcu_row(symbols, p, mcu_row, reference, prediction,
+                            [&](int block, int column, int row, std::span<const BlockPrediction> predictions) {
+                              kernels.restore_blocks(plane.block(block), tables[p], predictions,
+                                                     &out.at(column * kBlockSize, row * kBlockSize), out.pitch);
+                            });
   }
 }
 

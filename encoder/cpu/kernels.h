@@ -56,6 +56,12 @@ struct TransformTable {
   int plane = 0;
 };
 
+/// Where the prediction of one 8x8 block lies.
+struct BlockPrediction {
+  const std::uint8_t* samples = nullptr;
+  std::ptrdiff_t pitch = 0;
+};
+
 /// Sums over a 4x4 block of two pictures that SSIM is made of: Σa, Σb, Σ(a²+b²), Σab.
 struct SsimSums {
   std::int32_t a = 0;
@@ -85,14 +91,15 @@ struct Kernels {
   /// Sums of the 4x4 samples at (0..count-1, y); reads four rows of count+3 samples.
   void (*sums_of_row)(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
 
-  /// Residual, forward transform and quantization of one block; levels in zig-zag order.
-  void (*code_block)(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                     std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]);
+  /// Residual, forward transform and quantization of blocks that lie side by side, one for each prediction; 64 levels a
+  /// block, in zig-zag order.
+  void (*code_blocks)(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                      std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels);
 
-  /// Dequantization, inverse transform and reconstruction of one block.
-  void (*restore_block)(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
-                        std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
-                        std::ptrdiff_t reconstruction_pitch);
+  /// Dequantization, inverse transform and reconstruction of blocks that lie side by side.
+  void (*restore_blocks)(const std::int16_t* levels, const TransformTable& table,
+                         std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
+                         std::ptrdiff_t reconstruction_pitch);
 
   /// Sums of `count` 4x4 blocks that lie side by side.
   void (*ssim_sums)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,

@@ -229,8 +229,9 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
 }  // namespace
 
 const Kernels& avx2_kernels() {
-  static constexpr Kernels kKernels{SimdLevel::avx2,       portable::sad,    search_brute,        search_eliminating,
-                                    portable::sums_of_row, avx2::code_block, avx2::restore_block, portable::ssim_sums};
+  static constexpr Kernels kKernels{SimdLevel::avx2,      portable::sad,         search_brute,
+                                    search_eliminating,   portable::sums_of_row, avx2::code_blocks,
+                                    avx2::restore_blocks, portable::ssim_sums};
   return kKernels;
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "codec/dct.h"
+#include "cpu/each_block.h"
 #include "cpu/kernels.h"
 
 namespace c63::cpu {
@@ -195,8 +196,9 @@ void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) 
   }
 }
 
-[[maybe_unused]] void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
+[[maybe_unused]] void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                                 const BlockPrediction& prediction, const TransformTable& table,
+                                 std::int16_t levels[64]) {
   const Floats d;
   const Integers di;
   const hn::Rebind<std::uint8_t, Floats> bytes;
@@ -204,7 +206,7 @@ void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) 
   for (int y = 0; y < 8; ++y) {
     for (std::size_t x = 0; x < 8; x += kFloats) {
       const auto a = hn::PromoteTo(di, hn::LoadU(bytes, current + y * current_pitch + x));
-      const auto b = hn::PromoteTo(di, hn::LoadU(bytes, prediction + y * prediction_pitch + x));
+      const auto b = hn::PromoteTo(di, hn::LoadU(bytes, prediction.samples + y * prediction.pitch + x));
       hn::Store(hn::ConvertTo(d, hn::Sub(a, b)), d, residual + y * 8 + x);
     }
   }
@@ -247,13 +249,13 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   return mask;
 }
 
-[[maybe_unused]] void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
-                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
-                   std::ptrdiff_t reconstruction_pitch) {
+[[maybe_unused]] void restore_block(const std::int16_t levels[64], const TransformTable& table,
+                                    const BlockPrediction& prediction, std::uint8_t* reconstruction,
+                                    std::ptrdiff_t reconstruction_pitch) {
   std::uint64_t mask = nonzero_mask(levels);
   if (mask == 0) {
     for (int y = 0; y < 8; ++y) {
-      std::memmove(reconstruction + y * reconstruction_pitch, prediction + y * prediction_pitch, 8);
+      std::memmove(reconstruction + y * reconstruction_pitch, prediction.samples + y * prediction.pitch, 8);
     }
     return;
   }
@@ -277,7 +279,7 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   for (int y = 0; y < 8; ++y) {
     for (std::size_t x = 0; x < 8; x += kFloats) {
       const auto cut = low_16_bits(hn::ConvertTo(di, hn::Load(d, residual + y * 8 + x)));
-      const auto from = hn::PromoteTo(di, hn::LoadU(bytes, prediction + y * prediction_pitch + x));
+      const auto from = hn::PromoteTo(di, hn::LoadU(bytes, prediction.samples + y * prediction.pitch + x));
       hn::StoreU(hn::DemoteTo(bytes, low_16_bits(hn::Add(cut, from))), bytes,
                  reconstruction + y * reconstruction_pitch + x);
     }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "codec/dct.h"
+#include "cpu/each_block.h"
 #include "cpu/kernels.h"
 
 namespace c63::cpu {
@@ -44,13 +45,13 @@ void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, s
   }
 }
 
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const BlockPrediction& prediction,
+                const TransformTable& table, std::int16_t levels[64]) {
   std::int16_t residual[64];
   for (int y = 0; y < kBlockSize; ++y) {
     for (int x = 0; x < kBlockSize; ++x) {
       residual[y * kBlockSize + x] =
-          static_cast<std::int16_t>(current[y * current_pitch + x] - prediction[y * prediction_pitch + x]);
+          static_cast<std::int16_t>(current[y * current_pitch + x] - prediction.samples[y * prediction.pitch + x]);
     }
   }
   float coefficients[64];
@@ -60,9 +61,8 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   }
 }
 
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
-                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
-                   std::ptrdiff_t reconstruction_pitch) {
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
+                   std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
   float coefficients[64];
   for (int k = 0; k < 64; ++k) coefficients[kZigZag[k]] = static_cast<float>(dequantize(levels[k], table.steps[k]));
   std::int16_t residual[64];
@@ -70,7 +70,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   for (int y = 0; y < kBlockSize; ++y) {
     for (int x = 0; x < kBlockSize; ++x) {
       reconstruction[y * reconstruction_pitch + x] =
-          reconstruct_sample(residual[y * kBlockSize + x], prediction[y * prediction_pitch + x]);
+          reconstruct_sample(residual[y * kBlockSize + x], prediction.samples[y * prediction.pitch + x]);
     }
   }
 }
@@ -96,8 +96,14 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 }  // namespace
 
 const Kernels& scalar_kernels() {
-  static constexpr Kernels kScalar{SimdLevel::scalar, sad_8x8, search_brute, search_eliminating, sums_of_row,
-                                   code_block, restore_block, ssim_sums};
+  static constexpr Kernels kScalar{SimdLevel::scalar,
+                                   sad_8x8,
+                                   search_brute,
+                                   search_eliminating,
+                                   sums_of_row,
+                                   code_each_block<code_block>,
+                                   restore_each_block<restore_block>,
+                                   ssim_sums};
   return kScalar;
 }
 

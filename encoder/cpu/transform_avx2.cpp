@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "codec/dct.h"
+#include "cpu/each_block.h"
 #include "cpu/unroll.h"
 
 namespace c63::cpu::avx2 {
@@ -138,14 +139,13 @@ template <const Reordering& kOrder>
   return _mm256_cvtepi32_ps(_mm256_sign_epi32(magnitude, product));
 }
 
-}  // namespace
-
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const BlockPrediction& prediction,
+                const TransformTable& table, std::int16_t levels[64]) {
   Block block;
   unroll<8>([&](auto y) __attribute__((always_inline)) {
-    const __m256i residual = _mm256_sub_epi32(_mm256_cvtepu8_epi32(load_eight(current + y * current_pitch)),
-                                              _mm256_cvtepu8_epi32(load_eight(prediction + y * prediction_pitch)));
+    const __m256i residual =
+        _mm256_sub_epi32(_mm256_cvtepu8_epi32(load_eight(current + y * current_pitch)),
+                         _mm256_cvtepu8_epi32(load_eight(prediction.samples + y * prediction.pitch)));
     block.rows[y] = _mm256_cvtepi32_ps(residual);
   });
   block = transform_columns<true>(transposed(transform_columns<true>(transposed(block))));
@@ -169,9 +169,8 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   });
 }
 
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
-                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
-                   std::ptrdiff_t reconstruction_pitch) {
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
+                   std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
   __m128i zig_zag[8];
   __m128i any = _mm_setzero_si128();
   unroll<8>([&](auto k) __attribute__((always_inline)) {
@@ -180,7 +179,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   });
   if (_mm_testz_si128(any, any) != 0) {
     for (int y = 0; y < 8; ++y) {
-      std::memmove(reconstruction + y * reconstruction_pitch, prediction + y * prediction_pitch, 8);
+      std::memmove(reconstruction + y * reconstruction_pitch, prediction.samples + y * prediction.pitch, 8);
     }
     return;
   }
@@ -199,14 +198,27 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
     const auto cut = [](__m256 row) { return _mm256_and_si256(_mm256_cvttps_epi32(row), _mm256_set1_epi32(0xFFFF)); };
     const __m256i residual = _mm256_permute4x64_epi64(
         _mm256_packus_epi32(cut(block.rows[2 * k]), cut(block.rows[2 * k + 1])), 0xD8);
-    const std::uint8_t* from = prediction + 2 * k * prediction_pitch;
+    const std::uint8_t* from = prediction.samples + 2 * k * prediction.pitch;
     const __m256i sum = _mm256_add_epi16(
-        residual, _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(load_eight(from), load_eight(from + prediction_pitch))));
+        residual, _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(load_eight(from), load_eight(from + prediction.pitch))));
     const __m128i samples = _mm_packus_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     std::uint8_t* to = reconstruction + 2 * k * reconstruction_pitch;
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to), samples);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to + reconstruction_pitch), _mm_unpackhi_epi64(samples, samples));
   });
+}
+
+}  // namespace
+
+void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                 std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
+  code_each_block<code_block>(current, current_pitch, predictions, table, levels);
+}
+
+void restore_blocks(const std::int16_t* levels, const TransformTable& table,
+                    std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
+                    std::ptrdiff_t reconstruction_pitch) {
+  restore_each_block<restore_block>(levels, table, predictions, reconstruction, reconstruction_pitch);
 }
 
 }  // namespace c63::cpu::avx2

@@ -4,9 +4,10 @@
 
 namespace c63::cpu::avx2 {
 
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]);
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
-                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch);
+void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                 std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels);
+void restore_blocks(const std::int16_t* levels, const TransformTable& table,
+                    std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
+                    std::ptrdiff_t reconstruction_pitch);
 
 }  // namespace c63::cpu::avx2

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "codec/dct.h"
+#include "cpu/each_block.h"
 #include "cpu/kernels_avx512.h"
 
 namespace c63::cpu::avx512 {
@@ -143,15 +144,13 @@ template <const Weights& kWeights>
   return _mm512_cvtusepi16_epi8(_mm512_max_epi16(sum, _mm512_setzero_si512()));
 }
 
-}  // namespace
-
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const std::uint8_t* prediction,
-                std::ptrdiff_t prediction_pitch, const TransformTable& table, std::int16_t levels[64]) {
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const BlockPrediction& prediction,
+                const TransformTable& table, std::int16_t levels[64]) {
   Block block;
   for (int half = 0; half < 2; ++half) {
     const __m512i residual = _mm512_sub_epi16(
         _mm512_cvtepu8_epi16(load_four_rows(current + 4 * half * current_pitch, current_pitch)),
-        _mm512_cvtepu8_epi16(load_four_rows(prediction + 4 * half * prediction_pitch, prediction_pitch)));
+        _mm512_cvtepu8_epi16(load_four_rows(prediction.samples + 4 * half * prediction.pitch, prediction.pitch)));
     to_float(residual, block.rows[2 * half], block.rows[2 * half + 1]);
   }
   block = transform<kForward>(block);
@@ -169,13 +168,12 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   }
 }
 
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const std::uint8_t* prediction,
-                   std::ptrdiff_t prediction_pitch, std::uint8_t* reconstruction,
-                   std::ptrdiff_t reconstruction_pitch) {
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
+                   std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
   const __m512i first = _mm512_loadu_si512(levels);
   const __m512i second = _mm512_loadu_si512(levels + 32);
-  const __m256i top = load_four_rows(prediction, prediction_pitch);
-  const __m256i bottom = load_four_rows(prediction + 4 * prediction_pitch, prediction_pitch);
+  const __m256i top = load_four_rows(prediction.samples, prediction.pitch);
+  const __m256i bottom = load_four_rows(prediction.samples + 4 * prediction.pitch, prediction.pitch);
   const __m512i any = _mm512_or_si512(first, second);
   if (_mm512_test_epi32_mask(any, any) == 0) {
     store_four_rows(top, reconstruction, reconstruction_pitch);
@@ -194,6 +192,19 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   store_four_rows(reconstruct_rows(block.rows[0], block.rows[1], top), reconstruction, reconstruction_pitch);
   store_four_rows(reconstruct_rows(block.rows[2], block.rows[3], bottom), reconstruction + 4 * reconstruction_pitch,
                   reconstruction_pitch);
+}
+
+}  // namespace
+
+void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                 std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
+  code_each_block<code_block>(current, current_pitch, predictions, table, levels);
+}
+
+void restore_blocks(const std::int16_t* levels, const TransformTable& table,
+                    std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
+                    std::ptrdiff_t reconstruction_pitch) {
+  restore_each_block<restore_block>(levels, table, predictions, reconstruction, reconstruction_pitch);
 }
 
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,

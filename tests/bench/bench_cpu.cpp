@@ -18,6 +18,7 @@
 #include "bitstream/frame_header.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
 #include "cpu/kernels.h"
 
@@ -274,22 +275,30 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   }, Limit::loads, 1);
   const auto table = std::make_shared<cpu::TransformTable>(make_quantization_tables(25)[0], 0);
   const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
-  add("code_block", "byte", static_cast<double>(g.samples()), [&scene, &k, g, table, levels] {
-    scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow&) {
-      const MotionVector v = scene.symbols().planes[0].vectors[block];
-      k.code_block(&scene.current().at(8 * column, 8 * row), g.width,
-                   &scene.reference().at(8 * column + v.x, 8 * row + v.y), g.width, *table, levels->data() + 64 * block);
-    });
-  }, Limit::float_operations, kTransformOperations);
+  const auto for_each_run = [&scene](auto&& visit) {
+    for (int row = 0; row < scene.geometry().mcu_rows(); ++row) {
+      cpu::for_each_run_of_mcu_row(scene.symbols(), 0, row, scene.reference_picture(), nullptr, visit);
+    }
+  };
+  add(
+      "code_blocks", "byte", static_cast<double>(g.samples()),
+      [&scene, &k, g, table, levels, for_each_run] {
+        for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
+          k.code_blocks(&scene.current().at(8 * column, 8 * row), g.width, predictions, *table,
+                        levels->data() + 64 * block);
+        });
+      },
+      Limit::float_operations, kTransformOperations);
   const auto out = std::make_shared<cpu::PaddedPicture>(scene.geometry());
-  add("restore_block", "byte", static_cast<double>(g.samples()), [&scene, &k, g, table, out] {
-    scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow&) {
-      const MotionVector v = scene.symbols().planes[0].vectors[block];
-      k.restore_block(scene.symbols().planes[0].block(block), *table,
-                      &scene.reference().at(8 * column + v.x, 8 * row + v.y), g.width,
-                      &out->plane(0).at(8 * column, 8 * row), g.width);
-    });
-  }, Limit::float_operations, kTransformOperations);
+  add(
+      "restore_blocks", "byte", static_cast<double>(g.samples()),
+      [&scene, &k, g, table, out, for_each_run] {
+        for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
+          k.restore_blocks(scene.symbols().planes[0].block(block), *table, predictions,
+                           &out->plane(0).at(8 * column, 8 * row), g.width);
+        });
+      },
+      Limit::float_operations, kTransformOperations);
   const auto ssim = std::make_shared<std::vector<cpu::SsimSums>>(static_cast<std::size_t>(g.width / 4));
   add("ssim_sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, ssim] {
     for (int y = 0; y + 4 <= g.height; y += 4) {

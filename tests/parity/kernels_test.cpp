@@ -154,32 +154,52 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
   }
 }
 
-/// Codes one block, with poison where the levels go and behind them.
+/// The most blocks side by side that are tested: two and a bit of what any kernel takes at a time.
+constexpr int kMostBlocks = 9;
+
+/// Predictions of `count` blocks, each from somewhere else in `plane`; every third is the row of zeros.
+std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned seed) {
+  static constexpr std::uint8_t kZeros[8] = {};
+  const PlaneView view = plane.view();
+  std::mt19937 random(seed);
+  std::vector<BlockPrediction> predictions;
+  for (int i = 0; i < count; ++i) {
+    const int x = static_cast<int>(random() % static_cast<unsigned>(view.width - 7));
+    const int y = static_cast<int>(random() % static_cast<unsigned>(view.height - 7));
+    const bool zero = (seed + static_cast<unsigned>(i)) % 3 == 0;
+    predictions.push_back(zero ? BlockPrediction{kZeros, 0} : BlockPrediction{&view.at(x, y), view.pitch});
+  }
+  return predictions;
+}
+
+/// Codes blocks, with poison before and behind where their levels go.
 std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
-                               const std::uint8_t* prediction, std::ptrdiff_t prediction_pitch,
-                               const TransformTable& table) {
-  std::vector<std::int16_t> levels(64 + 16, 0x5A5A);
-  kernels.code_block(current, current_pitch, prediction, prediction_pitch, table, levels.data() + 8);
+                               std::span<const BlockPrediction> predictions, const TransformTable& table) {
+  std::vector<std::int16_t> levels(64 * predictions.size() + 2 * 64, 0x5A5A);
+  kernels.code_blocks(current, current_pitch, predictions, table, levels.data() + 64 + 8);
   return levels;
 }
 
-TEST_P(KernelParity, CodeBlock) {
-  constexpr std::uint8_t kZeros[8] = {};
+TEST_P(KernelParity, CodeBlocks) {
+  constexpr int kWidth = 8 * kMostBlocks + 8;
   for (const int qp : {5, 10, 25, 26, 37, 50}) {
     const QuantizationTables tables = make_quantization_tables(qp);
     for (int plane = 0; plane < kPlanes; ++plane) {
       const TransformTable table(tables[plane], plane);
+      unsigned seed = 0;
       for (const Content a : kContents) {
         for (const Content b : kContents) {
-          for (unsigned seed = 0; seed < 4; ++seed) {
-            Plane current(a, 24, 24, 29, seed);
-            Plane prediction(b, 24, 24, 24, seed + 100);
-            const std::uint8_t* p = &current.view().at(static_cast<int>(seed) * 3, 5);
-            const std::uint8_t* q = &prediction.view().at(7, static_cast<int>(seed));
-            ASSERT_EQ(code(*kernels_, p, 29, q, 24, table), code(scalar_, p, 29, q, 24, table))
-                << name_of(a) << " " << name_of(b) << " qp " << qp << " plane " << plane;
-            ASSERT_EQ(code(*kernels_, p, 29, kZeros, 0, table), code(scalar_, p, 29, kZeros, 0, table))
-                << name_of(a) << " from nothing, qp " << qp << " plane " << plane;
+          ++seed;
+          const int count = 1 + static_cast<int>(seed) % kMostBlocks;
+          Plane current(a, kWidth, 16, kWidth + 5, seed);
+          Plane source(b, 24, 24, 24 + 3, seed + 100);
+          // At the end of the plane too, behind which is nothing but the guard.
+          for (const int end : {8 * count, 8 * count + 3, kWidth}) {
+            const std::uint8_t* p = &current.view().at(end - 8 * count, 8);
+            const auto predictions = predictions_in(source, count, seed);
+            ASSERT_EQ(code(*kernels_, p, kWidth + 5, predictions, table),
+                      code(scalar_, p, kWidth + 5, predictions, table))
+                << count << " of " << name_of(a) << " from " << name_of(b) << " qp " << qp << " plane " << plane;
           }
         }
       }
@@ -187,49 +207,125 @@ TEST_P(KernelParity, CodeBlock) {
   }
 }
 
-TEST_P(KernelParity, CodeBlockOnTies) {
-  // Flat residuals put the DC coefficient, and cosines the others, on and around the halves where rounding turns.
-  const TransformTable table(make_quantization_tables(25)[0], 0);
-  constexpr std::uint8_t kZeros[8] = {};
-  for (int value = 0; value < 256; ++value) {
-    for (int other = 0; other < 256; other += 3) {
-      std::uint8_t block[64];
-      for (int i = 0; i < 64; ++i) block[i] = static_cast<std::uint8_t>(i % 2 == 0 || i < value % 64 ? value : other);
-      ASSERT_EQ(code(*kernels_, block, 8, kZeros, 0, table), code(scalar_, block, 8, kZeros, 0, table));
-    }
+TEST_P(KernelParity, CodeBlocksInAnyNumber) {
+  const TransformTable table(make_quantization_tables(50)[0], 0);
+  Plane current(Content::random, 8 * 33, 8, 8 * 33 + 1, 1);
+  Plane source(Content::extremes, 40, 40, 41, 2);
+  for (int count = 0; count <= 33; ++count) {
+    const auto predictions = predictions_in(source, count, static_cast<unsigned>(count));
+    const std::uint8_t* p = &current.view().at(8 * (33 - count), 0);
+    ASSERT_EQ(code(*kernels_, p, 8 * 33 + 1, predictions, table), code(scalar_, p, 8 * 33 + 1, predictions, table))
+        << count;
   }
 }
 
-/// Restores one block into a poisoned plane.
-std::vector<std::uint8_t> restore(const Kernels& kernels, const std::int16_t* levels, const TransformTable& table,
-                                  const std::uint8_t* prediction, std::ptrdiff_t prediction_pitch) {
-  Plane out(24, 24, 27);
-  kernels.restore_block(levels, table, prediction, prediction_pitch, &out.view().at(5, 9), 27);
+TEST_P(KernelParity, CodeBlocksOnTies) {
+  // Flat residuals put the DC coefficient on and around the halves where rounding turns: every residual and every step.
+  Plane current(8 * 16, 8, 8 * 16);
+  Plane source(8 * 16, 8, 8 * 16);
+  std::vector<BlockPrediction> predictions;
+  for (int i = 0; i < 16; ++i) predictions.push_back({&source.view().at(8 * i, 0), 8 * 16});
+  for (int step = 1; step < 256; ++step) {
+    QuantizationTable steps;
+    steps.fill(static_cast<std::uint8_t>(step));
+    const TransformTable table(steps, step % kPlanes);
+    for (int residual = -256; residual < 256; residual += 16) {
+      for (int y = 0; y < 8; ++y) {
+        for (int x = 0; x < 8 * 16; ++x) {
+          const int value = std::clamp(residual + x / 8, -255, 255);
+          current.view().at(x, y) = static_cast<std::uint8_t>(std::max(value, 0));
+          source.view().at(x, y) = static_cast<std::uint8_t>(std::max(-value, 0));
+        }
+      }
+      const std::uint8_t* p = current.view().data;
+      ASSERT_EQ(code(*kernels_, p, 8 * 16, predictions, table), code(scalar_, p, 8 * 16, predictions, table))
+          << residual << " step " << step;
+    }
+  }
+  // Two values in a block bring the other coefficients there.
+  const TransformTable table(make_quantization_tables(25)[0], 0);
+  Plane pairs(8 * 86, 8, 8 * 86);
+  const std::vector<BlockPrediction> nothing = [] {
+    static constexpr std::uint8_t kZeros[8] = {};
+    return std::vector<BlockPrediction>(86, {kZeros, 0});
+  }();
+  for (int value = 0; value < 256; ++value) {
+    for (int y = 0; y < 8; ++y) {
+      for (int x = 0; x < 8 * 86; ++x) {
+        const int i = 8 * y + x % 8;
+        pairs.view().at(x, y) = static_cast<std::uint8_t>(i % 2 == 0 || i < value % 64 ? value : x / 8 * 3);
+      }
+    }
+    const std::uint8_t* p = pairs.view().data;
+    ASSERT_EQ(code(*kernels_, p, 8 * 86, nothing, table), code(scalar_, p, 8 * 86, nothing, table)) << value;
+  }
+}
+
+/// Restores blocks into a poisoned plane.
+std::vector<std::uint8_t> restore(const Kernels& kernels, const std::vector<std::int16_t>& levels,
+                                  const TransformTable& table, std::span<const BlockPrediction> predictions) {
+  const int width = 8 * static_cast<int>(predictions.size()) + 16;
+  Plane out(width, 24, width + 3);
+  kernels.restore_blocks(levels.data(), table, predictions, &out.view().at(5, 9), width + 3);
   return out.bytes();
 }
 
-TEST_P(KernelParity, RestoreBlockWithAnyLevelsAndSteps) {
+TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
   std::mt19937 random(7);
-  constexpr std::uint8_t kZeros[8] = {};
   for (int round = 0; round < 6000; ++round) {
     QuantizationTable steps;
     const bool hostile = round % 2 == 0;
     for (auto& step : steps) step = static_cast<std::uint8_t>(hostile ? random() % 256 : 1 + random() % 60);
     if (round % 16 == 0) steps.fill(255);
     const TransformTable table(steps, round % 3);
-    std::int16_t levels[64] = {};
-    const unsigned count = round % 5 == 0 ? 64 : random() % 12;
-    for (unsigned i = 0; i < count; ++i) {
-      const unsigned k = count == 64 ? i : (round % 7 == 0 ? 0 : random() % 64);
-      const int value = hostile ? static_cast<int>(random() % 65536) - 32768 : static_cast<int>(random() % 41) - 20;
-      levels[k] = static_cast<std::int16_t>(value);
-      if (round % 32 == 0) levels[k] = (random() & 1) != 0 ? INT16_MAX : INT16_MIN;
-      if (round % 64 == 0) levels[k] = INT16_MIN;
+    const int count = round % (kMostBlocks + 1);
+    std::vector<std::int16_t> levels(static_cast<std::size_t>(64 * count));
+    // Few and low ones in all blocks, or any in some.
+    const unsigned places = round % 3 == 0 ? 10 : round % 3 == 1 ? 25 : 64;
+    for (int block = 0; block < count; ++block) {
+      const unsigned nonzero = random() % 8 == 0 ? 64 : random() % 12;
+      for (unsigned i = 0; i < nonzero; ++i) {
+        const unsigned k = nonzero == 64 ? i : (round % 7 == 0 ? 0 : random() % places);
+        int value = hostile ? static_cast<int>(random() % 65536) - 32768 : static_cast<int>(random() % 41) - 20;
+        if (round % 32 == 0) value = (random() & 1) != 0 ? INT16_MAX : INT16_MIN;
+        if (round % 64 == 0) value = INT16_MIN;
+        levels[static_cast<std::size_t>(block) * 64 + k] = static_cast<std::int16_t>(value);
+      }
     }
-    Plane prediction(kContents[static_cast<std::size_t>(round) % kContents.size()], 24, 24, 25, 8);
-    const std::uint8_t* from = &prediction.view().at(round % 16, round % 11);
-    ASSERT_EQ(restore(*kernels_, levels, table, from, 25), restore(scalar_, levels, table, from, 25)) << round;
-    ASSERT_EQ(restore(*kernels_, levels, table, kZeros, 0), restore(scalar_, levels, table, kZeros, 0)) << round;
+    Plane source(kContents[static_cast<std::size_t>(round) % kContents.size()], 24, 24, 25, 8);
+    const auto predictions = predictions_in(source, count, static_cast<unsigned>(round));
+    ASSERT_EQ(restore(*kernels_, levels, table, predictions), restore(scalar_, levels, table, predictions)) << round;
+  }
+}
+
+TEST_P(KernelParity, RestoreBlocksWithOneLevel) {
+  // Whatever a kernel leaves out where levels are zero: each place of each of four neighbours by itself.
+  const TransformTable table(make_quantization_tables(10)[0], 0);
+  Plane source(Content::random, 24, 24, 25, 8);
+  const auto predictions = predictions_in(source, 5, 1);
+  for (std::size_t place = 0; place < 64 * 5; ++place) {
+    for (const int value : {-1, 1, 7, -90}) {
+      std::vector<std::int16_t> levels(64 * 5);
+      levels[place] = static_cast<std::int16_t>(value);
+      ASSERT_EQ(restore(*kernels_, levels, table, predictions), restore(scalar_, levels, table, predictions))
+          << place << " " << value;
+    }
+  }
+}
+
+TEST_P(KernelParity, RestoreBlocksDequantizesEveryProduct) {
+  // Every level with the largest steps: no product is missed, and those of -32768 and 32767 are the extremes.
+  Plane source(Content::noise_on_gray, 24, 24, 25, 8);
+  const auto predictions = predictions_in(source, 4, 1);
+  std::vector<std::int16_t> levels(64 * 4);
+  for (const int step : {1, 2, 3, 5, 254, 255}) {
+    QuantizationTable steps;
+    steps.fill(static_cast<std::uint8_t>(step));
+    const TransformTable table(steps, 0);
+    for (int level = -32768; level < 32768; level += 4) {
+      for (int i = 0; i < 4; ++i) levels[static_cast<std::size_t>(64 * i)] = static_cast<std::int16_t>(level + i);
+      ASSERT_EQ(restore(*kernels_, levels, table, predictions), restore(scalar_, levels, table, predictions)) << level;
+    }
   }
 }
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cpu/kernels.h"
+
+namespace c63::cpu {
+namespace {
+
+// The kernels for blocks side by side, made of one that codes or restores a single block.
+
+template <auto kCodeBlock>
+void code_each_block(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+                     std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
+  for (const BlockPrediction& prediction : predictions) {
+    kCodeBlock(current, current_pitch, prediction, table, levels);
+    current += kBlockSize;
+    levels += kBlockSamples;
+  }
+}
+
+template <auto kRestoreBlock>
+void restore_each_block(const std::int16_t* levels, const TransformTable& table,
+                        std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
+                        std::ptrdiff_t reconstruction_pitch) {
+  for (const BlockPrediction& prediction : predictions) {
+    kRestoreBlock(levels, table, prediction, reconstruction, reconstruction_pitch);
+    levels += kBlockSamples;
+    reconstruction += kBlockSize;
+  }
+}
+
+}  // namespace
+}  // namespace c63::cpu
