@@ -10,7 +10,7 @@
 #include <array>
 #include <cstring>
 
-#include "codec/dct.h"
+#include "cpu/dct_columns.h"
 #include "cpu/each_block.h"
 #include "cpu/unroll.h"
 
@@ -38,29 +38,6 @@ struct Block {
   unroll<4>([&](auto k) __attribute__((always_inline)) {
     out.rows[k] = _mm256_permute2f128_ps(quads[k], quads[k + 4], 0x20);
     out.rows[k + 4] = _mm256_permute2f128_ps(quads[k], quads[k + 4], 0x31);
-  });
-  return out;
-}
-
-/// One pass over all columns: output i is Σ_j input j times the weight of j in i. The weights of input 0 (inverse) and
-/// of output 0 (forward) are one, and those of two outputs often differ in sign only, so a product serves both: to
-/// subtract it is to add the product with the negative weight.
-template <bool kForward>
-[[gnu::always_inline]] inline Block transform_columns(const Block& in) {
-  Block out;
-  unroll<8>([&](auto j) __attribute__((always_inline)) {
-    unroll<8>([&](auto i) __attribute__((always_inline)) {
-      constexpr float weight = kForward ? kDctCosines[j][i] : kDctCosines[i][j];
-      constexpr float magnitude = weight < 0 ? -weight : weight;
-      __m256 product = in.rows[j];
-      if constexpr (magnitude != 1) product = _mm256_mul_ps(product, _mm256_set1_ps(magnitude));
-      if constexpr (j == 0) {
-        static_assert(weight > 0);
-        out.rows[i] = product;
-      } else {
-        out.rows[i] = weight < 0 ? _mm256_sub_ps(out.rows[i], product) : _mm256_add_ps(out.rows[i], product);
-      }
-    });
   });
   return out;
 }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "codec/dct.h"
+#include "cpu/unroll.h"
+
+namespace c63::cpu {
+namespace {
+
+/// One pass over all columns of `Block`, whose `rows` are eight registers of binary32, with GCC's vector operators:
+/// output i is Σ_j input j times the weight of j in i, products in ascending order, each product and each sum rounded.
+/// The weights of input 0 (inverse) and of output 0 (forward) are one, and those of two outputs often differ in sign
+/// only, so a product serves both: to subtract it is to add the product with the negative weight.
+///
+/// Inputs from kInputs on are taken for zero: they would add zeros to every sum, whose sign is all that it could
+/// change.
+template <bool kForward, int kInputs = 8, typename Block>
+[[gnu::always_inline]] inline Block transform_columns(const Block& in) {
+  Block out;
+  unroll<kInputs>([&](auto j) __attribute__((always_inline)) {
+    unroll<8>([&](auto i) __attribute__((always_inline)) {
+      constexpr float weight = kForward ? kDctCosines[j][i] : kDctCosines[i][j];
+      constexpr float magnitude = weight < 0 ? -weight : weight;
+      auto product = in.rows[j];
+      if constexpr (magnitude != 1) product = product * magnitude;
+      if constexpr (j == 0) {
+        static_assert(weight > 0);
+        out.rows[i] = product;
+      } else {
+        out.rows[i] = weight < 0 ? out.rows[i] - product : out.rows[i] + product;
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace
+}  // namespace c63::cpu
