@@ -58,8 +58,11 @@ TransformTable::TransformTable(const QuantizationTable& quantization, int plane_
   for (std::size_t k = 0; k < 64; ++k) {
     const std::size_t position = kZigZag[k];
     divisors[position] = static_cast<float>(4 * steps[k]);
-    raster_steps[position] = steps[k];
-    column_steps[position % 8 * 8 + position / 8] = steps[k];
+    reciprocals[position] = 1.0F / divisors[position];
+    reciprocal_errors[position] = static_cast<float>(1.0 / divisors[position] - reciprocals[position]);
+    const std::size_t transposed = position % 8 * 8 + position / 8;
+    column_steps[transposed] = steps[k];
+    column_pair_steps[transposed] = position % 2 == 0 ? steps[k] : steps[k] << 16;
     limits[k] = static_cast<std::int16_t>(k == 0 ? kMaxDcMagnitude : max_ac_magnitude(plane_index));
   }
 }

@@ -49,8 +49,12 @@ struct TransformTable {
   TransformTable(const QuantizationTable& quantization, int plane);
 
   alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, raster order
-  alignas(64) std::array<std::int32_t, 64> raster_steps{};
+  /// The reciprocals of the divisors, and what they lack: the sum of both is off by less than 2^-47 of itself.
+  alignas(64) std::array<float, 64> reciprocals{};
+  alignas(64) std::array<float, 64> reciprocal_errors{};
   alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< raster order with rows and columns exchanged
+  /// The same, those of odd columns in the upper 16 bits.
+  alignas(64) std::array<std::int32_t, 64> column_pair_steps{};
   alignas(64) std::array<std::int16_t, 64> limits{};  ///< largest magnitude that can be coded, zig-zag order
   QuantizationTable steps{};                          ///< zig-zag order
   int plane = 0;

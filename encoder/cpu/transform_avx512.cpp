@@ -1,7 +1,9 @@
 #if defined(C63_SIMD_X86)
 
-// Transform, quantization and reconstruction with AVX-512. A block of 64 binary32 values is four registers of two rows
-// each. Every output is the sum of the format: products in ascending order, each product and each sum rounded.
+// Transform, quantization and reconstruction with AVX-512, four blocks at a time. Called A, B, C and D, they lie side
+// by side in rows of samples; A and C, and B and D, are transformed together, a line of both in one register. A lane is
+// 128 bits: four binary32 values, half a line, "low" or "high". Every output is the sum of the format: products in
+// ascending order, each product and each sum rounded.
 
 #include <immintrin.h>
 
@@ -10,201 +12,320 @@
 #include <cstring>
 
 #include "codec/dct.h"
-#include "cpu/each_block.h"
+#include "cpu/dct_columns.h"
 #include "cpu/kernels_avx512.h"
+#include "cpu/unroll.h"
 
 namespace c63::cpu::avx512 {
 namespace {
 
-/// Position k of the zig-zag order in raster order, and the other way round.
-constexpr auto kToZigZag = [] {
-  std::array<std::uint16_t, 64> positions{};
-  for (std::size_t k = 0; k < 64; ++k) positions[k] = kZigZag[k];
-  return positions;
-}();
-constexpr auto kToRaster = [] {
-  std::array<std::uint16_t, 64> positions{};
-  for (std::size_t k = 0; k < 64; ++k) positions[kZigZag[k]] = static_cast<std::uint16_t>(k);
-  return positions;
-}();
+constexpr int kBlocks = 4;
 
-/// The weights of one direction: `weights[j][i]` is how much input j counts in output i.
-struct Weights {
-  alignas(64) float rows[8][16];        ///< input j in all eight outputs, twice
-  alignas(64) float columns[8][4][16];  ///< input j in output 2k, eight times, and in output 2k+1, eight times
-
-  constexpr explicit Weights(bool forward) : rows(), columns() {
-    for (std::size_t j = 0; j < 8; ++j) {
-      for (std::size_t i = 0; i < 8; ++i) {
-        const float weight = forward ? kDctCosines[j][i] : kDctCosines[i][j];
-        rows[j][i] = rows[j][i + 8] = weight;
-        for (std::size_t lane = 0; lane < 8; ++lane) columns[j][i / 2][(i & 1) * 8 + lane] = weight;
-      }
-    }
-  }
-};
-constexpr Weights kForward(true);
-constexpr Weights kInverse(false);
-
-struct Block {
-  __m512 rows[4];
+/// Two blocks of binary32 values, eight lines of each.
+struct BlockPair {
+  __m512 rows[8];
 };
 
-/// Both passes of a transform: rows, then columns.
-template <const Weights& kWeights>
-[[gnu::always_inline]] inline Block transform(const Block& in) {
-  Block middle;
-#pragma GCC unroll 4
-  for (int k = 0; k < 4; ++k) {
-    __m512 sum = _mm512_setzero_ps();
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) {
-      const __m512i lanes = _mm512_inserti64x4(_mm512_set1_epi32(j), _mm256_set1_epi32(j + 8), 1);
-      const __m512 product = _mm512_mul_ps(_mm512_permutexvar_ps(lanes, in.rows[k]), _mm512_load_ps(kWeights.rows[j]));
-      sum = j == 0 ? product : _mm512_add_ps(sum, product);
+/// Exchanges rows and columns. Lanes come in as low halves of both blocks, then high halves (forward), or as low and
+/// high half of the first block, then of the second (inverse); they leave in the latter order.
+template <bool kForward, int kInputs = 8>
+[[gnu::always_inline]] inline BlockPair transposed(const BlockPair& in) {
+  __m512d quads[8];  // lines 0..3 of the result, each from rows 0..3 and from rows 4..7, and with them lines 4..7
+  unroll<2>([&](auto h) __attribute__((always_inline)) {
+    const __m512* const rows = in.rows + 4 * h;
+    const __m512d low01 = _mm512_castps_pd(_mm512_unpacklo_ps(rows[0], rows[1]));
+    const __m512d low23 = _mm512_castps_pd(_mm512_unpacklo_ps(rows[2], rows[3]));
+    const __m512d high01 = _mm512_castps_pd(_mm512_unpackhi_ps(rows[0], rows[1]));
+    const __m512d high23 = _mm512_castps_pd(_mm512_unpackhi_ps(rows[2], rows[3]));
+    quads[4 * h] = _mm512_unpacklo_pd(low01, low23);
+    quads[4 * h + 1] = _mm512_unpackhi_pd(low01, low23);
+    quads[4 * h + 2] = _mm512_unpacklo_pd(high01, high23);
+    quads[4 * h + 3] = _mm512_unpackhi_pd(high01, high23);
+  });
+  const __m512i first =
+      kForward ? _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11) : _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+  const __m512i second =
+      kForward ? _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15) : _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  BlockPair out;
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    out.rows[k] = _mm512_castpd_ps(_mm512_permutex2var_pd(quads[k], first, quads[k + 4]));
+    if constexpr (kInputs > 4) {
+      out.rows[k + 4] = _mm512_castpd_ps(_mm512_permutex2var_pd(quads[k], second, quads[k + 4]));
     }
-    middle.rows[k] = sum;
-  }
-  Block out;
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) {
-    const __m512 pair = middle.rows[j / 2];
-    const __m512 row = (j & 1) == 0 ? _mm512_shuffle_f32x4(pair, pair, 0x44) : _mm512_shuffle_f32x4(pair, pair, 0xEE);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) {
-      const __m512 product = _mm512_mul_ps(row, _mm512_load_ps(kWeights.columns[j][k]));
-      out.rows[k] = j == 0 ? product : _mm512_add_ps(out.rows[k], product);
-    }
-  }
+  });
   return out;
 }
 
-/// Scales the first row and the first column of coefficients.
-[[gnu::always_inline]] inline void scale(Block& block) {
-  constexpr __mmask16 kFirstColumn = 0x0101;
-  constexpr __mmask16 kFirstRow = 0x00FF;
+/// Scales the first coefficient of every row, and all of the first row: `block` has rows of coefficients in registers,
+/// or columns, which is the same.
+template <int kLines = 8>
+[[gnu::always_inline]] inline void scale(BlockPair& block) {
+  constexpr __mmask16 kFirst = 0x0101;
   const __m512 factor = _mm512_set1_ps(kDctScale);
-  for (__m512& rows : block.rows) rows = _mm512_mask_mul_ps(rows, kFirstColumn, rows, factor);
-  block.rows[0] = _mm512_mask_mul_ps(block.rows[0], kFirstRow, block.rows[0], factor);
+  for (int k = 0; k < kLines; ++k) block.rows[k] = _mm512_mask_mul_ps(block.rows[k], kFirst, block.rows[k], factor);
+  block.rows[0] = _mm512_mul_ps(block.rows[0], factor);
 }
 
-/// Four rows of eight samples each.
-[[gnu::always_inline]] inline __m256i load_four_rows(const std::uint8_t* p, std::ptrdiff_t pitch) {
-  const auto two_rows = [pitch](const std::uint8_t* q) {
-    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(q));
-    return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), reinterpret_cast<const double*>(q + pitch)));
-  };
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(two_rows(p)), two_rows(p + 2 * pitch), 1);
+/// Where the predictions of four blocks lie; of fewer, the last one again.
+struct FourPredictions {
+  BlockPrediction blocks[kBlocks];
+
+  FourPredictions(const BlockPrediction* predictions, int count) {
+    for (int i = 0; i < kBlocks; ++i) blocks[i] = predictions[std::min(i, count - 1)];
+  }
+
+  /// Row y of all four.
+  [[nodiscard, gnu::always_inline]] __m256i row(int y) const {
+    const auto eight = [&](int i) {
+      std::int64_t samples;
+      std::memcpy(&samples, blocks[i].samples + y * blocks[i].pitch, sizeof samples);
+      return samples;
+    };
+    __m256i row = _mm256_castsi128_si256(_mm_cvtsi64_si128(eight(0)));
+    row = _mm256_mask_set1_epi64(row, 2, eight(1));
+    row = _mm256_mask_set1_epi64(row, 4, eight(2));
+    return _mm256_mask_set1_epi64(row, 8, eight(3));
+  }
+};
+
+/// One row of four blocks, then another.
+[[gnu::always_inline]] inline __m512i two_rows(__m256i first, __m256i second) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
 }
 
-[[gnu::always_inline]] inline void store_four_rows(__m256i samples, std::uint8_t* p, std::ptrdiff_t pitch) {
-  const auto two_rows = [pitch](__m128i rows, std::uint8_t* q) {
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(q), rows);
-    const long long upper = _mm_extract_epi64(rows, 1);
-    std::memcpy(q + pitch, &upper, sizeof upper);
-  };
-  two_rows(_mm256_castsi256_si128(samples), p);
-  two_rows(_mm256_extracti128_si256(samples, 1), p + 2 * pitch);
+[[gnu::always_inline]] inline __m256i load_row(const std::uint8_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 
-/// Four rows of 16-bit values as two registers of binary32.
-[[gnu::always_inline]] inline void to_float(__m512i words, __m512& first, __m512& second) {
-  first = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm512_castsi512_si256(words)));
-  second = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(words, 1)));
+/// The residual of two blocks as columns of binary32 values: low halves of both, then high halves. Register y of `rows`
+/// holds the residual of row y of both blocks, then that of row y + 4, in 16 bits.
+[[gnu::always_inline]] inline BlockPair to_columns(const __m512i (&rows)[4]) {
+  const __m512i low01 = _mm512_unpacklo_epi32(rows[0], rows[1]);
+  const __m512i low23 = _mm512_unpacklo_epi32(rows[2], rows[3]);
+  const __m512i high01 = _mm512_unpackhi_epi32(rows[0], rows[1]);
+  const __m512i high23 = _mm512_unpackhi_epi32(rows[2], rows[3]);
+  const __m512i pairs[4] = {_mm512_unpacklo_epi64(low01, low23), _mm512_unpackhi_epi64(low01, low23),
+                            _mm512_unpacklo_epi64(high01, high23), _mm512_unpackhi_epi64(high01, high23)};
+  BlockPair columns;
+  unroll<4>([&](auto k) __attribute__((always_inline)) {  // a column in the lower, and the next in the upper 16 bits
+    columns.rows[2 * k] = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs[k], _mm512_set1_epi32(1)));
+    columns.rows[2 * k + 1] = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs[k], _mm512_set1_epi32(1 << 16)));
+  });
+  return columns;
 }
 
-/// Two registers of 32-bit values as one of their low 16 bits.
-[[gnu::always_inline]] inline __m512i low_words(__m512i first, __m512i second) {
-  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(first)), _mm512_cvtepi32_epi16(second), 1);
-}
-
-/// Quantizes two rows: round(F / 4q), half away from zero. The largest number below one half is added, not one half:
-/// then no number just below a tie is carried over it, and ties still are.
-[[gnu::always_inline]] inline __m512i quantize_rows(__m512 coefficients, const float* divisors) {
-  const __m512 quotient = _mm512_div_ps(coefficients, _mm512_load_ps(divisors));
-  const __m512i sign = _mm512_and_si512(_mm512_castps_si512(quotient), _mm512_set1_epi32(INT32_MIN));
-  const __m512 below_half = _mm512_castsi512_ps(_mm512_or_si512(sign, _mm512_set1_epi32(0x3EFFFFFF)));
+/// Quantizes row v of two blocks: round(F / 4q), half away from zero. The reciprocal of 4q in two parts gives a
+/// quotient that is off by less than 2^-46 of itself before it is rounded, which is as good as a division: a tie is
+/// exact again, and from every other F, which is at least one ulp off the tie, the quotient is rounded to its side of
+/// it. Then the largest number below one half is added, not one half: so no number just below a tie is carried over it,
+/// and ties still are.
+[[gnu::always_inline]] inline __m512i quantized(__m512 row, const TransformTable& table, int v) {
+  const __m512 high = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocals.data() + 8 * v));
+  const __m512 low = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocal_errors.data() + 8 * v));
+  const __m512 quotient = _mm512_fmadd_ps(row, high, _mm512_mul_ps(row, low));
+  constexpr int kSignOfFirstOrThird = 0xEA;  // first & second | third
+  const __m512 below_half = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
+      _mm512_castps_si512(row), _mm512_set1_epi32(INT32_MIN), _mm512_set1_epi32(0x3EFFFFFF), kSignOfFirstOrThird));
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// Restores two rows of coefficients: round(level·q / 4), half away from zero.
-[[gnu::always_inline]] inline __m512 dequantize_rows(__m512i levels, const std::int32_t* steps) {
-  // The steps have nothing in their upper halves, so the sum of two 16-bit products is the one product that is wanted.
-  const __m512i product = _mm512_madd_epi16(levels, _mm512_load_si512(steps));
-  const __m512i magnitude = _mm512_srli_epi32(_mm512_add_epi32(_mm512_abs_epi32(product), _mm512_set1_epi32(2)), 2);
-  const __m512i value =
-      _mm512_mask_sub_epi32(magnitude, _mm512_movepi32_mask(product), _mm512_setzero_si512(), magnitude);
-  return _mm512_cvtepi32_ps(value);
-}
+/// The place in zig-zag order of each coefficient in raster order.
+constexpr auto kPlaceInZigZag = [] {
+  std::array<std::size_t, 64> places{};
+  for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = k;
+  return places;
+}();
 
-/// Adds the residual, cut to 16 bits, to four rows of the prediction.
-[[gnu::always_inline]] inline __m256i reconstruct_rows(__m512 first, __m512 second, __m256i prediction) {
-  const __m512i residual = low_words(_mm512_cvttps_epi32(first), _mm512_cvttps_epi32(second));
-  const __m512i sum = _mm512_add_epi16(residual, _mm512_cvtepu8_epi16(prediction));
-  return _mm512_cvtusepi16_epi8(_mm512_max_epi16(sum, _mm512_setzero_si512()));
-}
-
-void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const BlockPrediction& prediction,
-                const TransformTable& table, std::int16_t levels[64]) {
-  Block block;
-  for (int half = 0; half < 2; ++half) {
-    const __m512i residual = _mm512_sub_epi16(
-        _mm512_cvtepu8_epi16(load_four_rows(current + 4 * half * current_pitch, current_pitch)),
-        _mm512_cvtepu8_epi16(load_four_rows(prediction.samples + 4 * half * prediction.pitch, prediction.pitch)));
-    to_float(residual, block.rows[2 * half], block.rows[2 * half + 1]);
+/// Where position k of the zig-zag order is in rows of levels that were packed by pairs.
+constexpr auto kToZigZag = [] {
+  std::array<std::uint16_t, 64> order{};
+  for (std::size_t k = 0; k < 64; ++k) {
+    const std::size_t v = kZigZag[k] / 8U;
+    const std::size_t u = kZigZag[k] % 8U;
+    order[k] = static_cast<std::uint16_t>(16 * (v / 2) + 8 * (u / 4) + 4 * (v % 2) + u % 4);
   }
-  block = transform<kForward>(block);
-  scale(block);
-  const float* divisors = table.divisors.data();
-  const __m512i low = low_words(quantize_rows(block.rows[0], divisors), quantize_rows(block.rows[1], divisors + 16));
-  const __m512i high =
-      low_words(quantize_rows(block.rows[2], divisors + 32), quantize_rows(block.rows[3], divisors + 48));
-  for (int half = 0; half < 2; ++half) {
-    const __m512i zig_zag = _mm512_permutex2var_epi16(low, _mm512_loadu_si512(kToZigZag.data() + 32 * half), high);
+  return order;
+}();
+
+/// Where the levels of columns in pairs, u in the lower and u + 1 in the upper 16 bits, are in zig-zag order.
+constexpr auto kToColumnPairs = [] {
+  std::array<std::uint16_t, 64> order{};
+  for (std::size_t u = 0; u < 8; ++u) {
+    for (std::size_t v = 0; v < 8; ++v) {
+      order[16 * (u / 2) + 2 * v + u % 2] = static_cast<std::uint16_t>(kPlaceInZigZag[8 * v + u]);
+    }
+  }
+  return order;
+}();
+
+/// Stores 64 levels given as pairs of rows, in zig-zag order and within what can be coded.
+[[gnu::always_inline]] inline void store_levels(__m512i rows0123, __m512i rows4567, const TransformTable& table,
+                                                std::int16_t* levels) {
+  unroll<2>([&](auto half) __attribute__((always_inline)) {
+    const __m512i zig_zag =
+        _mm512_permutex2var_epi16(rows0123, _mm512_loadu_si512(kToZigZag.data() + 32 * half), rows4567);
     const __m512i limit = _mm512_load_si512(table.limits.data() + 32 * half);
     const __m512i kept =
         _mm512_max_epi16(_mm512_min_epi16(zig_zag, limit), _mm512_sub_epi16(_mm512_setzero_si512(), limit));
     _mm512_storeu_si512(levels + 32 * half, kept);
+  });
+}
+
+/// Transforms and quantizes two blocks, of which the second may not be wanted.
+[[gnu::always_inline]] inline void code_pair(const __m512i (&residual)[4], const TransformTable& table,
+                                             std::int16_t* first, std::int16_t* second) {
+  BlockPair block = transform_columns<true>(to_columns(residual));
+  block = transform_columns<true>(transposed<true>(block));
+  scale(block);
+  __m512i rows[4];
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    rows[k] = _mm512_packs_epi32(quantized(block.rows[2 * k], table, 2 * k),
+                                 quantized(block.rows[2 * k + 1], table, 2 * k + 1));
+  });
+  store_levels(_mm512_shuffle_i64x2(rows[0], rows[1], 0x44), _mm512_shuffle_i64x2(rows[2], rows[3], 0x44), table,
+               first);
+  if (second == nullptr) return;
+  store_levels(_mm512_shuffle_i64x2(rows[0], rows[1], 0xEE), _mm512_shuffle_i64x2(rows[2], rows[3], 0xEE), table,
+               second);
+}
+
+/// Codes `count` blocks. The samples of four are read nevertheless: kPlaneGuard allows it.
+void code_four(const std::uint8_t* current, std::ptrdiff_t current_pitch, const FourPredictions& predictions, int count,
+               const TransformTable& table, std::int16_t* levels) {
+  __m512i a_and_c[4];
+  __m512i b_and_d[4];
+  unroll<4>([&](auto y) __attribute__((always_inline)) {
+    const __m512i samples =
+        two_rows(load_row(current + y * current_pitch), load_row(current + (y + 4) * current_pitch));
+    const __m512i predicted = two_rows(predictions.row(y), predictions.row(y + 4));
+    const __m512i difference = _mm512_set1_epi16(static_cast<short>(0xFF01));  // the one byte, less the other
+    a_and_c[y] = _mm512_maddubs_epi16(_mm512_unpacklo_epi8(samples, predicted), difference);
+    b_and_d[y] = _mm512_maddubs_epi16(_mm512_unpackhi_epi8(samples, predicted), difference);
+  });
+  code_pair(a_and_c, table, levels, count > 2 ? levels + 2 * kBlockSamples : nullptr);
+  if (count > 1) {
+    code_pair(b_and_d, table, levels + kBlockSamples, count > 3 ? levels + 3 * kBlockSamples : nullptr);
   }
 }
 
-void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
-                   std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
-  const __m512i first = _mm512_loadu_si512(levels);
-  const __m512i second = _mm512_loadu_si512(levels + 32);
-  const __m256i top = load_four_rows(prediction.samples, prediction.pitch);
-  const __m256i bottom = load_four_rows(prediction.samples + 4 * prediction.pitch, prediction.pitch);
-  const __m512i any = _mm512_or_si512(first, second);
-  if (_mm512_test_epi32_mask(any, any) == 0) {
-    store_four_rows(top, reconstruction, reconstruction_pitch);
-    store_four_rows(bottom, reconstruction + 4 * reconstruction_pitch, reconstruction_pitch);
-    return;
+/// The levels of one block.
+struct Levels {
+  __m512i first;
+  __m512i second;
+
+  explicit Levels(const std::int16_t* levels)
+      : first(_mm512_loadu_si512(levels)), second(_mm512_loadu_si512(levels + 32)) {}
+
+  /// Pairs of columns: 0 and 1 in the lower half, 2 and 3 in the upper; or, of half 1, 4 and 5, and 6 and 7.
+  [[nodiscard, gnu::always_inline]] __m512i column_pairs(int half) const {
+    return _mm512_permutex2var_epi16(first, _mm512_loadu_si512(kToColumnPairs.data() + 32 * half), second);
   }
-  Block block;
-  for (int half = 0; half < 2; ++half) {
-    const __m512i raster = _mm512_permutex2var_epi16(first, _mm512_loadu_si512(kToRaster.data() + 32 * half), second);
-    const std::int32_t* steps = table.raster_steps.data() + 32 * half;
-    block.rows[2 * half] = dequantize_rows(_mm512_cvtepi16_epi32(_mm512_castsi512_si256(raster)), steps);
-    block.rows[2 * half + 1] = dequantize_rows(_mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(raster, 1)), steps + 16);
-  }
-  scale(block);
-  block = transform<kInverse>(block);
-  store_four_rows(reconstruct_rows(block.rows[0], block.rows[1], top), reconstruction, reconstruction_pitch);
-  store_four_rows(reconstruct_rows(block.rows[2], block.rows[3], bottom), reconstruction + 4 * reconstruction_pitch,
-                  reconstruction_pitch);
+};
+
+/// Restores a column of coefficients: round(level·q / 4), half away from zero. `levels` has those of two columns, the
+/// steps of the other are zero, so the sum of two products is the one that is wanted. It is less than 2^23, so binary32
+/// holds it; and as a fraction of four, it is moved by less than a quarter when it is multiplied by the next number
+/// above 1/4, which turns ties away from zero and moves nothing else. The last bit of a number from 2^23 on is worth
+/// one.
+[[gnu::always_inline]] inline __m512 dequantized(__m512i levels, const std::int32_t* steps) {
+  const __m512i both = _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
+  const __m512 product = _mm512_cvtepi32_ps(_mm512_madd_epi16(levels, both));
+  const __m512 integers = _mm512_set1_ps(0x1.8p23F);
+  return _mm512_sub_ps(_mm512_fmadd_ps(product, _mm512_set1_ps(0x1.000002p-2F), integers), integers);
 }
+
+/// The residual of two blocks as rows of 32-bit integers: low and high half of the first, then of the second. Only the
+/// first kLines rows and columns of coefficients are not zero.
+template <int kLines>
+[[gnu::always_inline]] inline void residual_of_pair(const Levels& first, const Levels& second,
+                                                    const TransformTable& table, __m512i (&residual)[8]) {
+  BlockPair block;
+  unroll<kLines / 4>([&](auto half) __attribute__((always_inline)) {
+    const __m512i a = first.column_pairs(half);
+    const __m512i b = second.column_pairs(half);
+    const __m512i pairs[2] = {_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE)};
+    unroll<4>([&](auto u) __attribute__((always_inline)) {
+      block.rows[4 * half + u] = dequantized(pairs[u / 2], table.column_pair_steps.data() + 8 * (4 * half + u));
+    });
+  });
+  scale<kLines>(block);
+  block = transform_columns<false, kLines>(block);
+  block = transform_columns<false, kLines>(transposed<false, kLines>(block));
+  unroll<8>([&](auto y) __attribute__((always_inline)) { residual[y] = _mm512_cvttps_epi32(block.rows[y]); });
+}
+
+/// Restores four blocks; stores what `mask` has bits for.
+template <int kLines>
+void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, const FourPredictions& predictions,
+                  __mmask8 mask, std::uint8_t* reconstruction, std::ptrdiff_t pitch) {
+  __m512i a_and_c[8];
+  __m512i b_and_d[8];
+  residual_of_pair<kLines>(levels[0], levels[2], table, a_and_c);
+  residual_of_pair<kLines>(levels[1], levels[3], table, b_and_d);
+  // Lanes of halves of rows: A and B low, A and B high, C and D low, C and D high; and where they are in whole rows.
+  const __m512i to_halves = _mm512_setr_epi32(0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15);
+  const __m512i to_rows = _mm512_setr_epi32(0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15);
+  const __m512i zero = _mm512_setzero_si512();
+  unroll<4>([&](auto k) __attribute__((always_inline)) {
+    // Cut to 16 bits, not saturated: that is what the format does with hostile input.
+    const auto cut = [](__m512i row) { return _mm512_and_si512(row, _mm512_set1_epi32(0xFFFF)); };
+    const __m512i predicted =
+        _mm512_permutexvar_epi32(to_halves, two_rows(predictions.row(2 * k), predictions.row(2 * k + 1)));
+    const __m512i first = _mm512_add_epi16(_mm512_packus_epi32(cut(a_and_c[2 * k]), cut(b_and_d[2 * k])),
+                                           _mm512_unpacklo_epi8(predicted, zero));
+    const __m512i second = _mm512_add_epi16(_mm512_packus_epi32(cut(a_and_c[2 * k + 1]), cut(b_and_d[2 * k + 1])),
+                                            _mm512_unpackhi_epi8(predicted, zero));
+    const __m512i samples = _mm512_permutexvar_epi32(to_rows, _mm512_packus_epi16(first, second));
+    std::uint8_t* const to = reconstruction + 2 * k * pitch;
+    _mm256_mask_storeu_epi64(to, mask, _mm512_castsi512_si256(samples));
+    _mm256_mask_storeu_epi64(to + pitch, mask, _mm512_extracti64x4_epi64(samples, 1));
+  });
+}
+
+/// A bit for each place in zig-zag order outside the first four rows and columns.
+constexpr std::uint64_t kOutsideQuadrant = [] {
+  std::uint64_t mask = 0;
+  for (std::size_t k = 0; k < 64; ++k) mask |= std::uint64_t{kZigZag[k] / 8 >= 4 || kZigZag[k] % 8 >= 4} << k;
+  return mask;
+}();
 
 }  // namespace
 
 void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                  std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
-  code_each_block<code_block>(current, current_pitch, predictions, table, levels);
+  const int count = static_cast<int>(predictions.size());
+  for (int i = 0; i < count; i += kBlocks) {
+    const int blocks = std::min(count - i, kBlocks);
+    code_four(current + kBlockSize * i, current_pitch, {predictions.data() + i, blocks}, blocks, table,
+              levels + kBlockSamples * i);
+  }
 }
 
 void restore_blocks(const std::int16_t* levels, const TransformTable& table,
                     std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                     std::ptrdiff_t reconstruction_pitch) {
-  restore_each_block<restore_block>(levels, table, predictions, reconstruction, reconstruction_pitch);
+  const int count = static_cast<int>(predictions.size());
+  for (int i = 0; i < count; i += kBlocks) {
+    const int blocks = std::min(count - i, kBlocks);
+    const FourPredictions from(predictions.data() + i, blocks);
+    const auto of_block = [&](int b) { return Levels(levels + kBlockSamples * (i + std::min(b, blocks - 1))); };
+    const Levels four[kBlocks] = {of_block(0), of_block(1), of_block(2), of_block(3)};
+    const __m512i first =
+        _mm512_or_si512(_mm512_or_si512(four[0].first, four[1].first), _mm512_or_si512(four[2].first, four[3].first));
+    const __m512i second = _mm512_or_si512(_mm512_or_si512(four[0].second, four[1].second),
+                                           _mm512_or_si512(four[2].second, four[3].second));
+    const std::uint64_t nonzero =
+        _mm512_test_epi16_mask(first, first) | static_cast<std::uint64_t>(_mm512_test_epi16_mask(second, second)) << 32;
+    const auto mask = static_cast<__mmask8>((1U << blocks) - 1U);
+    std::uint8_t* const to = reconstruction + kBlockSize * i;
+    if (nonzero == 0) {
+      for (int y = 0; y < kBlockSize; ++y) _mm256_mask_storeu_epi64(to + y * reconstruction_pitch, mask, from.row(y));
+    } else if ((nonzero & kOutsideQuadrant) == 0) {
+      restore_four<4>(four, table, from, mask, to, reconstruction_pitch);
+    } else {
+      restore_four<8>(four, table, from, mask, to, reconstruction_pitch);
+    }
+  }
 }
 
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,
