@@ -49,7 +49,10 @@ struct TransformTable {
   TransformTable(const QuantizationTable& quantization, int plane);
 
   alignas(64) std::array<float, 64> divisors{};      ///< 4·step of each coefficient, raster order
-  /// The reciprocals of the divisors, and what they lack: the sum of both is off by less than 2^-47 of itself.
+  /// The reciprocals of the divisors, and what they lack: the sum of both is off by less than 2^-47 of itself. So the
+  /// quotient fma(F, reciprocal, F·error) is off by less than 2^-46 before it is rounded, and as good as one of a
+  /// division: a tie n + 1/2 is exact again, and every other F is at least one ulp off the tie, which is more than
+  /// enough for the quotient to be rounded to its side of it.
   alignas(64) std::array<float, 64> reciprocals{};
   alignas(64) std::array<float, 64> reciprocal_errors{};
   alignas(64) std::array<std::int32_t, 64> column_steps{};  ///< raster order with rows and columns exchanged

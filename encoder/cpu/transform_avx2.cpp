@@ -99,11 +99,14 @@ template <const Reordering& kOrder>
   return _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
 }
 
-/// round(F / 4q), half away from zero. The largest number below one half is added, not one half: then no number just
-/// below a tie is carried over it, and ties still are.
-[[gnu::always_inline]] inline __m256i quantized(__m256 coefficients, const float* divisors) {
-  const __m256 quotient = _mm256_div_ps(coefficients, _mm256_load_ps(divisors));
-  const __m256 sign = _mm256_and_ps(quotient, _mm256_set1_ps(-0.0F));
+/// Row v of levels: round(F / 4q), half away from zero. TransformTable says why the quotient is as good as one of a
+/// division. The largest number below one half is added, not one half: then no number just below a tie is carried over
+/// it, and ties still are.
+[[gnu::always_inline]] inline __m256i quantized(__m256 row, const TransformTable& table, int v) {
+  const __m256 high = _mm256_load_ps(table.reciprocals.data() + 8 * v);
+  const __m256 low = _mm256_load_ps(table.reciprocal_errors.data() + 8 * v);
+  const __m256 quotient = _mm256_fmadd_ps(row, high, _mm256_mul_ps(row, low));
+  const __m256 sign = _mm256_and_ps(row, _mm256_set1_ps(-0.0F));
   return _mm256_cvttps_epi32(_mm256_add_ps(quotient, _mm256_or_ps(sign, _mm256_set1_ps(0x1.fffffep-2F))));
 }
 
@@ -131,8 +134,8 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
 
   __m128i raster[8];
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    const float* divisors = table.divisors.data() + 16 * k;
-    const __m256i rows = packed(quantized(block.rows[2 * k], divisors), quantized(block.rows[2 * k + 1], divisors + 8));
+    const __m256i rows =
+        packed(quantized(block.rows[2 * k], table, 2 * k), quantized(block.rows[2 * k + 1], table, 2 * k + 1));
     // All limits but the first are equal, so their order does not matter.
     const __m256i limit = _mm256_load_si256(reinterpret_cast<const __m256i*>(table.limits.data() + 16 * k));
     const __m256i kept = _mm256_max_epi16(_mm256_min_epi16(rows, limit), _mm256_sub_epi16(_mm256_setzero_si256(), limit));

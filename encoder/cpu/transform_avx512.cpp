@@ -114,11 +114,9 @@ struct FourPredictions {
   return columns;
 }
 
-/// Quantizes row v of two blocks: round(F / 4q), half away from zero. The reciprocal of 4q in two parts gives a
-/// quotient that is off by less than 2^-46 of itself before it is rounded, which is as good as a division: a tie is
-/// exact again, and from every other F, which is at least one ulp off the tie, the quotient is rounded to its side of
-/// it. Then the largest number below one half is added, not one half: so no number just below a tie is carried over it,
-/// and ties still are.
+/// Quantizes row v of two blocks: round(F / 4q), half away from zero. TransformTable says why the quotient is as good
+/// as one of a division. The largest number below one half is added, not one half: then no number just below a tie is
+/// carried over it, and ties still are.
 [[gnu::always_inline]] inline __m512i quantized(__m512 row, const TransformTable& table, int v) {
   const __m512 high = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocals.data() + 8 * v));
   const __m512 low = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocal_errors.data() + 8 * v));
