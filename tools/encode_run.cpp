@@ -15,6 +15,7 @@
 #include "c63/error.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
+#include "common/median_keeper.h"
 #include "common/md5.h"
 #include "common/paths.h"
 #include "common/report.h"
@@ -242,20 +243,25 @@ int EncodeRun::run() {
   });
   open_first_source();
   const SelectedBackend backend = selecting.get();
-  std::vector<Pass> passes;
+  std::vector<double> runs_frames_per_s;
+  MedianKeeper<Pass> passes(static_cast<std::size_t>(options_.repeat));
+  const auto add = [&](Pass&& pass) {
+    runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
+    passes.add(runs_frames_per_s.back(), std::move(pass));
+  };
   {
     EncodeOutputs outputs(options_, format_);
     for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
-    passes.push_back(encode_and_keep(backend, outputs));
+    add(encode_and_keep(backend, outputs));
   }
-  while (static_cast<int>(passes.size()) < options_.repeat && !session_.stop.stop_requested()) {
+  while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
     Pass pass = encode(backend, nullptr);
-    if (!pass.totals.summary.stopped) passes.push_back(std::move(pass));
+    if (!pass.totals.summary.stopped) add(std::move(pass));
   }
+  const Pass& median = passes.median();
   EncodeReport report{.input = options_.source.path, .format = format_, .settings = options_.encoder};
-  for (const Pass& pass : passes) report.runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
-  const Pass& median = passes[index_of_median(report.runs_frames_per_s)];
   report.totals = median.totals;
+  report.runs_frames_per_s = std::move(runs_frames_per_s);
   if (options_.compare_cpu && !session_.stop.stop_requested()) {
     CpuComparison comparison = compare_with_cpu(median);
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
