@@ -1,6 +1,6 @@
-// The kernels in Highway's terms: one text for every instruction set that has no form of its own. A file that includes it
-// is compiled for one instruction set (Highway's static dispatch); everything here is local to that file, so that no other
-// file can be linked to code its machine may not have.
+// The kernels in Highway's terms: one text for every instruction set that has no form of its own. A file that includes
+// it is compiled for one instruction set (Highway's static dispatch); everything here is local to that file, so that no
+// other file can be linked to code its machine may not have.
 
 #pragma once
 
@@ -81,7 +81,8 @@ struct PackedBlock {
   return static_cast<std::uint16_t>(sum);
 }
 
-[[maybe_unused]] BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts) {
+[[maybe_unused]] BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums,
+                                                  std::span<const Position> starts) {
   const hn::CappedTag<std::uint16_t, 16> d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
   const SearchWindow& window = search.window;
@@ -196,9 +197,8 @@ void transform(const float* HWY_RESTRICT in, int rows, float* HWY_RESTRICT out) 
   }
 }
 
-[[maybe_unused]] void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch,
-                                 const BlockPrediction& prediction, const TransformTable& table,
-                                 std::int16_t levels[64]) {
+void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const BlockPrediction& prediction,
+                const TransformTable& table, std::int16_t levels[64]) {
   const Floats d;
   const Integers di;
   const hn::Rebind<std::uint8_t, Floats> bytes;
@@ -249,9 +249,8 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
   return mask;
 }
 
-[[maybe_unused]] void restore_block(const std::int16_t levels[64], const TransformTable& table,
-                                    const BlockPrediction& prediction, std::uint8_t* reconstruction,
-                                    std::ptrdiff_t reconstruction_pitch) {
+void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
+                   std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
   std::uint64_t mask = nonzero_mask(levels);
   if (mask == 0) {
     for (int y = 0; y < 8; ++y) {
@@ -266,8 +265,9 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
     const int k = std::countr_zero(mask);
     const int position = kZigZag[static_cast<std::size_t>(k)];
     last = std::max(last, position);
-    coefficients[position] = scale_coefficient(
-        static_cast<float>(dequantize(levels[k], table.steps[static_cast<std::size_t>(k)])), position >> 3, position & 7);
+    coefficients[position] =
+        scale_coefficient(static_cast<float>(dequantize(levels[k], table.steps[static_cast<std::size_t>(k)])),
+                          position >> 3, position & 7);
   }
   alignas(64) float residual[64];
   transform<kInverse>(coefficients, last / 8 + 1, residual);
@@ -312,6 +312,18 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
       sums[block + i] = {total(0), total(1), total(2), total(3)};
     }
   }
+}
+
+/// The table of a set that has no kernels of its own.
+[[maybe_unused]] constexpr Kernels table(SimdLevel level) {
+  return {level,
+          sad,
+          search_brute,
+          search_eliminating,
+          sums_of_row,
+          code_each_block<code_block>,
+          restore_each_block<restore_block>,
+          ssim_sums};
 }
 
 }  // namespace portable

@@ -5,14 +5,7 @@
 namespace c63::cpu {
 
 const Kernels& sse4_kernels() {
-  static constexpr Kernels kKernels{SimdLevel::sse4,
-                                    portable::sad,
-                                    portable::search_brute,
-                                    portable::search_eliminating,
-                                    portable::sums_of_row,
-                                    code_each_block<portable::code_block>,
-                                    restore_each_block<portable::restore_block>,
-                                    portable::ssim_sums};
+  static constexpr Kernels kKernels = portable::table(SimdLevel::sse4);
   return kKernels;
 }
 
