@@ -28,10 +28,10 @@ int preferred_lanes_per_device(const Geometry& geometry) {
 }
 
 Keep keep_of(const EncoderSettings& settings, const CudaBackendOptions& options) {
-  return {.reconstruction = settings.keep_reconstruction || settings.measure_ssim,
-          .prediction = settings.keep_prediction,
-          .original = settings.measure_ssim,
-          .motion = settings.keep_motion,
+  return {.reconstruction = settings.measurement.keep_reconstruction || settings.measurement.ssim,
+          .prediction = settings.measurement.keep_prediction,
+          .original = settings.measurement.ssim,
+          .motion = settings.measurement.keep_motion,
           .levels = options.entropy == EntropyCoder::cpu,
           .host_reference = options.upload == UploadMode::pair};
 }
@@ -48,11 +48,11 @@ int lanes_per_batch(const CudaBackendOptions& options, int lanes) {
 
 std::size_t lane_bytes(const EncoderSettings& settings, const CudaBackendOptions& options) {
   Carver carver;
-  const Geometry geometry(settings.width, settings.height);
+  const Geometry geometry(settings.coding.width, settings.coding.height);
   const Keep keep = keep_of(settings, options);
   DeviceLane::carve(carver, FrameLayout(geometry), keep, coded_capacity(geometry, options));
   const bool graphs =
-      options.launch == LaunchMode::graph || (options.launch == LaunchMode::automatic && settings.lanes == 1);
+      options.launch == LaunchMode::graph || (options.launch == LaunchMode::automatic && settings.execution.lanes == 1);
   return carver.used() + (graphs && !keep.any() ? kGraphBytes : 0);
 }
 
@@ -84,10 +84,10 @@ class CudaBackend final : public Backend {
  public:
   CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, int max_lanes)
       : devices_(devices_of(options)) {
-    const Geometry geometry(settings.width, settings.height);
+    const Geometry geometry(settings.coding.width, settings.coding.height);
     const MotionKernel kernel = kernel_of(options);
     const auto device_count = static_cast<int>(devices_.size());
-    int lanes = settings.lanes > 0 ? settings.lanes : preferred_lanes_per_device(geometry) * device_count;
+    int lanes = settings.execution.lanes > 0 ? settings.execution.lanes : preferred_lanes_per_device(geometry) * device_count;
     lanes = std::clamp(lanes, 1, std::max(1, max_lanes));
     for (;;) {
       try {
@@ -130,7 +130,7 @@ class CudaBackend final : public Backend {
   }
 
   [[nodiscard]] int parallelism() const override { return feeders(); }
-  [[nodiscard]] bool urgent() const override { return true; }
+  [[nodiscard]] bool needs_collector() const override { return true; }
   [[nodiscard]] int feeders() const override { return static_cast<int>(std::min(devices_.size(), groups_.size())); }
 
   [[nodiscard]] int inputs() const override {
@@ -258,7 +258,7 @@ std::size_t device_bytes_per_lane(const EncoderSettings& settings, const CudaBac
 }
 
 std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes, const CudaBackendOptions& options) {
-  const Geometry geometry(settings.width, settings.height);
+  const Geometry geometry(settings.coding.width, settings.coding.height);
   const FrameLayout layout(geometry);
   Carver carver;
   for (int lane = 0; lane < lanes; ++lane) {
@@ -274,9 +274,9 @@ std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes, co
 
 BackendFactory make_backend_factory(CudaBackendOptions options) {
   return [options = std::move(options)](const EncoderSettings& settings, int max_lanes) -> std::unique_ptr<Backend> {
-    if (!is_exhaustive(settings.method)) {
+    if (!is_exhaustive(settings.coding.method)) {
       throw Error(ErrorKind::device, "C63-CUDA-METHOD",
-                  "search method " + std::string(name(settings.method)) + " runs on the CPU only (--backend cpu)");
+                  "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
     }
     return std::make_unique<CudaBackend>(settings, options, max_lanes);
   };

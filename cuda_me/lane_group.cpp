@@ -19,13 +19,13 @@ namespace c63::cuda {
 LaneGroup::LaneGroup(const EncoderSettings& settings, const LaneGroupPlan& plan)
     : settings_(settings),
       plan_(plan),
-      geometry_(settings.width, settings.height),
+      geometry_(settings.coding.width, settings.coding.height),
       layout_(geometry_),
       search_(make_motion_search(plan.motion_kernel)),
       quantizers_(std::tuple_size_v<QuantizerTable>),
       lanes_(plan.lanes.size()),
       uploads_(plan.lanes.size() * kLaneDepth * 2) {  // before a number comes again, what it brought is long done
-  const QuantizationTables tables = make_quantization_tables(settings.qp);
+  const QuantizationTables tables = make_quantization_tables(settings.coding.qp);
   for (const bool key : {false, true}) write_frame_header(headers_[key], geometry_, tables, key);
   const QuantizerTable table = make_quantizer_table(tables);
   check(cudaMemcpy(quantizers_.data(), table.data(), quantizers_.bytes(), cudaMemcpyDefault), "upload quantizers");
@@ -221,7 +221,7 @@ void LaneGroup::add_searches(const FrameJob& job, int lane) {
                          .reference_pitch = plane.width,
                          .width = plane.width,
                          .height = plane.height,
-                         .range = plane_search_range(settings_.search_range, p),
+                         .range = plane_search_range(settings_.coding.search_range, p),
                          .vectors = device.vectors + layout_.first_block[p],
                          .sads = device.sads + layout_.first_block[p]});
   }
@@ -346,7 +346,7 @@ void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
     try {
       if (!batch.done.done()) return;
       const StageTimes times = times_of(batch);
-      if (settings_.trace != nullptr) trace(batch, times);
+      if (settings_.measurement.trace != nullptr) trace(batch, times);
       std::vector<LaneResult> results(batch.entries.size());
       // Copying the bytes of a batch of large frames takes one thread as long as the device takes to code them; waking others for
       // small ones takes longer.

@@ -35,7 +35,7 @@ LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry, const Stage
   frame.index = planned.plan.index;
   frame.key = planned.plan.key;
   FrameStatistics& statistics = frame.statistics;
-  for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = settings_.measure_psnr ? report.totals.sse[p] : 0;
+  for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = settings_.measurement.psnr ? report.totals.sse[p] : 0;
   statistics.luma_sad = report.totals.luma_sad;
   const auto frames = static_cast<double>(batch.entries.size());
   for (const auto stage : {&StageTimes::motion, &StageTimes::transform, &StageTimes::entropy, &StageTimes::download}) {
@@ -68,17 +68,17 @@ LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry, const Stage
   bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
 
   const std::size_t frame_bytes = geometry_.frame_bytes();
-  if (settings_.measure_ssim) {
+  if (settings_.measurement.ssim) {
     const auto start = Clock::now();
     statistics.ssim = ssim_of_frames({output.original, frame_bytes}, {output.reconstruction, frame_bytes},
                                      geometry_.width(), geometry_.height());
     statistics.times.measure = milliseconds_since(start);
   }
-  if (settings_.keep_reconstruction) {
+  if (settings_.measurement.keep_reconstruction) {
     frame.reconstruction.assign(output.reconstruction, output.reconstruction + frame_bytes);
   }
-  if (settings_.keep_prediction) frame.prediction.assign(output.prediction, output.prediction + frame_bytes);
-  if (settings_.keep_motion && !frame.key) {
+  if (settings_.measurement.keep_prediction) frame.prediction.assign(output.prediction, output.prediction + frame_bytes);
+  if (settings_.measurement.keep_motion && !frame.key) {
     for (int p = 0; p < kPlanes; ++p) {
       const PlaneGeometry plane = geometry_.plane(p);
       const MotionVector* const vectors = output.vectors + layout_.first_block[p];
@@ -91,17 +91,17 @@ LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry, const Stage
 
 void LaneGroup::write_codes_on_host(const HostLane::Output& output, EncodedFrame& frame) const {
   const auto start = Clock::now();
-  FrameSymbols symbols(geometry_);
-  symbols.key = frame.key;
+  FrameSyntax syntax(geometry_);
+  syntax.key = frame.key;
   for (int p = 0; p < kPlanes; ++p) {
-    PlaneSymbols& plane = symbols.planes[p];
+    PlaneSyntax& plane = syntax.planes[p];
     const auto first = static_cast<std::size_t>(layout_.first_block[p]);
     std::copy_n(output.levels + first * 64, plane.levels.size(), plane.levels.begin());
     if (frame.key) continue;
     std::copy_n(output.vectors + first, plane.vectors.size(), plane.vectors.begin());
     std::ranges::fill(plane.uses_vector, std::uint8_t{1});
   }
-  encode_scan(symbols, frame.bytes, frame.statistics.bits);
+  encode_scan(syntax, frame.bytes, frame.statistics.bits);
   frame.statistics.times.entropy = milliseconds_since(start);
 }
 
@@ -163,7 +163,7 @@ void LaneGroup::trace(const Batch& batch, const StageTimes& times) {
   };
   const auto at = [&](const Event& event) { return origin_time_ + duration(event.milliseconds_since(origin_)); };
   const auto span = [&](const char* name, int row, Time start, Time end, std::int64_t index) {
-    settings_.trace->span({name, TraceTrack::device, row, index, start, end});
+    settings_.measurement.trace->span({name, TraceTrack::device, row, index, start, end});
   };
   const int row = plan_.stream_index * 3;
   for (const Entry& entry : batch.entries) {

@@ -35,8 +35,8 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Machine");
-  add_simd_option(app, o.decoder.simd);
-  add_limit_options(app, o.decoder.limits);
+  add_simd_option(app, o.decoder.execution.simd);
+  add_limit_options(app, o.decoder.execution.limits);
 }
 
 }  // namespace c63::tools

@@ -98,7 +98,7 @@ DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& optio
 
 int run_decode(const Session& session, DecodeOptions options, DecodeOutput what) {
   check_command_line(session, options);
-  options.decoder.threads = session.common.threads;
+  options.decoder.execution.threads = session.common.threads;
   options.decoder.max_frames = options.max_frames > 0 ? options.max_frames : -1;
   options.decoder.keep_prediction = what == DecodeOutput::prediction;
   options.decoder.keep_motion = options.statistics;

@@ -64,26 +64,26 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
 
 void add_coding_options(CLI::App& app, EncoderSettings& s) {
   const std::string group = "Coding";
-  app.add_option("-q,--qp", s.qp, "Quality, 5 to 50, higher is better")
+  app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50, higher is better")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--keyint", s.key_interval, "A key frame every that many frames; with --scenecut at least")
+  app.add_option("--keyint", s.coding.key_interval, "A key frame every that many frames; with --scenecut at least")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--scenecut,!--no-scenecut", s.scene_cuts, "Key frames at scene cuts too, told by luma histograms")
+  app.add_flag("--scenecut,!--no-scenecut", s.coding.scene_cuts, "Key frames at scene cuts too, told by luma histograms")
       ->group(group);
-  app.add_option("--merange", s.search_range, "Search range for luma vectors, 1 to 127; half of it for chroma")
+  app.add_option("--merange", s.coding.search_range, "Search range for luma vectors, 1 to 127; half of it for chroma")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option_function<std::string>(
-         "--me", [&s](const std::string& text) { s.method = search_method_from(text).value(); },
+         "--me", [&s](const std::string& text) { s.coding.method = search_method_from(text).value(); },
          "How vectors are searched")
       ->check(CLI::IsMember(search_method_names()))
       ->type_name("METHOD")
-      ->default_str(std::string(name(s.method)))
+      ->default_str(std::string(name(s.coding.method)))
       ->group(group);
   // The defaults are the reference preset's: naming it says so, and options beside it still count.
   app.add_option("--preset", "A named set of coding options: reference (the course encoder's, the default)")
@@ -98,20 +98,20 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
   app.add_flag("--list-devices", o.list_devices, "Print what can be encoded on and exit")
       ->configurable(false)
       ->group("Machine");
-  app.add_option("--lanes", o.encoder.lanes, "Groups of pictures encoded at the same time; 0: chosen")
+  app.add_option("--lanes", o.encoder.execution.lanes, "Groups of pictures encoded at the same time; 0: chosen")
       ->check(CLI::Range(0, 4096))
       ->type_name("N")
       ->capture_default_str()
       ->group("Machine");
-  add_simd_option(app, o.encoder.simd);
-  add_limit_options(app, o.encoder.limits);
+  add_simd_option(app, o.encoder.execution.simd);
+  add_limit_options(app, o.encoder.execution.limits);
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = "Measurement";
-  app.add_flag("--psnr,!--no-psnr", o.encoder.measure_psnr, "Measure PSNR (on by default)")->group(group);
-  app.add_flag("--ssim,!--no-ssim", o.encoder.measure_ssim, "Measure SSIM")->group(group);
-  app.add_flag("--global-motion", o.encoder.measure_global_motion,
+  app.add_flag("--psnr,!--no-psnr", o.encoder.measurement.psnr, "Measure PSNR (on by default)")->group(group);
+  app.add_flag("--ssim,!--no-ssim", o.encoder.measurement.ssim, "Measure SSIM")->group(group);
+  app.add_flag("--global-motion", o.encoder.measurement.global_motion,
                "Measure by how much each frame is shifted against the one before, up to about half a sample")
       ->group(group);
   app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")

@@ -12,13 +12,13 @@ namespace {
 
 std::string sample_place(std::size_t offset, const EncoderSettings& s) {
   int plane = 0;
-  while (plane < 2 && offset >= plane_bytes(s.width, s.height, plane)) {
-    offset -= plane_bytes(s.width, s.height, plane);
+  while (plane < 2 && offset >= plane_bytes(s.coding.width, s.coding.height, plane)) {
+    offset -= plane_bytes(s.coding.width, s.coding.height, plane);
     ++plane;
   }
   // Chroma of a picture with an odd side has no rows of one length.
-  const bool rows = plane == 0 || (s.width % 2 == 0 && s.height % 2 == 0);
-  const auto width = static_cast<std::size_t>(plane == 0 ? s.width : s.width / 2);
+  const bool rows = plane == 0 || (s.coding.width % 2 == 0 && s.coding.height % 2 == 0);
+  const auto width = static_cast<std::size_t>(plane == 0 ? s.coding.width : s.coding.width / 2);
   return rows ? fmt::format("{} sample {},{}", "YUV"[plane], offset % width, offset / width)
               : fmt::format("{} sample {}", "YUV"[plane], offset);
 }
@@ -48,15 +48,15 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const VideoFormat& fo
     const std::string name = options.source.path == "-" ? "stdin" : options.source.path;
     yuview_ = std::make_unique<YuviewWriter>(options.yuview, name, format, BlockTypes{});
   }
-  if (options.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.simd = options.encoder.simd});
+  if (options.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.execution = {.simd = options.encoder.execution.simd}});
 }
 
 void EncodeOutputs::write(EncodedFrame& frame, const EncoderSettings& settings) {
   if (decoder_) verify_frame(*decoder_, frame, settings);
   const auto start = std::chrono::steady_clock::now();
   stream_.write(frame.bytes);
-  if (reconstruction_) reconstruction_->write(settings.width, settings.height, frame.reconstruction);
-  if (prediction_) prediction_->write(settings.width, settings.height, frame.prediction);
+  if (reconstruction_) reconstruction_->write(settings.coding.width, settings.coding.height, frame.reconstruction);
+  if (prediction_) prediction_->write(settings.coding.width, settings.coding.height, frame.prediction);
   if (yuview_) {
     const std::vector<std::uint32_t> sads(frame.motion[0].sads.begin(), frame.motion[0].sads.end());
     yuview_->add(frame.index, analyser_.analyse(frame.bytes), sads);

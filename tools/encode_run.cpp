@@ -104,11 +104,11 @@ void EncodeRun::check_command_line() {
                                                         {"--log-file", session_.common.log.file}});
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
-  o.source.limits = o.encoder.limits;
-  o.encoder.threads = session_.common.threads;
-  o.encoder.keep_reconstruction = o.verify || !o.reconstruction.empty();
-  o.encoder.keep_prediction = !o.prediction.empty();
-  o.encoder.keep_motion = !o.yuview.empty();
+  o.source.limits = o.encoder.execution.limits;
+  o.encoder.execution.threads = session_.common.threads;
+  o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
+  o.encoder.measurement.keep_prediction = !o.prediction.empty();
+  o.encoder.measurement.keep_motion = !o.yuview.empty();
 }
 
 /// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input is.
@@ -138,8 +138,8 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
 void EncodeRun::open_first_source() {
   first_source_ = open_source(true);
   format_ = first_source_->format();
-  options_.encoder.width = format_.width;
-  options_.encoder.height = format_.height;
+  options_.encoder.coding.width = format_.width;
+  options_.encoder.coding.height = format_.height;
   validate(options_.encoder);
   session_.log->info("{}", input_line(options_.source.path, format_, first_source_->frame_count()));
   for (const std::string& difference : differences_from_course(options_.encoder)) {
@@ -174,7 +174,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
 Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
   TraceFile trace(options_.trace);
-  options_.encoder.trace = trace.sink();
+  options_.encoder.measurement.trace = trace.sink();
   Pass pass;
   try {
     pass = encode(backend, &outputs);
@@ -187,7 +187,7 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
     if (outputs.frames() > 0) outputs.commit();
     throw;
   }
-  options_.encoder.trace = nullptr;
+  options_.encoder.measurement.trace = nullptr;
   trace.commit(*session_.log);
   if (outputs.frames() > 0) {
     outputs.commit();
@@ -215,7 +215,7 @@ void EncodeRun::tell(const EncodeReport& report) const {
   const EncodeTotals& totals = report.totals;
   log.info("{}", settings_line(totals.summary, options_.encoder));
   log.info("{}", quality_line(totals, options_.encoder));
-  if (options_.encoder.measure_global_motion) log.info("{}", global_motion_line(totals.global_motion));
+  if (options_.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
   log.info("{}", stages_line(totals));
   log.info("{}", limit_line(totals.summary));
   if (totals.summary.lanes == 1) log.info("{}", latency_line(totals));

@@ -6,17 +6,15 @@
 
 #include "codec/geometry.h"
 #include "codec/host_device.h"
+#include "codec/vlc.h"
 
 namespace c63::cuda {
 
 /// MCUs that one thread block codes; their bits are put together in shared memory.
 inline constexpr int kMcusPerSegment = 8;
-inline constexpr int kBlocksPerMcu = 6;
 inline constexpr int kBlocksPerSegment = kMcusPerSegment * kBlocksPerMcu;
 
-/// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value; rounded
-/// up to whole words.
-inline constexpr int kMaxBlockWords = (2 + 2 * (5 + 7) + 9 + 11 + 63 * (16 + 10) + 31) / 32;
+inline constexpr int kMaxBlockWords = (kMaxBlockBits + 31) / 32;
 inline constexpr int kMaxSegmentWords = kBlocksPerSegment * kMaxBlockWords;
 
 /// Every array on the device starts at a multiple of this.

@@ -1,7 +1,7 @@
 // Chooses between brute force and elimination by what they take on the video at hand: both find the same, so the choice
 // may change at any call.
 //
-// The rule: the first four calls of a round are timed, brute force and elimination in turn, per macroblock; the kernel
+// The rule: the first four calls of a round are timed, brute force and elimination in turn, per block; the kernel
 // with the smallest time has the rest of the round. Rounds are kRound calls long, so that other content is noticed. A
 // time is read when it is there, never waited for; until then the last choice goes on, at first brute force, whose time
 // depends on no content. Calls that are captured in a graph take the choice there is.
@@ -61,7 +61,7 @@ class AutomaticSearch final : public MotionSearch {
   }
 
   std::array<std::unique_ptr<MotionSearch>, 2> searches_;
-  std::array<double, 2> best_{};  ///< milliseconds a macroblock
+  std::array<double, 2> best_{};  ///< milliseconds a block
   Event start_{Event::Timing::on};
   Event stop_{Event::Timing::on};
   bool pending_ = false;  ///< a time is being taken

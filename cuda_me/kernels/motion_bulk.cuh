@@ -3,7 +3,7 @@
 // The register tile fed by Hopper's bulk tensor copies, with the next tiles on their way while one is searched.
 //
 // One block of threads stays on each multiprocessor and has its share of the batch, tile after tile. A tile is four
-// pairs of macroblocks beside each other and some rows of them. Its work comes in turns: all candidates with one byte
+// pairs of blocks beside each other and some rows of them. Its work comes in turns: all candidates with one byte
 // shift, for one row. Four shifts, four schedulers: warp w has to do with shift w % 4 only, so every scheduler has as
 // much to do.
 //
@@ -27,9 +27,9 @@ namespace c63::cuda {
 struct BulkStage {
   alignas(128) std::uint8_t copies[kTileShifts * std::max(BulkShape<8>::kCopyBytes, BulkShape<4>::kCopyBytes)];
   alignas(128) std::uint8_t current[BulkShape<4>::kCurrentRows * kBulkBytes];
-  std::uint32_t keys[BulkShape<4>::kRows * kBulkColumns];     ///< the smallest found of each macroblock
+  std::uint32_t keys[BulkShape<4>::kRows * kBulkColumns];     ///< the smallest found of each block
   std::uint32_t outside[BulkShape<4>::kRows * kBulkColumns];  ///< see squares_outside()
-  std::uint32_t inside[2];                                    ///< a bit a macroblock: all candidates count
+  std::uint32_t inside[2];                                    ///< a bit a block: all candidates count
   BulkPlace place;
   bool narrow;
 };

@@ -13,12 +13,12 @@ namespace c63::cuda {
 
 inline constexpr int kBulkWarps = 16;
 inline constexpr int kBulkThreads = kBulkWarps * kWarp;
-inline constexpr int kBulkPairs = 4;                       ///< of macroblocks beside each other in a tile
+inline constexpr int kBulkPairs = 4;                       ///< of blocks beside each other in a tile
 inline constexpr int kBulkTurns = 4;                       ///< that a tile takes for each shift
 inline constexpr int kBulkStages = 4;                      ///< tiles that are searched, have come or are on their way
-inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< macroblocks beside each other in a tile,
+inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< blocks beside each other in a tile,
 inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< and their bytes in a row
-/// Bytes of a box before its macroblocks: a multiple of 16, as the hardware asks.
+/// Bytes of a box before its blocks: a multiple of 16, as the hardware asks.
 inline constexpr int kBulkLead = 16;
 inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 
@@ -28,7 +28,7 @@ struct BulkShape {
   static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x and in y
   static constexpr int kRange = kSpan / 2;                          ///< the one that there are boxes for
   static constexpr int kGroups = kSpan / kTileDy;                   ///< lanes above each other
-  static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of macroblocks in a turn
+  static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of blocks in a turn
   static constexpr int kRows = kBulkTurns * kTurnRows;              ///< and in a tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
   static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box before the window

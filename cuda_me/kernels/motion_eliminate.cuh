@@ -15,8 +15,8 @@
 // taken decides only how many are left: they put four standard deviations of the current sums, k = 3 at most, around
 // their mean.
 //
-// A tile is 8x4 macroblocks. For each sample of its window there are the word of the four samples from there on and the
-// word of the four bytes A of the block that starts there. A warp takes a macroblock; a lane owns 16 pairs of
+// A tile is 8x4 blocks. For each sample of its window there are the word of the four samples from there on and the
+// word of the four bytes A of the block that starts there. A warp takes a block; a lane owns 16 pairs of
 // candidates one below the other, those in the rows dy and dy + 1, dy even, at the column (lane + 4 dy) % 32. Two rows
 // of the window are 2 * 92 words = -8 modulo 32 banks apart, so whatever pairs the lanes look at, they never meet in a
 // bank. Consecutive pairs lie apart, so that what is left of a patch of good candidates is spread over the lanes.
@@ -26,7 +26,7 @@
 
 namespace c63::cuda {
 
-inline constexpr int kEliminateColumns = 8;  ///< macroblocks of a tile
+inline constexpr int kEliminateColumns = 8;  ///< blocks of a tile
 inline constexpr int kEliminateRows = 4;
 inline constexpr int kEliminateBlocks = kEliminateRows * kEliminateColumns;
 inline constexpr int kSquare = 32;          ///< candidates a pass looks at, in x and in y
@@ -110,7 +110,7 @@ __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sum
   return (lane + 4 * dy) % kSquare;
 }
 
-/// Which candidates of a macroblock count: `width` columns from `left` on, `height` rows from `top` on.
+/// Which candidates of a block count: `width` columns from `left` on, `height` rows from `top` on.
 struct AllowedCandidates {
   unsigned left;
   unsigned top;
@@ -177,7 +177,7 @@ __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const u
   return min(upper_key, lower_key);
 }
 
-/// The current macroblock as its search needs it.
+/// The current block as its search needs it.
 struct CurrentBlock {
   const uint4* rows;     ///< two each
   std::uint32_t bytes;   ///< A of its squares
@@ -185,7 +185,7 @@ struct CurrentBlock {
   int shift;
 };
 
-/// Smallest key of a macroblock's candidates; those above the SAD `known_sad` may be left out. `sums` and `words` are
+/// Smallest key of a block's candidates; those above the SAD `known_sad` may be left out. `sums` and `words` are
 /// those of its first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,

@@ -4,10 +4,10 @@
 // and has every gridDim-th tile.
 //
 // All that is to be done with its tiles is one queue of items, which the warps take one after another: first the words
-// of a tile's window (eight rows an item) and what is needed of its current macroblocks, then the bytes A (a group of
-// columns, half the rows), then the search, a macroblock an item. A tile's items are made while the tile before the
+// of a tile's window (eight rows an item) and what is needed of its current blocks, then the bytes A (a group of
+// columns, half the rows), then the search, a block an item. A tile's items are made while the tile before the
 // last one is searched; an item waits for those it needs, and they are always before it in the queue. So no warp is
-// ever kept for one kind of work, the first tile is made by all of them, and a macroblock that takes long holds up
+// ever kept for one kind of work, the first tile is made by all of them, and a block that takes long holds up
 // nobody.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
@@ -29,7 +29,7 @@ inline constexpr int kTileBytes = kBoxRows * kBoxColumns + kBlockSamples * kElim
 
 /// Items of a tile, in the order of the queue.
 inline constexpr unsigned kWordItems = kBoxRows / 8;
-inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< first the current macroblocks
+inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< first the current blocks
 inline constexpr unsigned kSumParts = 2;
 inline constexpr unsigned kSumItems = kSumGroups * kSumParts;
 inline constexpr unsigned kMakeItems = kBoxItems + kSumItems;
@@ -67,7 +67,7 @@ struct TilePlace {
 struct TileSlot {
   alignas(128) uint2 words[kBoxRows * kWordColumns];  ///< the samples x..x+7
   alignas(16) std::uint32_t sums[kSumRows * kWordColumns];
-  uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< macroblock by macroblock, two rows each
+  uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
   uint4 squares[kEliminateBlocks];                   ///< A; slacks; shift; whether all candidates count
   std::uint32_t best[kEliminateBlocks];              ///< keys
   SumScale scale;
@@ -142,7 +142,7 @@ __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, u
   }
 }
 
-/// The current macroblocks, a lane each, and the scale of all sums.
+/// The current blocks, a lane each, and the scale of all sums.
 __device__ __forceinline__ void make_current(TileSlot& slot, const TileBox& box, const QueueBatch& batch,
                                              const TilePlace& place) {
   static_assert(kEliminateBlocks == kWarp);
@@ -219,7 +219,7 @@ __device__ __forceinline__ void search_block(TileSlot& slot, const QueueBatch& b
   if (threadIdx.x % kWarp == 0) slot.best[index] = key;
 }
 
-/// Writes what was found of a tile, a lane a macroblock.
+/// Writes what was found of a tile, a lane a block.
 __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatch& batch) {
   const int lane = static_cast<int>(threadIdx.x % kWarp);
   const MotionJob& job = batch.jobs[slot.place.which].job;

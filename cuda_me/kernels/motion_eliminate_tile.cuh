@@ -1,7 +1,7 @@
 #pragma once
 
 // Elimination for every range, plane and architecture: a block of threads takes a tile, a warp a column of four
-// macroblocks. Ranges above 16 take several passes.
+// blocks. Ranges above 16 take several passes.
 
 #include "cuda_me/kernels/motion_eliminate.cuh"
 
@@ -28,7 +28,7 @@ struct EliminateBatch {
 struct alignas(16) EliminateShared {
   std::uint32_t words[kWordRows * kWordColumns];     ///< the samples x..x+3
   std::uint32_t sums[kSumRows * kWordColumns];       ///< bytes A
-  uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< macroblock by macroblock, two rows each
+  uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
   std::uint8_t current_sums[kEliminateBlocks * 4];   ///< A of the current squares
   std::uint8_t slacks[kEliminateBlocks * 4];         ///< of the same
   std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the passes before
@@ -112,7 +112,7 @@ __device__ __forceinline__ void load_current_tile(EliminateShared& shared, const
   }
 }
 
-/// Sum of a square of the current macroblocks; across and down are 0 or 1.
+/// Sum of a square of the current blocks; across and down are 0 or 1.
 __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shared, int block, int across, int down) {
   const auto* words =
       reinterpret_cast<const std::uint32_t*>(shared.current) + block * (kBlockSamples / 4) + 8 * down + across;
@@ -122,7 +122,7 @@ __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shar
   return sum;
 }
 
-/// From a square of each macroblock; every warp finds the same.
+/// From a square of each block; every warp finds the same.
 __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared) {
   static_assert(kEliminateBlocks == kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -142,7 +142,7 @@ __device__ __forceinline__ void sum_window(EliminateShared& shared, const SumSca
   sum_column<kPartRows>(shared.words + first, shared.sums + first, scale);
 }
 
-/// The same of the current macroblocks, by the warps that sum_window() leaves idle.
+/// The same of the current blocks, by the warps that sum_window() leaves idle.
 __device__ __forceinline__ void sum_current(EliminateShared& shared, const SumScale& scale) {
   constexpr int kThreads = 2 * kWarp;
   const int thread = static_cast<int>(threadIdx.x) - (kEliminateThreads - kThreads);

@@ -30,7 +30,7 @@ std::unique_ptr<MotionSearch> make_automatic_search();
 /// Bytes of dynamic shared memory for a search of that range.
 using SharedBytes = std::size_t (*)(int range);
 
-/// Search by a kernel with one block of threads a macroblock: grid (columns, rows, jobs).
+/// Search by a kernel with one thread block an 8x8 block: grid (columns, rows, jobs).
 class BlockwiseSearch : public MotionSearch {
  public:
   using Kernel = void (*)(MotionBatch);

@@ -1,4 +1,4 @@
-// A warp searches a macroblock, a lane owns a column of candidates and slides down it: a reference row, once loaded and
+// A warp searches a block, a lane owns a column of candidates and slides down it: a reference row, once loaded and
 // aligned, goes into the eight candidates that it belongs to, whose sums roll through eight registers.
 
 #include "cuda_me/kernels/motion_search.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-// The register-tile search. A warp takes a pair of horizontally adjacent macroblocks; a lane takes, for each of them, a
+// The register-tile search. A warp takes a pair of horizontally adjacent blocks; a lane takes, for each of them, a
 // tile of kColumns x 4 candidates: every fourth dx (so that one byte-shifted copy of the window serves all of them
-// without a shift) and four consecutive dy (so that a loaded row serves four candidates). The two macroblocks are 8
+// without a shift) and four consecutive dy (so that a loaded row serves four candidates). The two blocks are 8
 // bytes apart, so the same three 16-byte loads a row feed both.
 //
 //   lane = row group * 4 + byte shift;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
@@ -39,7 +39,7 @@ struct TileShape {
   static_assert(kCopyBytes / 16 % 2 == 1);
 };
 
-/// How a plane is cut into tiles: pairs of macroblocks across, `rows` of them a tile.
+/// How a plane is cut into tiles: pairs of blocks across, `rows` of them a tile.
 struct TileGrid {
   TileGrid(const MotionJob& job, int rows)
       : pairs((job.width + kTilePair - 1) / kTilePair),
@@ -54,7 +54,7 @@ struct TileGrid {
 
 struct TileJob {
   MotionJob job;
-  int pairs = 0;                 ///< pairs of macroblocks in a row
+  int pairs = 0;                 ///< pairs of blocks in a row
   std::uint32_t reciprocal = 0;  ///< 2^32 / pairs, rounded up
   std::uint32_t first_tile = 0;  ///< of this job in the grid
   bool narrow = false;           ///< kColumns is 4
@@ -70,7 +70,7 @@ struct TileBatch {
 
 struct alignas(128) TileShared {
   std::uint8_t copies[kTileShifts * TileShape<4>::kCopyBytes];
-  uint4 current[TileShape<4>::kPairs * kBlockSize];  ///< a row of a pair of macroblocks each
+  uint4 current[TileShape<4>::kPairs * kBlockSize];  ///< a row of a pair of blocks each
 };
 static_assert(TileShape<4>::kCopyBytes >= TileShape<8>::kCopyBytes);
 
@@ -138,7 +138,7 @@ __device__ __forceinline__ void load_tile_window(TileShared& shared, const Motio
   }
 }
 
-/// The current macroblocks of the tile: a word a thread and turn.
+/// The current blocks of the tile: a word a thread and turn.
 template <typename Shape>
 __device__ inline void load_tile_current(TileShared& shared, const MotionJob& job, int x, int y) {
   const bool aligned = (reinterpret_cast<std::uintptr_t>(job.current) | job.current_pitch) % 4 == 0;
@@ -221,7 +221,7 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
   return bits;
 }
 
-/// Sums of a lane's candidates for both macroblocks of its pair, kSweep of them below each other, from kLead bytes behind
+/// Sums of a lane's candidates for both blocks of its pair, kSweep of them below each other, from kLead bytes behind
 /// `window` on. Rows of the window and of the pair are kPitch and kCurrentPitch bytes apart.
 template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
@@ -260,7 +260,7 @@ __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std:
   }
 }
 
-/// Key of the whole search of a macroblock: sad << 16 | (dy + 128) << 8 | (dx + 128); orders as candidate_key() does.
+/// Key of the whole search of a block: sad << 16 | (dy + 128) << 8 | (dx + 128); orders as candidate_key() does.
 __device__ __forceinline__ std::uint32_t widen_key(std::uint32_t key, int first_dx, int first_dy) {
   if (key >= 1U << 24) return kNoCandidate;
   return (key >> 10) << 16 | static_cast<std::uint32_t>(first_dy + static_cast<int>(key >> 5 & 31) + 128) << 8 |
@@ -309,7 +309,7 @@ __device__ __forceinline__ void search_tile(TileShared& shared, const TileJob& t
         load_tile_window<Shape, 1>(shared, job, low_x, y + first_dy);
       }
       __syncthreads();
-      // Where the whole square counts for both macroblocks, nothing is asked candidate by candidate.
+      // Where the whole square counts for both blocks, nothing is asked candidate by candidate.
       const int low_y = row * kBlockSize + first_dy;
       const bool inside =
           __all_sync(0xFFFFFFFFU, first_dx + Shape::kSpan <= job.range && first_dy + Shape::kSpan <= job.range &&

@@ -1,6 +1,6 @@
 #pragma once
 
-// A macroblock's reference window in shared memory, for the kernels that search it candidate by candidate.
+// A block's reference window in shared memory, for the kernels that search it candidate by candidate.
 
 #include "cuda_me/kernels/motion_common.cuh"
 

@@ -65,43 +65,43 @@ std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(
 std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(kSimdLevels); }
 
 void validate(const EncoderSettings& s) {
-  const std::string size = std::to_string(s.width) + "x" + std::to_string(s.height);
-  require(s.width > 0 && s.height > 0, ErrorKind::usage, "C63-SIZE-ZERO",
+  const std::string size = std::to_string(s.coding.width) + "x" + std::to_string(s.coding.height);
+  require(s.coding.width > 0 && s.coding.height > 0, ErrorKind::usage, "C63-SIZE-ZERO",
           "picture size " + size + ": both sides must be positive");
-  require(s.width <= kMaxSide && s.height <= kMaxSide, ErrorKind::limit, "C63-SIZE-RANGE",
+  require(s.coding.width <= kMaxSide && s.coding.height <= kMaxSide, ErrorKind::limit, "C63-SIZE-RANGE",
           "picture size " + size + ": the format holds sides up to 65535");
-  require(is_codable_area(s.width, s.height), ErrorKind::usage, "C63-SIZE-AREA",
+  require(is_codable_area(s.coding.width, s.coding.height), ErrorKind::usage, "C63-SIZE-AREA",
           "picture size " + size + ": width times height must be a multiple of 4, or chroma has no whole number of "
           "samples; crop or pad to even sides");
-  require(static_cast<std::uint64_t>(s.width) * static_cast<std::uint64_t>(s.height) <= s.limits.max_pixels,
+  require(static_cast<std::uint64_t>(s.coding.width) * static_cast<std::uint64_t>(s.coding.height) <= s.execution.limits.max_pixels,
           ErrorKind::limit, "C63-MAX-PIXELS",
-          "picture size " + size + " exceeds the limit of " + std::to_string(s.limits.max_pixels) + " pixels");
-  require(s.qp >= kMinQp && s.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
-          "qp " + std::to_string(s.qp) + " is outside 5..50: the format cannot hold its tables or coefficients");
-  require(s.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
-  require(s.search_range >= 1 && s.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
-          "search range " + std::to_string(s.search_range) + " is outside 1..127: vectors have 7 bits");
-  require(s.threads >= 0 && s.lanes >= 0, ErrorKind::usage, "C63-COUNT-RANGE",
+          "picture size " + size + " exceeds the limit of " + std::to_string(s.execution.limits.max_pixels) + " pixels");
+  require(s.coding.qp >= kMinQp && s.coding.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
+          "qp " + std::to_string(s.coding.qp) + " is outside 5..50: the format cannot hold its tables or coefficients");
+  require(s.coding.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
+  require(s.coding.search_range >= 1 && s.coding.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
+          "search range " + std::to_string(s.coding.search_range) + " is outside 1..127: vectors have 7 bits");
+  require(s.execution.threads >= 0 && s.execution.lanes >= 0, ErrorKind::usage, "C63-COUNT-RANGE",
           "the numbers of threads and lanes must not be negative");
 }
 
 std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   std::vector<std::string> reasons;
-  if (s.qp > kMaxExactQp) {
-    reasons.push_back("qp " + std::to_string(s.qp) +
+  if (s.coding.qp > kMaxExactQp) {
+    reasons.push_back("qp " + std::to_string(s.coding.qp) +
                       " is above 25: luma coefficients are kept to ±511, which the course encoder would write unreadably");
-  } else if (s.qp != 25) {
-    reasons.push_back("qp " + std::to_string(s.qp) + " (the course encoder's is fixed at 25)");
+  } else if (s.coding.qp != 25) {
+    reasons.push_back("qp " + std::to_string(s.coding.qp) + " (the course encoder's is fixed at 25)");
   }
-  if (s.key_interval != 100) {
-    reasons.push_back("key interval " + std::to_string(s.key_interval) + " (the course encoder's is fixed at 100)");
+  if (s.coding.key_interval != 100) {
+    reasons.push_back("key interval " + std::to_string(s.coding.key_interval) + " (the course encoder's is fixed at 100)");
   }
-  if (s.scene_cuts) reasons.emplace_back("key frames at scene cuts too (the course encoder has none)");
-  if (s.search_range != 16) {
-    reasons.push_back("search range " + std::to_string(s.search_range) + " (the course encoder's is fixed at 16)");
+  if (s.coding.scene_cuts) reasons.emplace_back("key frames at scene cuts too (the course encoder has none)");
+  if (s.coding.search_range != 16) {
+    reasons.push_back("search range " + std::to_string(s.coding.search_range) + " (the course encoder's is fixed at 16)");
   }
-  if (!is_exhaustive(s.method)) {
-    reasons.push_back("search method " + std::string(name(s.method)) + " does not test every candidate");
+  if (!is_exhaustive(s.coding.method)) {
+    reasons.push_back("search method " + std::string(name(s.coding.method)) + " does not test every candidate");
   }
   return reasons;
 }

@@ -47,7 +47,7 @@ struct BitCursor {
     filled += code.length_and_more();
   }
   /// Stores all whole bytes, and some that mean nothing behind them; 0..7 bits are left. Without a branch: where a byte
-  /// ends in the stream is as good as random.
+  /// ends in the stream is unpredictable.
   [[gnu::always_inline]] inline void store() {
     std::uint64_t word = pending << (-filled & 63);
     if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);

@@ -1,27 +1,38 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 #include "codec/geometry.h"
 
 namespace c63 {
 
-/// Calls visit(plane, block index in its plane, column of the block) for every block of a picture in coding order: MCUs
-/// in raster order, in each the four Y blocks row by row, then U, then V.
+/// Blocks of an MCU by their indices in their planes. They are coded as they stand here, chroma's U before its V.
+struct Mcu {
+  int column = 0;            ///< of MCUs
+  std::array<int, 4> luma{};  ///< row by row
+  int chroma = 0;            ///< in U and in V
+};
+
+/// Calls visit(mcu) for the MCUs of a picture in coding order, which is raster order.
 template <typename Visit>
-void for_each_block_in_coding_order(const Geometry& geometry, Visit&& visit) {
-  const int luma_columns = geometry.mcu_columns() * 2;
-  for (int mcu_row = 0; mcu_row < geometry.mcu_rows(); ++mcu_row) {
-    for (int mcu_column = 0; mcu_column < geometry.mcu_columns(); ++mcu_column) {
-      const int column = mcu_column * 2;
-      const int first = mcu_row * 2 * luma_columns + column;
-      const int chroma = mcu_row * geometry.mcu_columns() + mcu_column;
-      visit(0, first, column);
-      visit(0, first + 1, column + 1);
-      visit(0, first + luma_columns, column);
-      visit(0, first + luma_columns + 1, column + 1);
-      visit(1, chroma, mcu_column);
-      visit(2, chroma, mcu_column);
+[[gnu::always_inline]] inline void for_each_mcu(const Geometry& geometry, Visit&& visit) {
+  const int columns = geometry.mcu_columns();
+  for (int row = 0; row < geometry.mcu_rows(); ++row) {
+    for (int column = 0; column < columns; ++column) {
+      const int first = 2 * (row * 2 * columns + column);
+      visit(Mcu{column, {first, first + 1, first + 2 * columns, first + 2 * columns + 1}, row * columns + column});
     }
   }
+}
+
+/// Calls visit(plane, block index in its plane, column of the block) for every block of a picture in coding order.
+template <typename Visit>
+void for_each_block_in_coding_order(const Geometry& geometry, Visit&& visit) {
+  for_each_mcu(geometry, [&](const Mcu& mcu) {
+    for (int i = 0; i < 4; ++i) visit(0, mcu.luma[static_cast<std::size_t>(i)], 2 * mcu.column + i % 2);
+    for (int p = 1; p < kPlanes; ++p) visit(p, mcu.chroma, mcu.column);
+  });
 }
 
 }  // namespace c63

@@ -37,7 +37,7 @@ bool take_value(BitReader& reader, const VlcTable& table, int& value) {
   return true;
 }
 
-const Fault* decode_motion(BitReader& reader, PlaneSymbols& plane, int block, int column, bool key) {
+const Fault* decode_motion(BitReader& reader, PlaneSyntax& plane, int block, int column, bool key) {
   plane.uses_vector[block] = static_cast<std::uint8_t>(reader.take(1));
   MotionVector& vector = plane.vectors[block];
   vector = {};
@@ -110,17 +110,17 @@ std::size_t stuffed_offset(std::span<const std::uint8_t> scan, std::size_t index
 
 }  // namespace
 
-void decode_scan(const ParsedFrame& frame, FrameSymbols& symbols, std::vector<std::uint8_t>& scratch) {
+void decode_scan(const ParsedFrame& frame, FrameSyntax& syntax, std::vector<std::uint8_t>& scratch) {
   remove_stuffing(frame.scan, scratch);
   BitReader reader(scratch);
-  symbols.key = frame.key;
+  syntax.key = frame.key;
 
   const auto offset_of = [&](std::int64_t byte) {
     return static_cast<std::int64_t>(frame.scan_offset + stuffed_offset(frame.scan, static_cast<std::size_t>(byte)));
   };
   std::array<int, kPlanes> dc{};
-  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
-    PlaneSymbols& plane = symbols.planes[p];
+  for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
+    PlaneSyntax& plane = syntax.planes[p];
     const std::int64_t start = reader.consumed();
     const Fault* fault = decode_motion(reader, plane, block, column, frame.key);
     if (fault == nullptr) {

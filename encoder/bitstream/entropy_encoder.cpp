@@ -8,14 +8,11 @@
 #include <bit>
 
 #include "bitstream/bit_writer.h"
+#include "bitstream/block_order.h"
 #include "codec/vlc.h"
 
 namespace c63 {
 namespace {
-
-/// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value.
-constexpr std::size_t kMaxBlockBits = 2 + 2 * (5 + 7) + 9 + 11 + 63 * (16 + 10) + 16;
-constexpr std::size_t kBlocksPerMcu = 6;
 
 /// A code, and the value behind it.
 constexpr Code with_value(const VlcCode& code, int value, int size) {
@@ -30,7 +27,7 @@ class ValueCodes {
       entries_[static_cast<std::size_t>(value + kSmall)] = compose(value);
   }
 
-  /// At most 20 bits.
+  /// At most 22 bits.
   [[nodiscard]] Code find(std::ptrdiff_t value) const {
     const auto index = static_cast<std::size_t>(value + kSmall);
     if (index < entries_.size()) [[likely]]
@@ -117,8 +114,8 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 using LeftVector = std::uint32_t;
 constexpr LeftVector kNoVector = 0x10000;
 
-/// Appends at most 26 bits. Whether a vector is its left neighbour's is as good as random, so no branch depends on it.
-[[gnu::always_inline]] inline void append_motion(BitCursor& cursor, const PlaneSymbols& plane, std::size_t block,
+/// Appends at most 26 bits. Whether a vector is its left neighbour's is unpredictable, so no branch depends on it.
+[[gnu::always_inline]] inline void append_motion(BitCursor& cursor, const PlaneSyntax& plane, std::size_t block,
                                                  LeftVector& left) {
   if (plane.uses_vector[block] == 0) {
     cursor.append(0, 1);
@@ -134,7 +131,7 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.append(kDcLuma.find_component(vector.y).unless(reuse));
 }
 
-/// Appends the AC levels behind at most 46 bits that are not yet stored, and stores all.
+/// Appends the AC levels behind at most 48 bits that are not yet stored, and stores all.
 [[gnu::always_inline]] inline void append_ac(BitCursor& cursor, const AcCodes& codes, const std::int16_t levels[64]) {
   std::uint64_t mask = nonzero_mask(levels);
   std::size_t next = 1;  // first level that is not yet coded
@@ -163,7 +160,7 @@ constexpr LeftVector kNoVector = 0x10000;
 /// Codes the blocks of one plane, one after another.
 class PlaneCoder {
  public:
-  explicit PlaneCoder(const PlaneSymbols& plane) : plane_(plane) {}
+  explicit PlaneCoder(const PlaneSyntax& plane) : plane_(plane) {}
 
   template <bool kLuma>
   [[gnu::always_inline]] inline void append(BitCursor& cursor, std::size_t block, LeftVector& left) {
@@ -181,41 +178,35 @@ class PlaneCoder {
   [[nodiscard]] std::uint64_t motion_bits() const { return motion_bits_; }
 
  private:
-  const PlaneSymbols& plane_;
+  const PlaneSyntax& plane_;
   std::ptrdiff_t dc_ = 0;  ///< of the block before
   std::uint64_t motion_bits_ = 0;
 };
 
 }  // namespace
 
-void encode_scan(const FrameSymbols& symbols, std::vector<std::uint8_t>& out, BitCounts& bits) {
+void encode_scan(const FrameSyntax& syntax, std::vector<std::uint8_t>& out, BitCounts& bits) {
   const std::size_t start = out.size();
   BitWriter writer(out);
-  PlaneCoder y(symbols.planes[0]);
-  PlaneCoder u(symbols.planes[1]);
-  PlaneCoder v(symbols.planes[2]);
+  PlaneCoder y(syntax.planes[0]);
+  PlaneCoder u(syntax.planes[1]);
+  PlaneCoder v(syntax.planes[2]);
   std::uint64_t y_bits = 0;
-  const auto columns = static_cast<std::size_t>(symbols.geometry.mcu_columns());
-  const std::size_t y_columns = 2 * columns;
-  // The order of for_each_block_in_coding_order(), with what blocks share done once for each MCU.
-  std::size_t mcu = 0;
-  for (int mcu_row = 0; mcu_row < symbols.geometry.mcu_rows(); ++mcu_row) {
-    LeftVector left_y[2] = {kNoVector, kNoVector};
-    LeftVector left_u = kNoVector;
-    LeftVector left_v = kNoVector;
-    for (std::size_t mcu_column = 0; mcu_column < columns; ++mcu_column, ++mcu) {
-      const std::size_t first = static_cast<std::size_t>(mcu_row) * 2 * y_columns + 2 * mcu_column;
-      writer.reserve(kBlocksPerMcu * kMaxBlockBits);
-      const std::uint64_t before = writer.bits();
-      BitCursor cursor = writer.cursor();
-      for (std::size_t i = 0; i < 4; ++i) y.append<true>(cursor, first + i / 2 * y_columns + i % 2, left_y[i / 2]);
-      writer.set_cursor(cursor);
-      y_bits += writer.bits() - before;
-      u.append<false>(cursor, mcu, left_u);
-      v.append<false>(cursor, mcu, left_v);
-      writer.set_cursor(cursor);
-    }
-  }
+  LeftVector left_y[2] = {};
+  LeftVector left_u = 0;
+  LeftVector left_v = 0;
+  for_each_mcu(syntax.geometry, [&](const Mcu& mcu) __attribute__((always_inline)) {
+    if (mcu.column == 0) left_y[0] = left_y[1] = left_u = left_v = kNoVector;
+    writer.reserve(kBlocksPerMcu * kMaxBlockBits);
+    const std::uint64_t before = writer.bits();
+    BitCursor cursor = writer.cursor();
+    for (std::size_t i = 0; i < 4; ++i) y.append<true>(cursor, static_cast<std::size_t>(mcu.luma[i]), left_y[i / 2]);
+    writer.set_cursor(cursor);
+    y_bits += writer.bits() - before;
+    u.append<false>(cursor, static_cast<std::size_t>(mcu.chroma), left_u);
+    v.append<false>(cursor, static_cast<std::size_t>(mcu.chroma), left_v);
+    writer.set_cursor(cursor);
+  });
   const std::uint64_t coded = writer.bits();
   const std::uint64_t uv_motion = u.motion_bits() + v.motion_bits();
   bits.motion += y.motion_bits() + uv_motion;

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "bitstream/frame_symbols.h"
+#include "bitstream/frame_syntax.h"
 #include "c63/encoder.h"
 
 namespace c63 {
 
 /// Appends the scan of one frame, stuffed and flushed as the course encoder does. Adds to `bits` what motion and
 /// coefficients took; stuffing and padding count as header.
-void encode_scan(const FrameSymbols& symbols, std::vector<std::uint8_t>& out, BitCounts& bits);
+void encode_scan(const FrameSyntax& syntax, std::vector<std::uint8_t>& out, BitCounts& bits);
 
 }  // namespace c63

@@ -9,7 +9,8 @@ namespace c63 {
 
 inline constexpr int kBlockSize = 8;        ///< samples a side of a block
 inline constexpr int kBlockSamples = 64;
-inline constexpr int kMacroblockSize = 16;  ///< luma samples a side of an MCU
+inline constexpr int kMcuSize = 16;  ///< luma samples a side of an MCU
+inline constexpr int kBlocksPerMcu = 6;      ///< four of Y, one of U, one of V
 inline constexpr int kPlanes = 3;
 inline constexpr int kMaxSide = 65535;      ///< the header has 16 bits for a side
 
@@ -40,13 +41,13 @@ class Geometry {
   C63_HD constexpr Geometry(int coded_width, int coded_height)
       : width_(coded_width),
         height_(coded_height),
-        mcu_columns_((coded_width + kMacroblockSize - 1) / kMacroblockSize),
-        mcu_rows_((coded_height + kMacroblockSize - 1) / kMacroblockSize) {}
+        mcu_columns_((coded_width + kMcuSize - 1) / kMcuSize),
+        mcu_rows_((coded_height + kMcuSize - 1) / kMcuSize) {}
 
   [[nodiscard]] C63_HD constexpr int width() const { return width_; }
   [[nodiscard]] C63_HD constexpr int height() const { return height_; }
-  [[nodiscard]] C63_HD constexpr int padded_width() const { return mcu_columns_ * kMacroblockSize; }
-  [[nodiscard]] C63_HD constexpr int padded_height() const { return mcu_rows_ * kMacroblockSize; }
+  [[nodiscard]] C63_HD constexpr int padded_width() const { return mcu_columns_ * kMcuSize; }
+  [[nodiscard]] C63_HD constexpr int padded_height() const { return mcu_rows_ * kMcuSize; }
   [[nodiscard]] C63_HD constexpr int mcu_columns() const { return mcu_columns_; }
   [[nodiscard]] C63_HD constexpr int mcu_rows() const { return mcu_rows_; }
   [[nodiscard]] C63_HD constexpr std::int64_t mcus() const {

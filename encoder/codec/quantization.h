@@ -20,6 +20,13 @@ inline constexpr std::array<std::uint8_t, 64> kZigZag = {
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
+/// The other way round: place in zig-zag order of the coefficient at a position.
+inline constexpr std::array<std::uint8_t, 64> kZigZagPlace = [] {
+  std::array<std::uint8_t, 64> places{};
+  for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = static_cast<std::uint8_t>(k);
+  return places;
+}();
+
 /// Quantization steps in zig-zag order.
 using QuantizationTable = std::array<std::uint8_t, 64>;
 /// One table each for Y, U and V.

@@ -94,6 +94,9 @@ inline constexpr std::array<VlcCode, 256> kAcChromaCodes = make_codes(kAcChromaS
 /// Sizes of vector components are coded as luma DC sizes are, 0..7 only.
 inline constexpr int kMaxVectorSize = 7;
 
+/// Upper bound of the bits of one block: flags and vector, DC, 63 coefficients of the longest code and value.
+inline constexpr int kMaxBlockBits = 2 + 2 * (5 + kMaxVectorSize) + (11 + 11) + 63 * (kMaxCodeLength + 10);
+
 /// Number of bits of |value|: the size category that precedes a value.
 [[nodiscard]] C63_HD constexpr int value_size(int value) {
   unsigned magnitude = static_cast<unsigned>(value < 0 ? -value : value);

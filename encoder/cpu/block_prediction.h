@@ -6,18 +6,18 @@
 #include <cstring>
 #include <span>
 
-#include "bitstream/frame_symbols.h"
+#include "bitstream/frame_syntax.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
 
 namespace c63::cpu {
 
 /// The codec's prediction: the block that the vector points to in inter frames, zero everywhere else.
-[[nodiscard]] inline BlockPrediction predict_block(const FrameSymbols& symbols, int plane, int block, int column, int row,
+[[nodiscard]] inline BlockPrediction predict_block(const FrameSyntax& syntax, int plane, int block, int column, int row,
                                                    const PaddedPicture& reference) {
   static constexpr std::uint8_t kZeros[kBlockSize] = {};  // one row, used with a pitch of 0
-  if (symbols.key || symbols.planes[plane].uses_vector[block] == 0) return {kZeros, 0};
-  const MotionVector vector = symbols.planes[plane].vectors[block];
+  if (syntax.key || syntax.planes[plane].uses_vector[block] == 0) return {kZeros, 0};
+  const MotionVector vector = syntax.planes[plane].vectors[block];
   const ConstPlaneView view = reference.plane(plane);
   return {&view.at(column * kBlockSize + vector.x, row * kBlockSize + vector.y), view.pitch};
 }
@@ -49,16 +49,16 @@ inline constexpr int kBlocksPerRun = 64;
 /// row `mcu_row` of a plane; index, column and row are those of a run's first block. Predictions are copied to `kept`
 /// where it is not null.
 template <typename Visit>
-void for_each_run_of_mcu_row(const FrameSymbols& symbols, int plane, int mcu_row, const PaddedPicture& reference,
+void for_each_run_of_mcu_row(const FrameSyntax& syntax, int plane, int mcu_row, const PaddedPicture& reference,
                              PaddedPicture* kept, Visit&& visit) {
   std::array<BlockPrediction, kBlocksPerRun> predictions;
-  const PlaneGeometry& g = symbols.planes[plane].geometry;
+  const PlaneGeometry& g = syntax.planes[plane].geometry;
   for (int row = mcu_row * block_rows_per_mcu(plane); row < (mcu_row + 1) * block_rows_per_mcu(plane); ++row) {
     for (int first = 0; first < g.columns; first += kBlocksPerRun) {
       const int count = std::min(kBlocksPerRun, g.columns - first);
       for (int i = 0; i < count; ++i) {
         const int column = first + i;
-        predictions[i] = predict_block(symbols, plane, row * g.columns + column, column, row, reference);
+        predictions[i] = predict_block(syntax, plane, row * g.columns + column, column, row, reference);
         if (kept != nullptr) keep_prediction(predictions[i], kept->plane(plane), column, row);
       }
       visit(row * g.columns + first, first, row,

@@ -40,14 +40,14 @@ struct Slot {
 
 /// How many frames a lane holds: one being searched, one being entropy coded, one being read.
 constexpr int kDepth = 3;
-/// How many of them have symbols: the first two.
+/// How many of them have syntax: the first two.
 constexpr int kCoding = 2;
 
 /// A chain of dependent frames. The search of one frame needs only the reconstruction of the one before, so its entropy
 /// coding runs beside the next frame's search. All its memory is allocated when it is opened.
 struct Lane {
   std::array<Slot, kDepth> slots;
-  std::array<FrameSymbols, kCoding> symbols;
+  std::array<FrameSyntax, kCoding> syntax;
   std::array<PaddedPicture, 2> pictures;  ///< reconstruction and reference, in turns
   PaddedPicture prediction;
   Searchers searchers;
@@ -70,9 +70,9 @@ class CpuBackend final : public Backend {
  public:
   CpuBackend(const EncoderSettings& settings, int max_lanes)
       : settings_(settings),
-        threads_(settings.threads > 0 ? settings.threads
+        threads_(settings.execution.threads > 0 ? settings.execution.threads
                                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
-        kernels_(kernels(settings.simd)),
+        kernels_(kernels(settings.execution.simd)),
         coder_(settings, kernels_),
         parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
         arena_(threads_, 0),
@@ -80,11 +80,11 @@ class CpuBackend final : public Backend {
     const Geometry& geometry = coder_.geometry();
     for (Lane& lane : lanes_) {
       for (Slot& slot : lane.slots) slot.picture = PaddedPicture(geometry);
-      for (FrameSymbols& symbols : lane.symbols) symbols = FrameSymbols(geometry);
+      for (FrameSyntax& syntax : lane.syntax) syntax = FrameSyntax(geometry);
       for (PaddedPicture& picture : lane.pictures) picture = PaddedPicture(geometry);
-      if (settings.keep_prediction) lane.prediction = PaddedPicture(geometry);
+      if (settings.measurement.keep_prediction) lane.prediction = PaddedPicture(geometry);
       lane.searchers = coder_.make_searchers();
-      lane.trace = TraceRow(settings.trace, TraceTrack::lane, static_cast<int>(&lane - lanes_.data()));
+      lane.trace = TraceRow(settings.measurement.trace, TraceTrack::lane, static_cast<int>(&lane - lanes_.data()));
     }
   }
 
@@ -146,7 +146,7 @@ class CpuBackend final : public Backend {
  private:
   /// A lane more than threads: where GOPs are few, none is left over to be coded alone.
   [[nodiscard]] int lane_count(const EncoderSettings& settings, int max_lanes) const {
-    const int wanted = settings.lanes > 0 ? settings.lanes : threads_ == 1 ? 1 : threads_ + 1;
+    const int wanted = settings.execution.lanes > 0 ? settings.execution.lanes : threads_ == 1 ? 1 : threads_ + 1;
     return std::clamp(wanted, 1, std::max(1, max_lanes));
   }
 
@@ -164,11 +164,11 @@ class CpuBackend final : public Backend {
     });
   }
 
-  /// Whether somebody should now run the lane: there is a frame to be coded, symbols for it are free, and nobody does.
+  /// Whether somebody should now run the lane: there is a frame to be coded, syntax for it are free, and nobody does.
   /// The mutex is held.
   [[nodiscard]] static bool may_run(Lane& lane) {
     if (lane.running || lane.started == lane.submitted) return false;
-    const std::int64_t before = lane.started - kCoding;  // the frame that had the same symbols
+    const std::int64_t before = lane.started - kCoding;  // the frame that had the same syntax
     if (before >= lane.collected && !lane.slot(before).finished) return false;
     lane.running = true;
     return true;
@@ -189,14 +189,14 @@ class CpuBackend final : public Backend {
       } catch (...) {
         slot.fault = std::current_exception();
       }
-      // With a lane for every thread nobody waits for the next frame's search, and the symbols are still in the cache.
+      // With a lane for every thread nobody waits for the next frame's search, and the syntax are still in the cache.
       if (lanes_.size() >= static_cast<std::size_t>(threads_)) {
         write(lane, count);
         lane.trace.did("entropy", frame);
       } else {
         start([this, &lane, count, frame] {
           const auto index = static_cast<int>(&lane - lanes_.data());
-          const TraceScope trace(settings_.trace, "entropy", TraceTrack::entropy, index, frame);
+          const TraceScope trace(settings_.measurement.trace, "entropy", TraceTrack::entropy, index, frame);
           write(lane, count);
         });
       }
@@ -214,26 +214,26 @@ class CpuBackend final : public Backend {
     });
   }
 
-  /// Everything of a frame up to its symbols and reconstruction.
+  /// Everything of a frame up to its syntax and reconstruction.
   void code(Lane& lane, std::int64_t count) {
     const Geometry& geometry = coder_.geometry();
     Slot& slot = lane.slot(count);
     FrameStatistics& statistics = slot.frame.statistics;
     lane.trace.did("no input", -1, slot.submitted);
-    lane.trace.did("queued", slot.plan.index);  // for a thread, or for symbols
+    lane.trace.did("queued", slot.plan.index);  // for a thread, or for syntax
     slot.picture.lay_out();
     lane.trace.did("load", slot.plan.index);
-    FrameSymbols& symbols = Lane::of(lane.symbols, count);
-    symbols.key = slot.plan.key;
+    FrameSyntax& syntax = Lane::of(lane.syntax, count);
+    syntax.key = slot.plan.key;
     const FrameJob job{.key = slot.plan.key,
                        .current = &slot.picture,
                        .reference = &Lane::of(lane.pictures, count + 1),
                        .reconstruction = &Lane::of(lane.pictures, count),
-                       .symbols = &symbols,
-                       .previous = &Lane::of(lane.symbols, count + 1),
+                       .syntax = &syntax,
+                       .previous = &Lane::of(lane.syntax, count + 1),
                        .searchers = &lane.searchers,
-                       .prediction = settings_.keep_prediction ? &lane.prediction : nullptr,
-                       .motion = settings_.keep_motion && !slot.plan.key ? &slot.frame.motion : nullptr};
+                       .prediction = settings_.measurement.keep_prediction ? &lane.prediction : nullptr,
+                       .motion = settings_.measurement.keep_motion && !slot.plan.key ? &slot.frame.motion : nullptr};
     if (job.motion != nullptr) {
       for (int p = 0; p < kPlanes; ++p) {
         const PlaneGeometry g = geometry.plane(p);
@@ -259,7 +259,7 @@ class CpuBackend final : public Backend {
       coder_.code_row(job, row);
       const auto coded = Clock::now();
       std::array<std::uint64_t, kPlanes> errors{};
-      if (settings_.measure_psnr) errors = coder_.measure_row(job, row);
+      if (settings_.measurement.psnr) errors = coder_.measure_row(job, row);
       const auto measured = Clock::now();
       const std::lock_guard lock(totals);
       statistics.luma_sad += sad;
@@ -292,19 +292,19 @@ class CpuBackend final : public Backend {
   void hand_out(const FrameJob& job, EncodedFrame& frame) const {
     const Geometry& geometry = coder_.geometry();
     if (job.motion != nullptr) {
-      for (int p = 0; p < kPlanes; ++p) frame.motion[p].vectors = job.symbols->planes[p].vectors;
+      for (int p = 0; p < kPlanes; ++p) frame.motion[p].vectors = job.syntax->planes[p].vectors;
     }
-    if (settings_.measure_ssim || settings_.keep_reconstruction) {
+    if (settings_.measurement.ssim || settings_.measurement.keep_reconstruction) {
       frame.reconstruction.resize(geometry.frame_bytes());
       job.reconstruction->copy_to(frame.reconstruction);
     }
-    if (settings_.measure_ssim) {
+    if (settings_.measurement.ssim) {
       std::vector<std::uint8_t> original(geometry.frame_bytes());
       job.current->copy_to(original);
       frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry.width(), geometry.height());
-      if (!settings_.keep_reconstruction) frame.reconstruction = {};
+      if (!settings_.measurement.keep_reconstruction) frame.reconstruction = {};
     }
-    if (settings_.keep_prediction) {
+    if (settings_.measurement.keep_prediction) {
       frame.prediction.resize(geometry.frame_bytes());
       job.prediction->copy_to(frame.prediction);
     }
@@ -315,7 +315,7 @@ class CpuBackend final : public Backend {
     Slot& slot = lane.slot(count);
     if (!slot.fault) {
       try {
-        write_bytes(Lane::of(lane.symbols, count), slot);
+        write_bytes(Lane::of(lane.syntax, count), slot);
       } catch (...) {
         slot.fault = std::current_exception();
       }
@@ -330,11 +330,11 @@ class CpuBackend final : public Backend {
     if (run_again) start([this, &lane] { run(lane); });
   }
 
-  void write_bytes(const FrameSymbols& symbols, Slot& slot) const {
+  void write_bytes(const FrameSyntax& syntax, Slot& slot) const {
     const auto start_entropy = Clock::now();
     std::vector<std::uint8_t>& bytes = slot.frame.bytes;
     write_frame_header(bytes, coder_.geometry(), coder_.tables(), slot.plan.key);
-    encode_scan(symbols, bytes, slot.frame.statistics.bits);
+    encode_scan(syntax, bytes, slot.frame.statistics.bits);
     write_frame_trailer(bytes);
     slot.frame.statistics.bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
     slot.frame.statistics.times.entropy = milliseconds_since(start_entropy);

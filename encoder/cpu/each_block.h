@@ -8,7 +8,7 @@ namespace {
 // The kernels for blocks side by side, made of one that codes or restores a single block.
 
 template <auto kCodeBlock>
-void code_each_block(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+void transform_quantize_each(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                      std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
   for (const BlockPrediction& prediction : predictions) {
     kCodeBlock(current, current_pitch, prediction, table, levels);
@@ -18,7 +18,7 @@ void code_each_block(const std::uint8_t* current, std::ptrdiff_t current_pitch,
 }
 
 template <auto kRestoreBlock>
-void restore_each_block(const std::int16_t* levels, const TransformTable& table,
+void dequantize_reconstruct_each(const std::int16_t* levels, const TransformTable& table,
                         std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                         std::ptrdiff_t reconstruction_pitch) {
   for (const BlockPrediction& prediction : predictions) {

@@ -9,7 +9,7 @@ namespace c63::cpu {
 namespace {
 
 /// Rows of samples of a plane in one MCU row.
-int rows_per_mcu(int plane) { return plane == 0 ? kMacroblockSize : kBlockSize; }
+int rows_per_mcu(int plane) { return plane == 0 ? kMcuSize : kBlockSize; }
 
 /// Asks for a cache line of each of the rows [first, end): a large picture does not stay in the caches from frame to frame,
 /// and the many short rows of a search window are more streams than a CPU foresees.
@@ -20,18 +20,18 @@ void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
 constexpr int kCacheLine = 64;
 
 /// Vectors that a block's own is probably close to.
-class Hints {
+class VectorPredictors {
  public:
-  Hints() = default;
-  /// Those of `symbols` that are known whichever rows are searched at the same time: left, and above in the same MCU row.
+  VectorPredictors() = default;
+  /// Those of `syntax` that are known whichever rows are searched at the same time: left, and above in the same MCU row.
   /// Of `previous`, where it is given, that of the same block and those right of it and below.
-  Hints(const PlaneSymbols& symbols, const PlaneSymbols* previous, int plane, int block, int column, int row) {
-    const PlaneGeometry& g = symbols.geometry;
-    if (column > 0) add(symbols.vectors[block - 1]);
+  VectorPredictors(const PlaneSyntax& syntax, const PlaneSyntax* previous, int plane, int block, int column, int row) {
+    const PlaneGeometry& g = syntax.geometry;
+    if (column > 0) add(syntax.vectors[block - 1]);
     const bool has_above = plane == 0 && row % 2 == 1;
-    if (has_above) add(symbols.vectors[block - g.columns]);
+    if (has_above) add(syntax.vectors[block - g.columns]);
     if (previous != nullptr) add(previous->vectors[block]);
-    if (has_above && column + 1 < g.columns) add(symbols.vectors[block - g.columns + 1]);
+    if (has_above && column + 1 < g.columns) add(syntax.vectors[block - g.columns + 1]);
     if (previous == nullptr) return;
     if (column + 1 < g.columns) add(previous->vectors[block + 1]);
     if (row + 1 < g.rows) add(previous->vectors[block + g.columns]);
@@ -50,16 +50,16 @@ class Hints {
 FrameCoder::FrameCoder(const EncoderSettings& settings, const Kernels& kernels)
     : settings_(settings),
       kernels_(kernels),
-      geometry_(settings.width, settings.height),
-      tables_(make_quantization_tables(settings.qp)) {
+      geometry_(settings.coding.width, settings.coding.height),
+      tables_(make_quantization_tables(settings.coding.qp)) {
   for (int p = 0; p < kPlanes; ++p) transforms_[p] = TransformTable(tables_[p], p);
 }
 
 Searchers FrameCoder::make_searchers() const {
   Searchers searchers;
   for (int p = 0; p < kPlanes; ++p) {
-    searchers[p] = make_block_searcher(settings_.method, kernels_, geometry_.plane(p),
-                                       plane_search_range(settings_.search_range, p));
+    searchers[p] = make_block_searcher(settings_.coding.method, kernels_, geometry_.plane(p),
+                                       plane_search_range(settings_.coding.search_range, p));
   }
   return searchers;
 }
@@ -82,17 +82,17 @@ void FrameCoder::prepare_search(const FrameJob& job) const {
 std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
   std::uint64_t luma_sad = 0;
   for (int p = 0; p < kPlanes; ++p) {
-    PlaneSymbols& symbols = job.symbols->planes[p];
-    const PlaneGeometry& g = symbols.geometry;
+    PlaneSyntax& syntax = job.syntax->planes[p];
+    const PlaneGeometry& g = syntax.geometry;
     BlockSearcher& method = *(*job.searchers)[p];
     const ConstPlaneView current = job.current->plane(p);
     const ConstPlaneView reference = job.reference->plane(p);
     const int rows = rows_per_mcu(p);
     const BlockSearcher::Row mine = method.begin_row(mcu_row * rows);
     const BlockSearcher& searcher = *mine.searcher;
-    const BlockSearcher::Hints wanted = searcher.wanted_hints();
-    const PlaneSymbols* previous = wanted == BlockSearcher::Hints::of_any_frame ? &job.previous->planes[p] : nullptr;
-    const int range = plane_search_range(settings_.search_range, p);
+    const BlockSearcher::PredictorSource wanted = searcher.wanted_predictors();
+    const PlaneSyntax* previous = wanted == BlockSearcher::PredictorSource::any_frame ? &job.previous->planes[p] : nullptr;
+    const int range = plane_search_range(settings_.coding.search_range, p);
     for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
@@ -102,9 +102,9 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
         prefetch_lines(current, x, y + rows, y + 2 * rows);
         prefetch_lines(reference, x, y + rows + range, y + 2 * rows + range);
       }
-      const Hints hints = wanted == BlockSearcher::Hints::none ? Hints() : Hints(symbols, previous, p, block, column, row);
-      const BestCandidate best = searcher.search({window, x, y, hints.all()});
-      symbols.vectors[block] = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
+      const VectorPredictors predictors = wanted == BlockSearcher::PredictorSource::none ? VectorPredictors() : VectorPredictors(syntax, previous, p, block, column, row);
+      const BestCandidate best = searcher.search({window, x, y, predictors.all()});
+      syntax.vectors[block] = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
       if (p == 0) luma_sad += best.sad;
       if (job.motion != nullptr) (*job.motion)[p].sads[block] = static_cast<std::uint16_t>(best.sad);
     });
@@ -115,21 +115,21 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
 
 void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
   for (int p = 0; p < kPlanes; ++p) {
-    PlaneSymbols& symbols = job.symbols->planes[p];
+    PlaneSyntax& syntax = job.syntax->planes[p];
     const ConstPlaneView current = job.current->plane(p);
     const PlaneView reconstruction = job.reconstruction->plane(p);
-    for_each_block_of_mcu_row(symbols.geometry, p, mcu_row, [&](int block, int, int) {
-      symbols.uses_vector[block] = job.key ? 0 : 1;
-      if (job.key) symbols.vectors[block] = {};
+    for_each_block_of_mcu_row(syntax.geometry, p, mcu_row, [&](int block, int, int) {
+      syntax.uses_vector[block] = job.key ? 0 : 1;
+      if (job.key) syntax.vectors[block] = {};
     });
     for_each_run_of_mcu_row(
-        *job.symbols, p, mcu_row, *job.reference, job.prediction,
+        *job.syntax, p, mcu_row, *job.reference, job.prediction,
         [&](int block, int column, int row, std::span<const BlockPrediction> predictions) {
           const int x = column * kBlockSize;
           const int y = row * kBlockSize;
-          std::int16_t* const levels = symbols.block(block);
-          kernels_.code_blocks(&current.at(x, y), current.pitch, predictions, transforms_[p], levels);
-          kernels_.restore_blocks(levels, transforms_[p], predictions, &reconstruction.at(x, y), reconstruction.pitch);
+          std::int16_t* const levels = syntax.block(block);
+          kernels_.transform_quantize(&current.at(x, y), current.pitch, predictions, transforms_[p], levels);
+          kernels_.dequantize_reconstruct(levels, transforms_[p], predictions, &reconstruction.at(x, y), reconstruction.pitch);
         });
   }
 }

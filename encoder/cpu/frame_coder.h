@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "bitstream/frame_symbols.h"
+#include "bitstream/frame_syntax.h"
 #include "c63/encoder.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
@@ -22,14 +22,14 @@ struct FrameJob {
   const PaddedPicture* current = nullptr;
   const PaddedPicture* reference = nullptr;      ///< the previous reconstruction; not read in key frames
   PaddedPicture* reconstruction = nullptr;       ///< not the reference
-  FrameSymbols* symbols = nullptr;
-  const FrameSymbols* previous = nullptr;        ///< of the frame before; not read in key frames
+  FrameSyntax* syntax = nullptr;
+  const FrameSyntax* previous = nullptr;        ///< of the frame before; not read in key frames
   Searchers* searchers = nullptr;
   PaddedPicture* prediction = nullptr;           ///< filled where it is not null
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs filled where it is not null
 };
 
-/// Motion search, transform and reconstruction of frames with fixed settings. Rows of macroblocks are independent of one
+/// Motion search, transform and reconstruction of frames with fixed settings. MCU rows are independent of one
 /// another within each step, so a caller may run them in any order and at the same time.
 class FrameCoder {
  public:

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "bitstream/frame_symbols.h"
+#include "bitstream/frame_syntax.h"
 #include "cpu/frame_coder.h"
 #include "cpu/kernels.h"
 
@@ -10,7 +10,7 @@ namespace c63::cpu {
 
 /// Reconstructs MCU row `mcu_row` of a decoded frame. `reference` is the previous reconstruction and not read in key
 /// frames; vectors are legal. `prediction` is filled where it is not null.
-void restore_row(const FrameSymbols& symbols, const std::array<TransformTable, kPlanes>& tables, const Kernels& kernels,
+void restore_row(const FrameSyntax& syntax, const std::array<TransformTable, kPlanes>& tables, const Kernels& kernels,
                  const PaddedPicture& reference, PaddedPicture& reconstruction, PaddedPicture* prediction, int mcu_row);
 
 }  // namespace c63::cpu

@@ -100,11 +100,11 @@ struct Kernels {
 
   /// Residual, forward transform and quantization of blocks that lie side by side, one for each prediction; 64 levels a
   /// block, in zig-zag order.
-  void (*code_blocks)(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+  void (*transform_quantize)(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                       std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels);
 
   /// Dequantization, inverse transform and reconstruction of blocks that lie side by side.
-  void (*restore_blocks)(const std::int16_t* levels, const TransformTable& table,
+  void (*dequantize_reconstruct)(const std::int16_t* levels, const TransformTable& table,
                          std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                          std::ptrdiff_t reconstruction_pitch);
 

@@ -10,9 +10,9 @@ BestCandidate search_brute(const BlockSearch& search);
 BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums, std::span<const Position> starts);
 void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums);
 
-void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+void transform_quantize(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                  std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels);
-void restore_blocks(const std::int16_t* levels, const TransformTable& table,
+void dequantize_reconstruct(const std::int16_t* levels, const TransformTable& table,
                     std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                     std::ptrdiff_t reconstruction_pitch);
 void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch, int count,

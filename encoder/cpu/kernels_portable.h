@@ -162,12 +162,6 @@ struct Weights {
 constexpr Weights kForward(true);
 constexpr Weights kInverse(false);
 
-constexpr auto kZigZagOf = [] {
-  std::array<std::uint8_t, 64> positions{};
-  for (std::size_t k = 0; k < 64; ++k) positions[kZigZag[k]] = static_cast<std::uint8_t>(k);
-  return positions;
-}();
-
 /// Both passes of a transform: rows, then columns. Every output is the sum of the format: products in ascending order,
 /// each product and each sum rounded. Only the first `rows` rows of `in` are not zero.
 template <const Weights& kWeights>
@@ -230,7 +224,7 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   std::fill_n(levels, 64, std::int16_t{0});
   for (; mask != 0; mask &= mask - 1) {
     const int position = std::countr_zero(mask);
-    const int k = kZigZagOf[static_cast<std::size_t>(position)];
+    const int k = kZigZagPlace[static_cast<std::size_t>(position)];
     const int limit = table.limits[static_cast<std::size_t>(k)];
     levels[k] = static_cast<std::int16_t>(std::clamp<int>(quantized[position], -limit, limit));
   }
@@ -321,8 +315,8 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
           search_brute,
           search_eliminating,
           sums_of_row,
-          code_each_block<code_block>,
-          restore_each_block<restore_block>,
+          transform_quantize_each<code_block>,
+          dequantize_reconstruct_each<restore_block>,
           ssim_sums};
 }
 

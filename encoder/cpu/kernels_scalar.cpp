@@ -101,8 +101,8 @@ const Kernels& scalar_kernels() {
                                    search_brute,
                                    search_eliminating,
                                    sums_of_row,
-                                   code_each_block<code_block>,
-                                   restore_each_block<restore_block>,
+                                   transform_quantize_each<code_block>,
+                                   dequantize_reconstruct_each<restore_block>,
                                    ssim_sums};
   return kScalar;
 }

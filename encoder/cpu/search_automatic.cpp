@@ -1,7 +1,7 @@
 // Full search by whichever of brute force and elimination takes less time on the machine and video at hand: both find
 // the same, so the choice may change from row to row.
 //
-// The rule: in two frames of a round the rows of macroblocks take turns, and what one method searches in the first of
+// The rule: in two frames of a round the MCU rows take turns, and what one method searches in the first of
 // them the other one searches in the second, so that both are timed on all rows and under the same conditions. The one
 // that took less time has the rest of the round. Rounds are kRound frames long, so that other content is noticed. The
 // frame before those two is not timed: at first its memory is cold.
@@ -57,7 +57,7 @@ class AutomaticSearch final : public BlockSearcher {
   [[nodiscard]] bool is_timed() const { return frame_ >= kFirstTimed && frame_ < kFirstTimed + kTimed; }
   [[nodiscard]] Method method_at(int y) const {
     if (!is_timed()) return chosen_;
-    return (y / kMacroblockSize + frame_) % kMethods == kBrute ? kBrute : kEliminate;
+    return (y / kMcuSize + frame_) % kMethods == kBrute ? kBrute : kEliminate;
   }
   /// Rows are searched at the same time; begin() reads the sums when all threads are done.
   void spend(Method method, std::chrono::nanoseconds time) {

@@ -13,7 +13,7 @@ class BruteSearch final : public BlockSearcher {
     return kernels_.search_brute(block_search(task));
   }
 
-  [[nodiscard]] Hints wanted_hints() const override { return Hints::none; }
+  [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::none; }
 };
 
 }  // namespace

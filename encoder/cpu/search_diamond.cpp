@@ -12,7 +12,7 @@ class DiamondSearch final : public BlockSearcher {
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
     const auto sad = [&](int x, int y) { return sad_at(task, x, y); };
-    BestCandidate best = best_hint(task);
+    BestCandidate best = best_predictor(task);
     descend(best, task.window, kLargeDiamond, false, sad);
     descend(best, task.window, kSmallDiamond, false, sad);
     return best;

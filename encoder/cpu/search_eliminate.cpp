@@ -22,20 +22,20 @@ class EliminatingSearch final : public BlockSearcher {
   }
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
-    std::array<Position, kMaxHints + 1> starts;
+    std::array<Position, kMaxPredictors + 1> starts;
     std::size_t count = 0;
     starts[count++] = candidate_at(task, {});
-    for (const MotionVector hint : task.hints) {
-      if (count < starts.size()) starts[count++] = candidate_at(task, hint);
+    for (const MotionVector predictor : task.predictors) {
+      if (count < starts.size()) starts[count++] = candidate_at(task, predictor);
     }
     return kernels_.search_eliminating(block_search(task), {sums_.data(), geometry_.width},
                                        std::span(starts).first(count));
   }
 
-  [[nodiscard]] Hints wanted_hints() const override { return Hints::of_any_frame; }
+  [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::any_frame; }
 
  private:
-  static constexpr std::size_t kMaxHints = 3;  // more rule out little more
+  static constexpr std::size_t kMaxPredictors = 3;  // more rule out little more
 
   [[nodiscard]] std::size_t offset(int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);

@@ -2,17 +2,17 @@
 
 namespace c63::cpu {
 
-BestCandidate BlockSearcher::best_hint(const BlockTask& task) const {
+BestCandidate BlockSearcher::best_predictor(const BlockTask& task) const {
   const auto candidate = [&](MotionVector vector) {
     const auto [x, y] = candidate_at(task, vector);
     return BestCandidate{x, y, sad_at(task, x, y)};
   };
   BestCandidate best = candidate({});
   MotionVector last;
-  for (const MotionVector hint : task.hints) {
-    if (hint == last) continue;  // neighbours mostly agree
-    last = hint;
-    const BestCandidate found = candidate(hint);
+  for (const MotionVector predictor : task.predictors) {
+    if (predictor == last) continue;  // neighbours mostly agree
+    last = predictor;
+    const BestCandidate found = candidate(predictor);
     if (found.sad < best.sad) best = found;
   }
   return best;

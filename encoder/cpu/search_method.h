@@ -17,7 +17,7 @@ struct BlockTask {
   SearchWindow window;  ///< not empty; first, as compilers then write it in one piece, which is how it is read
   int x = 0;            ///< of the block, in samples
   int y = 0;
-  std::span<const MotionVector> hints;  ///< vectors found nearby, which may be good here too; outside the window or not
+  std::span<const MotionVector> predictors;  ///< vectors found nearby, which may be good here too; outside the window or not
 };
 
 /// A search method at work on one plane of one lane. A frame goes begin(), prepare_rows() of all rows, prepare(), then
@@ -53,13 +53,13 @@ class BlockSearcher {
   [[nodiscard]] virtual Row begin_row(int /*y*/) const { return {.searcher = this}; }
   virtual void end_row(int /*y*/, const Row& /*row*/) {}
 
-  /// Which vectors a method wants as hints.
-  enum class Hints {
+  /// Where the vectors come from that a method wants as predictors.
+  enum class PredictorSource {
     none,
-    of_frame,      ///< found in the same frame
-    of_any_frame,  ///< of the frame before, too: only where hints cannot change the result
+    this_frame,
+    any_frame,  ///< the frame before, too: only where predictors cannot change the result
   };
-  [[nodiscard]] virtual Hints wanted_hints() const { return Hints::of_frame; }
+  [[nodiscard]] virtual PredictorSource wanted_predictors() const { return PredictorSource::this_frame; }
 
  protected:
   [[nodiscard]] BlockSearch block_search(const BlockTask& task) const {
@@ -73,8 +73,8 @@ class BlockSearcher {
     return {std::clamp(task.x + vector.x, task.window.left, task.window.right - 1),
             std::clamp(task.y + vector.y, task.window.top, task.window.bottom - 1)};
   }
-  /// The best of the zero vector and the hints, each moved to the nearest candidate of the window.
-  [[nodiscard]] BestCandidate best_hint(const BlockTask& task) const;
+  /// The best of the zero vector and the predictors, each moved to the nearest candidate of the window.
+  [[nodiscard]] BestCandidate best_predictor(const BlockTask& task) const;
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;

@@ -91,7 +91,7 @@ class PyramidSearch final : public BlockSearcher {
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
     if (scales_.empty()) return kernels_.search_brute(block_search(task));
-    BestCandidate best = best_hint(task);
+    BestCandidate best = best_predictor(task);
     const Offset coarse = scales_[0].vector_for(task.x / kBlockSize, task.y / kBlockSize);
     const auto sad = [&](int x, int y) { return sad_at(task, x, y); };
     refine(best, task.window, task.x + 2 * coarse.x, task.y + 2 * coarse.y, sad);

@@ -13,7 +13,7 @@ class ZeroSearch final : public BlockSearcher {
     return {task.x, task.y, sad_at(task, task.x, task.y)};
   }
 
-  [[nodiscard]] Hints wanted_hints() const override { return Hints::none; }
+  [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::none; }
 };
 
 }  // namespace

@@ -67,14 +67,9 @@ struct Reordering {
   }
 };
 
-constexpr auto kPlaceInZigZag = [] {
-  std::array<std::size_t, 64> places{};
-  for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = k;
-  return places;
-}();
 constexpr Reordering kToZigZag([](std::size_t k) -> std::size_t { return kZigZag[k]; });
 /// To raster order with rows and columns exchanged.
-constexpr Reordering kToColumns([](std::size_t k) { return kPlaceInZigZag[k % 8 * 8 + k / 8]; });
+constexpr Reordering kToColumns([](std::size_t k) -> std::size_t { return kZigZagPlace[k % 8 * 8 + k / 8]; });
 
 template <const Reordering& kOrder>
 [[gnu::always_inline]] inline void reorder(const __m128i (&in)[8], __m128i (&out)[8]) {
@@ -190,15 +185,15 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
 
 }  // namespace
 
-void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+void transform_quantize(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                  std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
-  code_each_block<code_block>(current, current_pitch, predictions, table, levels);
+  transform_quantize_each<code_block>(current, current_pitch, predictions, table, levels);
 }
 
-void restore_blocks(const std::int16_t* levels, const TransformTable& table,
+void dequantize_reconstruct(const std::int16_t* levels, const TransformTable& table,
                     std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                     std::ptrdiff_t reconstruction_pitch) {
-  restore_each_block<restore_block>(levels, table, predictions, reconstruction, reconstruction_pitch);
+  dequantize_reconstruct_each<restore_block>(levels, table, predictions, reconstruction, reconstruction_pitch);
 }
 
 }  // namespace c63::cpu::avx2

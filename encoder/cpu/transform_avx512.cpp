@@ -127,13 +127,6 @@ struct FourPredictions {
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// The place in zig-zag order of each coefficient in raster order.
-constexpr auto kPlaceInZigZag = [] {
-  std::array<std::size_t, 64> places{};
-  for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = k;
-  return places;
-}();
-
 /// Where position k of the zig-zag order is in rows of levels that were packed by pairs.
 constexpr auto kToZigZag = [] {
   std::array<std::uint16_t, 64> order{};
@@ -150,7 +143,7 @@ constexpr auto kToColumnPairs = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t u = 0; u < 8; ++u) {
     for (std::size_t v = 0; v < 8; ++v) {
-      order[16 * (u / 2) + 2 * v + u % 2] = static_cast<std::uint16_t>(kPlaceInZigZag[8 * v + u]);
+      order[16 * (u / 2) + 2 * v + u % 2] = kZigZagPlace[8 * v + u];
     }
   }
   return order;
@@ -289,7 +282,7 @@ constexpr std::uint64_t kOutsideQuadrant = [] {
 
 }  // namespace
 
-void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
+void transform_quantize(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                  std::span<const BlockPrediction> predictions, const TransformTable& table, std::int16_t* levels) {
   const int count = static_cast<int>(predictions.size());
   for (int i = 0; i < count; i += kBlocks) {
@@ -299,7 +292,7 @@ void code_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch,
   }
 }
 
-void restore_blocks(const std::int16_t* levels, const TransformTable& table,
+void dequantize_reconstruct(const std::int16_t* levels, const TransformTable& table,
                     std::span<const BlockPrediction> predictions, std::uint8_t* reconstruction,
                     std::ptrdiff_t reconstruction_pitch) {
   const int count = static_cast<int>(predictions.size());

@@ -74,7 +74,7 @@ class ClippedSource final : public FrameSource {
 
 void check_picture_size(int width, int height, const Limits& limits, const std::string& file) {
   try {
-    validate(EncoderSettings{.width = width, .height = height, .limits = limits});
+    validate(EncoderSettings{.coding = {.width = width, .height = height}, .execution = {.limits = limits}});
   } catch (const Error& error) {
     throw error.at({.file = file});
   }

@@ -57,7 +57,7 @@ class Backend {
 
   /// Whether it stands still unless what it has finished is collected at once: a thread for each feeder is worth it that does
   /// nothing else. With more than one feeder it must be.
-  [[nodiscard]] virtual bool urgent() const { return false; }
+  [[nodiscard]] virtual bool needs_collector() const { return false; }
 
   /// How many inputs a feeder may have in hand: taken by input() and neither submitted nor discarded.
   [[nodiscard]] virtual int inputs() const { return lanes(); }

@@ -3,7 +3,7 @@
 #include "bitstream/block_order.h"
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/frame_header.h"
-#include "bitstream/frame_symbols.h"
+#include "bitstream/frame_syntax.h"
 #include "codec/vlc.h"
 
 namespace c63 {
@@ -16,7 +16,7 @@ std::uint32_t value_length(const Codes& codes, int value) {
   return static_cast<std::uint32_t>(codes[static_cast<std::size_t>(size)].length + size);
 }
 
-std::uint32_t motion_length(const PlaneSymbols& plane, int block, int column) {
+std::uint32_t motion_length(const PlaneSyntax& plane, int block, int column) {
   if (plane.uses_vector[block] == 0) return 1;
   const MotionVector vector = plane.vectors[block];
   if (column > 0 && plane.uses_vector[block - 1] != 0 && plane.vectors[block - 1] == vector) return 2;
@@ -45,7 +45,7 @@ std::uint32_t coefficient_length(const std::int16_t* levels, int dc_difference, 
 
 struct BlockAnalyser::State {
   FrameParser parser;
-  FrameSymbols symbols;
+  FrameSyntax syntax;
   std::vector<std::uint8_t> scratch;
 };
 
@@ -56,16 +56,16 @@ BlockAnalyser& BlockAnalyser::operator=(BlockAnalyser&&) noexcept = default;
 
 FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
   const ParsedFrame parsed = state_->parser.parse(bytes);
-  FrameSymbols& symbols = state_->symbols;
-  if (symbols.geometry != parsed.geometry) symbols = FrameSymbols(parsed.geometry);
-  decode_scan(parsed, symbols, state_->scratch);
+  FrameSyntax& syntax = state_->syntax;
+  if (syntax.geometry != parsed.geometry) syntax = FrameSyntax(parsed.geometry);
+  decode_scan(parsed, syntax, state_->scratch);
 
   FrameBlocks frame;
   frame.key = parsed.key;
   frame.width = parsed.geometry.width();
   frame.height = parsed.geometry.height();
   for (int p = 0; p < kPlanes; ++p) {
-    const PlaneSymbols& from = symbols.planes[p];
+    const PlaneSyntax& from = syntax.planes[p];
     PlaneBlocks& to = frame.planes[p];
     const auto blocks = static_cast<std::size_t>(from.geometry.blocks());
     to.columns = from.geometry.columns;
@@ -80,8 +80,8 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
     }
   }
   std::array<int, kPlanes> dc{};
-  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
-    const PlaneSymbols& plane = symbols.planes[p];
+  for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
+    const PlaneSyntax& plane = syntax.planes[p];
     const std::int16_t* levels = plane.block(block);
     frame.planes[p].motion_bits[block] = motion_length(plane, block, column);
     frame.planes[p].coefficient_bits[block] = coefficient_length(levels, levels[0] - dc[p], p);

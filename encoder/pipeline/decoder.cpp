@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 int thread_count(const DecoderSettings& settings) {
-  return settings.threads > 0 ? settings.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return settings.execution.threads > 0 ? settings.execution.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 /// Bytes of one decoded frame as it is handed out.
@@ -36,10 +36,10 @@ std::uint64_t decoded_bytes(const DecoderSettings& settings, const Geometry& geo
 /// Throws Error (limit) where not even one chain and what it hands out fit the memory limit.
 void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
   const std::uint64_t needed = FrameChain::memory(geometry) + 2 * decoded_bytes(settings, geometry);
-  if (needed > settings.limits.max_memory) {
+  if (needed > settings.execution.limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
-                    std::to_string(needed) + " bytes, the limit is " + std::to_string(settings.limits.max_memory) +
+                    std::to_string(needed) + " bytes, the limit is " + std::to_string(settings.execution.limits.max_memory) +
                     " (--max-memory)", {.frame = 0});
   }
 }
@@ -65,7 +65,7 @@ class ParallelDecode {
   ParallelDecode(const DecoderSettings& settings, ByteSource& source)
       : settings_(settings),
         threads_(thread_count(settings)),
-        reader_(source, settings.limits),
+        reader_(source, settings.execution.limits),
         parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
         arena_(threads_, 0),
         loop_(settings.trace, TraceTrack::loop) {
@@ -167,7 +167,7 @@ class ParallelDecode {
       waiting += gop.coded.size();
       for (const StreamFrame& frame : gop.coded) bytes += frame.bytes.size();
     }
-    return waiting < kMaxCodedFrames && (waiting < 2 || bytes < settings_.limits.max_memory / 4);
+    return waiting < kMaxCodedFrames && (waiting < 2 || bytes < settings_.execution.limits.max_memory / 4);
   }
 
   /// Reads one coded frame and gives it to its GOP; false at the end of the stream.
@@ -202,7 +202,7 @@ class ParallelDecode {
     geometry_ = geometry;
     require_memory(settings_, geometry);
     // A quarter for coded frames, a quarter for chains, half for decoded frames that wait for their turn.
-    const std::uint64_t quarter = settings_.limits.max_memory / 4;
+    const std::uint64_t quarter = settings_.execution.limits.max_memory / 4;
     max_gops_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(quarter / FrameChain::memory(geometry), 1,
                                                                    static_cast<std::uint64_t>(threads_) + 1));
     max_decoded_ = static_cast<std::size_t>(
@@ -321,14 +321,14 @@ DecodeSummary Decoder::decode(std::span<const std::uint8_t> stream, const Sink& 
 
 struct FrameDecoder::State {
   explicit State(const DecoderSettings& decoder_settings)
-      : settings(decoder_settings), parser(settings.limits), chain(settings),
+      : settings(decoder_settings), parser(settings.execution.limits), chain(settings),
         trace(settings.trace, TraceTrack::thread) {}
 
   /// Decodes one frame; places of faults are from its start.
   DecodedFrame decode(std::span<const std::uint8_t> bytes) {
     const ParsedFrame parsed = parser.parse(bytes);
     if (parsed.size != bytes.size()) {
-      throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes behind the end of the frame",
+      throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes past the end of the frame",
                   {.offset = static_cast<std::int64_t>(parsed.size)});
     }
     if (index == 0) require_memory(settings, parsed.geometry);

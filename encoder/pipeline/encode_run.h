@@ -26,7 +26,7 @@ namespace c63 {
 
 /// One run of a backend over the frames of a source, from one key frame to the end. Threads of its own, one for each group
 /// of lanes (Backend::feeders()), read frames and submit them; the caller's thread delivers, and collects unless the
-/// backend is in a hurry (Backend::urgent()): then each group has a thread for that, too. So reading, encoding and writing
+/// backend is in a hurry (Backend::needs_collector()): then each group has a thread for that, too. So reading, encoding and writing
 /// go on at the same time, and a live source holds no finished frame back.
 class EncodeRun {
  public:
@@ -35,7 +35,7 @@ class EncodeRun {
   EncodeRun(const EncoderSettings& settings, Backend& backend, FrameFeeder& source, SceneCuts* cuts,
             std::int64_t first_frame, TraceRow& loop)
       : settings_(settings), backend_(backend), source_(source), loop_(loop),
-        scheduler_(settings.key_interval, first_frame, cuts), lanes_(static_cast<std::size_t>(backend.lanes())),
+        scheduler_(settings.coding.key_interval, first_frame, cuts), lanes_(static_cast<std::size_t>(backend.lanes())),
         last_luma_(lanes_.size()), in_lane_(lanes_.size()), read_at_(lanes_.size()), motions_(lanes_.size()) {}
 
   /// Calls `deliver` for finished frames of any lane until all are done. Faults of the source end the video before the
@@ -48,7 +48,7 @@ class EncodeRun {
     collectors_ = feeders;
     for (int i = 0; i < feeders; ++i) {
       threads.emplace_back([this, &stop, i] { feed(stop, i); });
-      if (backend_.urgent()) threads.emplace_back([this, i] { collect_frames(i); });
+      if (backend_.needs_collector()) threads.emplace_back([this, i] { collect_frames(i); });
     }
     while (take_finished()) {
       for (Finished& frame : delivering_) deliver(std::move(frame.frame), frame.read);
@@ -105,7 +105,7 @@ class EncodeRun {
   /// Waits for frames to be delivered; false when there will be none.
   bool take_finished() {
     delivering_.clear();
-    if (!backend_.urgent() && !collect_some(0)) collectors_ = 0;
+    if (!backend_.needs_collector() && !collect_some(0)) collectors_ = 0;
     {
       std::unique_lock lock(mutex_);
       finished_some_.wait(lock, [this] { return !finished_.empty() || collectors_ == 0; });
@@ -165,7 +165,7 @@ class EncodeRun {
       const std::lock_guard lock(mutex_);
       for (LaneResult& result : results) {
         --in_lane_[result.lane];
-        if (settings_.measure_global_motion) {
+        if (settings_.measurement.global_motion) {
           result.frame.statistics.global_motion = motions_[result.lane].front();
           motions_[result.lane].pop_front();
         }
@@ -186,9 +186,9 @@ class EncodeRun {
       std::vector<Read> reads;
       std::vector<LaneFrame> batch;
       int first_lane = feeder;
-      TraceRow trace(settings_.trace, TraceTrack::feeder, feeder);
+      TraceRow trace(settings_.measurement.trace, TraceTrack::feeder, feeder);
       while (plan_frames(stop, feeder, first_lane, reads)) {
-        trace.did(settings_.scene_cuts ? "scene cuts and wait" : "wait");
+        trace.did(settings_.coding.scene_cuts ? "scene cuts and wait" : "wait");
         read_frames(reads, batch);
         trace.did("read");
         if (batch.empty()) continue;
@@ -267,7 +267,7 @@ class EncodeRun {
   }
 
   void read_frame(Read& read) {
-    const TraceScope trace(settings_.trace, "read", TraceTrack::input, read.frame.lane, read.frame.plan.index);
+    const TraceScope trace(settings_.measurement.trace, "read", TraceTrack::input, read.frame.lane, read.frame.plan.index);
     const auto start = Clock::now();
     try {
       std::span<const std::uint8_t> samples = read.frame.in_place;
@@ -277,7 +277,7 @@ class EncodeRun {
         read.done = source_.read(read.frame.plan.index, input);
         samples = input;
       }
-      if (read.done && settings_.measure_global_motion) measure_global_motion(read.frame, samples);
+      if (read.done && settings_.measurement.global_motion) measure_global_motion(read.frame, samples);
     } catch (...) {
       read.fault = std::current_exception();
     }
@@ -285,7 +285,7 @@ class EncodeRun {
   }
 
   void measure_global_motion(const LaneFrame& frame, std::span<const std::uint8_t> samples) {
-    const int width = settings_.width, height = settings_.height;
+    const int width = settings_.coding.width, height = settings_.coding.height;
     const auto luma = samples.first(plane_bytes(width, height, 0));
     std::vector<std::uint8_t>& last = last_luma_[frame.lane];
     GlobalMotion motion{.measured = !frame.plan.key, .shift = std::nullopt};
@@ -304,7 +304,7 @@ class EncodeRun {
     for (Read& read : reads) {
       const std::span<const std::uint8_t> samples = source_.in_place(read.frame.plan.index);
       if (!samples.empty() && backend_.takes(samples)) read.frame.in_place = samples;
-      if (read.frame.in_place.empty() || settings_.measure_global_motion) ++work;
+      if (read.frame.in_place.empty() || settings_.measurement.global_motion) ++work;
     }
     if (source_.concurrent() && work > 1) {
       oneapi::tbb::parallel_for(std::size_t{0}, reads.size(), [&](std::size_t i) { read_frame(reads[i]); });

@@ -34,27 +34,27 @@ int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
   std::int64_t limit = kMost;
   if (const auto frames = source.frame_count()) {
     // Scene cuts may make a GOP of every frame.
-    const int frames_per_gop = settings.scene_cuts ? 1 : settings.key_interval;
+    const int frames_per_gop = settings.coding.scene_cuts ? 1 : settings.coding.key_interval;
     const std::int64_t gops = (*frames + frames_per_gop - 1) / frames_per_gop;
     limit = std::clamp<std::int64_t>(gops, 1, kMost);
   }
-  const std::uint64_t lane_bytes = kPicturesPerLane * Geometry(settings.width, settings.height).padded_samples();
-  if (lane_bytes > settings.limits.max_memory) {
+  const std::uint64_t lane_bytes = kPicturesPerLane * Geometry(settings.coding.width, settings.coding.height).padded_samples();
+  if (lane_bytes > settings.execution.limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "encoding " + std::to_string(settings.width) + "x" + std::to_string(settings.height) + " takes " +
+                "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
                     std::to_string(lane_bytes) + " bytes, the limit is " +
-                    std::to_string(settings.limits.max_memory) + " (--max-memory)");
+                    std::to_string(settings.execution.limits.max_memory) + " (--max-memory)");
   }
-  const std::uint64_t lanes_in_half = settings.limits.max_memory / 2 / lane_bytes;
+  const std::uint64_t lanes_in_half = settings.execution.limits.max_memory / 2 / lane_bytes;
   limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(lanes_in_half, 1, static_cast<std::uint64_t>(limit)));
   const auto kept_pictures = static_cast<std::uint64_t>(!source.seekable()) +
-                             static_cast<std::uint64_t>(settings.keep_reconstruction) +
-                             static_cast<std::uint64_t>(settings.keep_prediction);
+                             static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
+                             static_cast<std::uint64_t>(settings.measurement.keep_prediction);
   if (kept_pictures > 0) {
     // Divided step by step: the bytes of a GOP may be more than 64 bits hold.
     const std::uint64_t pictures =
-        settings.limits.max_memory / 2 / frame_bytes(settings.width, settings.height) / kept_pictures;
-    const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.key_interval);
+        settings.execution.limits.max_memory / 2 / frame_bytes(settings.coding.width, settings.coding.height) / kept_pictures;
+    const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
   }
   return static_cast<int>(limit);
@@ -109,15 +109,15 @@ void Encoder::set_fallback(BackendFactory factory, std::function<void(const std:
 EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_token stop) {
   const EncoderSettings& settings = state_->settings;
   const VideoFormat format = source.format();
-  if (format.width != settings.width || format.height != settings.height) {
+  if (format.width != settings.coding.width || format.height != settings.coding.height) {
     throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
                 "the source is " + std::to_string(format.width) + "x" + std::to_string(format.height) +
-                    ", the settings say " + std::to_string(settings.width) + "x" + std::to_string(settings.height));
+                    ", the settings say " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height));
   }
 
   EncodeSummary summary;
   const int max_lanes = lane_limit(settings, source);
-  TraceRow loop(settings.trace, TraceTrack::loop);
+  TraceRow loop(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   const auto open = [&](const BackendFactory& factory) {
     std::unique_ptr<Backend> backend = factory(settings, max_lanes);
@@ -144,7 +144,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
 
   FrameFeeder feeder(source, may_fall_back);
   std::optional<SceneCuts> cuts;
-  if (settings.scene_cuts) cuts.emplace(feeder, format, stop);
+  if (settings.coding.scene_cuts) cuts.emplace(feeder, format, stop);
   using Waiting = std::pair<EncodedFrame, Clock::time_point>;
   std::map<std::int64_t, Waiting> early;  // finished before a frame that comes before them, and when they were read
   std::int64_t next = 0;
@@ -175,7 +175,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   for (bool done = false; !done;) {
     SceneCuts* const some_cuts = cuts ? &*cuts : nullptr;
     // After a fallback: the GOP that was being handed out once more, unless it was complete.
-    GopScheduler gops(settings.key_interval, last_key, some_cuts);
+    GopScheduler gops(settings.coding.key_interval, last_key, some_cuts);
     const bool complete = next > 0 && !gops.continues(last_key, next);
     EncodeRun run(settings, *backend, feeder, some_cuts, complete ? next : last_key, loop);
     try {
@@ -230,13 +230,13 @@ class MemorySource final : public FrameSource {
 
 std::vector<std::uint8_t> encode(std::span<const std::uint8_t> frames, const EncoderSettings& settings) {
   Encoder encoder(settings);
-  const std::size_t size = frame_bytes(settings.width, settings.height);
+  const std::size_t size = frame_bytes(settings.coding.width, settings.coding.height);
   if (frames.size() % size != 0) {
     throw Error(ErrorKind::input, "C63-PARTIAL-FRAME",
                 std::to_string(frames.size()) + " bytes are no whole number of frames of " + std::to_string(size) +
                     " bytes");
   }
-  MemorySource source(frames, {settings.width, settings.height, {}});
+  MemorySource source(frames, {settings.coding.width, settings.coding.height, {}});
   std::vector<std::uint8_t> stream;
   encoder.encode(source, [&](EncodedFrame&& frame) {
     stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());

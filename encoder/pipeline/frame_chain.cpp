@@ -7,7 +7,7 @@ namespace c63 {
 
 void FrameChain::allocate(const Geometry& geometry) {
   if (geometry_ == geometry) return;
-  symbols_ = FrameSymbols(geometry);
+  syntax_ = FrameSyntax(geometry);
   for (cpu::PaddedPicture& picture : pictures_) picture = cpu::PaddedPicture(geometry);
   if (keep_prediction_) prediction_ = cpu::PaddedPicture(geometry);
   geometry_ = geometry;
@@ -15,7 +15,7 @@ void FrameChain::allocate(const Geometry& geometry) {
 
 DecodedFrame FrameChain::decode(const ParsedFrame& frame, std::int64_t index, TraceRow& trace) {
   allocate(frame.geometry);
-  decode_scan(frame, symbols_, scan_);
+  decode_scan(frame, syntax_, scan_);
   trace.did("entropy", index);
 
   const cpu::PaddedPicture& reference = pictures_[1 - reconstruction_];
@@ -25,7 +25,7 @@ DecodedFrame FrameChain::decode(const ParsedFrame& frame, std::int64_t index, Tr
     for (int p = 0; p < kPlanes; ++p) transforms_[p] = cpu::TransformTable(tables_[p], p);
   }
   for (int row = 0; row < frame.geometry.mcu_rows(); ++row) {
-    cpu::restore_row(symbols_, transforms_, kernels_, reference, picture, keep_prediction_ ? &prediction_ : nullptr,
+    cpu::restore_row(syntax_, transforms_, kernels_, reference, picture, keep_prediction_ ? &prediction_ : nullptr,
                      row);
   }
   reconstruction_ = 1 - reconstruction_;
@@ -44,7 +44,7 @@ DecodedFrame FrameChain::decode(const ParsedFrame& frame, std::int64_t index, Tr
   }
   if (keep_motion_ && !frame.key) {
     for (int p = 0; p < kPlanes; ++p) {
-      const PlaneSymbols& plane = symbols_.planes[p];
+      const PlaneSyntax& plane = syntax_.planes[p];
       out.motion[p] = {plane.geometry.columns, plane.geometry.rows, plane.vectors, {}};
     }
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bitstream/frame_header.h"
-#include "bitstream/frame_symbols.h"
+#include "bitstream/frame_syntax.h"
 #include "c63/decoder.h"
 #include "c63/trace.h"
 #include "cpu/kernels.h"
@@ -20,7 +20,7 @@ class FrameChain {
   explicit FrameChain(const DecoderSettings& settings)
       : keep_prediction_(settings.keep_prediction),
         keep_motion_(settings.keep_motion),
-        kernels_(cpu::kernels(settings.simd)) {}
+        kernels_(cpu::kernels(settings.execution.simd)) {}
 
   /// Decodes one frame, number `index` of the stream, and tells `trace` about it. index, offset and coded_bytes of the
   /// result are left to the caller.
@@ -37,7 +37,7 @@ class FrameChain {
   bool keep_motion_;
   const cpu::Kernels& kernels_;
   std::optional<Geometry> geometry_;
-  FrameSymbols symbols_;
+  FrameSyntax syntax_;
   QuantizationTables tables_{};  ///< those of transforms_
   std::array<cpu::TransformTable, kPlanes> transforms_;
   std::array<cpu::PaddedPicture, 2> pictures_;

@@ -21,7 +21,7 @@ class FrameFeeder {
       : source_(source), frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
         seekable_(source.seekable()), rewindable_(rewindable) {}
 
-  /// Fills `frame` with frame `index`; false behind the end. What the source throws while it reads ahead is thrown here
+  /// Fills `frame` with frame `index`; false past the end. What the source throws while it reads ahead is thrown here
   /// when the frame that it concerns is asked for.
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame);
 
@@ -31,7 +31,7 @@ class FrameFeeder {
   }
 
   /// Frame `index`, which nobody has taken yet, without taking it: in `buffer`, or where it waits for read(). Empty
-  /// behind the end and where the source fails, which read() will throw.
+  /// past the end and where the source fails, which read() will throw.
   [[nodiscard]] std::span<const std::uint8_t> look_at(std::int64_t index, std::vector<std::uint8_t>& buffer);
 
   /// Whether several threads gain by calling read() and look_at() at once.
@@ -41,7 +41,7 @@ class FrameFeeder {
   void forget_before(std::int64_t index);
 
  private:
-  /// Reads the next frame of a source that cannot seek; false behind the end and from a fault on.
+  /// Reads the next frame of a source that cannot seek; false past the end and from a fault on.
   bool read_next(std::span<std::uint8_t> frame);
   /// Reads and keeps the frames up to `index`; false where there is no such frame.
   bool keep_up_to(std::int64_t index);

@@ -23,7 +23,7 @@ class GopScheduler {
 
   [[nodiscard]] std::int64_t end() const { return end_; }
 
-  /// Key frame of the next GOP; nothing behind the end.
+  /// Key frame of the next GOP; nothing past the end.
   [[nodiscard]] std::optional<std::int64_t> next() {
     const std::int64_t key = last_ ? first_cut(*last_ + 1, *last_ + key_interval_) : first_cut(first_, first_);
     if (key >= end_) return std::nullopt;

@@ -47,7 +47,7 @@ class PrefilterSource final : public FrameSource {
     std::vector<std::uint8_t> bytes;
     std::uint64_t used = 0;  ///< when, on a clock of reads
   };
-  /// The frame as the inner source has it, kept for its successors; null behind the end. The mutex is held.
+  /// The frame as the inner source has it, kept for its successors; null past the end. The mutex is held.
   [[nodiscard]] const std::vector<std::uint8_t>* original(std::int64_t index, std::size_t bytes);
 
   std::unique_ptr<FrameSource> inner_;

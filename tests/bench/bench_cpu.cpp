@@ -100,32 +100,32 @@ class Scene {
   explicit Scene(const Options& options) : geometry_(options.width, options.height) {
     constexpr int kFrames = 3;
     const auto video = read_frames(options, kFrames);
-    settings_.width = options.width;
-    settings_.height = options.height;
+    settings_.coding.width = options.width;
+    settings_.coding.height = options.height;
     reference_ = cpu::PaddedPicture(geometry_);
     current_ = cpu::PaddedPicture(geometry_);
     const cpu::FrameCoder coder(settings_, cpu::kernels());
-    FrameSymbols symbols(geometry_);
+    FrameSyntax syntax(geometry_);
     cpu::PaddedPicture reconstruction(geometry_);
     cpu::Searchers searchers = coder.make_searchers();
     for (int f = 0; f < kFrames; ++f) {
       std::swap(reference_, reconstruction);
-      std::swap(previous_, symbols);
-      if (f == 0) symbols = previous_ = FrameSymbols(geometry_);
+      std::swap(previous_, syntax);
+      if (f == 0) syntax = previous_ = FrameSyntax(geometry_);
       std::ranges::copy(std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
                         current_.input().begin());
       current_.lay_out();
       const cpu::FrameJob job{.key = f == 0, .current = &current_, .reference = &reference_,
-                              .reconstruction = &reconstruction, .symbols = &symbols, .previous = &previous_,
+                              .reconstruction = &reconstruction, .syntax = &syntax, .previous = &previous_,
                               .searchers = &searchers};
-      symbols.key = job.key;
+      syntax.key = job.key;
       if (!job.key) prepare(coder, job);
       for (int row = 0; row < geometry_.mcu_rows(); ++row) {
         if (!job.key) (void)coder.search_row(job, row);
         coder.code_row(job, row);
       }
     }
-    symbols_ = std::move(symbols);
+    syntax_ = std::move(syntax);
     reconstruction_ = std::move(reconstruction);
   }
 
@@ -139,8 +139,8 @@ class Scene {
   [[nodiscard]] const EncoderSettings& settings() const { return settings_; }
   [[nodiscard]] ConstPlaneView current() const { return current_.plane(0); }
   [[nodiscard]] ConstPlaneView reference() const { return reference_.plane(0); }
-  [[nodiscard]] const FrameSymbols& symbols() const { return symbols_; }
-  [[nodiscard]] const FrameSymbols& previous() const { return previous_; }
+  [[nodiscard]] const FrameSyntax& syntax() const { return syntax_; }
+  [[nodiscard]] const FrameSyntax& previous() const { return previous_; }
   [[nodiscard]] const cpu::PaddedPicture& current_picture() const { return current_; }
   [[nodiscard]] const cpu::PaddedPicture& reference_picture() const { return reference_; }
 
@@ -150,7 +150,7 @@ class Scene {
     for (int row = 0; row < g.rows; ++row) {
       for (int column = 0; column < g.columns; ++column) {
         visit(row * g.columns + column, column, row,
-              search_window(column, row, g.width, g.height, settings_.search_range));
+              search_window(column, row, g.width, g.height, settings_.coding.search_range));
       }
     }
   }
@@ -161,8 +161,8 @@ class Scene {
   cpu::PaddedPicture current_;
   cpu::PaddedPicture reference_;
   cpu::PaddedPicture reconstruction_;
-  FrameSymbols symbols_;
-  FrameSymbols previous_;
+  FrameSyntax syntax_;
+  FrameSyntax previous_;
 };
 
 /// Searches the luma of the scene as the encoder does.
@@ -176,8 +176,8 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   MotionVector left;
   std::uint64_t total = 0;
   scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& window) {
-    const MotionVector hints[] = {left, above[column], previous[block], above[column + 1]};
-    const cpu::BestCandidate best = searcher.search({window, 8 * column, 8 * row, hints});
+    const MotionVector predictors[] = {left, above[column], previous[block], above[column + 1]};
+    const cpu::BestCandidate best = searcher.search({window, 8 * column, 8 * row, predictors});
     left = above[column] = {static_cast<std::int8_t>(best.x - 8 * column), static_cast<std::int8_t>(best.y - 8 * row)};
     total += best.sad;
   });
@@ -195,20 +195,20 @@ std::pair<double, double> candidates_per_block(const Scene& scene) {
   }
   std::uint64_t all = 0;
   std::uint64_t tested = 0;
-  const auto& vectors = scene.symbols().planes[0].vectors;
+  const auto& vectors = scene.syntax().planes[0].vectors;
   scene.for_each_luma_block([&](int block, int column, int row, const SearchWindow& w) {
     const std::uint8_t* samples = &scene.current().at(8 * column, 8 * row);
     std::uint32_t best = UINT32_MAX;
-    const auto hint = [&](MotionVector v) {
+    const auto predictor = [&](MotionVector v) {
       const int x = std::clamp(8 * column + v.x, w.left, w.right - 1);
       const int y = std::clamp(8 * row + v.y, w.top, w.bottom - 1);
       best = std::min(best, kernels.sad(samples, g.width, &scene.reference().at(x, y), g.width));
       ++tested;
     };
-    hint({});
-    if (column > 0) hint(vectors[block - 1]);
-    if (row > 0) hint(vectors[block - g.columns]);
-    hint(scene.previous().planes[0].vectors[block]);
+    predictor({});
+    if (column > 0) predictor(vectors[block - 1]);
+    if (row > 0) predictor(vectors[block - g.columns]);
+    predictor(scene.previous().planes[0].vectors[block]);
     std::uint16_t quarters[4];
     for (int i = 0; i < 4; ++i) kernels.sums_of_row(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, quarters + i);
     for (int y = w.top; y < w.bottom; ++y) {
@@ -242,12 +242,12 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   const double differences = candidates * blocks * 64;
   for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate, SearchMethod::diamond}) {
     const std::shared_ptr<cpu::BlockSearcher> searcher =
-        cpu::make_block_searcher(method, k, g, scene.settings().search_range);
+        cpu::make_block_searcher(method, k, g, scene.settings().coding.search_range);
     const std::string what = "search " + std::string(name(method));
     add(what.c_str(), "absdiff", differences, [&scene, searcher] { sink = search_luma(scene, *searcher); });
   }
   // The kernel alone, on the blocks whose windows no edge cuts.
-  const int full_window = 2 * scene.settings().search_range;
+  const int full_window = 2 * scene.settings().coding.search_range;
   double whole = 0;
   scene.for_each_luma_block([&](int, int, int, const SearchWindow& w) {
     whole += w.right - w.left == full_window && w.bottom - w.top == full_window ? 1 : 0;
@@ -277,24 +277,24 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
   const auto for_each_run = [&scene](auto&& visit) {
     for (int row = 0; row < scene.geometry().mcu_rows(); ++row) {
-      cpu::for_each_run_of_mcu_row(scene.symbols(), 0, row, scene.reference_picture(), nullptr, visit);
+      cpu::for_each_run_of_mcu_row(scene.syntax(), 0, row, scene.reference_picture(), nullptr, visit);
     }
   };
   add(
-      "code_blocks", "byte", static_cast<double>(g.samples()),
+      "transform_quantize", "byte", static_cast<double>(g.samples()),
       [&scene, &k, g, table, levels, for_each_run] {
         for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
-          k.code_blocks(&scene.current().at(8 * column, 8 * row), g.width, predictions, *table,
+          k.transform_quantize(&scene.current().at(8 * column, 8 * row), g.width, predictions, *table,
                         levels->data() + 64 * block);
         });
       },
       Limit::float_operations, kTransformOperations);
   const auto out = std::make_shared<cpu::PaddedPicture>(scene.geometry());
   add(
-      "restore_blocks", "byte", static_cast<double>(g.samples()),
+      "dequantize_reconstruct", "byte", static_cast<double>(g.samples()),
       [&scene, &k, g, table, out, for_each_run] {
         for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
-          k.restore_blocks(scene.symbols().planes[0].block(block), *table, predictions,
+          k.dequantize_reconstruct(scene.syntax().planes[0].block(block), *table, predictions,
                            &out->plane(0).at(8 * column, 8 * row), g.width);
         });
       },
@@ -313,7 +313,7 @@ void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
     BitCounts bits;
     out.clear();
     write_frame_header(out, scene.geometry(), make_quantization_tables(25), false);
-    encode_scan(scene.symbols(), out, bits);
+    encode_scan(scene.syntax(), out, bits);
     write_frame_trailer(out);
   };
   write(*bytes);
@@ -325,10 +325,10 @@ void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
   frame.scan_offset = kFrameHeaderBytes;
   frame.scan = std::span<const std::uint8_t>(*stream).subspan(kFrameHeaderBytes);
   frame.scan = frame.scan.first(frame.scan.size() - kFrameTrailerBytes);
-  const auto symbols = std::make_shared<FrameSymbols>(scene.geometry());
+  const auto syntax = std::make_shared<FrameSyntax>(scene.geometry());
   const auto scratch = std::make_shared<std::vector<std::uint8_t>>();
   cases.push_back({"entropy decode", "all", "byte", samples,
-                   [stream, frame, symbols, scratch] { decode_scan(frame, *symbols, *scratch); }});
+                   [stream, frame, syntax, scratch] { decode_scan(frame, *syntax, *scratch); }});
 }
 
 void run(const Options& options) {

@@ -16,14 +16,14 @@
 namespace c63::test {
 namespace {
 
-/// Random symbols that an encoder could have made. `density` of 64 coefficients are not zero, up to `largest`.
-FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t density, int largest,
+/// Random syntax that an encoder could have made. `density` of 64 coefficients are not zero, up to `largest`.
+FrameSyntax random_symbols(const Geometry& geometry, bool key, std::uint32_t density, int largest,
                             std::uint64_t seed) {
   Random random(seed);
-  FrameSymbols symbols(geometry);
-  symbols.key = key;
+  FrameSyntax syntax(geometry);
+  syntax.key = key;
   for (int p = 0; p < kPlanes; ++p) {
-    PlaneSymbols& plane = symbols.planes[p];
+    PlaneSyntax& plane = syntax.planes[p];
     const PlaneGeometry& g = plane.geometry;
     for (int block = 0; block < g.blocks(); ++block) {
       std::int16_t* const levels = plane.block(block);
@@ -46,11 +46,11 @@ FrameSymbols random_symbols(const Geometry& geometry, bool key, std::uint32_t de
       plane.vectors[static_cast<std::size_t>(block)] = vector;
     }
   }
-  return symbols;
+  return syntax;
 }
 
 /// A frame as the format describes it, code by code, and how many of its bits are which.
-Bytes write_as_described(const FrameSymbols& symbols, BitCounts& counts) {
+Bytes write_as_described(const FrameSyntax& syntax, BitCounts& counts) {
   ScanBuilder scan;
   std::array<int, kPlanes> dc{};
   std::uint64_t* counter = nullptr;
@@ -61,8 +61,8 @@ Bytes write_as_described(const FrameSymbols& symbols, BitCounts& counts) {
     if (size > 0) scan.bits(value_bits(value, size), size);
     count(codes.at(static_cast<std::size_t>(symbol)).length + size);
   };
-  for_each_block_in_coding_order(symbols.geometry, [&](int p, int block, int column) {
-    const PlaneSymbols& plane = symbols.planes[p];
+  for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
+    const PlaneSyntax& plane = syntax.planes[p];
     const auto b = static_cast<std::size_t>(block);
     counter = &counts.motion;
     if (plane.uses_vector[b] == 0) {
@@ -94,17 +94,17 @@ Bytes write_as_described(const FrameSymbols& symbols, BitCounts& counts) {
     }
     if (run > 0) put(codes, kEndOfBlock);
   });
-  return scan.frame(symbols.geometry.width(), symbols.geometry.height(), symbols.key);
+  return scan.frame(syntax.geometry.width(), syntax.geometry.height(), syntax.key);
 }
 
-void expect_as_described(const FrameSymbols& symbols) {
+void expect_as_described(const FrameSyntax& syntax) {
   Bytes frame;
-  write_frame_header(frame, symbols.geometry, make_quantization_tables(25), symbols.key);
+  write_frame_header(frame, syntax.geometry, make_quantization_tables(25), syntax.key);
   BitCounts bits;
-  encode_scan(symbols, frame, bits);
+  encode_scan(syntax, frame, bits);
   write_frame_trailer(frame);
   BitCounts expected;
-  EXPECT_EQ(frame, write_as_described(symbols, expected));
+  EXPECT_EQ(frame, write_as_described(syntax, expected));
   EXPECT_EQ(bits.motion, expected.motion);
   EXPECT_EQ(bits.luma, expected.luma);
   EXPECT_EQ(bits.chroma, expected.chroma);
@@ -124,27 +124,27 @@ TEST(EntropyCoding, WritesAnySymbolsAsDescribed) {
 }
 
 TEST(EntropyCoding, WritesEveryNumberOfCoefficientsBehindEveryRun) {
-  FrameSymbols symbols(Geometry(16, 16));
-  for (PlaneSymbols& plane : symbols.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
+  FrameSyntax syntax(Geometry(16, 16));
+  for (PlaneSyntax& plane : syntax.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
   for (int first = 1; first < 64; ++first) {
     for (int end = first; end <= 64; ++end) {
-      for (PlaneSymbols& plane : symbols.planes) {
+      for (PlaneSyntax& plane : syntax.planes) {
         for (int block = 0; block < plane.geometry.blocks(); ++block) {
           std::fill_n(plane.block(block), 64, std::int16_t{0});
           std::fill(plane.block(block) + first, plane.block(block) + end,
                     static_cast<std::int16_t>(block % 2 ? -1 : 70));
         }
       }
-      expect_as_described(symbols);
+      expect_as_described(syntax);
     }
   }
 }
 
 TEST(EntropyCoding, WritesTheLongestCodes) {
   for (const int step : {1, 2, 8, 16, 17, 32, 62}) {  // runs of step - 1
-    FrameSymbols symbols(Geometry(64, 48));
+    FrameSyntax syntax(Geometry(64, 48));
     for (int p = 0; p < kPlanes; ++p) {
-      PlaneSymbols& plane = symbols.planes[p];
+      PlaneSyntax& plane = syntax.planes[p];
       std::ranges::fill(plane.uses_vector, std::uint8_t{1});
       for (int block = 0; block < plane.geometry.blocks(); ++block) {
         const int sign = block % 2 == 0 ? 1 : -1;
@@ -155,7 +155,7 @@ TEST(EntropyCoding, WritesTheLongestCodes) {
         for (int k = step; k < 64; k += step) levels[k] = static_cast<std::int16_t>(-sign * max_ac_magnitude(p));
       }
     }
-    expect_as_described(symbols);
+    expect_as_described(syntax);
   }
 }
 
@@ -165,14 +165,14 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
     for (const bool key : {true, false}) {
       for (const std::uint32_t density : {0U, 1U, 3U, 20U, 64U}) {
         for (const int largest : {1, 40, 2000}) {
-          const FrameSymbols symbols = random_symbols(Geometry(width, height), key, density, largest, ++seed);
+          const FrameSyntax syntax = random_symbols(Geometry(width, height), key, density, largest, ++seed);
           Bytes frame;
-          write_frame_header(frame, symbols.geometry, make_quantization_tables(25), true);
+          write_frame_header(frame, syntax.geometry, make_quantization_tables(25), true);
           frame[220] = key ? 1 : 0;
           BitCounts bits;
-          encode_scan(symbols, frame, bits);
+          encode_scan(syntax, frame, bits);
           const std::uint64_t scan_bits = 8 * (frame.size() - kFrameHeaderBytes);
-          EXPECT_LE(scan_bits, 8 * largest_scan(symbols.geometry));
+          EXPECT_LE(scan_bits, 8 * largest_scan(syntax.geometry));
           const std::uint64_t counted = bits.motion + bits.luma + bits.chroma + bits.header;
           EXPECT_TRUE(counted >= scan_bits && counted <= scan_bits + 7) << counted << " " << scan_bits;
           write_frame_trailer(frame);
@@ -182,8 +182,8 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
           FrameParser parser;
           (void)parser.parse(key_frame);  // an inter frame cannot be the first
           const ParsedFrame parsed = parser.parse(frame);
-          FrameSymbols decoded(symbols.geometry);
-          for (PlaneSymbols& plane : decoded.planes) {
+          FrameSyntax decoded(syntax.geometry);
+          for (PlaneSyntax& plane : decoded.planes) {
             std::ranges::fill(plane.levels, std::int16_t{0x5A5A});
             std::ranges::fill(plane.uses_vector, std::uint8_t{7});
             std::ranges::fill(plane.vectors, MotionVector{77, 77});
@@ -192,9 +192,9 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
           decode_scan(parsed, decoded, scratch);
           EXPECT_EQ(decoded.key, key);
           for (int p = 0; p < kPlanes; ++p) {
-            ASSERT_EQ(decoded.planes[p].levels, symbols.planes[p].levels);
-            ASSERT_EQ(decoded.planes[p].uses_vector, symbols.planes[p].uses_vector);
-            ASSERT_EQ(decoded.planes[p].vectors, symbols.planes[p].vectors);
+            ASSERT_EQ(decoded.planes[p].levels, syntax.planes[p].levels);
+            ASSERT_EQ(decoded.planes[p].uses_vector, syntax.planes[p].uses_vector);
+            ASSERT_EQ(decoded.planes[p].vectors, syntax.planes[p].vectors);
           }
         }
       }
@@ -204,12 +204,12 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
 
 TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndBehindTheLast) {
   const auto bits_of = [](std::initializer_list<std::pair<int, int>> coefficients) {
-    FrameSymbols symbols(Geometry(16, 16));
-    symbols.key = true;
-    for (const auto& [k, value] : coefficients) symbols.planes[0].block(0)[k] = static_cast<std::int16_t>(value);
+    FrameSyntax syntax(Geometry(16, 16));
+    syntax.key = true;
+    for (const auto& [k, value] : coefficients) syntax.planes[0].block(0)[k] = static_cast<std::int16_t>(value);
     Bytes out;
     BitCounts bits;
-    encode_scan(symbols, out, bits);
+    encode_scan(syntax, out, bits);
     return bits.luma - 3 * 6;  // the other three blocks: DC and end
   };
   const auto length = [](int symbol) {
@@ -224,19 +224,19 @@ TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndBehindTheLast) {
 }
 
 TEST(EntropyCoding, ReusesOnlyTheLeftVectorOfTheSameRow) {
-  FrameSymbols symbols(Geometry(32, 16));
-  for (PlaneSymbols& plane : symbols.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
+  FrameSyntax syntax(Geometry(32, 16));
+  for (PlaneSyntax& plane : syntax.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
   const auto motion_bits = [&] {
     Bytes out;
     BitCounts bits;
-    encode_scan(symbols, out, bits);
+    encode_scan(syntax, out, bits);
     return bits.motion;
   };
   // All (0,0): the first column of each plane is coded (2 + 2 + 2 bits), the others reuse (2 bits).
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2));
-  symbols.planes[0].vectors[2] = {-1, 0};  // itself and its right neighbour are coded
+  syntax.planes[0].vectors[2] = {-1, 0};  // itself and its right neighbour are coded
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (2 + 4 + 2 - 2) + (6 - 2));
-  symbols.planes[0].uses_vector[2] = 0;  // one bit, and nothing to reuse on its right
+  syntax.planes[0].uses_vector[2] = 0;  // one bit, and nothing to reuse on its right
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (1 - 2) + (6 - 2));
 }
 

@@ -27,10 +27,10 @@ TEST(Soak, TenThousandEncodersLeaveNothingBehind) {
   constexpr int kCycles = 10000;
 #endif
   EncoderSettings settings;
-  settings.width = 48;
-  settings.height = 32;
-  settings.key_interval = 2;
-  settings.threads = 2;
+  settings.coding.width = 48;
+  settings.coding.height = 32;
+  settings.coding.key_interval = 2;
+  settings.execution.threads = 2;
   std::vector<std::uint8_t> video(3 * frame_bytes(48, 32));
   for (std::size_t i = 0; i < video.size(); ++i) video[i] = static_cast<std::uint8_t>(i * i / 7);
 
@@ -38,7 +38,7 @@ TEST(Soak, TenThousandEncodersLeaveNothingBehind) {
   for (int cycle = 0; cycle < kCycles / 10; ++cycle) (void)encode(video, settings);
   const long before = resident_pages();
   for (int cycle = 0; cycle < kCycles; ++cycle) {
-    settings.lanes = cycle % 4;
+    settings.execution.lanes = cycle % 4;
     ASSERT_EQ(encode(video, settings), expected);
   }
   const long after = resident_pages();

@@ -54,7 +54,7 @@ TEST_F(BackendTest, EncodesTheGoldenVectors) {
   for (const Vector& v : kVectors) {
     const Bytes video = v.generate(v.width, v.height, v.frames);
     for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
-      const EncoderSettings settings{.width = v.width, .height = v.height};
+      const EncoderSettings settings{.coding = {.width = v.width, .height = v.height}};
       EXPECT_EQ(test::md5(on_gpu(settings, video, {}, kind).stream()), v.md5) << v.width << "x" << v.height;
     }
   }
@@ -80,7 +80,7 @@ TEST_F(BackendTest, GivesTheCpusBytesForEverySizeContentAndQuality) {
                                test::extreme_video(width, height, 3)};
     for (const Bytes& video : videos) {
       for (const int qp : {5, 12, 25, 50}) {
-        const EncoderSettings settings{.width = width, .height = height, .qp = qp, .key_interval = 3};
+        const EncoderSettings settings{.coding = {.width = width, .height = height, .qp = qp, .key_interval = 3}};
         EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), on_gpu(settings, video).stream()))
             << width << "x" << height << ", qp " << qp << ", video " << &video - videos.data();
       }
@@ -90,12 +90,12 @@ TEST_F(BackendTest, GivesTheCpusBytesForEverySizeContentAndQuality) {
 
 TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
   const Bytes video = test::moving_video(80, 48, 60);
-  EncoderSettings settings{.width = 80, .height = 48, .key_interval = 4};
+  EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 4}};
   const Bytes expected = on_cpu(settings, video).stream();
   std::vector<int> all;
   for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
   for (int lanes = 1; lanes <= 16; ++lanes) {
-    settings.lanes = lanes;
+    settings.execution.lanes = lanes;
     for (const int per_batch : {0, 1, 2}) {
       const Encoded run = on_gpu(settings, video, {.lanes_per_batch = per_batch});
       EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << per_batch << " a batch";
@@ -117,7 +117,7 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
 TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   // 300 frames of one lane: the automatic search takes times again after 256, in between the frames of graphs.
   const Bytes video = test::moving_video(64, 48, 300);
-  EncoderSettings settings{.width = 64, .height = 48, .key_interval = 40, .lanes = 1};
+  EncoderSettings settings{.coding = {.width = 64, .height = 48, .key_interval = 40}, .execution = {.lanes = 1}};
   const Bytes expected = on_cpu(settings, video).stream();
   for (const std::string& kernel : motion_kernel_names()) {
     for (const auto launch : {LaunchMode::automatic, LaunchMode::stream, LaunchMode::graph}) {
@@ -125,7 +125,7 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
           << kernel << ", launch " << static_cast<int>(launch);
     }
   }
-  settings.keep_motion = true;  // which graphs leave to single launches
+  settings.measurement.keep_motion = true;  // which graphs leave to single launches
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = LaunchMode::graph}).stream()));
 }
 
@@ -133,19 +133,19 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   // Pictures with several tiles for every multiprocessor, from memory, for seconds: what depends on how late a tile comes, or
   // a kernel starts, happens here or nowhere. A barrier in elimination's queue that was waited for too early broke one frame
   // in ten thousand.
-  EncoderSettings settings{.width = 1920, .height = 1080, .key_interval = 10};
-  const Bytes group = test::moving_video(settings.width, settings.height, settings.key_interval);
+  EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .key_interval = 10}};
+  const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
   const Encoded expected = on_cpu(settings, group);
   const auto encode = [&](int lanes, LaunchMode launch, const char* kernel, std::int64_t groups) {
-    settings.lanes = lanes;
-    test::VideoSource video(group, settings.width, settings.height);
-    video.loop(groups * settings.key_interval);
+    settings.execution.lanes = lanes;
+    test::VideoSource video(group, settings.coding.width, settings.coding.height);
+    video.loop(groups * settings.coding.key_interval);
     Encoder encoder(settings, make_backend_factory({.motion_kernel = kernel, .launch = launch}));
     std::int64_t different = 0;
     const EncodeSummary summary = encoder.encode(video, [&](EncodedFrame&& frame) {
-      if (frame.bytes != expected.frames[static_cast<std::size_t>(frame.index % settings.key_interval)].bytes) ++different;
+      if (frame.bytes != expected.frames[static_cast<std::size_t>(frame.index % settings.coding.key_interval)].bytes) ++different;
     });
-    EXPECT_EQ(summary.frames, groups * settings.key_interval);
+    EXPECT_EQ(summary.frames, groups * settings.coding.key_interval);
     EXPECT_EQ(different, 0) << "frames of " << kernel << ", " << lanes << " lanes, launch " << static_cast<int>(launch);
   };
   encode(9, LaunchMode::stream, "eliminate", 4000);
@@ -156,14 +156,14 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
 
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
   const Bytes video = test::moving_video(80, 48, 600);
-  EncoderSettings settings{.width = 80, .height = 48, .key_interval = 40};
-  settings.measure_global_motion = true;
+  EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 40}};
+  settings.measurement.global_motion = true;
   const Bytes expected = on_cpu(settings, video).stream();
   PinnedBuffer<std::uint8_t> locked(video.size());
   std::ranges::copy(video, locked.data());
   const std::size_t size = frame_bytes(80, 48);
   for (const int lanes : {1, 2, 5}) {
-    settings.lanes = lanes;
+    settings.execution.lanes = lanes;
     for (const int every : {1, 3, 7, 600}) {
       test::VideoSource source(video, 80, 48);
       // Some lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
@@ -186,7 +186,7 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
   // 3840x2160 has four frames of page-locked memory for all lanes; a pipe's end is met by many lanes at once.
   const Bytes large = test::moving_video(3840, 2160, 7);
-  EncoderSettings settings{.width = 3840, .height = 2160, .key_interval = 1, .lanes = 7};
+  EncoderSettings settings{.coding = {.width = 3840, .height = 2160, .key_interval = 1}, .execution = {.lanes = 7}};
   const Bytes expected = on_cpu(settings, large).stream();
   for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, large, {}, kind).stream()));
@@ -197,7 +197,7 @@ TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
 }
 
 TEST_F(BackendTest, SaysHowBusyEverythingWasAndHowLongFramesTook) {
-  EncoderSettings settings{.width = 352, .height = 288, .lanes = 1};
+  EncoderSettings settings{.coding = {.width = 352, .height = 288}, .execution = {.lanes = 1}};
   const Encoded run = on_gpu(settings, test::moving_video(352, 288, 20));
   const EncodeLoad& load = run.summary.load;
   for (const double share : {load.reading, load.bus, load.coding, load.writing}) {
@@ -213,9 +213,9 @@ TEST_F(BackendTest, SaysHowBusyEverythingWasAndHowLongFramesTook) {
 
 TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
   const Bytes video = test::moving_video(96, 80, 12);
-  EncoderSettings settings{.width = 96, .height = 80, .key_interval = 5};
+  EncoderSettings settings{.coding = {.width = 96, .height = 80, .key_interval = 5}};
   for (const int range : {1, 7, 16, 33}) {
-    settings.search_range = range;
+    settings.coding.search_range = range;
     const Bytes expected = on_cpu(settings, video).stream();
     for (const std::string& kernel : motion_kernel_names()) {
       EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel}).stream())) << kernel;
@@ -227,7 +227,7 @@ TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
 
 TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
   const Bytes video = test::random_video(120, 90, 6);
-  const EncoderSettings settings{.width = 120, .height = 90, .key_interval = 2};
+  const EncoderSettings settings{.coding = {.width = 120, .height = 90, .key_interval = 2}};
   const Encoded expected = on_cpu(settings, video);
   const std::size_t capacity = expected.frames[1].bytes.size() - 657;
   for (const std::size_t bytes : {std::size_t{1}, capacity - 1, capacity, capacity + 1}) {
@@ -241,11 +241,11 @@ TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
 TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
   for (const auto& [width, height] : {std::array{88, 72}, std::array{50, 30}}) {
     const Bytes video = test::moving_video(width, height, 7);
-    EncoderSettings settings{.width = width, .height = height, .key_interval = 4};
-    settings.measure_ssim = true;
-    settings.keep_reconstruction = true;
-    settings.keep_prediction = true;
-    settings.keep_motion = true;
+    EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 4}};
+    settings.measurement.ssim = true;
+    settings.measurement.keep_reconstruction = true;
+    settings.measurement.keep_prediction = true;
+    settings.measurement.keep_motion = true;
     const Encoded cpu = on_cpu(settings, video);
     for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
       const Encoded gpu = on_gpu(settings, video, {.entropy = entropy});
@@ -278,26 +278,26 @@ TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
 
 TEST_F(BackendTest, SmallForSanitizers) {
   const Bytes video = test::moving_video(50, 40, 4);
-  EncoderSettings settings{.width = 50, .height = 40, .key_interval = 2};
+  EncoderSettings settings{.coding = {.width = 50, .height = 40, .key_interval = 2}};
   const Bytes expected = on_cpu(settings, video).stream();
   for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch}).stream()));
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch, .coded_capacity = 100}).stream()));
   }
-  settings.lanes = 1;  // frames enough for every slot to be used again
+  settings.execution.lanes = 1;  // frames enough for every slot to be used again
   const Bytes longer = test::moving_video(50, 40, 14);
   EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
-  settings.lanes = 0;
-  settings.keep_reconstruction = true;
-  settings.keep_prediction = true;
-  settings.keep_motion = true;
+  settings.execution.lanes = 0;
+  settings.measurement.keep_reconstruction = true;
+  settings.measurement.keep_prediction = true;
+  settings.measurement.keep_motion = true;
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
 }
 
 TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
-  EncoderSettings settings{.width = 32, .height = 32};
-  settings.measure_psnr = false;
+  EncoderSettings settings{.coding = {.width = 32, .height = 32}};
+  settings.measurement.psnr = false;
   const Encoded run = on_gpu(settings, test::moving_video(32, 32, 2));
   EXPECT_EQ(run.frames[1].statistics.sse, (std::array<std::uint64_t, 3>{}));
   EXPECT_TRUE(run.frames[1].reconstruction.empty());
@@ -319,8 +319,8 @@ std::vector<DeviceBuffer<std::byte>> occupy_the_device() {
 }
 
 TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
-  EncoderSettings settings{.width = 1280, .height = 720, .key_interval = 1};
-  settings.lanes = 8;
+  EncoderSettings settings{.coding = {.width = 1280, .height = 720, .key_interval = 1}};
+  settings.execution.lanes = 8;
   const Bytes video = test::moving_video(1280, 720, 8);
   static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // the context and its own needs are there now
   std::optional<DeviceBuffer<std::byte>> spare(5 * device_bytes_per_lane(settings) + (8U << 20));
@@ -340,9 +340,9 @@ TEST_F(BackendTest, SaysWhyItCannot) {
     }
     return "none";
   };
-  const EncoderSettings settings{.width = 16, .height = 16};
+  const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
   EncoderSettings diamond = settings;
-  diamond.method = SearchMethod::diamond;
+  diamond.coding.method = SearchMethod::diamond;
   EXPECT_EQ(id_of(settings, {.devices = {1000}}), "C63-CUDA-NO-DEVICE");
   EXPECT_EQ(id_of(settings, {.motion_kernel = "no-such"}), "C63-CUDA-KERNEL");
   EXPECT_EQ(id_of(diamond, {}), "C63-CUDA-METHOD");
@@ -350,7 +350,7 @@ TEST_F(BackendTest, SaysWhyItCannot) {
 
 TEST(Backend, ThrowsADeviceErrorWithoutADevice) {
   if (devices().state == DeviceState::usable) GTEST_SKIP() << "there is a device";
-  const EncoderSettings settings{.width = 16, .height = 16};
+  const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
   try {
     static_cast<void>(on_gpu(settings, test::moving_video(16, 16, 1)));
     FAIL() << "encoded without a device";
@@ -360,7 +360,7 @@ TEST(Backend, ThrowsADeviceErrorWithoutADevice) {
 }
 
 TEST(Backend, TakesTheDocumentedMemory) {
-  const EncoderSettings settings{.width = 1920, .height = 1080};
+  const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
   const double picture = 1920.0 * 1088 * 3 / 2;
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
@@ -379,8 +379,8 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
   for (const auto& [width, height, lanes, launch] :
        {Case{1920, 1080, 17}, Case{1280, 720, 9}, Case{1920, 1080, 1}, Case{1920, 1080, 4, LaunchMode::graph}}) {
     const CudaBackendOptions options{.launch = launch};
-    EncoderSettings settings{.width = width, .height = height, .key_interval = 1};
-    settings.lanes = lanes;
+    EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 1}};
+    settings.execution.lanes = lanes;
     // The context and its own needs are there then.
     static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2), options));
     std::size_t before = 0;
@@ -402,7 +402,7 @@ TEST(Backend, TakesTheDocumentedHostMemory) {
   const double frame = 1920.0 * 1080 * 3 / 2;
   const double frames = std::floor((48 << 20) / frame);
   const double formula = frames * frame + 3 * 17 * (frame / 2 + (64 << 10));
-  const EncoderSettings settings{.width = 1920, .height = 1080};
+  const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), formula, formula * 0.001);
 }
 
@@ -418,7 +418,7 @@ TEST_P(RealVideo, GivesTheCourseEncodersBytes) {
   int width = 0;
   int height = 0;
   ASSERT_EQ(std::sscanf(name.c_str() + name.find('_'), "_%dx%d", &width, &height), 2);
-  const EncoderSettings settings{.width = width, .height = height};
+  const EncoderSettings settings{.coding = {.width = width, .height = height}};
   const Bytes video = test::read_bytes(test::shared_path(yuv));
   const Bytes expected = test::read_bytes(test::shared_path(golden));
   for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {

@@ -33,7 +33,7 @@ struct Encoded {
 };
 
 inline Encoded encode_with(Encoder&& encoder, const test::Bytes& video, test::VideoSource::Kind kind) {
-  test::VideoSource source(video, encoder.settings().width, encoder.settings().height, kind);
+  test::VideoSource source(video, encoder.settings().coding.width, encoder.settings().coding.height, kind);
   Encoded run;
   run.summary = encoder.encode(source, [&](EncodedFrame&& frame) { run.frames.push_back(std::move(frame)); });
   return run;

@@ -32,7 +32,7 @@ class BreakingSource final : public FrameSource {
   bool broken_ = false;
 };
 
-const EncoderSettings kSettings{.width = 64, .height = 48, .key_interval = 5, .lanes = 1};
+const EncoderSettings kSettings{.coding = {.width = 64, .height = 48, .key_interval = 5}, .execution = {.lanes = 1}};
 
 /// Exits with 0 if the encode ends as `judge` wants it: given the error (or none) and the bytes that came out.
 template <typename Judge>

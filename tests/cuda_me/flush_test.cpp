@@ -51,7 +51,7 @@ Bytes picture_with_long_tail(int base, int jitter) {
 }
 
 TEST_F(BackendTest, EndsEveryScanAsTheCpuDoes) {
-  const EncoderSettings settings{.width = 16, .height = 16};
+  const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
   std::array<int, 3> seen{};
   const auto compare = [&](const Bytes& picture) {
     const Encoded cpu = on_cpu(settings, picture);

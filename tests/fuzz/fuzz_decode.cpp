@@ -41,9 +41,9 @@ Outcome decode_with(std::span<const std::uint8_t> stream, const c63::DecoderSett
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span stream(data, size);
-  c63::DecoderSettings settings{.threads = 1, .keep_prediction = true, .keep_motion = true};
-  settings.limits.max_pixels = 128 * 128;
-  settings.limits.max_memory = 64 << 20;
+  c63::DecoderSettings settings{.execution = {.threads = 1}, .keep_prediction = true, .keep_motion = true};
+  settings.execution.limits.max_pixels = 128 * 128;
+  settings.execution.limits.max_memory = 64 << 20;
   const Outcome whole = decode_with(stream, settings, SIZE_MAX);
 
   // Coming in pieces changes nothing.

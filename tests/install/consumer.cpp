@@ -19,7 +19,7 @@ int main() {
   std::vector<std::uint8_t> video(kFrames * c63::frame_bytes(kWidth, kHeight));
   for (std::size_t i = 0; i < video.size(); ++i) video[i] = static_cast<std::uint8_t>(i * i >> 5);
 
-  const std::vector<std::uint8_t> stream = c63::encode(video, {.width = kWidth, .height = kHeight});
+  const std::vector<std::uint8_t> stream = c63::encode(video, {.coding = {.width = kWidth, .height = kHeight}});
   const std::vector<std::uint8_t> decoded = c63::decode(stream);
   std::printf("%zu bytes, coded to %zu\n", video.size(), stream.size());
   if (decoded.size() != video.size() || stream.empty()) return 1;

@@ -53,27 +53,27 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
     const auto video = make_video(width, height, 11);
     for (const int range : {16, 127}) {
       EncoderSettings settings;
-      settings.width = width;
-      settings.height = height;
-      settings.key_interval = 4;
-      settings.method = method;
-      settings.search_range = range;
-      settings.simd = SimdLevel::scalar;
-      settings.threads = 1;
-      settings.lanes = 1;
+      settings.coding.width = width;
+      settings.coding.height = height;
+      settings.coding.key_interval = 4;
+      settings.coding.method = method;
+      settings.coding.search_range = range;
+      settings.execution.simd = SimdLevel::scalar;
+      settings.execution.threads = 1;
+      settings.execution.lanes = 1;
       const auto expected = encode(video, settings);
-      settings.simd = level;
+      settings.execution.simd = level;
       for (const int threads : {1, 2, 5}) {
         for (const int lanes : {1, 3}) {
-          settings.threads = threads;
-          settings.lanes = lanes;
+          settings.execution.threads = threads;
+          settings.execution.lanes = lanes;
           ASSERT_EQ(encode(video, settings), expected)
               << width << "x" << height << " range " << range << " threads " << threads << " lanes " << lanes;
         }
       }
-      const auto pictures = decode(expected, {.threads = 1, .simd = SimdLevel::scalar});
+      const auto pictures = decode(expected, {.execution = {.threads = 1, .simd = SimdLevel::scalar}});
       for (const int threads : {1, 3}) {
-        ASSERT_EQ(decode(expected, {.threads = threads, .simd = level}), pictures);
+        ASSERT_EQ(decode(expected, {.execution = {.threads = threads, .simd = level}}), pictures);
       }
     }
   }
@@ -82,14 +82,14 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
 TEST(SearchMethods, FullIsBruteForce) {
   const auto video = make_video(96, 80, 6);
   EncoderSettings settings;
-  settings.width = 96;
-  settings.height = 80;
+  settings.coding.width = 96;
+  settings.coding.height = 80;
   const auto full = encode(video, settings);
   for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate}) {
-    settings.method = method;
+    settings.coding.method = method;
     EXPECT_EQ(encode(video, settings), full);
   }
-  settings.method = SearchMethod::zero;
+  settings.coding.method = SearchMethod::zero;
   EXPECT_NE(encode(video, settings), full);
 }
 

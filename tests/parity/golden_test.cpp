@@ -25,12 +25,12 @@ class GoldenLevel : public testing::TestWithParam<SimdLevel> {
   }
   [[nodiscard]] Bytes encoded(const Bytes& video, int width, int height) const {
     EncoderSettings settings;
-    settings.width = width;
-    settings.height = height;
-    settings.simd = GetParam();
+    settings.coding.width = width;
+    settings.coding.height = height;
+    settings.execution.simd = GetParam();
     return encode(video, settings);
   }
-  [[nodiscard]] Bytes decoded(const Bytes& stream) const { return decode(stream, {.simd = GetParam()}); }
+  [[nodiscard]] Bytes decoded(const Bytes& stream) const { return decode(stream, {.execution = {.simd = GetParam()}}); }
 };
 
 TEST_P(GoldenLevel, NoFusedMultiplyAdd) {
@@ -62,14 +62,14 @@ TEST_P(GoldenLevel, RealVideo) {
     C63_NEEDS_SHARED(golden);
     const Bytes stream = read_bytes(shared_path(golden));
     EXPECT_EQ(encoded(read_bytes(shared_path(input)), width, height), stream) << video;
-    EXPECT_EQ(decoded(stream), decode(stream, {.simd = SimdLevel::scalar})) << video;
+    EXPECT_EQ(decoded(stream), decode(stream, {.execution = {.simd = SimdLevel::scalar}})) << video;
   }
 }
 
 TEST_P(GoldenLevel, DecodesLongStreamsAsTheScalarLevel) {
   C63_NEEDS_SHARED("golden/mobile_352x288.c63");
   const Bytes stream = read_bytes(shared_path("golden/mobile_352x288.c63"));
-  EXPECT_EQ(decoded(stream), decode(stream, {.simd = SimdLevel::scalar}));
+  EXPECT_EQ(decoded(stream), decode(stream, {.execution = {.simd = SimdLevel::scalar}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_levels()),

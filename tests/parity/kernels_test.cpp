@@ -176,7 +176,7 @@ std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned se
 std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
                                std::span<const BlockPrediction> predictions, const TransformTable& table) {
   std::vector<std::int16_t> levels(64 * predictions.size() + 2 * 64, 0x5A5A);
-  kernels.code_blocks(current, current_pitch, predictions, table, levels.data() + 64 + 8);
+  kernels.transform_quantize(current, current_pitch, predictions, table, levels.data() + 64 + 8);
   return levels;
 }
 
@@ -266,7 +266,7 @@ std::vector<std::uint8_t> restore(const Kernels& kernels, const std::vector<std:
                                   const TransformTable& table, std::span<const BlockPrediction> predictions) {
   const int width = 8 * static_cast<int>(predictions.size()) + 16;
   Plane out(width, 24, width + 3);
-  kernels.restore_blocks(levels.data(), table, predictions, &out.view().at(5, 9), width + 3);
+  kernels.dequantize_reconstruct(levels.data(), table, predictions, &out.view().at(5, 9), width + 3);
   return out.bytes();
 }
 

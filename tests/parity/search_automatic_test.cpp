@@ -97,15 +97,15 @@ class Plane {
     searcher_->begin(view(current_), view(reference_));
     const int rows = (geometry_.rows + 1) / 2;
     tbb::parallel_for(0, rows,
-                      [&](int row) { searcher_->prepare_rows(row * kMacroblockSize, (row + 1) * kMacroblockSize); });
+                      [&](int row) { searcher_->prepare_rows(row * kMcuSize, (row + 1) * kMcuSize); });
     searcher_->prepare();
     tbb::parallel_for(0, rows, [&](int row) {
-      const BlockSearcher::Row at_work = searcher_->begin_row(row * kMacroblockSize);
+      const BlockSearcher::Row at_work = searcher_->begin_row(row * kMcuSize);
       for (int block = 2 * row * geometry_.columns; block < std::min(2 * (row + 1) * geometry_.columns, blocks());
            ++block) {
         search_block(*at_work.searcher, block % geometry_.columns, block / geometry_.columns, check);
       }
-      searcher_->end_row(row * kMacroblockSize, at_work);
+      searcher_->end_row(row * kMcuSize, at_work);
     });
   }
 
@@ -119,8 +119,8 @@ class Plane {
     const int y = row * kBlockSize;
     SearchWindow window = search_window(column, row, geometry_.width, geometry_.height, range_);
     if (window.empty()) window = {x, y, x + 1, y + 1};
-    const MotionVector hint{1, 2};
-    const BestCandidate found = searcher.search({window, x, y, {&hint, 1}});
+    const MotionVector predictor{1, 2};
+    const BestCandidate found = searcher.search({window, x, y, {&predictor, 1}});
     if (!check) return;
     const ConstPlaneView current = view(current_);
     const BestCandidate expected =

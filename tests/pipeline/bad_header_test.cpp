@@ -38,7 +38,7 @@ TEST_F(BadHeader, EveryTruncationPoint) {
   for (std::size_t size = 1; size < all.size(); ++size) {
     std::size_t whole = 0;
     while (whole < 3 && stream_.offset(whole + 1) <= size) ++whole;
-    const Decoded decoded = decode_stream(std::span(all).first(size), {.threads = 1});
+    const Decoded decoded = decode_stream(std::span(all).first(size), {.execution = {.threads = 1}});
     ASSERT_EQ(decoded.frames.size(), whole) << size;
     if (stream_.offset(whole) == size) {
       ASSERT_FALSE(decoded.error) << size << ": " << decoded.error->what();
@@ -170,9 +170,9 @@ TEST_F(BadHeader, SizeChanges) {
 
 TEST_F(BadHeader, SizeAboveTheCallersLimit) {
   DecoderSettings settings;
-  settings.limits.max_pixels = kWidth * kHeight;
+  settings.execution.limits.max_pixels = kWidth * kHeight;
   EXPECT_FALSE(decode_stream(valid(), settings).error);
-  settings.limits.max_pixels -= 1;
+  settings.execution.limits.max_pixels -= 1;
   expect_fault_in(stream_, "C63-MAX-PIXELS", 0, layout::kHeight, ErrorKind::limit, settings);
 }
 
@@ -246,8 +246,8 @@ TEST_F(BadHeader, AllocationBomb) {
 
 TEST_F(BadHeader, PictureAboveTheMemoryLimit) {
   DecoderSettings settings;
-  const Bytes large = encode(Bytes(frame_bytes(320, 320)), {.width = 320, .height = 320});
-  settings.limits.max_memory = large.size() + 100000;
+  const Bytes large = encode(Bytes(frame_bytes(320, 320)), {.coding = {.width = 320, .height = 320}});
+  settings.execution.limits.max_memory = large.size() + 100000;
   const Decoded decoded = decode_stream(large, settings);
   ASSERT_TRUE(decoded.error);
   EXPECT_EQ(decoded.error->id(), "C63-MAX-MEMORY");
@@ -290,7 +290,7 @@ TEST_F(BadHeader, ScanThatNeverEndsWithinTheMemoryLimit) {
   Bytes start = stream_.frames[0];
   start.resize(layout::kScan);
   EndlessSource source(start);
-  const Decoded decoded = decode_stream(source, {.limits = {.max_memory = 1 << 20}});
+  const Decoded decoded = decode_stream(source, {.execution = {.limits = {.max_memory = 1 << 20}}});
   ASSERT_TRUE(decoded.error);
   EXPECT_EQ(decoded.error->id(), "C63-MAX-MEMORY") << decoded.error->what();
   EXPECT_EQ(decoded.error->kind(), ErrorKind::limit);

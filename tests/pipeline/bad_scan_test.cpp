@@ -18,7 +18,7 @@ class BadScan : public BadStream {
   static void expect_block_fault(ScanBuilder& scan, const std::string& id, const std::string& block, std::size_t byte,
                                  bool key, int side = kSide) {
     const Bytes before =
-        side == kSide ? empty_key_frame() : encode(Bytes(frame_bytes(side, side)), {.width = side, .height = side});
+        side == kSide ? empty_key_frame() : encode(Bytes(frame_bytes(side, side)), {.coding = {.width = side, .height = side}});
     Bytes stream = before;
     const Bytes frame = scan.frame(side, side, key);
     stream.insert(stream.end(), frame.begin(), frame.end());
@@ -98,7 +98,7 @@ TEST_F(BadScan, ReuseOfAnIntraBlock) {
 }
 
 TEST_F(BadScan, IntraBlocksOfInterFramesPredictFromNothing) {
-  const Bytes key = encode(Bytes(frame_bytes(kSide, kSide), 200), {.width = kSide, .height = kSide});
+  const Bytes key = encode(Bytes(frame_bytes(kSide, kSide), 200), {.coding = {.width = kSide, .height = kSide}});
   ScanBuilder scan;
   scan.empty_blocks();
   Bytes stream = key;
@@ -225,8 +225,8 @@ TEST_F(BadScan, ScanMissing) {
 
 /// Whatever comes out must be decoded frames or an Error.
 void expect_survives(const Bytes& stream, int threads) {
-  DecoderSettings settings{.threads = threads, .keep_prediction = true, .keep_motion = true};
-  settings.limits.max_pixels = 1 << 16;
+  DecoderSettings settings{.execution = {.threads = threads}, .keep_prediction = true, .keep_motion = true};
+  settings.execution.limits.max_pixels = 1 << 16;
   const Decoded decoded = decode_stream(stream, settings);
   for (const DecodedFrame& frame : decoded.frames) {
     EXPECT_EQ(frame.picture.size(), frame_bytes(frame.width, frame.height));
@@ -286,29 +286,29 @@ TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
   // the bits of the unfinished byte. Other values before them move that byte's border through all its places.
   int lost = 0;
   for (int shift = 0; shift < 64; ++shift) {
-    FrameSymbols symbols(Geometry(16, 16));
-    symbols.key = true;
-    std::int16_t* const first = symbols.planes[0].block(0);
+    FrameSyntax syntax(Geometry(16, 16));
+    syntax.key = true;
+    std::int16_t* const first = syntax.planes[0].block(0);
     first[0] = static_cast<std::int16_t>(shift % 8 == 0 ? 0 : 1 << (shift % 8 - 1));
     first[1] = static_cast<std::int16_t>(1 << (shift / 8));
-    std::int16_t* const last = symbols.planes[0].block(3);
-    last[0] = symbols.planes[0].block(2)[0] = symbols.planes[0].block(1)[0] = first[0];
+    std::int16_t* const last = syntax.planes[0].block(3);
+    last[0] = syntax.planes[0].block(2)[0] = syntax.planes[0].block(1)[0] = first[0];
     for (int k = 56; k < 64; ++k) last[k] = -1;
 
     Bytes frame;
-    write_frame_header(frame, symbols.geometry, make_quantization_tables(25), true);
+    write_frame_header(frame, syntax.geometry, make_quantization_tables(25), true);
     BitCounts bits;
-    encode_scan(symbols, frame, bits);
+    encode_scan(syntax, frame, bits);
     const std::size_t scan_bytes = frame.size() - layout::kScan;
     write_frame_trailer(frame);
     const std::uint64_t coded_bits = bits.luma + bits.chroma + bits.motion;
     if (8 * scan_bytes < coded_bits) ++lost;  // no bytes of 0xFF in these scans
 
     const ParsedFrame parsed = FrameParser().parse(frame);
-    FrameSymbols decoded(parsed.geometry);
+    FrameSyntax decoded(parsed.geometry);
     std::vector<std::uint8_t> scratch;
     decode_scan(parsed, decoded, scratch);
-    for (int p = 0; p < kPlanes; ++p) EXPECT_EQ(decoded.planes[p].levels, symbols.planes[p].levels) << shift;
+    for (int p = 0; p < kPlanes; ++p) EXPECT_EQ(decoded.planes[p].levels, syntax.planes[p].levels) << shift;
     EXPECT_FALSE(decode_stream(frame).error);
   }
   EXPECT_GT(lost, 10);  // the case is really there

@@ -17,7 +17,7 @@ class BadStream : public testing::Test {
   static constexpr int kHeight = 32;
 
   static const Bytes& valid() {
-    static const Bytes stream = encode(moving_video(kWidth, kHeight, 3), {.width = kWidth, .height = kHeight});
+    static const Bytes stream = encode(moving_video(kWidth, kHeight, 3), {.coding = {.width = kWidth, .height = kHeight}});
     return stream;
   }
   static const Bytes& valid_pictures() {
@@ -33,7 +33,7 @@ class BadStream : public testing::Test {
       for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
         StreamSource source(stream, piece);
         DecoderSettings settings = base;
-        settings.threads = threads;
+        settings.execution.threads = threads;
         const Decoded decoded = decode_stream(source, settings);
         ASSERT_TRUE(decoded.error) << id << " was expected";
         const Error& error = *decoded.error;

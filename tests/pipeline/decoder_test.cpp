@@ -18,15 +18,15 @@ constexpr int kInterval = 4;
 
 const Bytes& stream() {
   static const Bytes bytes = [] {
-    EncoderSettings settings{.width = kWidth, .height = kHeight};
-    settings.key_interval = kInterval;
+    EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight}};
+    settings.coding.key_interval = kInterval;
     return encode(moving_video(kWidth, kHeight, kFrames), settings);
   }();
   return bytes;
 }
 
 const Decoded& expected() {
-  static const Decoded decoded = decode_stream(stream(), {.threads = 1, .keep_prediction = true, .keep_motion = true});
+  static const Decoded decoded = decode_stream(stream(), {.execution = {.threads = 1}, .keep_prediction = true, .keep_motion = true});
   return decoded;
 }
 
@@ -36,7 +36,7 @@ TEST(Decoder, FirstFrameAndMaxFrames) {
     for (int first = 0; first <= kFrames + 1; ++first) {
       for (const int count : {-1, 0, 1, 5, 100}) {
         const Decoded decoded =
-            decode_stream(stream(), {.threads = threads, .first_frame = first, .max_frames = count});
+            decode_stream(stream(), {.execution = {.threads = threads}, .first_frame = first, .max_frames = count});
         ASSERT_FALSE(decoded.error) << decoded.error->what();
         const int left = std::max(0, kFrames - first);
         const int wanted = count < 0 ? left : std::min(left, count);
@@ -67,7 +67,7 @@ TEST(Decoder, FaultInAnyFrameDeliversEveryFrameBefore) {
       StreamEditor editor(stream());
       editor.set(broken, layout::kScan, 0xFE);  // in a key frame a use_mv bit, in all of them soon an unknown code
       editor.set(broken, layout::kScan + 1, 0xFE);
-      const Decoded decoded = decode_stream(editor.bytes(), {.threads = threads});
+      const Decoded decoded = decode_stream(editor.bytes(), {.execution = {.threads = threads}});
       if (!decoded.error) continue;
       EXPECT_EQ(decoded.error->place().frame, static_cast<std::int64_t>(broken)) << decoded.error->what();
       ASSERT_EQ(decoded.frames.size(), broken);
@@ -77,8 +77,8 @@ TEST(Decoder, FaultInAnyFrameDeliversEveryFrameBefore) {
 }
 
 TEST(Decoder, SmallMemoryLimitGivesTheSamePictures) {
-  DecoderSettings settings{.threads = 4, .keep_prediction = true};
-  settings.limits.max_memory = 64 << 10;
+  DecoderSettings settings{.execution = {.threads = 4}, .keep_prediction = true};
+  settings.execution.limits.max_memory = 64 << 10;
   const Decoded decoded = decode_stream(stream(), settings);
   ASSERT_FALSE(decoded.error) << decoded.error->what();
   EXPECT_EQ(decoded.pictures(), expected().pictures());
@@ -89,7 +89,7 @@ TEST(Decoder, Stop) {
     std::stop_source stop;
     StreamSource source(stream(), 1000);
     std::size_t frames = 0;
-    const DecodeSummary summary = Decoder({.threads = threads})
+    const DecodeSummary summary = Decoder({.execution = {.threads = threads}})
                                       .decode(
                                           source,
                                           [&](DecodedFrame&& frame) {
@@ -106,7 +106,7 @@ TEST(Decoder, Stop) {
 TEST(Decoder, SinkThatThrowsEndsTheRun) {
   int frames = 0;
   expect_error(ErrorKind::output, "TEST-FULL", [&] {
-    Decoder({.threads = 3}).decode(stream(), [&](DecodedFrame&&) {
+    Decoder({.execution = {.threads = 3}}).decode(stream(), [&](DecodedFrame&&) {
       if (++frames == 6) throw Error(ErrorKind::output, "TEST-FULL", "no space left");
     });
   });
@@ -125,7 +125,7 @@ TEST(Decoder, SourceThatThrowsAfterAFrameDeliversIt) {
    private:
     StreamSource source_{std::span(stream()).first(StreamEditor(stream()).offset(7) + 30)};
   } source;
-  const Decoded decoded = decode_stream(source, {.threads = 2});
+  const Decoded decoded = decode_stream(source, {.execution = {.threads = 2}});
   ASSERT_TRUE(decoded.error);
   EXPECT_EQ(decoded.error->id(), "TEST-BROKEN");
   EXPECT_EQ(decoded.frames.size(), 7U);
@@ -172,7 +172,7 @@ TEST(FrameDecoder, NamesTheFrameOfAFault) {
 
 TEST(FrameDecoder, HoldsTheMemoryLimit) {
   DecoderSettings settings;
-  settings.limits.max_memory = 10000;
+  settings.execution.limits.max_memory = 10000;
   FrameDecoder decoder(settings);
   const StreamEditor editor(stream());
   expect_error(ErrorKind::limit, "C63-MAX-MEMORY", [&] { (void)decoder.decode(editor.frames[0]); });

@@ -29,10 +29,10 @@ constexpr int kFrames = 23;
 using Kind = VideoSource::Kind;
 
 EncoderSettings small_gops() {
-  EncoderSettings settings{.width = kWidth, .height = kHeight};
-  settings.key_interval = 4;
-  settings.lanes = 3;
-  settings.threads = 2;
+  EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight}};
+  settings.coding.key_interval = 4;
+  settings.execution.lanes = 3;
+  settings.execution.threads = 2;
   return settings;
 }
 
@@ -45,7 +45,7 @@ const Bytes& video() {
 const Encoded& expected() {
   static const Encoded encoded = [] {
     EncoderSettings settings = small_gops();
-    settings.lanes = settings.threads = 1;
+    settings.execution.lanes = settings.execution.threads = 1;
     VideoSource source(video(), kWidth, kHeight);
     return encode_source(source, settings);
   }();
@@ -62,8 +62,8 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
     for (const int threads : {1, 2, 5}) {
       for (int lanes = 0; lanes <= 7; ++lanes) {
         EncoderSettings settings = small_gops();
-        settings.threads = threads;
-        settings.lanes = lanes;
+        settings.execution.threads = threads;
+        settings.execution.lanes = lanes;
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = encode_source(source, settings);
         ASSERT_FALSE(encoded.error) << encoded.error->what();
@@ -82,7 +82,7 @@ TEST(Encoder, SameBytesWithAFeederAndACollectorForEachOfSeveralParts) {
     for (std::size_t parts = 1; parts <= 4; ++parts) {
       for (const int lanes : {1, 2}) {
         EncoderSettings settings = small_gops();
-        settings.lanes = lanes;
+        settings.execution.lanes = lanes;
         Encoder encoder(settings, parted(std::vector<BackendFactory>(parts, cpu::make_cpu_backend)));
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = encode_source(source, encoder);
@@ -97,7 +97,7 @@ TEST(Encoder, SameBytesWithAFeederAndACollectorForEachOfSeveralParts) {
 TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   for (const bool global_motion : {false, true}) {
     EncoderSettings settings = small_gops();
-    settings.measure_global_motion = global_motion;
+    settings.measurement.global_motion = global_motion;
     const auto offer_every_second = [](VideoSource& source) {
       source.offer([&source](std::int64_t index) {
         return index % 2 == 0 ? source.frame(index) : std::span<const std::uint8_t>{};
@@ -122,8 +122,8 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
 
 TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {
   EncoderSettings settings = small_gops();
-  settings.keep_reconstruction = settings.keep_prediction = settings.keep_motion = true;
-  settings.measure_ssim = true;
+  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
+  settings.measurement.ssim = true;
   VideoSource source(video(), kWidth, kHeight, Kind::pipe);
   const Encoded encoded = encode_source(source, settings);
   ASSERT_FALSE(encoded.error);
@@ -174,9 +174,9 @@ TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (const int lanes : {1, 3}) {
       EncoderSettings settings = small_gops();
-      settings.width = settings.height = kSide;
-      settings.lanes = lanes;
-      settings.measure_global_motion = true;
+      settings.coding.width = settings.coding.height = kSide;
+      settings.execution.lanes = lanes;
+      settings.measurement.global_motion = true;
       VideoSource source(frames, kSide, kSide, kind);
       const Encoded encoded = encode_source(source, settings);
       ASSERT_EQ(encoded.frames.size(), 10U);
@@ -189,7 +189,7 @@ TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
         EXPECT_EQ(motion.shift->dx, expected_shift->dx) << frame.index;
         EXPECT_EQ(motion.shift->dy, expected_shift->dy) << frame.index;
       }
-      settings.measure_global_motion = false;
+      settings.measurement.global_motion = false;
       VideoSource again(frames, kSide, kSide, kind);
       const Encoded plain = encode_source(again, settings);
       EXPECT_EQ(plain.stream(), encoded.stream());
@@ -226,33 +226,33 @@ TEST(Encoder, SettingsOutOfRangeAreRefused) {
     change(settings);
     expect_error(kind, id, [&] { Encoder encoder(settings); });
   };
-  refuses([](auto& s) { s.width = s.height = 0; }, ErrorKind::usage, "C63-SIZE-ZERO");
-  refuses([](auto& s) { s.width = 0; }, ErrorKind::usage, "C63-SIZE-ZERO");
-  refuses([](auto& s) { s.height = -16; }, ErrorKind::usage, "C63-SIZE-ZERO");
-  refuses([](auto& s) { s.width = 65536; }, ErrorKind::limit, "C63-SIZE-RANGE");
-  refuses([](auto& s) { s.width = s.height = 33; }, ErrorKind::usage, "C63-SIZE-AREA");
-  refuses([](auto& s) { s.width = 2, s.height = 17; }, ErrorKind::usage, "C63-SIZE-AREA");
-  refuses([](auto& s) { s.limits.max_pixels = kWidth * kHeight - 1; }, ErrorKind::limit, "C63-MAX-PIXELS");
+  refuses([](auto& s) { s.coding.width = s.coding.height = 0; }, ErrorKind::usage, "C63-SIZE-ZERO");
+  refuses([](auto& s) { s.coding.width = 0; }, ErrorKind::usage, "C63-SIZE-ZERO");
+  refuses([](auto& s) { s.coding.height = -16; }, ErrorKind::usage, "C63-SIZE-ZERO");
+  refuses([](auto& s) { s.coding.width = 65536; }, ErrorKind::limit, "C63-SIZE-RANGE");
+  refuses([](auto& s) { s.coding.width = s.coding.height = 33; }, ErrorKind::usage, "C63-SIZE-AREA");
+  refuses([](auto& s) { s.coding.width = 2, s.coding.height = 17; }, ErrorKind::usage, "C63-SIZE-AREA");
+  refuses([](auto& s) { s.execution.limits.max_pixels = kWidth * kHeight - 1; }, ErrorKind::limit, "C63-MAX-PIXELS");
   for (const int qp : {-1, 0, 4, 51, 100}) {
-    refuses([qp](auto& s) { s.qp = qp; }, ErrorKind::usage, "C63-QP-RANGE");
+    refuses([qp](auto& s) { s.coding.qp = qp; }, ErrorKind::usage, "C63-QP-RANGE");
   }
   for (const int interval : {-5, 0}) {
-    refuses([interval](auto& s) { s.key_interval = interval; }, ErrorKind::usage, "C63-KEYINT-RANGE");
+    refuses([interval](auto& s) { s.coding.key_interval = interval; }, ErrorKind::usage, "C63-KEYINT-RANGE");
   }
   for (const int range : {-1, 0, 128}) {
-    refuses([range](auto& s) { s.search_range = range; }, ErrorKind::usage, "C63-MERANGE-RANGE");
+    refuses([range](auto& s) { s.coding.search_range = range; }, ErrorKind::usage, "C63-MERANGE-RANGE");
   }
-  refuses([](auto& s) { s.threads = -1; }, ErrorKind::usage, "C63-COUNT-RANGE");
-  refuses([](auto& s) { s.lanes = -1; }, ErrorKind::usage, "C63-COUNT-RANGE");
+  refuses([](auto& s) { s.execution.threads = -1; }, ErrorKind::usage, "C63-COUNT-RANGE");
+  refuses([](auto& s) { s.execution.lanes = -1; }, ErrorKind::usage, "C63-COUNT-RANGE");
 }
 
 TEST(Encoder, ExtremeSettingsRoundTrip) {
   for (const int range : {1, 2, 127}) {
     for (const int interval : {1, 2, 1'000'000'000}) {
       EncoderSettings settings = small_gops();
-      settings.search_range = range;
-      settings.key_interval = interval;
-      settings.keep_reconstruction = true;
+      settings.coding.search_range = range;
+      settings.coding.key_interval = interval;
+      settings.measurement.keep_reconstruction = true;
       for (const Kind kind : {Kind::file, Kind::pipe}) {
         VideoSource source(extreme_video(kWidth, kHeight, 4), kWidth, kHeight, kind);
         const Encoded encoded = encode_source(source, settings);
@@ -265,9 +265,9 @@ TEST(Encoder, ExtremeSettingsRoundTrip) {
 
 TEST(Encoder, MemoryLimitBoundsTheLanes) {
   EncoderSettings settings = small_gops();
-  settings.lanes = 6;
+  settings.execution.lanes = 6;
   const std::uint64_t lane = 12 * kWidth * kHeight * 3 / 2;
-  settings.limits.max_memory = 4 * lane;  // half of it for lanes
+  settings.execution.limits.max_memory = 4 * lane;  // half of it for lanes
   VideoSource file(video(), kWidth, kHeight);
   const Encoded two = encode_source(file, settings);
   EXPECT_EQ(two.summary.lanes, 2);
@@ -275,10 +275,10 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
 
   // Frames of a pipe that lanes have to wait with count too: a GOP of 4 takes a third of a lane's 12 pictures.
   VideoSource pipe(video(), kWidth, kHeight, Kind::pipe);
-  settings.key_interval = 64;
+  settings.coding.key_interval = 64;
   EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);
 
-  settings.limits.max_memory = lane - 1;
+  settings.execution.limits.max_memory = lane - 1;
   VideoSource none(video(), kWidth, kHeight);
   const Encoded refused = encode_source(none, settings);
   ASSERT_TRUE(refused.error);
@@ -291,7 +291,7 @@ TEST(Encoder, BrokenSourceDeliversEveryFrameBefore) {
     for (int lanes = 1; lanes <= 6; ++lanes) {
       for (const int broken : {0, 1, 4, 9, 22}) {
         EncoderSettings settings = small_gops();
-        settings.lanes = lanes;
+        settings.execution.lanes = lanes;
         VideoSource source(video(), kWidth, kHeight, kind);
         source.break_at(broken);
         const Encoded encoded = encode_source(source, settings);
@@ -313,7 +313,7 @@ TEST(Encoder, StopFinishesTheFramesInHand) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (const int lanes : {1, 4}) {
       EncoderSettings settings = small_gops();
-      settings.lanes = lanes;
+      settings.execution.lanes = lanes;
       Encoder encoder(settings);
       VideoSource source(repeated, kWidth, kHeight, kind);
       const Encoded encoded = encode_and_stop_after(3, source, encoder);
@@ -363,7 +363,7 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
     for (int lanes = 1; lanes <= 4; ++lanes) {
       for (int frames = -1; frames < kFrames; ++frames) {
         EncoderSettings settings = small_gops();
-        settings.lanes = lanes;
+        settings.execution.lanes = lanes;
         Encoder encoder(settings, failing_after(frames));
         std::vector<std::string> reasons;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
@@ -390,7 +390,7 @@ TEST(Fallback, OfOnePartOfSeveralLosesNothing) {
         std::vector<BackendFactory> parts(3, cpu::make_cpu_backend);
         parts[which] = failing_after(frames);
         EncoderSettings settings = small_gops();
-        settings.lanes = 1;
+        settings.execution.lanes = 1;
         Encoder encoder(settings, parted(parts));
         int fallbacks = 0;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fallbacks; });

@@ -25,9 +25,9 @@ TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
   for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
     for (const int threads : {1, 2, 5}) {
       for (int lanes = 1; lanes <= 7; lanes += v.frames > 100 ? 1 : 6) {
-        EncoderSettings settings{.width = v.width, .height = v.height};
-        settings.threads = threads;
-        settings.lanes = lanes;
+        EncoderSettings settings{.coding = {.width = v.width, .height = v.height}};
+        settings.execution.threads = threads;
+        settings.execution.lanes = lanes;
         VideoSource source(video, v.width, v.height, kind);
         const Encoded encoded = encode_source(source, settings);
         ASSERT_FALSE(encoded.error) << encoded.error->what();
@@ -43,11 +43,11 @@ TEST_P(GoldenVector, EncodesToTheCourseEncodersBytes) {
 
 TEST_P(GoldenVector, DecodesToTheCourseDecodersPictures) {
   const GoldenVideo v = GetParam();
-  const Bytes stream = encode(frames_of(v), {.width = v.width, .height = v.height});
+  const Bytes stream = encode(frames_of(v), {.coding = {.width = v.width, .height = v.height}});
   for (const int threads : {1, 2, 5}) {
     for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{499}}) {
       StreamSource source(stream, piece);
-      const Decoded decoded = decode_stream(source, {.threads = threads});
+      const Decoded decoded = decode_stream(source, {.execution = {.threads = threads}});
       ASSERT_FALSE(decoded.error) << decoded.error->what();
       ASSERT_EQ(md5(decoded.pictures()), v.decoded_md5) << threads << " threads";
       ASSERT_EQ(decoded.summary.bytes, v.stream_bytes);
@@ -117,7 +117,7 @@ TEST_P(GoldenSequence, EncodesToTheCourseEncodersBytes) {
     if (kind == VideoSource::Kind::pipe && frames.size() > (8U << 20)) continue;  // minutes; the vectors have pipes too
 #endif
     VideoSource source(frames, s.width, s.height, kind);
-    const Encoded encoded = encode_source(source, {.width = s.width, .height = s.height});
+    const Encoded encoded = encode_source(source, {.coding = {.width = s.width, .height = s.height}});
     ASSERT_FALSE(encoded.error) << encoded.error->what();
     ASSERT_EQ(sha256(encoded.stream()), sums[std::string(s.name) + ".c63"]);
   }

@@ -27,7 +27,7 @@ class PartedBackend final : public Backend {
   [[nodiscard]] int depth() const override { return parts_.front()->depth(); }
   [[nodiscard]] int feeders() const override { return static_cast<int>(parts_.size()); }
   [[nodiscard]] int parallelism() const override { return feeders(); }
-  [[nodiscard]] bool urgent() const override { return true; }
+  [[nodiscard]] bool needs_collector() const override { return true; }
   [[nodiscard]] std::span<std::uint8_t> input(int lane) override { return part(lane).input(lane / feeders()); }
   [[nodiscard]] bool takes(std::span<const std::uint8_t>) const override { return in_place_ != nullptr; }
   void submit(std::span<const LaneFrame> frames) override {
@@ -58,7 +58,7 @@ class PartedBackend final : public Backend {
 inline BackendFactory parted(std::vector<BackendFactory> factories, PartedBackend::Counter* in_place = nullptr) {
   return [=](const EncoderSettings& settings, int /*max_lanes*/) -> std::unique_ptr<Backend> {
     std::vector<std::unique_ptr<Backend>> parts;
-    for (const BackendFactory& factory : factories) parts.push_back(factory(settings, settings.lanes));
+    for (const BackendFactory& factory : factories) parts.push_back(factory(settings, settings.execution.lanes));
     return std::make_unique<PartedBackend>(std::move(parts), in_place);
   };
 }

@@ -21,17 +21,17 @@ TEST_P(RoundTrip, EverySizeUpTo66) {
       if (!is_codable_area(width, height)) continue;
       width_remainders.insert(width % 16);
       height_remainders.insert(height % 16);
-      EncoderSettings settings{.width = width, .height = height, .qp = GetParam()};
-      settings.keep_reconstruction = settings.measure_ssim = true;
-      settings.search_range = 1 + (width + height) % 16;
-      settings.threads = 1;
+      EncoderSettings settings{.coding = {.width = width, .height = height, .qp = GetParam()}};
+      settings.measurement.keep_reconstruction = settings.measurement.ssim = true;
+      settings.coding.search_range = 1 + (width + height) % 16;
+      settings.execution.threads = 1;
       const auto seed = static_cast<std::uint64_t>(width * 100 + height);
       VideoSource source(
           (width + height) % 2 == 0 ? moving_video(width, height, 2, seed) : extreme_video(width, height, 2, seed),
           width, height);
       const Encoded encoded = encode_source(source, settings);
       ASSERT_FALSE(encoded.error) << encoded.error->what();
-      const Decoded decoded = decode_stream(encoded.stream(), {.threads = 1});
+      const Decoded decoded = decode_stream(encoded.stream(), {.execution = {.threads = 1}});
       ASSERT_FALSE(decoded.error) << width << "x" << height << ": " << decoded.error->what();
       ASSERT_EQ(decoded.pictures(), encoded.reconstructions()) << width << "x" << height;
       ASSERT_EQ(decoded.pictures().size(), 2 * frame_bytes(width, height));
@@ -46,8 +46,8 @@ INSTANTIATE_TEST_SUITE_P(Qp, RoundTrip, testing::Values(5, 12, 25, 40, 50), test
 TEST(RoundTripOf, OddSides) {
   for (const auto& [width, height] :
        {std::pair{4, 1}, {1, 4}, {1, 64}, {64, 1}, {17, 4}, {4, 33}, {12, 3}, {2048, 2}}) {
-    EncoderSettings settings{.width = width, .height = height};
-    settings.keep_reconstruction = true;
+    EncoderSettings settings{.coding = {.width = width, .height = height}};
+    settings.measurement.keep_reconstruction = true;
     VideoSource source(random_video(width, height, 3), width, height);
     const Encoded encoded = encode_source(source, settings);
     ASSERT_FALSE(encoded.error) << encoded.error->what();
@@ -57,8 +57,8 @@ TEST(RoundTripOf, OddSides) {
 
 TEST(RoundTripOf, ExtremesAtEveryQp) {
   for (int qp = 5; qp <= 50; ++qp) {
-    EncoderSettings settings{.width = 64, .height = 48, .qp = qp};
-    settings.keep_reconstruction = true;
+    EncoderSettings settings{.coding = {.width = 64, .height = 48, .qp = qp}};
+    settings.measurement.keep_reconstruction = true;
     VideoSource source(extreme_video(64, 48, 3, static_cast<std::uint64_t>(qp)), 64, 48);
     const Encoded encoded = encode_source(source, settings);
     const Decoded decoded = decode_stream(encoded.stream());
@@ -79,8 +79,8 @@ TEST(RoundTripOf, LargestCoefficientsAreKeptWhereDecodersCanReadThem) {
                               std::cos((2 * (y % 8) + 1) * v * 3.14159265358979 / 16);
           frame[i] = wave > 0 ? 255 : 0;
         }
-        EncoderSettings settings{.width = 16, .height = 16, .qp = qp};
-        settings.keep_reconstruction = true;
+        EncoderSettings settings{.coding = {.width = 16, .height = 16, .qp = qp}};
+        settings.measurement.keep_reconstruction = true;
         VideoSource source(frame, 16, 16);
         const Encoded encoded = encode_source(source, settings);
         const Decoded decoded = decode_stream(encoded.stream());

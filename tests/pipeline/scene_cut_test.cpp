@@ -21,9 +21,9 @@ using Kind = VideoSource::Kind;
 using Indices = std::vector<std::int64_t>;
 
 EncoderSettings settings_with(int key_interval, int lanes = 1) {
-  EncoderSettings settings{.width = kWidth, .height = kHeight, .key_interval = key_interval, .scene_cuts = true};
-  settings.lanes = lanes;
-  settings.threads = 2;
+  EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight, .key_interval = key_interval, .scene_cuts = true}};
+  settings.execution.lanes = lanes;
+  settings.execution.threads = 2;
   return settings;
 }
 
@@ -93,9 +93,9 @@ const Indices kKeys = {0, 4, 7, 11, 12, 16, 20};
 const Encoded& expected() {
   static const Encoded encoded = [] {
     EncoderSettings settings = settings_with(4);
-    settings.threads = 1;
-    settings.simd = SimdLevel::scalar;
-    settings.keep_reconstruction = true;
+    settings.execution.threads = 1;
+    settings.execution.simd = SimdLevel::scalar;
+    settings.measurement.keep_reconstruction = true;
     VideoSource source(generated_scenes(), kWidth, kHeight);
     return encode_source(source, settings);
   }();
@@ -116,7 +116,7 @@ TEST(SceneCuts, SameBytesForEverySourceLaneAndThread) {
     for (const int threads : {1, 2, 5}) {
       for (int lanes = 0; lanes <= 7; ++lanes) {
         EncoderSettings settings = settings_with(4, lanes);
-        settings.threads = threads;
+        settings.execution.threads = threads;
         VideoSource source(generated_scenes(), kWidth, kHeight, kind);
         const Encoded encoded = encode_source(source, settings);
         ASSERT_FALSE(encoded.error) << encoded.error->what();

@@ -36,8 +36,8 @@ class NoiseSource final : public FrameSource {
 };
 
 EncodeSummary encode_traced(EncoderSettings settings, std::int64_t frames, TraceRecorder& trace) {
-  settings.trace = &trace;
-  NoiseSource source(settings.width, settings.height, frames);
+  settings.measurement.trace = &trace;
+  NoiseSource source(settings.coding.width, settings.coding.height, frames);
   return Encoder(settings).encode(source, [](EncodedFrame&&) {});
 }
 
@@ -49,7 +49,7 @@ DecodeSummary decode_traced(DecoderSettings settings, std::span<const std::uint8
 }
 
 std::vector<std::uint8_t> noise_stream(const EncoderSettings& settings, std::int64_t frames) {
-  NoiseSource source(settings.width, settings.height, frames);
+  NoiseSource source(settings.coding.width, settings.coding.height, frames);
   std::vector<std::uint8_t> stream;
   Encoder(settings).encode(source, [&](EncodedFrame&& f) { stream.insert(stream.end(), f.bytes.begin(), f.bytes.end()); });
   return stream;
@@ -76,17 +76,17 @@ double total_ms(const std::vector<TraceSpan>& row, std::string_view but_not) {
 }
 
 TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
-  const EncoderSettings settings{.width = 64, .height = 48, .key_interval = 3, .threads = 2, .lanes = 2};
+  const EncoderSettings settings{.coding = {.width = 64, .height = 48, .key_interval = 3}, .execution = {.threads = 2, .lanes = 2}};
   const std::multiset<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6};
   TraceRecorder encoding;
   encode_traced(settings, 7, encoding);
   auto frames = test::check_trace(encoding.chrome_json());
-  for (const std::int64_t frame : all) EXPECT_EQ(frames["read"].count(frame), 1U);  // and attempts behind the end
+  for (const std::int64_t frame : all) EXPECT_EQ(frames["read"].count(frame), 1U);  // and attempts past the end
   for (const char* stage : {"load", "code", "measure", "entropy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
   EXPECT_EQ(frames["search"], (std::multiset<std::int64_t>{1, 2, 4, 5})) << "key frames are not searched";
 
   TraceRecorder decoding;
-  decode_traced({.threads = 2}, noise_stream(settings, 7), decoding);
+  decode_traced({.execution = {.threads = 2}}, noise_stream(settings, 7), decoding);
   frames = test::check_trace(decoding.chrome_json());
   for (const char* stage : {"entropy", "restore", "copy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
 }
@@ -94,8 +94,7 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
 // However busy the machine is: every moment of the run has a name, on the caller's row and on those of lanes and threads.
 TEST(TraceTest, SpansOfARowAddUpToTheRun) {
   for (const auto& [threads, lanes] : {std::pair{1, 1}, {2, 1}, {2, 3}}) {
-    const EncoderSettings settings{
-        .width = 176, .height = 144, .key_interval = 5, .threads = threads, .lanes = lanes, .simd = SimdLevel::scalar};
+    const EncoderSettings settings{.coding = {.width = 176, .height = 144, .key_interval = 5}, .execution = {.threads = threads, .lanes = lanes, .simd = SimdLevel::scalar}};
     TraceRecorder encoding;
     const EncodeSummary encoded = encode_traced(settings, 12, encoding);
     auto rows = rows_of(encoding);
@@ -110,7 +109,7 @@ TEST(TraceTest, SpansOfARowAddUpToTheRun) {
     }
 
     TraceRecorder decoding;
-    const DecodeSummary decoded = decode_traced({.threads = threads}, noise_stream(settings, 12), decoding);
+    const DecodeSummary decoded = decode_traced({.execution = {.threads = threads}}, noise_stream(settings, 12), decoding);
     rows = rows_of(decoding);
     const auto decode_loop = rows.at({TraceTrack::loop, 0});
     expect_no_gap(decode_loop);
@@ -142,10 +141,10 @@ TEST(TraceTest, ARowNamesWhatWasDoneSinceTheCallBefore) {
 }
 
 TEST(TraceTest, TracingChangesNoByte) {
-  EncoderSettings settings{.width = 48, .height = 32, .key_interval = 2};
+  EncoderSettings settings{.coding = {.width = 48, .height = 32, .key_interval = 2}};
   const auto plain = noise_stream(settings, 5);
   TraceRecorder trace;
-  settings.trace = &trace;
+  settings.measurement.trace = &trace;
   EXPECT_EQ(noise_stream(settings, 5), plain);
   EXPECT_FALSE(trace.spans().empty());
 }

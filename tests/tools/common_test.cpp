@@ -204,8 +204,8 @@ EncodeReport foreman_report() {
   EncodeReport report;
   report.input = "FOREMAN_352x288.yuv";
   report.format = {352, 288, {25, 1}};
-  report.settings.width = 352;
-  report.settings.height = 288;
+  report.settings.coding.width = 352;
+  report.settings.coding.height = 288;
   report.totals.summary = {.frames = 300,
                            .key_frames = 3,
                            .bytes = 5071489,
@@ -263,9 +263,9 @@ TEST(Reports, JsonHasNoInfinity) {
 
 TEST(Verification, NamesTheFirstSampleThatDiffers) {
   EncoderSettings settings;
-  settings.width = 32;
-  settings.height = 32;
-  settings.keep_reconstruction = true;
+  settings.coding.width = 32;
+  settings.coding.height = 32;
+  settings.measurement.keep_reconstruction = true;
   const std::string video = test::generate({'B', 0, 32, 32, 1});
   EncodedFrame frame;
   frame.bytes = encode({reinterpret_cast<const std::uint8_t*>(video.data()), video.size()}, settings);

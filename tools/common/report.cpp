@@ -57,9 +57,9 @@ double GlobalMotionTotals::mean_length() const {
 
 void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   std::array<std::uint64_t, 3> samples{};
-  for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.width, settings.height, plane);
-  if (settings.measure_psnr) quality.add(frame.statistics.sse, samples);
-  if (settings.measure_ssim) quality.add_ssim(frame.statistics.ssim);
+  for (int plane = 0; plane < 3; ++plane) samples[plane] = plane_bytes(settings.coding.width, settings.coding.height, plane);
+  if (settings.measurement.psnr) quality.add(frame.statistics.sse, samples);
+  if (settings.measurement.ssim) quality.add_ssim(frame.statistics.ssim);
   if (frame.key) key_frames.push_back(frame.index);
   if (frame.statistics.global_motion.measured) global_motion.add(frame.statistics.global_motion);
   stages += frame.statistics.times;
@@ -86,19 +86,19 @@ std::string input_line(const std::string& input, const VideoFormat& format, std:
 
 std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s) {
   return fmt::format("{}, {} lane{}, {} search ±{}, qp {}, keyint {}{}", summary.backend, summary.lanes,
-                     summary.lanes == 1 ? "" : "s", name(s.method), s.search_range, s.qp, s.key_interval,
-                     s.scene_cuts ? " and at scene cuts" : "");
+                     summary.lanes == 1 ? "" : "s", name(s.coding.method), s.coding.search_range, s.coding.qp, s.coding.key_interval,
+                     s.coding.scene_cuts ? " and at scene cuts" : "");
 }
 
 std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings) {
   const EncodeSummary& s = totals.summary;
   const QualityTotals& q = totals.quality;
   std::string line = fmt::format("key {}, inter {}", s.key_frames, s.frames - s.key_frames);
-  if (settings.measure_psnr) {
+  if (settings.measurement.psnr) {
     line += fmt::format("; PSNR Y {:.3f} U {:.3f} V {:.3f} all {:.3f}", q.psnr_of_plane(0), q.psnr_of_plane(1),
                         q.psnr_of_plane(2), q.psnr_of_all());
   }
-  if (settings.measure_ssim) line += fmt::format("; SSIM Y {:.5f}", q.mean_ssim(0));
+  if (settings.measurement.ssim) line += fmt::format("; SSIM Y {:.5f}", q.mean_ssim(0));
   return line;
 }
 
@@ -196,11 +196,11 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   const FrameStatistics& s = frame.statistics;
   std::string row = fmt::format("{},{},{},{},{},{},{}", frame.index, frame.key ? "key" : "inter", frame.bytes.size(),
                                 s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma);
-  if (settings.measure_psnr) {
+  if (settings.measurement.psnr) {
     std::uint64_t sse = 0;
     std::uint64_t samples = 0;
     for (int plane = 0; plane < 3; ++plane) {
-      const std::uint64_t n = plane_bytes(settings.width, settings.height, plane);
+      const std::uint64_t n = plane_bytes(settings.coding.width, settings.coding.height, plane);
       row += fmt::format(",{:.4f}", psnr(s.sse[plane], n));
       sse += s.sse[plane];
       samples += n;
@@ -209,7 +209,7 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   } else {
     row += ",,,,";
   }
-  for (const double ssim : s.ssim) row += settings.measure_ssim ? fmt::format(",{:.6f}", ssim) : ",";
+  for (const double ssim : s.ssim) row += settings.measurement.ssim ? fmt::format(",{:.6f}", ssim) : ",";
   row += fmt::format(",{}", s.luma_sad);
   for (const auto& stage : stages_of(s.times)) row += fmt::format(",{:.4f}", stage.second);
   const GlobalMotion& motion = s.global_motion;

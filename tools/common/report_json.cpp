@@ -29,29 +29,29 @@ ordered_json summary_json(const EncodeSummary& s) {
 }
 
 ordered_json settings_json(const EncoderSettings& s) {
-  return {{"qp", s.qp},
-          {"key_interval_frames", s.key_interval},
-          {"scene_cuts", s.scene_cuts},
-          {"search_range_samples", s.search_range},
-          {"search_method", name(s.method)},
-          {"threads", s.threads},
-          {"lanes", s.lanes},
-          {"simd", s.simd ? ordered_json(name(*s.simd)) : ordered_json(nullptr)},
-          {"max_pixels", s.limits.max_pixels},
-          {"max_memory_bytes", s.limits.max_memory},
+  return {{"qp", s.coding.qp},
+          {"key_interval_frames", s.coding.key_interval},
+          {"scene_cuts", s.coding.scene_cuts},
+          {"search_range_samples", s.coding.search_range},
+          {"search_method", name(s.coding.method)},
+          {"threads", s.execution.threads},
+          {"lanes", s.execution.lanes},
+          {"simd", s.execution.simd ? ordered_json(name(*s.execution.simd)) : ordered_json(nullptr)},
+          {"max_pixels", s.execution.limits.max_pixels},
+          {"max_memory_bytes", s.execution.limits.max_memory},
           {"differences_from_course", differences_from_course(s)}};
 }
 
 ordered_json quality_json(const EncodeTotals& totals, const EncoderSettings& settings) {
   ordered_json json = ordered_json::object();
   const QualityTotals& q = totals.quality;
-  if (settings.measure_psnr) {
+  if (settings.measurement.psnr) {
     json["psnr_y_db"] = number(q.psnr_of_plane(0));
     json["psnr_u_db"] = number(q.psnr_of_plane(1));
     json["psnr_v_db"] = number(q.psnr_of_plane(2));
     json["psnr_all_db"] = number(q.psnr_of_all());
   }
-  if (settings.measure_ssim) {
+  if (settings.measurement.ssim) {
     json["ssim_y"] = number(q.mean_ssim(0));
     json["ssim_u"] = number(q.mean_ssim(1));
     json["ssim_v"] = number(q.mean_ssim(2));
@@ -98,7 +98,7 @@ ordered_json to_json(const EncodeReport& report) {
           : static_cast<double>(summary.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(summary.frames);
   json["result"]["key_frame_indices"] = report.totals.key_frames;
   json["quality"] = quality_json(report.totals, report.settings);
-  if (report.settings.measure_global_motion) {
+  if (report.settings.measurement.global_motion) {
     const GlobalMotionTotals& motion = report.totals.global_motion;
     const FrameShift mean = motion.mean();
     json["global_motion"] = {{"frames", motion.frames},

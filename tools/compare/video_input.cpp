@@ -18,7 +18,7 @@ class StreamSource final : public FrameSource {
  public:
   explicit StreamSource(const SourceOptions& options)
       : path_(options.path), bytes_(open_byte_source(options.path)), reader_(*bytes_, options.limits),
-        decoder_(DecoderSettings{.limits = options.limits}) {
+        decoder_(DecoderSettings{.execution = {.limits = options.limits}}) {
     if (options.rate) format_.rate = *options.rate;
     next_ = decode_next();
     if (!next_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path_});

@@ -31,7 +31,7 @@ MotionStream::MotionStream(const std::string& path, std::unique_ptr<FrameSource>
       source_(std::move(source)),
       bytes_(open_byte_source(path)),
       reader_(*bytes_, limits),
-      decoder_(DecoderSettings{.keep_prediction = true, .limits = limits}),
+      decoder_(DecoderSettings{.execution = {.limits = limits}, .keep_prediction = true}),
       analyser_(limits) {}
 
 std::optional<MotionFrame> MotionStream::next() {

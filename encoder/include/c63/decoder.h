@@ -16,13 +16,11 @@
 namespace c63 {
 
 struct DecoderSettings {
-  int threads = 0;                      ///< 0: as many as the machine has
-  std::optional<SimdLevel> simd = {};   ///< nothing: the best this machine has
+  ExecutionSettings execution = {};     ///< lanes are the encoder's
   bool keep_prediction = false;         ///< hands out the prediction of every frame
   bool keep_motion = false;             ///< hands out the vectors of every inter frame
   std::int64_t first_frame = 0;         ///< frames before it are decoded where needed, but not handed out
   std::int64_t max_frames = -1;         ///< -1: all
-  Limits limits = {};
   TraceSink* trace = nullptr;           ///< told what takes the time; outlives the decoder
 };
 

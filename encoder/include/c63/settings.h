@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 namespace c63 {
 
+class ThreadArena;
 class TraceSink;
 
 /// How the encoder looks for the best vector. All but the first three trade quality for speed.
@@ -30,7 +32,7 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 
 [[nodiscard]] std::string_view name(SearchMethod method);
 [[nodiscard]] std::string_view name(SimdLevel level);
-/// Nothing for a name that is none.
+/// Returns nullopt for an unknown name.
 [[nodiscard]] std::optional<SearchMethod> search_method_from(std::string_view name);
 [[nodiscard]] std::optional<SimdLevel> simd_level_from(std::string_view name);
 /// All there are, in the order in which help texts list them.
@@ -45,8 +47,8 @@ struct Limits {
   std::uint64_t max_memory = std::uint64_t{8} << 30;        ///< bytes that pictures and buffers may take
 };
 
-/// Everything that an encode depends on. The defaults are the course encoder's.
-struct EncoderSettings {
+/// What changes the bytes of a stream. The defaults are the course encoder's.
+struct CodingSettings {
   int width = 0;          ///< 1..65535
   int height = 0;         ///< 1..65535; width·height a multiple of 4
   int qp = 25;            ///< 5..50, higher is better (the course codec's scale)
@@ -54,21 +56,33 @@ struct EncoderSettings {
   bool scene_cuts = false; ///< key frames at scene cuts too; the interval counts from them
   int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma
   SearchMethod method = SearchMethod::full;
+};
 
-  int threads = 0;                        ///< 0: as many as the machine has
-  int lanes = 0;                          ///< GOPs encoded at the same time; 0: chosen
-  std::optional<SimdLevel> simd = {};     ///< nothing: the best this machine has
+/// Where something runs, and with what. None of it changes a byte.
+struct ExecutionSettings {
+  int threads = 0;                     ///< 0: as many as the machine has, or the arena's; other values are for no arena
+  std::shared_ptr<ThreadArena> arena = {};  ///< whose threads to use (c63/thread_arena.h); null: an arena of its own
+  int lanes = 0;                       ///< GOPs encoded at the same time; 0: chosen
+  std::optional<SimdLevel> simd = {};  ///< nothing: the best this machine has
+  Limits limits = {};
+};
 
-  bool measure_psnr = true;         ///< fills FrameStatistics::sse
-  bool measure_ssim = false;        ///< fills FrameStatistics::ssim
-  bool measure_global_motion = false; ///< fills FrameStatistics::global_motion
+/// What is reported of every frame besides its bytes.
+struct MeasurementSettings {
+  bool psnr = true;                 ///< fills FrameStatistics::sse
+  bool ssim = false;                ///< fills FrameStatistics::ssim
+  bool global_motion = false;       ///< fills FrameStatistics::global_motion
   bool keep_reconstruction = false; ///< hands out what a decoder will show
   bool keep_prediction = false;     ///< hands out the motion-compensated prediction
   bool keep_motion = false;         ///< hands out vectors and SADs of every block
-
   TraceSink* trace = nullptr;       ///< is told what every stage took (c63/trace.h); outlives the encoder
+};
 
-  Limits limits = {};
+/// Everything that an encode depends on.
+struct EncoderSettings {
+  CodingSettings coding = {};
+  ExecutionSettings execution = {};
+  MeasurementSettings measurement = {};
 };
 
 /// Throws Error (usage or limit) if the settings cannot be encoded with; says why and what would do.

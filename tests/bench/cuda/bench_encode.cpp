@@ -106,9 +106,9 @@ class EncodeBench {
  private:
   void measure(const std::string& size, MemoryVideo& video, const std::string& from, int lanes, int lanes_per_batch,
                const std::string& launch) {
-    EncoderSettings settings{.width = video.format().width, .height = video.format().height};
-    settings.key_interval = options_.key_interval;
-    settings.lanes = lanes;
+    EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
+    settings.coding.key_interval = options_.key_interval;
+    settings.execution.lanes = lanes;
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
     backend.motion_kernel = options_.kernel;
@@ -131,7 +131,7 @@ class EncodeBench {
     }
     const Sample fps = summarize(rates);
     const double share =
-        fps.median * static_cast<double>(frame_bytes(settings.width, settings.height)) / buses_.together;
+        fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height)) / buses_.together;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
     std::printf("%-12s %-11s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),

@@ -132,7 +132,7 @@ TEST_P(FfmpegEqualityTest, EveryPrintedDigitIsEqual) {
   const Bytes frames = test::read_bytes(original);
   VideoSource source(frames, kWidth, kHeight);
   Bytes reconstruction;
-  Encoder({.width = kWidth, .height = kHeight, .qp = 20, .method = SearchMethod::full, .keep_reconstruction = true})
+  Encoder({.coding = {.width = kWidth, .height = kHeight, .qp = 20, .method = SearchMethod::full}, .measurement = {.keep_reconstruction = true}})
       .encode(source, [&](EncodedFrame&& frame) {
         reconstruction.insert(reconstruction.end(), frame.reconstruction.begin(), frame.reconstruction.end());
       });

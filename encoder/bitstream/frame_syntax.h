@@ -9,8 +9,8 @@
 
 namespace c63 {
 
-/// What entropy coding says of one plane of a frame; blocks in raster order of the plane.
-struct PlaneSymbols {
+/// The syntax elements of one plane of a frame; blocks in raster order of the plane.
+struct PlaneSyntax {
   PlaneGeometry geometry;
   std::vector<std::int16_t> levels;       ///< 64 a block, zig-zag order
   std::vector<MotionVector> vectors;      ///< one a block
@@ -22,14 +22,14 @@ struct PlaneSymbols {
   }
 };
 
-/// What entropy coding says of one frame: the interface between transform and entropy coder, in both directions.
-struct FrameSymbols {
+/// The syntax elements of one frame: the interface between transform and entropy coder, in both directions.
+struct FrameSyntax {
   Geometry geometry;
   bool key = false;
-  std::array<PlaneSymbols, kPlanes> planes;
+  std::array<PlaneSyntax, kPlanes> planes;
 
-  FrameSymbols() = default;
-  explicit FrameSymbols(const Geometry& picture) : geometry(picture) {
+  FrameSyntax() = default;
+  explicit FrameSyntax(const Geometry& picture) : geometry(picture) {
     for (int p = 0; p < kPlanes; ++p) {
       planes[p].geometry = picture.plane(p);
       const auto blocks = static_cast<std::size_t>(planes[p].geometry.blocks());

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "codec/geometry.h"
+#include "codec/quantization.h"
+
+namespace c63 {
+
+/// Which segments precede a frame's scan. The course encoder writes all of them in every frame; a decoder keeps what it
+/// was told before (docs/bitstream.md).
+struct FrameHeaders {
+  bool quantization_tables = true;  ///< DQT; needed where a table changes, and in the first frame of a stream
+  bool frame = true;                ///< SOF; without it the reference does not advance: only behind an inter frame
+  bool code_tables = true;          ///< DHT; decoders skip it
+  bool scan_components = true;      ///< SOS with its list of components; without it the segment has length 2
+
+  friend constexpr bool operator==(const FrameHeaders&, const FrameHeaders&) = default;
+};
+
+/// One byte for each block of a frame, 0 or 1: the blocks of Y, then U, then V, each plane in raster order.
+using BlockMask = std::vector<std::uint8_t>;
+
+/// Everything that was decided for one frame before it is encoded: data that a planner makes and a backend carries out.
+/// Nothing else decides, so equal plans and samples give equal bytes on every backend.
+struct FramePlan {
+  std::int64_t index = 0;  ///< in display order
+  bool key = false;        ///< predicts from nothing, and starts a GOP
+  QuantizationTables tables{};  ///< of Y, U and V; no zeros
+  FrameHeaders headers;
+  /// Blocks of an inter frame that are coded without a vector, predicted from zero; null: none.
+  std::shared_ptr<const BlockMask> unpredicted;
+
+  /// Whether the picture of the frame before becomes the reference. Where it does not, the frame is predicted from the same
+  /// reference as the frame before, and its picture takes that frame's place.
+  [[nodiscard]] bool advances_reference() const { return headers.frame; }
+};
+
+}  // namespace c63

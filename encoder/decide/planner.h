@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "c63/encoder.h"
+#include "decide/frame_plan.h"
+
+namespace c63 {
+
+/// Where a frame stands, as the scheduling of GOPs knows it.
+struct FramePosition {
+  std::int64_t index = 0;  ///< in display order
+  bool key = false;        ///< the first of its GOP
+};
+
+/// Makes the plans of the frames of one GOP, in order. A planner knows nothing of other GOPs, so that plans do not depend on
+/// how many are encoded at the same time. One thread at a time calls it.
+class Planner {
+ public:
+  /// A lag() of planners that observe nothing.
+  static constexpr int kNeverObserves = 1 << 30;
+
+  virtual ~Planner() = default;
+
+  /// Frame k is planned when the frames of its GOP up to k - lag() have been observed, and no others. 1 or more: small
+  /// values make a GOP wait for itself.
+  [[nodiscard]] virtual int lag() const { return kNeverObserves; }
+  [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
+  /// Is told what became of a frame; its bytes are already gone.
+  virtual void observe([[maybe_unused]] const EncodedFrame& frame) {}
+};
+
+/// Makes the planner of a GOP.
+using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
+
+/// The planner of the settings' preset. The reference preset's is a constant: the course encoder's bytes.
+[[nodiscard]] PlannerFactory make_planner_factory(const CodingSettings& settings);
+
+}  // namespace c63
