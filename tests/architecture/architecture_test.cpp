@@ -105,6 +105,7 @@ const std::map<std::string, Rule>& rules() {
   static const std::string kApi = "encoder/include/";
   static const std::string kCodec = "encoder/codec/";
   static const std::string kBits = "encoder/bitstream/";
+  static const std::string kDecide = "encoder/decide/";
   static const std::string kBackend = "encoder/pipeline/backend.h";
   static const std::map<std::string, Rule> table = {
       {"include", {{}}},
@@ -114,11 +115,13 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
-      {"encoder/cpu", {{kApi, kCodec, kBits, kBackend}}},
+      {"encoder/decide", {{kApi, kCodec}}},
+      {"encoder/backend", {{kApi, kCodec, kDecide}}},
+      {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, "encoder/backend/", kBackend}}},
       // pipeline → cpu: the encoder's default backend, and the stages that restore a decoded frame.
-      {"encoder/pipeline", {{kApi, kCodec, kBits, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
+      {"encoder/pipeline", {{kApi, kCodec, kBits, kDecide, "encoder/backend/", "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
-      {"cuda_me", {{kApi, kCodec, kBits, kBackend, "cuda_me/"}}},
+      {"cuda_me", {{kApi, kCodec, kBits, kDecide, "encoder/backend/", kBackend, "cuda_me/"}}},
       {"tools", {{kApi, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "cuda_me/cuda_backend.h"}}},
   };
   return table;
