@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <deque>
-#include <exception>
-#include <future>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -56,20 +54,17 @@ std::size_t lane_bytes(const EncoderSettings& settings, const CudaBackendOptions
   return carver.used() + (graphs && !keep.any() ? kGraphBytes : 0);
 }
 
-std::vector<int> devices_of(const CudaBackendOptions& options) {
-  if (!options.devices.empty()) {
-    for (const int device : options.devices) static_cast<void>(require_device(device));
-    return options.devices;
-  }
+/// The first device that can be used.
+int first_device() {
   // One after another, so that no more are opened than are needed.
   const auto count = static_cast<int>(listed_devices().devices.size());
   for (int device = 0; device + 1 < count; ++device) {
     try {
-      return {require_device(device).index};
+      return require_device(device).index;
     } catch (const Error&) {
     }
   }
-  return {require_device(std::max(0, count - 1)).index};  // or throws, and says why
+  return require_device(std::max(0, count - 1)).index;  // or throws, and says why
 }
 
 MotionKernel kernel_of(const CudaBackendOptions& options) {
@@ -82,167 +77,99 @@ MotionKernel kernel_of(const CudaBackendOptions& options) {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, int max_lanes)
-      : devices_(devices_of(options)) {
+  CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, std::optional<int> device, int max_chains)
+      : device_(device ? require_device(*device).index : first_device()) {
+    const DeviceGuard guard(device_);
     const Geometry geometry(settings.coding.width, settings.coding.height);
     const MotionKernel kernel = kernel_of(options);
-    const auto device_count = static_cast<int>(devices_.size());
-    int lanes = settings.execution.lanes > 0 ? settings.execution.lanes : preferred_lanes_per_device(geometry) * device_count;
-    lanes = std::clamp(lanes, 1, std::max(1, max_lanes));
+    int chains = settings.execution.lanes > 0 ? settings.execution.lanes : preferred_lanes_per_device(geometry);
+    chains = std::clamp(chains, 1, std::max(1, max_chains));
     for (;;) {
       try {
-        open(settings, options, kernel, geometry, lanes);
-        return;
+        open(settings, options, kernel, geometry, chains);
+        break;
       } catch (const Error& error) {
         groups_.clear();
         if (error.kind() != ErrorKind::memory) throw;
-        if (lanes == 1) {
+        if (chains == 1) {
           throw Error(ErrorKind::device, "C63-CUDA-MEMORY",
                       "not even one lane of " + std::to_string(lane_bytes(settings, options)) +
                           " bytes fits in the device's memory: " + error.message());
         }
-        lanes /= 2;
+        chains /= 2;
       }
     }
+    const DeviceInfo& about = require_device(device_);
+    info_.description = "cuda:" + std::to_string(about.number) + " " + about.name + " (sm_" +
+                        std::to_string(about.compute_major) + std::to_string(about.compute_minor) + ")";
+    info_.chains = chains;
+    info_.depth = kLaneDepth;
+    info_.inputs = groups_.front()->inputs();
+    for (const auto& group : groups_) info_.inputs = std::min(info_.inputs, group->inputs());
   }
 
-  [[nodiscard]] std::string description() const override {
-    std::string text;
-    for (const int device : devices_) {
-      const DeviceInfo& info = require_device(device);
-      if (!text.empty()) text += ", ";
-      text += "cuda:" + std::to_string(info.number) + " " + info.name + " (sm_" + std::to_string(info.compute_major) +
-              std::to_string(info.compute_minor) + ")";
-    }
-    return text;
-  }
-  [[nodiscard]] int lanes() const override { return static_cast<int>(lanes_.size()); }
-  [[nodiscard]] int depth() const override { return kLaneDepth; }
-
-  [[nodiscard]] std::span<std::uint8_t> input(int lane) override {
-    const LanePlace& place = lanes_[static_cast<std::size_t>(lane)];
-    return groups_[place.group].group->input(place.lane);
+  ~CudaBackend() override {
+    const DeviceGuard guard(device_);
+    groups_.clear();
   }
 
-  [[nodiscard]] bool takes(std::span<const std::uint8_t> in_place) const override {
-    const DeviceGuard guard(groups_.front().device);  // asking opens the thread's device
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+
+  [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return group_of(chain).input(lane_of(chain)); }
+  void discard_input(int chain) override { group_of(chain).discard_input(lane_of(chain)); }
+
+  [[nodiscard]] bool accepts(std::span<const std::uint8_t> in_place) const override {
+    const DeviceGuard guard(device_);  // asking opens the thread's device
     return is_page_locked(in_place);
   }
 
-  [[nodiscard]] int parallelism() const override { return feeders(); }
-  [[nodiscard]] bool needs_collector() const override { return true; }
-  [[nodiscard]] int feeders() const override { return static_cast<int>(std::min(devices_.size(), groups_.size())); }
-
-  [[nodiscard]] int inputs() const override {
-    int least = groups_.front().group->inputs();
-    for (const OpenGroup& open : groups_) least = std::min(least, open.group->inputs());
-    return least;
-  }
-  void discard_input(int lane) override {
-    const LanePlace& place = lanes_[static_cast<std::size_t>(lane)];
-    groups_[place.group].group->discard_input(place.lane);
-  }
-
-  void submit(std::span<const LaneFrame> frames) override {
-    std::vector<bool> touched(groups_.size());
-    for (const LaneFrame& frame : frames) touched[lanes_[static_cast<std::size_t>(frame.lane)].group] = true;
+  void submit(std::span<const ChainFrame> frames) override {
+    const DeviceGuard guard(device_);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (!touched[g]) continue;
-      const DeviceGuard guard(groups_[g].device);
-      for (const LaneFrame& frame : frames) {
-        const LanePlace& place = lanes_[static_cast<std::size_t>(frame.lane)];
-        if (place.group == g) groups_[g].group->add(place.lane, frame);
+      bool any = false;
+      for (const ChainFrame& frame : frames) {
+        if (static_cast<std::size_t>(frame.chain) % groups_.size() != g) continue;
+        groups_[g]->add(lane_of(frame.chain), frame);
+        any = true;
       }
-      groups_[g].group->submit();
+      if (any) groups_[g]->submit();
     }
   }
 
-  [[nodiscard]] bool ready(int feeder) override {
-    std::deque<LaneResult>& finished = finished_[static_cast<std::size_t>(feeder)];
-    if (finished.empty()) look(feeder, finished);
-    return !finished.empty();
-  }
-
-  [[nodiscard]] LaneResult collect(int feeder) override {
-    while (!ready(feeder)) std::this_thread::yield();
-    std::deque<LaneResult>& finished = finished_[static_cast<std::size_t>(feeder)];
-    LaneResult result = std::move(finished.front());
-    finished.pop_front();
-    return result;
+  void collect(std::vector<ChainResult>& finished) override {
+    const DeviceGuard guard(device_);
+    for (;;) {
+      for (const auto& group : groups_) group->take_finished(finished);
+      if (!finished.empty()) return;
+      std::this_thread::yield();
+    }
   }
 
  private:
-  struct LanePlace {
-    std::size_t group = 0;
-    int lane = 0;
-  };
-  struct OpenGroup {
-    int device = 0;
-    std::unique_ptr<LaneGroup> group;
-  };
-
-  /// Takes what a feeder's device has finished, and gives it more to do.
-  void look(int feeder, std::deque<LaneResult>& finished) {
-    const DeviceGuard guard(groups_[static_cast<std::size_t>(feeder)].device);
-    for (auto g = static_cast<std::size_t>(feeder); g < groups_.size(); g += static_cast<std::size_t>(feeders())) {
-      groups_[g].group->take_finished(finished);
-    }
-  }
+  // Chains go to all groups in turn.
+  [[nodiscard]] LaneGroup& group_of(int chain) { return *groups_[static_cast<std::size_t>(chain) % groups_.size()]; }
+  [[nodiscard]] int lane_of(int chain) const { return chain / static_cast<int>(groups_.size()); }
 
   void open(const EncoderSettings& settings, const CudaBackendOptions& options, MotionKernel kernel,
-            const Geometry& geometry, int lanes) {
-    const auto device_count = static_cast<int>(devices_.size());
-    const int most = (lanes + device_count - 1) / device_count;  // of a device
-    const int per_batch = lanes_per_batch(options, most);
-    const int groups_per_device = (most + per_batch - 1) / per_batch;
-    const int group_count = std::min(lanes, groups_per_device * device_count);
-    // Lane by lane to all groups in turn, so that few lanes are spread over the devices, and every device has a feeder.
-    std::vector<LaneGroupPlan> plans(static_cast<std::size_t>(group_count));
-    lanes_.clear();
-    for (int lane = 0; lane < lanes; ++lane) {
-      const auto group = static_cast<std::size_t>(lane % group_count);
-      lanes_.push_back({group, static_cast<int>(plans[group].lanes.size())});
-      plans[group].lanes.push_back(lane);
+            const Geometry& geometry, int chains) {
+    const int per_batch = lanes_per_batch(options, chains);
+    std::vector<LaneGroupPlan> plans(static_cast<std::size_t>((chains + per_batch - 1) / per_batch));
+    for (int chain = 0; chain < chains; ++chain) plans[static_cast<std::size_t>(chain) % plans.size()].lanes.push_back(chain);
+    for (std::size_t g = 0; g < plans.size(); ++g) {
+      LaneGroupPlan& plan = plans[g];
+      plan.device = device_;
+      plan.stream_index = static_cast<int>(g);
+      plan.motion_kernel = kernel;
+      plan.keep = keep_of(settings, options);
+      plan.coded_capacity = coded_capacity(geometry, options);
+      plan.graphs = options.launch == LaunchMode::graph || (options.launch == LaunchMode::automatic && chains == 1);
+      groups_.push_back(std::make_unique<LaneGroup>(settings, plan));
     }
-    std::vector<std::future<std::vector<OpenGroup>>> opened;
-    for (int d = 0; d < device_count && d < group_count; ++d) {
-      opened.push_back(std::async(device_count > 1 ? std::launch::async : std::launch::deferred, [&, d] {
-        std::vector<OpenGroup> groups;
-        const DeviceGuard guard(devices_[static_cast<std::size_t>(d)]);
-        for (int g = d; g < group_count; g += device_count) {
-          LaneGroupPlan& plan = plans[static_cast<std::size_t>(g)];
-          plan.device = devices_[static_cast<std::size_t>(d)];
-          plan.stream_index = g;
-          plan.motion_kernel = kernel;
-          plan.keep = keep_of(settings, options);
-          plan.coded_capacity = coded_capacity(geometry, options);
-          plan.graphs = options.launch == LaunchMode::graph || (options.launch == LaunchMode::automatic && most == 1);
-          groups.push_back({plan.device, std::make_unique<LaneGroup>(settings, plan)});
-        }
-        return groups;
-      }));
-    }
-    groups_.clear();
-    groups_.resize(static_cast<std::size_t>(group_count));
-    std::exception_ptr fault;
-    for (int d = 0; d < static_cast<int>(opened.size()); ++d) {
-      try {
-        std::vector<OpenGroup> groups = opened[static_cast<std::size_t>(d)].get();
-        for (std::size_t i = 0; i < groups.size(); ++i) {
-          groups_[static_cast<std::size_t>(d) + i * static_cast<std::size_t>(device_count)] = std::move(groups[i]);
-        }
-      } catch (...) {
-        fault = std::current_exception();
-      }
-    }
-    if (fault) std::rethrow_exception(fault);
-    finished_.resize(static_cast<std::size_t>(feeders()));
   }
 
-  std::vector<int> devices_;
-  std::vector<OpenGroup> groups_;  ///< group g is on device g modulo the number of devices
-  std::vector<LanePlace> lanes_;
-  std::vector<std::deque<LaneResult>> finished_;  ///< by feeder
+  int device_;
+  BackendInfo info_;
+  std::vector<std::unique_ptr<LaneGroup>> groups_;
 };
 
 }  // namespace
@@ -272,14 +199,20 @@ std::size_t host_bytes_per_device(const EncoderSettings& settings, int lanes, co
   return carver.used();
 }
 
-BackendFactory make_backend_factory(CudaBackendOptions options) {
-  return [options = std::move(options)](const EncoderSettings& settings, int max_lanes) -> std::unique_ptr<Backend> {
-    if (!is_exhaustive(settings.coding.method)) {
-      throw Error(ErrorKind::device, "C63-CUDA-METHOD",
-                  "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
-    }
-    return std::make_unique<CudaBackend>(settings, options, max_lanes);
-  };
+std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options) {
+  std::vector<std::optional<int>> devices(options.devices.begin(), options.devices.end());
+  if (devices.empty()) devices.emplace_back();
+  std::vector<BackendFactory> factories;
+  for (const std::optional<int> device : devices) {
+    factories.emplace_back([options, device](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
+      if (!is_exhaustive(settings.coding.method)) {
+        throw Error(ErrorKind::device, "C63-CUDA-METHOD",
+                    "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
+      }
+      return std::make_unique<CudaBackend>(settings, options, device, max_chains);
+    });
+  }
+  return factories;
 }
 
 }  // namespace c63::cuda

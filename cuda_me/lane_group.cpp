@@ -97,7 +97,7 @@ LaneGroup::Upload& LaneGroup::upload(std::int64_t number) {
   return uploads_[static_cast<std::size_t>(number) % uploads_.size()];
 }
 
-void LaneGroup::add(int lane, const LaneFrame& frame) {
+void LaneGroup::add(int lane, const ChainFrame& frame) {
   Lane& l = lanes_[static_cast<std::size_t>(lane)];
   const int slot = static_cast<int>(l.added % kLaneDepth);
   Slot& used = l.slots[static_cast<std::size_t>(slot)];
@@ -336,7 +336,7 @@ void LaneGroup::enqueue_downloads(const Batch& batch) {
   }
 }
 
-void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
+void LaneGroup::take_finished(std::vector<ChainResult>& finished) {
   if (waiting_ && launched_batches_ - taken_batches_ < kBatchesInFlight) {
     const std::lock_guard lock(mutex_);
     launch();
@@ -347,7 +347,7 @@ void LaneGroup::take_finished(std::deque<LaneResult>& finished) {
       if (!batch.done.done()) return;
       const StageTimes times = times_of(batch);
       if (settings_.measurement.trace != nullptr) trace(batch, times);
-      std::vector<LaneResult> results(batch.entries.size());
+      std::vector<ChainResult> results(batch.entries.size());
       // Copying the bytes of a batch of large frames takes one thread as long as the device takes to code them; waking others for
       // small ones takes longer.
       constexpr std::size_t kBytesOfFrames = 1 << 20;

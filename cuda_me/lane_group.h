@@ -18,7 +18,7 @@
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
-#include "pipeline/backend.h"
+#include "backend/backend.h"
 
 namespace c63::cuda {
 
@@ -53,11 +53,11 @@ class LaneGroup {
   /// Takes back what input() gave and no frame was put in.
   void discard_input(int lane);
   /// Starts the upload of a frame, from its place or the lane's input, which then waits for submit(). At most one a lane.
-  void add(int lane, const LaneFrame& frame);
+  void add(int lane, const ChainFrame& frame);
   /// Hands over the frames that were added: the device gets them as soon as it needs more to do.
   void submit();
   /// Hands out the frames of batches that are done, and gives the device more to do; returns at once.
-  void take_finished(std::deque<LaneResult>& finished);
+  void take_finished(std::vector<ChainResult>& finished);
 
  private:
   /// Frames that were added together travel together.
@@ -69,7 +69,7 @@ class LaneGroup {
     std::int64_t first_frame = 0;
   };
   struct Slot {
-    LaneFrame frame;
+    ChainFrame frame;
     std::uint8_t* input = nullptr;  ///< on the host, until it is uploaded
     std::int64_t upload = 0;        ///< which upload brings it
   };
@@ -124,7 +124,7 @@ class LaneGroup {
   /// What a batch's stages took, all its frames together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times);
-  [[nodiscard]] LaneResult finish(const Batch& batch, const Entry& entry, const StageTimes& times) const;
+  [[nodiscard]] ChainResult finish(const Batch& batch, const Entry& entry, const StageTimes& times) const;
   [[nodiscard]] double upload_ms(const Slot& slot) const;
   [[nodiscard]] Error at_first_frame(const Error& error, const Batch& batch) const;
   void write_codes_on_host(const HostLane::Output& output, EncodedFrame& frame) const;

@@ -22,15 +22,15 @@ double milliseconds_since(Clock::time_point start) {
 
 }  // namespace
 
-LaneResult LaneGroup::finish(const Batch& batch, const Entry& entry, const StageTimes& times) const {
+ChainResult LaneGroup::finish(const Batch& batch, const Entry& entry, const StageTimes& times) const {
   const Lane& lane = lanes_[static_cast<std::size_t>(entry.lane)];
   const auto slot = static_cast<std::size_t>(entry.slot);
   const auto side = static_cast<std::size_t>(batch.turn);
   const HostLane::Output& output = lane.host.outputs[side];
   const FrameReport& report = *output.report;
-  const LaneFrame& planned = lane.slots[slot].frame;
+  const ChainFrame& planned = lane.slots[slot].frame;
 
-  LaneResult result{plan_.lanes[static_cast<std::size_t>(entry.lane)], {}};
+  ChainResult result{plan_.lanes[static_cast<std::size_t>(entry.lane)], {}};
   EncodedFrame& frame = result.frame;
   frame.index = planned.plan.index;
   frame.key = planned.plan.key;

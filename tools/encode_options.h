@@ -7,7 +7,7 @@
 
 #include "c63/settings.h"
 #include "common/backends.h"
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "pipeline/prefilter_source.h"
 
 namespace c63::tools {

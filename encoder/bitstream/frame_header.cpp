@@ -129,19 +129,16 @@ QuantizationTables parse_dqt(SegmentReader& in) {
   return tables;
 }
 
-}  // namespace
-
-void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
-                        bool key) {
-  put_marker(out, kSoi);
-
+void put_quantization_tables(std::vector<std::uint8_t>& out, const QuantizationTables& tables) {
   put_marker(out, kDqt);
   put_u16(out, kDqtPayload);  // the course codec forgets the two bytes of the length itself
   for (int i = 0; i < kPlanes; ++i) {
     out.push_back(static_cast<std::uint8_t>(i));
     out.insert(out.end(), tables[i].begin(), tables[i].end());
   }
+}
 
+void put_frame_segment(std::vector<std::uint8_t>& out, const Geometry& geometry, bool key) {
   put_marker(out, kSof0);
   put_u16(out, kSofPayload + 2);
   out.push_back(8);  // bits a sample
@@ -150,17 +147,29 @@ void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry
   constexpr std::uint8_t kComponents[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
   out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
   out.push_back(key ? 1 : 0);
+}
 
+void put_code_tables(std::vector<std::uint8_t>& out) {
   put_marker(out, kDht);
   put_u16(out, 2 + 2 * (17 + 12) + 2 * (17 + 162));
   put_huffman_table(out, 0x00, kDcLumaSpec);
   put_huffman_table(out, 0x01, kDcChromaSpec);
   put_huffman_table(out, 0x10, kAcLumaSpec);
   put_huffman_table(out, 0x11, kAcChromaSpec);
+}
 
+}  // namespace
+
+void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
+                        bool key, const FrameHeaders& headers) {
+  put_marker(out, kSoi);
+  if (headers.quantization_tables) put_quantization_tables(out, tables);
+  if (headers.frame) put_frame_segment(out, geometry, key);
+  if (headers.code_tables) put_code_tables(out);
   put_marker(out, kSos);
-  constexpr std::uint8_t kScanHeader[] = {0x00, 0x0C, 3, 1, 0x00, 2, 0x11, 3, 0x11, 0x00, 0x3F, 0x00};
-  out.insert(out.end(), std::begin(kScanHeader), std::end(kScanHeader));
+  constexpr std::uint8_t kComponents[] = {3, 1, 0x00, 2, 0x11, 3, 0x11, 0x00, 0x3F, 0x00};
+  put_u16(out, headers.scan_components ? 2 + sizeof kComponents : 2);
+  if (headers.scan_components) out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
 }
 
 void write_frame_trailer(std::vector<std::uint8_t>& out) { put_marker(out, kEoi); }

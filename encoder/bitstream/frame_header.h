@@ -6,19 +6,20 @@
 #include <vector>
 
 #include "c63/settings.h"
+#include "codec/frame_headers.h"
 #include "codec/geometry.h"
 #include "codec/quantization.h"
 
 namespace c63 {
 
 /// Bytes of all segments before the scan, as the encoder writes them.
-inline constexpr std::size_t kFrameHeaderBytes = 655;
+inline constexpr std::size_t kFrameHeaderBytes = frame_header_bytes({});
 /// The marker that ends a frame.
 inline constexpr std::size_t kFrameTrailerBytes = 2;
 
 /// Appends everything of a frame that precedes its scan: SOI, DQT, SOF0, DHT, SOS; kFrameHeaderBytes bytes.
 void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
-                        bool key);
+                        bool key, const FrameHeaders& headers = {});
 
 /// Appends EOI.
 void write_frame_trailer(std::vector<std::uint8_t>& out);

@@ -1,32 +1,28 @@
 #include "cpu/cpu_backend.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "bitstream/entropy_encoder.h"
-#include "bitstream/frame_header.h"
-#include "c63/quality.h"
+#include "c63/thread_arena.h"
 #include "c63/trace.h"
-#include "cpu/frame_coder.h"
+#include "cpu/gop_chain.h"
+#include "threads/work_threads.h"
 
 namespace c63::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
-double milliseconds_since(Clock::time_point start) { return milliseconds(Clock::now() - start); }
+/// How many frames a chain holds: one being searched, one being entropy coded, one being read.
+constexpr int kDepth = 3;
 
 /// One frame between submit() and collect().
 struct Slot {
@@ -38,324 +34,217 @@ struct Slot {
   std::exception_ptr fault;
 };
 
-/// How many frames a lane holds: one being searched, one being entropy coded, one being read.
-constexpr int kDepth = 3;
-/// How many of them have syntax: the first two.
-constexpr int kCoding = 2;
-
-/// A chain of dependent frames. The search of one frame needs only the reconstruction of the one before, so its entropy
-/// coding runs beside the next frame's search. All its memory is allocated when it is opened.
-struct Lane {
+/// A chain and the frames that it holds. All its memory is allocated when it is opened.
+struct ScheduledChain {
+  std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
-  std::array<FrameSyntax, kCoding> syntax;
-  std::array<PaddedPicture, 2> pictures;  ///< reconstruction and reference, in turns
-  PaddedPicture prediction;
-  Searchers searchers;
-  TraceRow trace;  ///< whoever runs the lane tells it
+  TraceRow trace;  ///< whoever runs the chain tells it
 
-  // Counters of frames; what a frame uses is its count modulo how many there are. Guarded by the backend's mutex.
+  // Numbers of frames; a frame's slot is its number modulo kDepth. Guarded by the backend's mutex.
   std::int64_t submitted = 0;
   std::int64_t started = 0;
   std::int64_t collected = 0;
   bool running = false;
 
-  template <typename T, std::size_t N>
-  [[nodiscard]] static T& of(std::array<T, N>& items, std::int64_t count) {
-    return items[static_cast<std::size_t>(count) % N];
-  }
-  [[nodiscard]] Slot& slot(std::int64_t count) { return of(slots, count); }
+  [[nodiscard]] Slot& slot(std::int64_t number) { return slots[static_cast<std::size_t>(number % kDepth)]; }
 };
 
+/// Gives chains to threads: a chain with a frame to code is run by one thread at a time; a frame that is coded is written
+/// beside the next one where there are threads for it.
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const EncoderSettings& settings, int max_lanes)
+  CpuBackend(const EncoderSettings& settings, int max_chains)
       : settings_(settings),
-        threads_(settings.execution.threads > 0 ? settings.execution.threads
-                                      : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
-        kernels_(kernels(settings.execution.simd)),
-        coder_(settings, kernels_),
-        parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
-        arena_(threads_, 0),
-        lanes_(static_cast<std::size_t>(lane_count(settings, max_lanes))) {
-    const Geometry& geometry = coder_.geometry();
-    for (Lane& lane : lanes_) {
-      for (Slot& slot : lane.slots) slot.picture = PaddedPicture(geometry);
-      for (FrameSyntax& syntax : lane.syntax) syntax = FrameSyntax(geometry);
-      for (PaddedPicture& picture : lane.pictures) picture = PaddedPicture(geometry);
-      if (settings.measurement.keep_prediction) lane.prediction = PaddedPicture(geometry);
-      lane.searchers = coder_.make_searchers();
-      lane.trace = TraceRow(settings.measurement.trace, TraceTrack::lane, static_cast<int>(&lane - lanes_.data()));
+        arena_(*settings_.execution.arena),
+        chains_(static_cast<std::size_t>(chain_count(settings, max_chains))),
+        writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
+        threads_(arena_, std::min(arena_.concurrency(), static_cast<int>(chains_.size()) * (writes_beside_ ? 2 : 1)),
+                 chains_.size() * (kDepth + 1)) {
+    const Kernels& kernels = cpu::kernels(settings.execution.simd);
+    const Geometry geometry(settings.coding.width, settings.coding.height);
+    for (ScheduledChain& chain : chains_) {
+      chain.chain.emplace(settings, kernels);
+      for (Slot& slot : chain.slots) slot.picture = PaddedPicture(geometry);
+      chain.trace = TraceRow(settings.measurement.trace, TraceTrack::lane, index_of(chain));
     }
+    const int concurrency = arena_.concurrency();
+    info_.description = "cpu (" + std::string(name(kernels.level)) + ", " + std::to_string(concurrency) +
+                        (concurrency == 1 ? " thread)" : " threads)");
+    info_.chains = info_.inputs = static_cast<int>(chains_.size());
+    info_.depth = kDepth;
+    info_.parallelism = std::min(info_.chains, concurrency);
   }
 
   ~CpuBackend() override {
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return tasks_ == 0; });
-    for (Lane& lane : lanes_) lane.trace.did("no input");
+    idle_.wait(lock, [this] { return tasks_ == 0; });
+    for (ScheduledChain& chain : chains_) chain.trace.did("no input");
   }
 
-  [[nodiscard]] std::string description() const override {
-    return "cpu (" + std::string(name(kernels_.level)) + ", " + std::to_string(threads_) +
-           (threads_ == 1 ? " thread)" : " threads)");
-  }
-  [[nodiscard]] int lanes() const override { return static_cast<int>(lanes_.size()); }
-  [[nodiscard]] int depth() const override { return kDepth; }
-  [[nodiscard]] int parallelism() const override { return std::min(lanes(), threads_); }
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
 
-  [[nodiscard]] std::span<std::uint8_t> input(int lane) override {
-    return lanes_[lane].slot(lanes_[lane].submitted).picture.input();
+  [[nodiscard]] std::span<std::uint8_t> input(int number) override {
+    ScheduledChain& chain = chains_[static_cast<std::size_t>(number)];
+    return chain.slot(chain.submitted).picture.input();
   }
 
-  void submit(std::span<const LaneFrame> frames) override {
-    for (const LaneFrame& f : frames) {
-      Lane& lane = lanes_[f.lane];
-      Slot& slot = lane.slot(lane.submitted);
+  void submit(std::span<const ChainFrame> frames) override {
+    for (const ChainFrame& f : frames) {
+      ScheduledChain& chain = chains_[static_cast<std::size_t>(f.chain)];
+      Slot& slot = chain.slot(chain.submitted);
       slot.plan = f.plan;
       slot.frame = {};
-      slot.frame.index = f.plan.index;
-      slot.frame.key = f.plan.key;
       slot.frame.statistics.times.read = f.read_ms;
       slot.submitted = Clock::now();
       slot.finished = false;
       slot.fault = nullptr;
-      {
-        const std::lock_guard lock(mutex_);
-        ++lane.submitted;
-        if (!may_run(lane)) continue;
-      }
-      start([this, &lane] { run(lane); });
+      const std::lock_guard lock(mutex_);
+      ++chain.submitted;
+      run_if_possible(chain);
     }
   }
 
-  [[nodiscard]] LaneResult collect(int /*feeder*/) override {
+  void collect(std::vector<ChainResult>& finished) override {
     std::unique_lock lock(mutex_);
     for (;;) {
-      for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        Lane& lane = lanes_[i];
-        if (lane.collected == lane.submitted) continue;
-        Slot& slot = lane.slot(lane.collected);
-        if (!slot.finished) continue;
-        ++lane.collected;
-        if (slot.fault) std::rethrow_exception(slot.fault);
-        return {static_cast<int>(i), std::move(slot.frame)};
+      for (ScheduledChain& chain : chains_) {
+        while (chain.collected < chain.submitted && chain.slot(chain.collected).finished) {
+          Slot& slot = chain.slot(chain.collected);
+          if (slot.fault) std::rethrow_exception(slot.fault);
+          finished.push_back({index_of(chain), std::move(slot.frame)});
+          ++chain.collected;
+        }
       }
-      done_.wait(lock);
+      if (!finished.empty()) return;
+      finished_.wait(lock);
     }
   }
 
  private:
-  /// A lane more than threads: where GOPs are few, none is left over to be coded alone.
-  [[nodiscard]] int lane_count(const EncoderSettings& settings, int max_lanes) const {
-    const int wanted = settings.execution.lanes > 0 ? settings.execution.lanes : threads_ == 1 ? 1 : threads_ + 1;
-    return std::clamp(wanted, 1, std::max(1, max_lanes));
+  [[nodiscard]] static int chain_count(const EncoderSettings& settings, int max_chains) {
+    const int threads = settings.execution.arena->concurrency();
+    const int wanted = settings.execution.lanes > 0 ? settings.execution.lanes : threads == 1 ? 1 : threads + 1;
+    return std::clamp(wanted, 1, std::max(1, max_chains));
+  }
+  [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
+
+  /// Posts a task that ends with end_task(). The mutex is held.
+  template <auto kTask>
+  void post(std::size_t argument) {
+    ++tasks_;
+    threads_.post({[](void* backend, std::size_t value) noexcept { (static_cast<CpuBackend*>(backend)->*kTask)(value); },
+                   this, argument});
   }
 
-  template <typename Task>
-  void start(Task task) {
-    {
-      const std::lock_guard lock(mutex_);
-      ++tasks_;
-    }
-    arena_.enqueue([this, task] {
-      task();
-      const std::lock_guard lock(mutex_);
-      --tasks_;
-      done_.notify_all();  // under the lock: the destructor may be what waits
-    });
-  }
-
-  /// Whether somebody should now run the lane: there is a frame to be coded, syntax for it are free, and nobody does.
   /// The mutex is held.
-  [[nodiscard]] static bool may_run(Lane& lane) {
-    if (lane.running || lane.started == lane.submitted) return false;
-    const std::int64_t before = lane.started - kCoding;  // the frame that had the same syntax
-    if (before >= lane.collected && !lane.slot(before).finished) return false;
-    lane.running = true;
-    return true;
+  void end_task() {
+    if (--tasks_ == 0) idle_.notify_all();
   }
 
-  /// Takes the frames of a lane one after another until there are no more.
-  void run(Lane& lane) {
-    for (;;) {
-      std::int64_t count = 0;
-      {
-        const std::lock_guard lock(mutex_);
-        count = lane.started++;
-      }
-      Slot& slot = lane.slot(count);
-      const std::int64_t frame = slot.plan.index;  // the slot may be another frame's once this one is written
-      try {
-        code(lane, count);
-      } catch (...) {
-        slot.fault = std::current_exception();
-      }
-      // With a lane for every thread nobody waits for the next frame's search, and the syntax are still in the cache.
-      if (lanes_.size() >= static_cast<std::size_t>(threads_)) {
-        write(lane, count);
-        lane.trace.did("entropy", frame);
+  /// Has somebody run the chain if there is a frame to code, the syntax elements that it overwrites have been written, and
+  /// nobody does. The mutex is held.
+  void run_if_possible(ScheduledChain& chain) {
+    if (chain.running || !may_start(chain)) return;
+    chain.running = true;
+    post<&CpuBackend::run>(static_cast<std::size_t>(index_of(chain)));
+  }
+  [[nodiscard]] static bool may_start(ScheduledChain& chain) {
+    if (chain.started == chain.submitted) return false;
+    const std::int64_t before = chain.started - GopChain::kUnwritten;
+    return before < chain.collected || chain.slot(before).finished;
+  }
+
+  /// Codes the frames of a chain one after another until there are no more.
+  void run(std::size_t index) noexcept {
+    ScheduledChain& chain = chains_[index];
+    std::unique_lock lock(mutex_);
+    while (may_start(chain)) {
+      const std::int64_t number = chain.started++;
+      lock.unlock();
+      code(chain, number);
+      if (!writes_beside_) {
+        write(chain, number);
+        lock.lock();
+        finish(chain, number);
       } else {
-        start([this, &lane, count, frame] {
-          const auto index = static_cast<int>(&lane - lanes_.data());
-          const TraceScope trace(settings_.measurement.trace, "entropy", TraceTrack::entropy, index, frame);
-          write(lane, count);
-        });
-      }
-      const std::lock_guard lock(mutex_);
-      lane.running = false;
-      if (!may_run(lane)) return;
-    }
-  }
-
-  template <typename Row>
-  void for_each_mcu_row(Row&& row) {
-    // Isolated, or a thread that waits here could pick up another lane's whole frame meanwhile.
-    oneapi::tbb::this_task_arena::isolate([&] {
-      oneapi::tbb::parallel_for(0, coder_.geometry().mcu_rows(), std::forward<Row>(row));
-    });
-  }
-
-  /// Everything of a frame up to its syntax and reconstruction.
-  void code(Lane& lane, std::int64_t count) {
-    const Geometry& geometry = coder_.geometry();
-    Slot& slot = lane.slot(count);
-    FrameStatistics& statistics = slot.frame.statistics;
-    lane.trace.did("no input", -1, slot.submitted);
-    lane.trace.did("queued", slot.plan.index);  // for a thread, or for syntax
-    slot.picture.lay_out();
-    lane.trace.did("load", slot.plan.index);
-    FrameSyntax& syntax = Lane::of(lane.syntax, count);
-    syntax.key = slot.plan.key;
-    const FrameJob job{.key = slot.plan.key,
-                       .current = &slot.picture,
-                       .reference = &Lane::of(lane.pictures, count + 1),
-                       .reconstruction = &Lane::of(lane.pictures, count),
-                       .syntax = &syntax,
-                       .previous = &Lane::of(lane.syntax, count + 1),
-                       .searchers = &lane.searchers,
-                       .prediction = settings_.measurement.keep_prediction ? &lane.prediction : nullptr,
-                       .motion = settings_.measurement.keep_motion && !slot.plan.key ? &slot.frame.motion : nullptr};
-    if (job.motion != nullptr) {
-      for (int p = 0; p < kPlanes; ++p) {
-        const PlaneGeometry g = geometry.plane(p);
-        slot.frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
+        lock.lock();
+        post<&CpuBackend::write_beside>(static_cast<std::size_t>(number) * chains_.size() + index);
       }
     }
-
-    const auto begin = Clock::now();
-    if (!job.key) {
-      coder_.begin_search(job);
-      for_each_mcu_row([&](int row) { coder_.prepare_row(job, row); });
-      coder_.prepare_search(job);
-    }
-    const auto begin_rows = Clock::now();
-    std::mutex totals;
-    Clock::duration search{};  // by all threads together, as the other two
-    Clock::duration transform{};
-    Clock::duration measure{};
-    for_each_mcu_row([&](int row) {
-      const auto start = Clock::now();
-      const std::uint64_t sad = job.key ? 0 : coder_.search_row(job, row);
-      const auto searched = Clock::now();
-      coder_.code_row(job, row);
-      const auto coded = Clock::now();
-      std::array<std::uint64_t, kPlanes> errors{};
-      if (settings_.measurement.psnr) errors = coder_.measure_row(job, row);
-      const auto measured = Clock::now();
-      const std::lock_guard lock(totals);
-      statistics.luma_sad += sad;
-      for (int p = 0; p < kPlanes; ++p) statistics.sse[p] += errors[p];
-      search += searched - start;
-      transform += coded - searched;
-      measure += measured - coded;
-    });
-    const auto end_rows = Clock::now();
-    hand_out(job, slot.frame);
-    const auto end = Clock::now();
-
-    // Stages take turns row by row; in the books they come one after another, each with its share of the frame's time.
-    const double share = static_cast<double>((end_rows - begin_rows).count()) /
-                         static_cast<double>(std::max<Clock::rep>(1, (search + transform + measure).count()));
-    const auto scaled = [&](Clock::duration time) {
-      return Clock::duration(static_cast<Clock::rep>(static_cast<double>(time.count()) * share));
-    };
-    const auto searched = job.key ? begin_rows : begin_rows + scaled(search);
-    const auto coded = searched + scaled(transform);
-    statistics.times.motion = job.key ? 0 : milliseconds(searched - begin);
-    statistics.times.transform = milliseconds(coded - searched);
-    statistics.times.measure = milliseconds(end - coded);
-    if (!job.key) lane.trace.did("search", slot.plan.index, searched);
-    lane.trace.did("code", slot.plan.index, coded);
-    lane.trace.did("measure", slot.plan.index, end);
+    chain.running = false;
+    end_task();
   }
 
-  /// Copies what the settings ask for beside the coded bytes.
-  void hand_out(const FrameJob& job, EncodedFrame& frame) const {
-    const Geometry& geometry = coder_.geometry();
-    if (job.motion != nullptr) {
-      for (int p = 0; p < kPlanes; ++p) frame.motion[p].vectors = job.syntax->planes[p].vectors;
-    }
-    if (settings_.measurement.ssim || settings_.measurement.keep_reconstruction) {
-      frame.reconstruction.resize(geometry.frame_bytes());
-      job.reconstruction->copy_to(frame.reconstruction);
-    }
-    if (settings_.measurement.ssim) {
-      std::vector<std::uint8_t> original(geometry.frame_bytes());
-      job.current->copy_to(original);
-      frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry.width(), geometry.height());
-      if (!settings_.measurement.keep_reconstruction) frame.reconstruction = {};
-    }
-    if (settings_.measurement.keep_prediction) {
-      frame.prediction.resize(geometry.frame_bytes());
-      job.prediction->copy_to(frame.prediction);
+  /// Writes a frame beside the coding of the next one.
+  void write_beside(std::size_t argument) noexcept {
+    ScheduledChain& chain = chains_[argument % chains_.size()];
+    const auto number = static_cast<std::int64_t>(argument / chains_.size());
+    write(chain, number);
+    const std::lock_guard lock(mutex_);
+    finish(chain, number);
+    run_if_possible(chain);
+    end_task();
+  }
+
+  void code(ScheduledChain& chain, std::int64_t number) noexcept {
+    Slot& slot = chain.slot(number);
+    try {
+      chain.trace.did("no input", -1, slot.submitted);
+      chain.trace.did("queued", slot.plan.index);  // for a thread, or for syntax elements to be written
+      slot.picture.lay_out();
+      chain.trace.did("load", slot.plan.index);
+      chain.chain->code(number, slot.picture, slot.plan, slot.frame, chain.trace);
+    } catch (...) {
+      slot.fault = std::current_exception();
     }
   }
 
-  /// Writes the coded frame, unless it failed before.
-  void write(Lane& lane, std::int64_t count) {
-    Slot& slot = lane.slot(count);
-    if (!slot.fault) {
-      try {
-        write_bytes(Lane::of(lane.syntax, count), slot);
-      } catch (...) {
-        slot.fault = std::current_exception();
-      }
+  void write(ScheduledChain& chain, std::int64_t number) noexcept {
+    Slot& slot = chain.slot(number);
+    if (slot.fault) return;
+    try {
+      const TraceScope trace(writes_beside_ ? settings_.measurement.trace : nullptr, "entropy", TraceTrack::entropy,
+                             index_of(chain), slot.plan.index);
+      chain.chain->write(number, slot.plan, slot.frame);
+    } catch (...) {
+      slot.fault = std::current_exception();
     }
-    bool run_again = false;
-    {
-      const std::lock_guard lock(mutex_);
-      slot.finished = true;
-      run_again = may_run(lane);
-    }
-    done_.notify_one();
-    if (run_again) start([this, &lane] { run(lane); });
+    if (!writes_beside_) chain.trace.did("entropy", slot.plan.index);
   }
 
-  void write_bytes(const FrameSyntax& syntax, Slot& slot) const {
-    const auto start_entropy = Clock::now();
-    std::vector<std::uint8_t>& bytes = slot.frame.bytes;
-    write_frame_header(bytes, coder_.geometry(), coder_.tables(), slot.plan.key);
-    encode_scan(syntax, bytes, slot.frame.statistics.bits);
-    write_frame_trailer(bytes);
-    slot.frame.statistics.bits.header += 8 * (kFrameHeaderBytes + kFrameTrailerBytes);
-    slot.frame.statistics.times.entropy = milliseconds_since(start_entropy);
+  /// The mutex is held.
+  void finish(ScheduledChain& chain, std::int64_t number) {
+    chain.slot(number).finished = true;
+    finished_.notify_one();
   }
 
   EncoderSettings settings_;
-  int threads_;
-  const Kernels& kernels_;
-  FrameCoder coder_;
-  oneapi::tbb::global_control parallelism_;  ///< room for threads_ workers beside the caller
-  oneapi::tbb::task_arena arena_;
-  std::vector<Lane> lanes_;
+  ThreadArena& arena_;
+  BackendInfo info_;
+  std::vector<ScheduledChain> chains_;
+  bool writes_beside_;  ///< there are more threads than chains
   std::mutex mutex_;
-  std::condition_variable done_;
-  int tasks_ = 0;  ///< started and not yet ended
+  std::condition_variable finished_;
+  std::condition_variable idle_;
+  int tasks_ = 0;        ///< posted and not yet ended
+  WorkThreads threads_;  ///< last: they use all of the above
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(const EncoderSettings& settings, int max_lanes) {
-  return std::make_unique<CpuBackend>(settings, max_lanes);
+std::unique_ptr<Backend> make_cpu_backend(const EncoderSettings& settings, int max_chains) {
+  if (settings.execution.arena) return std::make_unique<CpuBackend>(settings, max_chains);
+  EncoderSettings with_arena = settings;
+  with_arena.execution.arena = std::make_shared<ThreadArena>(settings.execution.threads);
+  return std::make_unique<CpuBackend>(with_arena, max_chains);
 }
 
 }  // namespace c63::cpu
+
+namespace c63 {
+
+std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains) {
+  return cpu::make_cpu_backend(settings, max_chains);
+}
+
+}  // namespace c63

@@ -45,21 +45,37 @@ class VectorPredictors {
   int count_ = 0;
 };
 
+/// Which blocks a plan has coded without a vector.
+class UnpredictedBlocks {
+ public:
+  UnpredictedBlocks(const FramePlan& plan, const Geometry& geometry)
+      : mask_(plan.unpredicted ? plan.unpredicted->data() : nullptr) {
+    for (int p = 1; p < kPlanes; ++p) first_[p] = first_[p - 1] + geometry.plane(p - 1).blocks();
+  }
+  [[nodiscard]] bool contains(int plane, int block) const { return mask_ != nullptr && mask_[first_[plane] + block] != 0; }
+
+ private:
+  const std::uint8_t* mask_;
+  std::array<int, kPlanes> first_{};  ///< of each plane's blocks
+};
+
 }  // namespace
 
-FrameCoder::FrameCoder(const EncoderSettings& settings, const Kernels& kernels)
-    : settings_(settings),
-      kernels_(kernels),
-      geometry_(settings.coding.width, settings.coding.height),
-      tables_(make_quantization_tables(settings.coding.qp)) {
-  for (int p = 0; p < kPlanes; ++p) transforms_[p] = TransformTable(tables_[p], p);
+FrameCoder::FrameCoder(const CodingSettings& settings, const Kernels& kernels)
+    : settings_(settings), kernels_(kernels), geometry_(settings.width, settings.height) {}
+
+void FrameCoder::set_tables(const QuantizationTables& tables) {
+  for (int p = 0; p < kPlanes; ++p) {
+    if (tables[p] != tables_[p]) transforms_[p] = TransformTable(tables[p], p);
+  }
+  tables_ = tables;
 }
 
 Searchers FrameCoder::make_searchers() const {
   Searchers searchers;
   for (int p = 0; p < kPlanes; ++p) {
-    searchers[p] = make_block_searcher(settings_.coding.method, kernels_, geometry_.plane(p),
-                                       plane_search_range(settings_.coding.search_range, p));
+    searchers[p] = make_block_searcher(settings_.method, kernels_, geometry_.plane(p),
+                                       plane_search_range(settings_.search_range, p));
   }
   return searchers;
 }
@@ -81,6 +97,7 @@ void FrameCoder::prepare_search(const FrameJob& job) const {
 
 std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
   std::uint64_t luma_sad = 0;
+  const UnpredictedBlocks unpredicted(*job.plan, geometry_);
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSyntax& syntax = job.syntax->planes[p];
     const PlaneGeometry& g = syntax.geometry;
@@ -92,8 +109,10 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
     const BlockSearcher& searcher = *mine.searcher;
     const BlockSearcher::PredictorSource wanted = searcher.wanted_predictors();
     const PlaneSyntax* previous = wanted == BlockSearcher::PredictorSource::any_frame ? &job.previous->planes[p] : nullptr;
-    const int range = plane_search_range(settings_.coding.search_range, p);
+    const int range = plane_search_range(settings_.search_range, p);
     for_each_block_of_mcu_row(g, p, mcu_row, [&](int block, int column, int row) {
+      syntax.vectors[block] = {};
+      if (unpredicted.contains(p, block)) return;
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
@@ -114,13 +133,14 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
 }
 
 void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
+  const UnpredictedBlocks unpredicted(*job.plan, geometry_);
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSyntax& syntax = job.syntax->planes[p];
     const ConstPlaneView current = job.current->plane(p);
     const PlaneView reconstruction = job.reconstruction->plane(p);
     for_each_block_of_mcu_row(syntax.geometry, p, mcu_row, [&](int block, int, int) {
-      syntax.uses_vector[block] = job.key ? 0 : 1;
-      if (job.key) syntax.vectors[block] = {};
+      syntax.uses_vector[block] = job.plan->key || unpredicted.contains(p, block) ? 0 : 1;
+      if (job.plan->key) syntax.vectors[block] = {};
     });
     for_each_run_of_mcu_row(
         *job.syntax, p, mcu_row, *job.reference, job.prediction,

@@ -10,6 +10,7 @@
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
 #include "cpu/search_method.h"
+#include "decide/frame_plan.h"
 
 namespace c63::cpu {
 
@@ -18,7 +19,7 @@ using Searchers = std::array<std::unique_ptr<BlockSearcher>, kPlanes>;
 
 /// Everything that the stages of one frame read and write.
 struct FrameJob {
-  bool key = false;
+  const FramePlan* plan = nullptr;
   const PaddedPicture* current = nullptr;
   const PaddedPicture* reference = nullptr;      ///< the previous reconstruction; not read in key frames
   PaddedPicture* reconstruction = nullptr;       ///< not the reference
@@ -29,14 +30,15 @@ struct FrameJob {
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs filled where it is not null
 };
 
-/// Motion search, transform and reconstruction of frames with fixed settings. MCU rows are independent of one
+/// Motion search, transform and reconstruction of frames as their plans say. MCU rows are independent of one
 /// another within each step, so a caller may run them in any order and at the same time.
 class FrameCoder {
  public:
-  FrameCoder(const EncoderSettings& settings, const Kernels& kernels);
+  FrameCoder(const CodingSettings& settings, const Kernels& kernels);
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
-  [[nodiscard]] const QuantizationTables& tables() const { return tables_; }
+  /// The tables of the plans of the frames to come.
+  void set_tables(const QuantizationTables& tables);
   [[nodiscard]] Searchers make_searchers() const;
 
   // An inter frame is begun, has all its rows prepared, and is prepared; then its rows are searched. A row may be coded
@@ -53,10 +55,10 @@ class FrameCoder {
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
 
  private:
-  EncoderSettings settings_;
+  CodingSettings settings_;
   const Kernels& kernels_;
   Geometry geometry_;
-  QuantizationTables tables_;
+  QuantizationTables tables_{};  ///< those of transforms_
   std::array<TransformTable, kPlanes> transforms_;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "c63/encoder.h"
@@ -31,9 +30,6 @@ class Planner {
   /// Is told what became of a frame; its bytes are already gone.
   virtual void observe([[maybe_unused]] const EncodedFrame& frame) {}
 };
-
-/// Makes the planner of a GOP.
-using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
 
 /// The planner of the settings' preset. The reference preset's is a constant: the course encoder's bytes.
 [[nodiscard]] PlannerFactory make_planner_factory(const CodingSettings& settings);

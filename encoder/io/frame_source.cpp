@@ -1,4 +1,4 @@
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 
 #include <algorithm>
 #include <array>
@@ -61,6 +61,11 @@ class ClippedSource final : public FrameSource {
       }
     }
     return source_->read(first_ + index, frame);
+  }
+
+  std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    if (index < 0 || (count_ >= 0 && index >= count_)) return {};
+    return source_->in_place(first_ + index);
   }
 
  private:

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "io/input_file.h"
 
 // What open_frame_source() chooses from.

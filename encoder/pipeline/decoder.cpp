@@ -1,8 +1,5 @@
 #include "c63/decoder.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -15,17 +12,20 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "pipeline/frame_chain.h"
 #include "pipeline/stream_reader.h"
+#include "threads/work_threads.h"
 
 namespace c63 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-int thread_count(const DecoderSettings& settings) {
-  return settings.execution.threads > 0 ? settings.execution.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
+  const ExecutionSettings& execution = settings.execution;
+  return execution.arena ? execution.arena : std::make_shared<ThreadArena>(execution.threads);
 }
 
 /// Bytes of one decoded frame as it is handed out.
@@ -64,11 +64,11 @@ class ParallelDecode {
  public:
   ParallelDecode(const DecoderSettings& settings, ByteSource& source)
       : settings_(settings),
-        threads_(thread_count(settings)),
+        arena_(arena_of(settings)),
+        threads_(arena_->concurrency()),
         reader_(source, settings.execution.limits),
-        parallelism_(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_) + 1),
-        arena_(threads_, 0),
-        loop_(settings.trace, TraceTrack::loop) {
+        loop_(settings.trace, TraceTrack::loop),
+        pool_(*arena_, threads_, static_cast<std::size_t>(threads_) + 1) {
     for (int i = 0; i < threads_; ++i) add_worker();
   }
 
@@ -214,7 +214,10 @@ class ParallelDecode {
     if (gop.running || gop.coded.empty() || gop.fault || gop.decoded.size() >= max_decoded_) return;
     gop.running = true;
     ++running_;
-    arena_.enqueue([this, &gop] { decode(gop); });
+    pool_.post({[](void* gop_to_decode, std::size_t self) noexcept {
+                  reinterpret_cast<ParallelDecode*>(self)->decode(*static_cast<Gop*>(gop_to_decode));
+                },
+                &gop, reinterpret_cast<std::size_t>(this)});
   }
 
   /// Decodes what a GOP has, as far as there is room for it.
@@ -233,7 +236,11 @@ class ParallelDecode {
         fault = std::current_exception();
       }
       lock.lock();
-      if (decoded) gop.decoded.push_back(std::move(*decoded));
+      try {
+        if (decoded) gop.decoded.push_back(std::move(*decoded));
+      } catch (...) {
+        fault = std::current_exception();  // no memory
+      }
       gop.fault = fault;
       changed_.notify_all();
     }
@@ -274,6 +281,7 @@ class ParallelDecode {
   static constexpr std::size_t kMaxCodedFrames = 1024;
 
   const DecoderSettings& settings_;
+  std::shared_ptr<ThreadArena> arena_;
   int threads_;
   StreamReader reader_;
   std::optional<Geometry> geometry_;
@@ -281,14 +289,13 @@ class ParallelDecode {
   std::size_t max_decoded_ = 2;
   std::optional<StreamFrame> held_back_;  ///< the key frame of a GOP that found no room
 
-  oneapi::tbb::global_control parallelism_;
-  oneapi::tbb::task_arena arena_;
   TraceRow loop_;
   std::deque<Worker> workers_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Gop> gops_;  ///< in order of the stream
   int running_ = 0;
+  WorkThreads pool_;  ///< last: its threads use all of the above; a task for each GOP at most
 };
 
 /// A stream in memory.

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <exception>
+#include <future>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "backend/backend.h"
 #include "c63/error.h"
+#include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "codec/geometry.h"
-#include "cpu/cpu_backend.h"
-#include "io/copy_in_pieces.h"
-#include "pipeline/backend.h"
+#include "decide/planner.h"
 #include "pipeline/encode_run.h"
-#include "pipeline/frame_feeder.h"
-#include "pipeline/gop_scheduler.h"
 
 namespace c63 {
 namespace {
@@ -23,13 +23,21 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
-/// Bytes of buffers that a lane takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
+/// Bytes of buffers that a chain takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
 /// reference, 16-bit sums for the search, and one for what is small or coded.
-constexpr std::uint64_t kPicturesPerLane = 12;
+constexpr std::uint64_t kPicturesPerChain = 12;
 
-/// How many lanes a run can feed: no more than it has GOPs and the memory limit holds, where half of it is for frames
-/// and pictures that wait in memory for their turn. Throws Error (limit) where not even one fits.
-int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
+/// How many frames of input that cannot seek may wait in memory: a quarter of the memory limit, no more than is of use.
+std::int64_t read_ahead_frames(const EncoderSettings& settings) {
+  constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
+  const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
+  return std::max<std::int64_t>(
+      2, static_cast<std::int64_t>(bytes / frame_bytes(settings.coding.width, settings.coding.height)));
+}
+
+/// How many GOPs a run can encode at the same time: no more than there are and the memory limit holds, where half of it is for
+/// frames and pictures that wait in memory for their turn. Throws Error (limit) where not even one fits.
+int chain_limit(const EncoderSettings& settings, const FrameSource& source) {
   constexpr std::int64_t kMost = 1024;
   std::int64_t limit = kMost;
   if (const auto frames = source.frame_count()) {
@@ -38,26 +46,64 @@ int lane_limit(const EncoderSettings& settings, const FrameSource& source) {
     const std::int64_t gops = (*frames + frames_per_gop - 1) / frames_per_gop;
     limit = std::clamp<std::int64_t>(gops, 1, kMost);
   }
-  const std::uint64_t lane_bytes = kPicturesPerLane * Geometry(settings.coding.width, settings.coding.height).padded_samples();
-  if (lane_bytes > settings.execution.limits.max_memory) {
+  const std::uint64_t max_memory = settings.execution.limits.max_memory;
+  const std::uint64_t chain_bytes =
+      kPicturesPerChain * Geometry(settings.coding.width, settings.coding.height).padded_samples();
+  if (chain_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
-                    std::to_string(lane_bytes) + " bytes, the limit is " +
-                    std::to_string(settings.execution.limits.max_memory) + " (--max-memory)");
+                    std::to_string(chain_bytes) + " bytes, the limit is " + std::to_string(max_memory) + " (--max-memory)");
   }
-  const std::uint64_t lanes_in_half = settings.execution.limits.max_memory / 2 / lane_bytes;
-  limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(lanes_in_half, 1, static_cast<std::uint64_t>(limit)));
-  const auto kept_pictures = static_cast<std::uint64_t>(!source.seekable()) +
-                             static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
+  const std::uint64_t chains_in_half = max_memory / 2 / chain_bytes;
+  limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(chains_in_half, 1, static_cast<std::uint64_t>(limit)));
+  if (!source.seekable()) {
+    // A chain more than GOPs that can wait whole.
+    limit = std::min(limit, 1 + read_ahead_frames(settings) / settings.coding.key_interval);
+  }
+  const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
                              static_cast<std::uint64_t>(settings.measurement.keep_prediction);
   if (kept_pictures > 0) {
     // Divided step by step: the bytes of a GOP may be more than 64 bits hold.
     const std::uint64_t pictures =
-        settings.execution.limits.max_memory / 2 / frame_bytes(settings.coding.width, settings.coding.height) / kept_pictures;
+        max_memory / 2 / frame_bytes(settings.coding.width, settings.coding.height) / kept_pictures;
     const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
   }
   return static_cast<int>(limit);
+}
+
+/// Share number `index` of `all` that `parts` divide between them.
+int share_of(int all, std::size_t parts, std::size_t index) {
+  const auto n = static_cast<int>(parts);
+  return all / n + (static_cast<int>(index) < all % n ? 1 : 0);
+}
+
+using Devices = std::vector<std::unique_ptr<Backend>>;
+
+/// Opens the devices side by side, each with its share of the chains; those that would have none are left out.
+Devices open_devices(std::span<const BackendFactory> factories, const EncoderSettings& settings, int max_chains) {
+  const int lanes = settings.execution.lanes;
+  const int chains = lanes > 0 ? std::min(lanes, max_chains) : max_chains;
+  const std::size_t count = std::min(factories.size(), static_cast<std::size_t>(chains));
+  std::vector<std::future<std::unique_ptr<Backend>>> opening;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int share = share_of(chains, count, i);
+    EncoderSettings own = settings;
+    if (lanes > 0) own.execution.lanes = share;
+    opening.push_back(std::async(count > 1 ? std::launch::async : std::launch::deferred,
+                                 [&factory = factories[i], own, share] { return factory(own, share); }));
+  }
+  Devices devices;
+  std::exception_ptr fault;
+  for (auto& device : opening) {
+    try {
+      devices.push_back(device.get());
+    } catch (...) {
+      fault = std::current_exception();
+    }
+  }
+  if (fault) std::rethrow_exception(fault);
+  return devices;
 }
 
 }  // namespace
@@ -79,20 +125,25 @@ BitCounts& BitCounts::operator+=(const BitCounts& other) {
 
 struct Encoder::State {
   EncoderSettings settings;
-  BackendFactory factory;
+  std::vector<BackendFactory> devices;
+  PlannerFactory planner;
   BackendFactory fallback;
   std::function<void(const std::string&)> on_fallback;
 };
 
-std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_lanes) {
-  return cpu::make_cpu_backend(settings, max_lanes);
-}
-
 Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), open_cpu_backend) {}
 
-Encoder::Encoder(EncoderSettings settings, BackendFactory factory)
-    : state_(std::make_unique<State>(State{std::move(settings), std::move(factory), nullptr, nullptr})) {
+Encoder::Encoder(EncoderSettings settings, BackendFactory device)
+    : Encoder(std::move(settings), std::vector<BackendFactory>{std::move(device)}) {}
+
+Encoder::Encoder(EncoderSettings settings, std::vector<BackendFactory> devices)
+    : state_(std::make_unique<State>(State{std::move(settings), std::move(devices), nullptr, nullptr, nullptr})) {
   validate(state_->settings);
+  if (state_->devices.empty()) throw Error(ErrorKind::usage, "C63-NO-DEVICE", "an encoder needs a device to encode on");
+  if (!state_->settings.execution.arena) {
+    state_->settings.execution.arena = std::make_shared<ThreadArena>(state_->settings.execution.threads);
+  }
+  state_->planner = make_planner_factory(state_->settings.coding);
 }
 
 Encoder::~Encoder() = default;
@@ -106,6 +157,52 @@ void Encoder::set_fallback(BackendFactory factory, std::function<void(const std:
   state_->on_fallback = std::move(on_fallback);
 }
 
+void Encoder::set_planner(PlannerFactory planner) { state_->planner = std::move(planner); }
+
+namespace {
+
+/// Adds up what is delivered, and hands it out.
+class Delivery {
+ public:
+  Delivery(const Encoder::Sink& sink, EncodeSummary& summary, FrameSupply& supply, TraceRow& trace)
+      : sink_(sink), summary_(summary), supply_(supply), trace_(trace) {}
+
+  void deliver(FinishedFrame&& finished) {
+    EncodedFrame& frame = finished.frame;
+    const std::int64_t index = frame.index;
+    stages_ += frame.statistics.times;
+    ++summary_.frames;
+    summary_.key_frames += frame.key ? 1 : 0;
+    summary_.bytes += frame.bytes.size();
+    if (frame.key) {
+      last_key_ = index;
+      supply_.forget_before(index);
+    }
+    next_ = index + 1;
+    const auto handed_out = Clock::now();
+    frame.statistics.latency_ms = milliseconds(handed_out - finished.read);
+    sink_(std::move(frame));
+    writing_ms_ += milliseconds(trace_.did("write", index) - handed_out);
+  }
+
+  [[nodiscard]] std::int64_t next() const { return next_; }
+  [[nodiscard]] std::int64_t last_key() const { return last_key_; }
+  [[nodiscard]] const StageTimes& stages() const { return stages_; }
+  [[nodiscard]] double writing_ms() const { return writing_ms_; }
+
+ private:
+  const Encoder::Sink& sink_;
+  EncodeSummary& summary_;
+  FrameSupply& supply_;
+  TraceRow& trace_;
+  std::int64_t next_ = 0;
+  std::int64_t last_key_ = 0;
+  StageTimes stages_;
+  double writing_ms_ = 0;
+};
+
+}  // namespace
+
 EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_token stop) {
   const EncoderSettings& settings = state_->settings;
   const VideoFormat format = source.format();
@@ -116,126 +213,85 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   }
 
   EncodeSummary summary;
-  const int max_lanes = lane_limit(settings, source);
-  TraceRow loop(settings.measurement.trace, TraceTrack::loop);
+  const int max_chains = chain_limit(settings, source);
+  TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
-  const auto open = [&](const BackendFactory& factory) {
-    std::unique_ptr<Backend> backend = factory(settings, max_lanes);
-    summary.backend = backend->description();
-    summary.lanes = backend->lanes();
-    return backend;
+  int parallelism = 0;
+  const auto open = [&](std::span<const BackendFactory> factories) {
+    Devices devices = open_devices(factories, settings, max_chains);
+    summary.backend.clear();
+    summary.lanes = parallelism = 0;
+    for (const auto& device : devices) {
+      const BackendInfo& info = device->info();
+      summary.backend += (summary.backend.empty() ? "" : ", ") + info.description;
+      summary.lanes += info.chains;
+      parallelism += info.parallelism;
+    }
+    return devices;
   };
-  std::unique_ptr<Backend> backend;
+  Devices devices;
   bool may_fall_back = state_->fallback != nullptr;
   const auto fall_back = [&](const Error& fault) {
     may_fall_back = false;
     if (state_->on_fallback) state_->on_fallback(fault.what());
-    backend.reset();
-    backend = open(state_->fallback);
+    devices.clear();
+    devices = open({&state_->fallback, 1});
   };
   try {
-    backend = open(state_->factory);
+    devices = open(state_->devices);
   } catch (const Error& fault) {
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
-  const auto start = loop.did("open");
+  const auto start = trace.did("open");
   summary.start_up_ms = milliseconds(start - open_start);
 
-  FrameFeeder feeder(source, may_fall_back);
-  std::optional<SceneCuts> cuts;
-  if (settings.coding.scene_cuts) cuts.emplace(feeder, format, stop);
-  using Waiting = std::pair<EncodedFrame, Clock::time_point>;
-  std::map<std::int64_t, Waiting> early;  // finished before a frame that comes before them, and when they were read
-  std::int64_t next = 0;
-  std::int64_t last_key = 0;
-  StageTimes stages;
-  double writing_ms = 0;
-  double reading_ms = 0;
-  const auto deliver = [&](EncodedFrame&& finished, Clock::time_point read) {
-    if (finished.index < next) return;  // delivered before a fallback
-    stages += finished.statistics.times;
-    early.emplace(finished.index, Waiting(std::move(finished), read));
-    for (auto it = early.begin(); it != early.end() && it->first == next; it = early.erase(it), ++next) {
-      EncodedFrame& frame = it->second.first;
-      ++summary.frames;
-      summary.key_frames += frame.key ? 1 : 0;
-      summary.bytes += frame.bytes.size();
-      if (frame.key) {
-        last_key = frame.index;
-        feeder.forget_before(last_key);
-      }
-      const auto handed_out = Clock::now();
-      frame.statistics.latency_ms = milliseconds(handed_out - it->second.second);
-      sink(std::move(frame));
-      writing_ms += milliseconds(loop.did("write", it->first) - handed_out);
-    }
-  };
-
+  ChangeSignal changes;
+  const FrameSupplyOptions supply_options{.scene_cuts = settings.coding.scene_cuts,
+                                          .rewindable = may_fall_back,
+                                          .read_ahead = read_ahead_frames(settings),
+                                          .trace = settings.measurement.trace};
+  const std::unique_ptr<FrameSupply> supply = source.seekable() ? make_seeking_supply(source, supply_options)
+                                                                : make_arriving_supply(source, supply_options, changes);
+  const std::stop_callback on_stop(stop, [&] {
+    supply->stop();
+    changes.notify();
+  });
+  Delivery delivery(sink, summary, *supply, trace);
+  const bool keeps_pictures = settings.measurement.keep_reconstruction || settings.measurement.keep_prediction;
   for (bool done = false; !done;) {
-    SceneCuts* const some_cuts = cuts ? &*cuts : nullptr;
-    // After a fallback: the GOP that was being handed out once more, unless it was complete.
-    GopScheduler gops(settings.coding.key_interval, last_key, some_cuts);
-    const bool complete = next > 0 && !gops.continues(last_key, next);
-    EncodeRun run(settings, *backend, feeder, some_cuts, complete ? next : last_key, loop);
+    const auto chains = static_cast<std::size_t>(summary.lanes);
+    int depth = 1;
+    for (const auto& device : devices) depth = std::max(depth, device->info().depth);
+    EncodeRun run(settings, *settings.execution.arena, devices, *supply, changes, state_->planner,
+                  {.first_frame = delivery.last_key(),
+                   .delivered = delivery.next(),
+                   .window = keeps_pictures ? chains + 1 : 2 * chains,
+                   .most_waiting = chains * static_cast<std::size_t>(depth)});
     try {
-      run.run(stop, deliver);
-      reading_ms = run.reading_ms();
+      run.run(trace, [&](FinishedFrame&& frame) { delivery.deliver(std::move(frame)); });
       done = true;
     } catch (const Error& fault) {
-      if (fault.kind() != ErrorKind::device || !may_fall_back) throw fault.at({.frame = next});
-      early.clear();
+      if (fault.kind() != ErrorKind::device || !may_fall_back) throw fault.at({.frame = delivery.next()});
       fall_back(fault);
-      loop.did("open");
+      supply->rewind(delivery.last_key());
+      trace.did("open");
     }
   }
   summary.stopped = stop.stop_requested();
-  summary.elapsed_ms = milliseconds(loop.did("finish") - start);
+  summary.elapsed_ms = milliseconds(trace.did("finish") - start);
   const auto share = [&](double ms) { return summary.elapsed_ms > 0 ? std::clamp(ms / summary.elapsed_ms, 0.0, 1.0) : 0; };
+  const StageTimes& stages = delivery.stages();
   const double coding_ms = stages.motion + stages.transform + stages.measure + stages.entropy;
-  summary.load = {.reading = share(reading_ms),
-                  .bus = share(stages.upload / backend->parallelism()),
-                  .coding = share(coding_ms / backend->parallelism()),
-                  .writing = share(writing_ms)};
+  summary.load = {.reading = share(supply->reading_ms()),
+                  .bus = share(stages.upload / parallelism),
+                  .coding = share(coding_ms / parallelism),
+                  .writing = share(delivery.writing_ms())};
   return summary;
 }
 
-namespace {
-
-/// Whole frames in memory.
-class MemorySource final : public FrameSource {
- public:
-  MemorySource(std::span<const std::uint8_t> frames, VideoFormat format)
-      : frames_(frames), format_(format), frame_bytes_(frame_bytes(format.width, format.height)) {}
-
-  [[nodiscard]] VideoFormat format() const override { return format_; }
-  [[nodiscard]] std::optional<std::int64_t> frame_count() const override {
-    return static_cast<std::int64_t>(frames_.size() / frame_bytes_);
-  }
-  [[nodiscard]] bool seekable() const override { return true; }
-  [[nodiscard]] bool concurrent() const override { return true; }
-  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    if (index >= *frame_count()) return false;
-    copy_in_pieces(frames_.subspan(static_cast<std::size_t>(index) * frame_bytes_, frame_bytes_), frame);
-    return true;
-  }
-
- private:
-  std::span<const std::uint8_t> frames_;
-  VideoFormat format_;
-  std::size_t frame_bytes_;
-};
-
-}  // namespace
-
 std::vector<std::uint8_t> encode(std::span<const std::uint8_t> frames, const EncoderSettings& settings) {
   Encoder encoder(settings);
-  const std::size_t size = frame_bytes(settings.coding.width, settings.coding.height);
-  if (frames.size() % size != 0) {
-    throw Error(ErrorKind::input, "C63-PARTIAL-FRAME",
-                std::to_string(frames.size()) + " bytes are no whole number of frames of " + std::to_string(size) +
-                    " bytes");
-  }
   MemorySource source(frames, {settings.coding.width, settings.coding.height, {}});
   std::vector<std::uint8_t> stream;
   encoder.encode(source, [&](EncodedFrame&& frame) {

@@ -5,11 +5,6 @@
 #include <deque>
 #include <set>
 #include <span>
-#include <stop_token>
-#include <vector>
-
-#include "c63/picture.h"
-#include "pipeline/frame_feeder.h"
 
 namespace c63 {
 
@@ -18,30 +13,28 @@ namespace c63 {
 /// cameras and fades change a histogram little from frame to frame and are none either.
 class SceneCuts {
  public:
-  /// Looks at the frames of `feeder` before anyone takes them. `stop` ends the search: there are no cuts from then on.
-  SceneCuts(FrameFeeder& feeder, const VideoFormat& format, std::stop_token stop);
-
-  /// The first frame of [begin, end) that starts a scene; `end` where none does. Frames up to what is returned have been
-  /// looked at then. What was found is kept, so that earlier frames may be asked for again.
-  [[nodiscard]] std::int64_t first_in(std::int64_t begin, std::int64_t end);
-
- private:
   using Histogram = std::array<std::uint64_t, 256>;
 
-  /// Decides for the next undecided frame.
-  void decide();
-  /// Makes `ahead_` hold at least `frames` histograms, or all that are left.
-  void look_ahead(std::size_t frames);
-  [[nodiscard]] bool measure(std::int64_t index, Histogram& histogram);
+  [[nodiscard]] static Histogram histogram_of(std::span<const std::uint8_t> luma);
 
-  FrameFeeder& feeder_;
-  std::stop_token stop_;
-  std::size_t luma_samples_;
+  /// The histogram of the next frame.
+  void add(const Histogram& histogram);
+  /// There is no other frame.
+  void end();
+
+  /// Frames before this one are decided. One that differs from the scene before is, when the frame after it is known.
+  [[nodiscard]] std::int64_t decided() const { return decided_; }
+  /// Whether a decided frame starts a scene.
+  [[nodiscard]] bool starts_scene(std::int64_t index) const { return cuts_.contains(index); }
+
+ private:
+  void decide();
+
   std::set<std::int64_t> cuts_;
-  std::int64_t next_ = 0;        ///< frames before it are decided
-  Histogram scene_{};            ///< of the last frame that was no flash
-  std::deque<Histogram> ahead_;  ///< of frame next_ and those after it
-  bool ended_ = false;           ///< there are no frames behind those in ahead_
+  std::int64_t decided_ = 0;
+  Histogram scene_{};              ///< of the last frame that was no flash
+  std::deque<Histogram> pending_;  ///< of frame decided_ and those after it
+  bool ended_ = false;
 };
 
 }  // namespace c63

@@ -106,7 +106,8 @@ const std::map<std::string, Rule>& rules() {
   static const std::string kCodec = "encoder/codec/";
   static const std::string kBits = "encoder/bitstream/";
   static const std::string kDecide = "encoder/decide/";
-  static const std::string kBackend = "encoder/pipeline/backend.h";
+  static const std::string kBackend = "encoder/backend/";
+  static const std::string kThreads = "encoder/threads/";
   static const std::map<std::string, Rule> table = {
       {"include", {{}}},
       {"encoder/codec", {{}}},
@@ -117,12 +118,13 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/io", {{kApi, kCodec}}},
       {"encoder/decide", {{kApi, kCodec}}},
       {"encoder/backend", {{kApi, kCodec, kDecide}}},
-      {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, "encoder/backend/", kBackend}}},
+      {"encoder/threads", {{kApi}}},
+      {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend}}},
       // pipeline → cpu: the encoder's default backend, and the stages that restore a decoded frame.
-      {"encoder/pipeline", {{kApi, kCodec, kBits, kDecide, "encoder/backend/", "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
+      {"encoder/pipeline", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
-      {"cuda_me", {{kApi, kCodec, kBits, kDecide, "encoder/backend/", kBackend, "cuda_me/"}}},
-      {"tools", {{kApi, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "cuda_me/cuda_backend.h"}}},
+      {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
+      {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "cuda_me/cuda_backend.h"}}},
   };
   return table;
 }

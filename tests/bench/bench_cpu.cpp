@@ -104,7 +104,10 @@ class Scene {
     settings_.coding.height = options.height;
     reference_ = cpu::PaddedPicture(geometry_);
     current_ = cpu::PaddedPicture(geometry_);
-    const cpu::FrameCoder coder(settings_, cpu::kernels());
+    cpu::FrameCoder coder(settings_.coding, cpu::kernels());
+    FramePlan plan;
+    plan.tables = make_quantization_tables(settings_.coding.qp);
+    coder.set_tables(plan.tables);
     FrameSyntax syntax(geometry_);
     cpu::PaddedPicture reconstruction(geometry_);
     cpu::Searchers searchers = coder.make_searchers();
@@ -115,13 +118,14 @@ class Scene {
       std::ranges::copy(std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
                         current_.input().begin());
       current_.lay_out();
-      const cpu::FrameJob job{.key = f == 0, .current = &current_, .reference = &reference_,
+      plan.key = f == 0;
+      const cpu::FrameJob job{.plan = &plan, .current = &current_, .reference = &reference_,
                               .reconstruction = &reconstruction, .syntax = &syntax, .previous = &previous_,
                               .searchers = &searchers};
-      syntax.key = job.key;
-      if (!job.key) prepare(coder, job);
+      syntax.key = plan.key;
+      if (!plan.key) prepare(coder, job);
       for (int row = 0; row < geometry_.mcu_rows(); ++row) {
-        if (!job.key) (void)coder.search_row(job, row);
+        if (!plan.key) (void)coder.search_row(job, row);
         coder.code_row(job, row);
       }
     }

@@ -13,7 +13,7 @@
 #include "backend_test_support.h"
 #include "c63/error.h"
 #include "cuda_me/runtime/memory.h"
-#include "pipeline/backend.h"
+#include "backend/backend.h"
 #include "support/hash.h"
 #include "support/shared_data.h"
 
@@ -140,7 +140,7 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
     settings.execution.lanes = lanes;
     test::VideoSource video(group, settings.coding.width, settings.coding.height);
     video.loop(groups * settings.coding.key_interval);
-    Encoder encoder(settings, make_backend_factory({.motion_kernel = kernel, .launch = launch}));
+    Encoder encoder(settings, make_backend_factories({.motion_kernel = kernel, .launch = launch}));
     std::int64_t different = 0;
     const EncodeSummary summary = encoder.encode(video, [&](EncodedFrame&& frame) {
       if (frame.bytes != expected.frames[static_cast<std::size_t>(frame.index % settings.coding.key_interval)].bytes) ++different;
@@ -173,7 +173,7 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
         return {};
       });
       Bytes stream;
-      Encoder encoder(settings, make_backend_factory({}));
+      Encoder encoder(settings, make_backend_factories({}));
       static_cast<void>(encoder.encode(source, [&](EncodedFrame&& frame) {
         stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
       }));
@@ -388,9 +388,9 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     std::size_t total = 0;
     const std::size_t pinned_before = pinned_bytes();
     check(cudaMemGetInfo(&before, &total), "cudaMemGetInfo");
-    const auto backend = make_backend_factory(options)(settings, lanes);
+    const auto backend = make_backend_factories(options).front()(settings, lanes);
     check(cudaMemGetInfo(&after, &total), "cudaMemGetInfo");
-    ASSERT_EQ(backend->lanes(), lanes);
+    ASSERT_EQ(backend->info().chains, lanes);
     const auto device = static_cast<double>(lanes * device_bytes_per_lane(settings, options));
     EXPECT_NEAR(static_cast<double>(before - after), device, device * 0.05) << width << "x" << height << ", " << lanes;
     const auto host = static_cast<double>(host_bytes_per_device(settings, lanes, options));

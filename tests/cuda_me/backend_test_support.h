@@ -45,7 +45,7 @@ inline Encoded on_cpu(const EncoderSettings& settings, const test::Bytes& video)
 
 inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video, const CudaBackendOptions& options = {},
                       test::VideoSource::Kind kind = test::VideoSource::Kind::file) {
-  return encode_with(Encoder(settings, make_backend_factory(options)), video, kind);
+  return encode_with(Encoder(settings, make_backend_factories(options)), video, kind);
 }
 
 /// Where two streams part, for messages; they are compared whole.

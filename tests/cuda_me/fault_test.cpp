@@ -5,7 +5,7 @@
 #include "backend_test_support.h"
 #include "break_device.h"
 #include "c63/error.h"
-#include "pipeline/backend.h"
+#include "backend/backend.h"
 
 namespace c63::cuda {
 namespace {
@@ -43,7 +43,7 @@ template <typename Judge>
   test::Bytes bytes;
   std::optional<Error> error;
   {
-    Encoder encoder(kSettings, make_backend_factory());
+    Encoder encoder(kSettings, make_backend_factories());
     if (with_fallback) encoder.set_fallback(open_cpu_backend, [](const std::string&) {});
     try {
       encoder.encode(source,

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "io_test_support.h"
 #include "support/sha256.h"
 

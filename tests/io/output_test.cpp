@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "io/byte_source.h"
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
 #include "io_test_support.h"

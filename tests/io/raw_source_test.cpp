@@ -1,7 +1,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "io_test_support.h"
 
 namespace c63 {

@@ -1,4 +1,4 @@
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "io_test_support.h"
 
 namespace c63 {

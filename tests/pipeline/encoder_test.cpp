@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "c63/filters.h"
 #include "cpu/cpu_backend.h"
-#include "pipeline/backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
-#include "pipeline/parted_backend.h"
+#include "pipeline/in_place_backend.h"
 #include "support/expect_error.h"
 
 namespace c63::test {
@@ -77,18 +77,19 @@ TEST(Encoder, SameBytesForEveryThreadLaneAndSource) {
   }
 }
 
-TEST(Encoder, SameBytesWithAFeederAndACollectorForEachOfSeveralParts) {
+TEST(Encoder, SameBytesOnSeveralDevices) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
-    for (std::size_t parts = 1; parts <= 4; ++parts) {
-      for (const int lanes : {1, 2}) {
+    for (std::size_t devices = 1; devices <= 4; ++devices) {
+      for (const int lanes : {1, 3, 5, 0}) {
         EncoderSettings settings = small_gops();
         settings.execution.lanes = lanes;
-        Encoder encoder(settings, parted(std::vector<BackendFactory>(parts, cpu::make_cpu_backend)));
+        Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = encode_source(source, encoder);
         ASSERT_FALSE(encoded.error) << encoded.error->what();
         expect_first_frames(encoded, kFrames);
-        EXPECT_EQ(encoded.summary.lanes, static_cast<int>(parts) * lanes);
+        if (lanes == 0) continue;
+        EXPECT_EQ(encoded.summary.lanes, lanes) << "together, on as many devices as have one";
       }
     }
   }
@@ -108,8 +109,8 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
     expect_first_frames(encode_source(read, settings), kFrames);
     EXPECT_EQ(read.reads(), kFrames);
 
-    PartedBackend::Counter taken = 0;
-    Encoder encoder(settings, parted(std::vector<BackendFactory>(2, cpu::make_cpu_backend), &taken));
+    InPlaceBackend::Counter taken = 0;
+    Encoder encoder(settings, std::vector<BackendFactory>(2, in_place(cpu::make_cpu_backend, taken)));
     VideoSource source(video(), kWidth, kHeight);
     offer_every_second(source);
     const Encoded encoded = encode_source(source, encoder);
@@ -303,7 +304,7 @@ TEST(Encoder, BrokenSourceDeliversEveryFrameBefore) {
 }
 
 TEST(Encoder, StopFinishesTheFramesInHand) {
-  // More frames than lanes and what waits to be handed out can hold, so that some are left whenever the stop is seen.
+  // More frames than lanes and what waits to be handed out can hold, so that some of a file are left whenever the stop is seen.
   Bytes repeated;
   for (int i = 0; i < 20; ++i) repeated.insert(repeated.end(), video().begin(), video().end());
   const std::size_t all = 20 * static_cast<std::size_t>(kFrames);
@@ -319,7 +320,9 @@ TEST(Encoder, StopFinishesTheFramesInHand) {
       const Encoded encoded = encode_and_stop_after(3, source, encoder);
       EXPECT_TRUE(encoded.summary.stopped);
       EXPECT_GE(encoded.frames.size(), 3U);
-      EXPECT_LT(encoded.frames.size(), all);
+      if (kind == Kind::file) {  // a pipe may have been read to its end by then
+        EXPECT_LT(encoded.frames.size(), all);
+      }
       EXPECT_EQ(encoded.summary.frames, static_cast<std::int64_t>(encoded.frames.size()));
       expect_first_frames_of(everything, encoded, encoded.frames.size());
     }
@@ -382,16 +385,16 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
   }
 }
 
-TEST(Fallback, OfOnePartOfSeveralLosesNothing) {
-  int all_fallbacks = 0;  // others may have had all frames before a part comes to its fault
+TEST(Fallback, OfOneDeviceOfSeveralLosesNothing) {
+  int all_fallbacks = 0;  // others may have had all frames before a device comes to its fault
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (const std::size_t which : {0U, 1U, 2U}) {
       for (int frames = 0; frames < 8; ++frames) {
-        std::vector<BackendFactory> parts(3, cpu::make_cpu_backend);
-        parts[which] = failing_after(frames);
+        std::vector<BackendFactory> devices(3, cpu::make_cpu_backend);
+        devices[which] = failing_after(frames);
         EncoderSettings settings = small_gops();
-        settings.execution.lanes = 1;
-        Encoder encoder(settings, parted(parts));
+        settings.execution.lanes = 3;
+        Encoder encoder(settings, devices);
         int fallbacks = 0;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fallbacks; });
         VideoSource source(video(), kWidth, kHeight, kind);

@@ -2,41 +2,43 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "backend/backend.h"
 #include "c63/error.h"
 #include "cpu/cpu_backend.h"
-#include "pipeline/backend.h"
 
 namespace c63::test {
 
 /// The CPU backend until a frame count is reached; then the device is lost.
 class FailingBackend final : public Backend {
  public:
-  FailingBackend(const EncoderSettings& settings, int max_lanes, int frames, ErrorKind kind)
-      : backend_(cpu::make_cpu_backend(settings, max_lanes)), left_(frames), kind_(kind) {}
+  FailingBackend(const EncoderSettings& settings, int max_chains, int frames, ErrorKind kind)
+      : backend_(cpu::make_cpu_backend(settings, max_chains)), left_(frames), kind_(kind) {}
 
-  [[nodiscard]] std::string description() const override { return "failing"; }
-  [[nodiscard]] int lanes() const override { return backend_->lanes(); }
-  [[nodiscard]] int depth() const override { return backend_->depth(); }
-  [[nodiscard]] int parallelism() const override { return backend_->parallelism(); }
-  [[nodiscard]] std::span<std::uint8_t> input(int lane) override { return backend_->input(lane); }
-  void submit(std::span<const LaneFrame> frames) override { backend_->submit(frames); }
-  [[nodiscard]] LaneResult collect(int feeder) override {
+  [[nodiscard]] const BackendInfo& info() const override { return backend_->info(); }
+  [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return backend_->input(chain); }
+  void submit(std::span<const ChainFrame> frames) override { backend_->submit(frames); }
+  void collect(std::vector<ChainResult>& finished) override {
+    // One by one, so that the device is lost at exactly that frame.
+    while (waiting_.empty()) backend_->collect(waiting_);
     if (left_-- == 0) throw Error(kind_, "TEST-DEVICE-LOST", "the device is gone");
-    return backend_->collect(feeder);
+    finished.push_back(std::move(waiting_.front()));
+    waiting_.erase(waiting_.begin());
   }
 
  private:
   std::unique_ptr<Backend> backend_;
+  std::vector<ChainResult> waiting_;
   int left_;
   ErrorKind kind_;
 };
 
 /// Opens one; with less than 0 frames, opening fails.
 inline BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
-  return [frames, kind](const EncoderSettings& settings, int max_lanes) -> std::unique_ptr<Backend> {
+  return [frames, kind](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
     if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");
-    return std::make_unique<FailingBackend>(settings, max_lanes, frames, kind);
+    return std::make_unique<FailingBackend>(settings, max_chains, frames, kind);
   };
 }
 

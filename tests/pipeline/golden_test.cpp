@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "pipeline/coding.h"
 #include "support/golden_videos.h"
 #include "support/hash.h"

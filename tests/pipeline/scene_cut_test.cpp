@@ -127,15 +127,6 @@ TEST(SceneCuts, SameBytesForEverySourceLaneAndThread) {
   EXPECT_EQ(encode(generated_scenes(), settings_with(4, 3)), expected().stream()) << "frames read by several threads";
 }
 
-TEST(SceneCuts, OneLaneLooksOneFrameAhead) {
-  VideoSource source(generated_scenes(), kWidth, kHeight, Kind::pipe);
-  std::int64_t most = 0;
-  Encoder encoder(settings_with(100));
-  encoder.encode(source, [&](EncodedFrame&& frame) { most = std::max(most, source.reads() - frame.index); });
-  // The frames that were collected together with the delivered one, those that the lane holds again, and the one looked at.
-  EXPECT_LE(most, 2 * open_cpu_backend(encoder.settings(), 1)->depth() + 1);
-}
-
 TEST(SceneCuts, BrokenSourceDeliversEveryFrameBefore) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (int lanes = 1; lanes <= 5; ++lanes) {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <utility>
 
+#include "backend/backend.h"
 #include "c63/error.h"
 #include "common/machine.h"
-#include "pipeline/backend.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
@@ -44,33 +44,42 @@ std::vector<int> show_wanted_devices(const BackendChoice& choice) {
   return numbers;
 }
 
-/// Starts to open the devices, which takes the driver a quarter of a second; the factory waits for them.
-BackendFactory cuda_factory(const BackendChoice& choice, const std::vector<int>& devices) {
+cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   cuda::CudaBackendOptions options;
   if (!choice.motion_kernel.empty()) options.motion_kernel = choice.motion_kernel;
   if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
   if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
   if (choice.launch == "stream") options.launch = cuda::LaunchMode::stream;
   if (choice.launch == "graph") options.launch = cuda::LaunchMode::graph;
-  using Opened = std::vector<std::pair<int, std::shared_future<void>>>;
-  auto opened = std::make_shared<Opened>();
+  return options;
+}
+
+/// Starts to open the GPUs, which takes the driver a quarter of a second each; their factories wait for them. Of all there are,
+/// those are left out that cannot be used.
+std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const std::vector<int>& devices) {
+  std::vector<std::shared_future<void>> opening;
   for (const int device : devices) {
-    auto opening = std::async(std::launch::async, [device] { static_cast<void>(cuda::require_device(device)); });
-    opened->emplace_back(device, opening.share());
+    opening.push_back(std::async(std::launch::async, [device] { static_cast<void>(cuda::require_device(device)); }).share());
   }
-  return [options, opened, skip = wants_all(choice)](const EncoderSettings& settings, int max_lanes) {
-    cuda::CudaBackendOptions with_devices = options;
-    for (const auto& [device, opening] : *opened) {
+  cuda::CudaBackendOptions options = cuda_options(choice);
+  std::vector<BackendFactory> factories;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (wants_all(choice)) {
       try {
-        opening.get();
-        with_devices.devices.push_back(device);
+        opening[i].get();
       } catch (const Error&) {
-        const bool last = device == opened->back().first;
-        if (!skip || (last && with_devices.devices.empty())) throw;  // of all, those that can be used
+        const bool last = i + 1 == devices.size();
+        if (!last || !factories.empty()) continue;
       }
     }
-    return cuda::make_backend_factory(with_devices)(settings, max_lanes);
-  };
+    options.devices = {devices[i]};
+    factories.emplace_back([factory = cuda::make_backend_factories(options).front(), opened = opening[i]](
+                               const EncoderSettings& settings, int max_chains) {
+      opened.get();
+      return factory(settings, max_chains);
+    });
+  }
+  return factories;
 }
 
 std::vector<std::string> cuda_devices() {
@@ -97,13 +106,17 @@ std::vector<std::string> motion_kernels() { return {}; }
 }  // namespace
 
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
-  app.add_option("--backend", choice.name, "Where to encode: auto, cpu or cuda; auto takes a GPU where one can be used")
+  app.add_option("--backend", choice.names,
+                 "Where to encode: auto, cpu, cuda, or cuda,cpu for both together; auto takes a GPU where one can be used")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->type_name("NAME")
-      ->capture_default_str()
+      ->type_name("LIST")
+      ->default_str("auto")
       ->group("Machine");
   app.add_option("--device", choice.devices, "GPUs to use, by number, such as 0,1, or all; the first without it")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"}))
       ->type_name("LIST")
       ->group("Machine");
@@ -131,17 +144,22 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->group("Machine");
 }
 
-SelectedBackend cpu_backend() { return {open_cpu_backend}; }
+SelectedBackend cpu_backend() { return {{open_cpu_backend}}; }
 
 SelectedBackend select_backend(const BackendChoice& choice, const std::function<void(const std::string&)>& note) {
-  if (choice.name == "cpu") {
+  const auto names = [&](const char* name) { return std::ranges::count(choice.names, name); };
+  if (names("cpu") > 1 || names("cuda") > 1 || (names("auto") > 0 && choice.names.size() > 1)) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--backend takes auto alone, or cpu and cuda once each");
+  }
+  const bool on_cpu = names("cpu") > 0;
+  if (on_cpu && names("cuda") == 0) {
     if (!choice.devices.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "--device names GPUs, --backend the CPU");
     if (!choice.motion_kernel.empty()) {
       throw Error(ErrorKind::usage, "C63-USAGE", "--me-kernel names a kernel of the GPU, --backend the CPU");
     }
     return cpu_backend();
   }
-  const bool demanded = choice.name == "cuda" || !choice.devices.empty();
+  const bool demanded = names("cuda") > 0 || !choice.devices.empty();
 #if defined(C63_HAVE_CUDA)
   std::vector<int> devices;
   if (choice.launch != "graph") cuda::ask_for_queues(choice.brief ? 1 : 2);
@@ -153,7 +171,10 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
     if (wants_all(choice)) {
       for (const cuda::DeviceInfo& info : cuda::listed_devices().devices) devices.push_back(info.index);
     }
-    return {cuda_factory(choice, devices), demanded ? BackendFactory{} : open_cpu_backend};
+    SelectedBackend selected{cuda_factories(choice, devices)};
+    if (on_cpu) selected.devices.emplace_back(open_cpu_backend);
+    if (!demanded) selected.fallback = open_cpu_backend;
+    return selected;
   }
 #endif
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
@@ -163,7 +184,7 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
 
 Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
                      const std::function<void(const std::string&)>& note) {
-  Encoder encoder(settings, backend.factory);
+  Encoder encoder(settings, backend.devices);
   if (backend.fallback) encoder.set_fallback(backend.fallback, note);
   return encoder;
 }

@@ -12,7 +12,7 @@ namespace c63::tools {
 
 /// What the user asks to encode on.
 struct BackendChoice {
-  std::string name = "auto";         ///< auto, cpu, cuda
+  std::vector<std::string> names = {"auto"};  ///< auto alone, or cpu and cuda
   std::vector<std::string> devices;  ///< GPUs by number, or "all"; empty: the first that can be used
   std::string motion_kernel = "";    ///< of the GPU; empty: its fastest
   std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
@@ -26,11 +26,11 @@ void add_backend_options(CLI::App& app, BackendChoice& choice);
 
 /// What to encode on, and what to go on with if that fails on the way.
 struct SelectedBackend {
-  BackendFactory factory;
+  std::vector<BackendFactory> devices;
   BackendFactory fallback = {};  ///< empty: a failure is an error
 };
 
-/// The chosen backend. `auto` takes the CPU where no GPU can be used and says why, in one call of `note`.
+/// The chosen devices. `auto` takes the CPU where no GPU can be used and says why, in one call of `note`.
 /// Throws Error (device) where a GPU is demanded and cannot be used.
 [[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice,
                                              const std::function<void(const std::string&)>& note);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/command_line.h"
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 
 namespace c63::tools {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "filter/filter_engine.h"
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "io/signal_file.h"
 
 namespace c63::tools {

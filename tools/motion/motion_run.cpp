@@ -10,7 +10,7 @@
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/values.h"
-#include "io/frame_source.h"
+#include "c63/frame_source.h"
 #include "motion/motion_outputs.h"
 #include "motion/motion_stream.h"
 

@@ -10,32 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "c63/filters.h"
+#include "c63/frame_shift.h"
+#include "c63/frame_source.h"
 #include "c63/motion.h"
 #include "c63/picture.h"
 #include "c63/settings.h"
 
 namespace c63 {
-
-/// Where frames come from. Frames are 8-bit 4:2:0, planes Y, U, V without gaps, frame_bytes(width, height) each.
-class FrameSource {
- public:
-  virtual ~FrameSource() = default;
-
-  [[nodiscard]] virtual VideoFormat format() const = 0;
-  /// Number of frames; nothing where only the end will tell (a pipe).
-  [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
-  /// True where read() takes any index at any time; otherwise indices come as 0, 1, 2, …
-  [[nodiscard]] virtual bool seekable() const = 0;
-  /// True where a seekable source takes calls of read() from several threads at once.
-  [[nodiscard]] virtual bool concurrent() const { return false; }
-  /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
-  [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
-  /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
-  /// otherwise, and where there is no such frame. A GPU takes frames from page-locked memory (cudaMallocHost,
-  /// cudaHostRegister) without having them copied by read() before.
-  [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
-};
 
 /// Milliseconds that one frame spent in each stage; wall time of the stage wherever it ran.
 struct StageTimes {
@@ -111,31 +92,44 @@ struct EncodeSummary {
 
 class Backend;
 
-/// Opens a backend for the settings, with at most `max_lanes` lanes.
-using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSettings& settings, int max_lanes)>;
+/// Opens one device for the settings, with at most `max_chains` GOPs at the same time; it chooses fewer where
+/// settings.execution.lanes is 0, and has max_chains of them where it is not. settings.execution.arena is set.
+using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSettings& settings, int max_chains)>;
 
-/// Encodes video. The same settings give the same bytes on every backend, thread and lane count and instruction set.
+/// The CPU as a device: what Encoder uses unless it is given others.
+[[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains);
+
+class Planner;
+/// Makes the object that decides for the frames of one GOP (encoder/decide/planner.h).
+using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
+
+/// Encodes video. The same coding settings give the same bytes on every device, thread and lane count and instruction set.
 class Encoder {
  public:
   using Sink = std::function<void(EncodedFrame&&)>;
 
   /// Encodes on the CPU. Throws Error (usage, limit) for settings that cannot be encoded with.
   explicit Encoder(EncoderSettings settings);
-  /// Encodes on whatever `factory` opens.
-  Encoder(EncoderSettings settings, BackendFactory factory);
+  /// Encodes on all the devices that the factories open, GOP by GOP, whichever is free.
+  Encoder(EncoderSettings settings, std::vector<BackendFactory> devices);
+  Encoder(EncoderSettings settings, BackendFactory device);
   ~Encoder();
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
 
   [[nodiscard]] const EncoderSettings& settings() const;
 
-  /// Where the backend fails with a device error, `factory` opens another, `on_fallback` is told why, and encoding goes
-  /// on from the last key frame that was handed out: the same bytes, nothing handed out twice. Input that cannot seek is
-  /// then kept in memory for one GOP and what lanes hold.
+  /// Where a device fails with a device error, `factory` opens another in place of all of them, `on_fallback` is told why, and
+  /// encoding goes on from the last key frame that was handed out: the same bytes, nothing handed out twice. Input that
+  /// cannot seek is then kept in memory for one GOP and what lanes hold.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
-  /// Encodes all frames of `source`; `sink` is called on this thread, in display order. After a stop request the frames
-  /// in hand are finished and handed out. The source's size must be the settings' one.
+  /// Has somebody else decide, in place of the settings' preset.
+  void set_planner(PlannerFactory planner);
+
+  /// Encodes all frames of `source`; `sink` is called on this thread, in display order. Input that is not seekable is coded as
+  /// it comes. After a stop request nothing more is read, and what was read is coded and handed out. The source's size must be
+  /// the settings' one.
   EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {});
 
  private:

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "c63/frame_shift.h"
 #include "c63/picture.h"
 
 // Convolution, histogram, reduction, prefix scan, matrix product, frame shift and whitening. Views in, views out; any
@@ -143,12 +144,6 @@ void multiply(BasicPlaneView<const float> a, BasicPlaneView<const float> b, Basi
               FilterForm form = FilterForm::fast);
 
 // ---- Shift of a frame against a reference --------------------------------------------------------------------------
-
-/// By how many samples a frame is shifted: frame(x, y) ≈ reference(x + dx, y + dy), for |dx|, |dy| up to about half.
-struct FrameShift {
-  double dx = 0;
-  double dy = 0;
-};
 
 /// The sums over the interior that a shift is computed from: g and h are the reference's derivatives along y and x, m
 /// its mean over a sample and its four neighbours, d = frame − m. For bytes they are sums of integers, hence exact.

@@ -123,7 +123,7 @@ class EncodeBench {
     EncodeSummary summary;
     for (int i = 0; i < options_.repeats + 1; ++i) {
       times = {};
-      Encoder encoder(settings, cuda::make_backend_factory(backend));
+      Encoder encoder(settings, cuda::make_backend_factories(backend));
       summary = encoder.encode(video, [&](EncodedFrame&& frame) { times += frame.statistics.times; });
       if (i == 0) continue;  // the context is opened once
       rates.push_back(static_cast<double>(summary.frames) / (summary.elapsed_ms * 1e-3));

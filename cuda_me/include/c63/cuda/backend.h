@@ -41,16 +41,16 @@ struct CudaBackendOptions {
 /// Names of the motion kernels, slowest first.
 [[nodiscard]] std::vector<std::string> motion_kernel_names();
 
-/// A factory of backends that encode whole frames on GPUs; the same bytes as on the CPU.
+/// Factories of devices that encode whole frames on GPUs, one for each of options.devices; the same bytes as on the CPU.
 ///
-/// EncoderSettings::lanes is the number of lanes over all devices; 0 chooses one by picture size. What it then takes of
-/// each device is device_bytes_per_lane() a lane; where that does not fit, lanes are halved until it does.
+/// ExecutionSettings::lanes is the number of lanes of a device; 0 chooses one by picture size. What it then takes of
+/// the device is device_bytes_per_lane() a lane; where that does not fit, lanes are halved until it does.
 ///
-/// The factory throws Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that
+/// A factory throws Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that
 /// cannot be used, C63-CUDA-MEMORY where not one lane fits, C63-CUDA-METHOD for search methods that the device does not
 /// have; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw
 /// Error (device) with the frame.
-[[nodiscard]] BackendFactory make_backend_factory(CudaBackendOptions options = {});
+[[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 
 /// Device memory that a lane takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
 /// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a

@@ -1,0 +1,164 @@
+#include "cpu/gop_chain.h"
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "bitstream/entropy_encoder.h"
+#include "bitstream/frame_header.h"
+#include "c63/quality.h"
+
+namespace c63::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+template <typename Row>
+void for_each_mcu_row(const Geometry& geometry, Row&& row) {
+  // Isolated, or a thread that waits here could pick up another chain's work meanwhile.
+  oneapi::tbb::this_task_arena::isolate(
+      [&] { oneapi::tbb::parallel_for(0, geometry.mcu_rows(), std::forward<Row>(row)); });
+}
+
+}  // namespace
+
+GopChain::GopChain(const EncoderSettings& settings, const Kernels& kernels)
+    : settings_(settings), coder_(settings.coding, kernels), searchers_(coder_.make_searchers()) {
+  const Geometry& geometry = coder_.geometry();
+  for (FrameSyntax& syntax : syntax_) syntax = FrameSyntax(geometry);
+  for (PaddedPicture& picture : pictures_) picture = PaddedPicture(geometry);
+  if (settings.measurement.keep_prediction) prediction_ = PaddedPicture(geometry);
+}
+
+void GopChain::code(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame,
+                    TraceRow& trace) {
+  const bool keeps_motion = settings_.measurement.keep_motion && !plan.key;
+  if (plan.advances_reference()) newest_ = 1 - newest_;
+  FrameSyntax& syntax = syntax_of(count);
+  coder_.set_tables(plan.tables);
+  const FrameJob job{.plan = &plan,
+                     .current = &picture,
+                     .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],
+                     .reconstruction = &pictures_[static_cast<std::size_t>(newest_)],
+                     .syntax = &syntax,
+                     .previous = &syntax_of(last_),
+                     .searchers = &searchers_,
+                     .prediction = settings_.measurement.keep_prediction ? &prediction_ : nullptr,
+                     .motion = keeps_motion ? &frame.motion : nullptr};
+  syntax.key = plan.key;
+  if (keeps_motion) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneGeometry g = coder_.geometry().plane(p);
+      frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
+    }
+  }
+  frame.index = plan.index;
+  frame.key = plan.key;
+  code_rows(job, plan.index, frame.statistics, trace);
+  const auto coded = Clock::now();
+  hand_out(job, frame);
+  frame.statistics.times.measure += milliseconds(trace.did("measure", plan.index) - coded);
+  last_ = count;
+}
+
+void GopChain::code_rows(const FrameJob& job, std::int64_t index, FrameStatistics& statistics, TraceRow& trace) {
+  const Geometry& geometry = coder_.geometry();
+  const bool key = job.plan->key;
+  const auto begin = Clock::now();
+  if (!key) {
+    coder_.begin_search(job);
+    for_each_mcu_row(geometry, [&](int row) { coder_.prepare_row(job, row); });
+    coder_.prepare_search(job);
+  }
+  const auto begin_rows = Clock::now();
+  std::mutex totals;
+  Clock::duration search{};  // by all threads together, as the other two
+  Clock::duration transform{};
+  Clock::duration measure{};
+  for_each_mcu_row(geometry, [&](int row) {
+    const auto start = Clock::now();
+    const std::uint64_t sad = key ? 0 : coder_.search_row(job, row);
+    const auto searched = Clock::now();
+    coder_.code_row(job, row);
+    const auto coded = Clock::now();
+    std::array<std::uint64_t, kPlanes> errors{};
+    if (settings_.measurement.psnr) errors = coder_.measure_row(job, row);
+    const auto measured = Clock::now();
+    const std::lock_guard lock(totals);
+    statistics.luma_sad += sad;
+    for (int p = 0; p < kPlanes; ++p) statistics.sse[p] += errors[p];
+    search += searched - start;
+    transform += coded - searched;
+    measure += measured - coded;
+  });
+  const auto end_rows = Clock::now();
+
+  // Stages take turns row by row; in the books they come one after another, each with its share of the frame's time.
+  const double share = static_cast<double>((end_rows - begin_rows).count()) /
+                       static_cast<double>(std::max<Clock::rep>(1, (search + transform + measure).count()));
+  const auto scaled = [&](Clock::duration time) {
+    return Clock::duration(static_cast<Clock::rep>(static_cast<double>(time.count()) * share));
+  };
+  const auto searched = key ? begin_rows : begin_rows + scaled(search);
+  const auto coded = searched + scaled(transform);
+  statistics.times.motion = key ? 0 : milliseconds(searched - begin);
+  statistics.times.transform = milliseconds(coded - searched);
+  statistics.times.measure = milliseconds(end_rows - coded);
+  if (!key) trace.did("search", index, searched);
+  trace.did("code", index, coded);
+}
+
+void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) const {
+  const Geometry& geometry = coder_.geometry();
+  const MeasurementSettings& wanted = settings_.measurement;
+  if (job.motion != nullptr) {
+    for (int p = 0; p < kPlanes; ++p) frame.motion[p].vectors = job.syntax->planes[p].vectors;
+  }
+  if (wanted.ssim || wanted.keep_reconstruction) {
+    frame.reconstruction.resize(geometry.frame_bytes());
+    job.reconstruction->copy_to(frame.reconstruction);
+  }
+  if (wanted.ssim) {
+    std::vector<std::uint8_t> original(geometry.frame_bytes());
+    job.current->copy_to(original);
+    frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry.width(), geometry.height());
+    if (!wanted.keep_reconstruction) frame.reconstruction = {};
+  }
+  if (wanted.keep_prediction) {
+    frame.prediction.resize(geometry.frame_bytes());
+    job.prediction->copy_to(frame.prediction);
+  }
+}
+
+void GopChain::write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const {
+  const auto start = Clock::now();
+  std::vector<std::uint8_t>& bytes = frame.bytes;
+  write_frame_header(bytes, coder_.geometry(), plan.tables, plan.key, plan.headers);
+  const std::size_t header_bytes = bytes.size();
+  encode_scan(syntax_of(count), bytes, frame.statistics.bits);
+  write_frame_trailer(bytes);
+  frame.statistics.bits.header += 8 * (header_bytes + kFrameTrailerBytes);
+  frame.statistics.times.entropy = milliseconds(Clock::now() - start);
+}
+
+void GopChain::encode(const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace) {
+  const std::int64_t count = coded_++;
+  code(count, picture, plan, frame, trace);
+  write(count, plan, frame);
+}
+
+GopChain::State GopChain::save() const { return {pictures_, newest_, syntax_of(last_)}; }
+
+void GopChain::restore(const State& state) {
+  pictures_ = state.pictures;
+  newest_ = state.newest;
+  syntax_of(last_) = state.last;
+}
+
+}  // namespace c63::cpu

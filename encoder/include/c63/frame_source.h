@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "c63/picture.h"
+#include "c63/settings.h"
+
+namespace c63 {
+
+/// Where frames come from. Frames are 8-bit 4:2:0, planes Y, U, V without gaps, frame_bytes(width, height) each.
+///
+/// An encode calls read() from threads of its own: a source that is not seekable from one thread, frame after frame, ahead of
+/// what is encoded; a concurrent one from several threads at once; any other seekable one from one thread at a time. format(),
+/// frame_count(), seekable() and concurrent() are asked before that, on the caller's thread.
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+
+  [[nodiscard]] virtual VideoFormat format() const = 0;
+  /// Number of frames; nothing where only the end will tell (a pipe).
+  [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
+  /// True where read() takes any index at any time; otherwise indices come as 0, 1, 2, …
+  [[nodiscard]] virtual bool seekable() const = 0;
+  /// True where a seekable source takes calls of read() from several threads at once.
+  [[nodiscard]] virtual bool concurrent() const { return false; }
+  /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
+  [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
+  /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
+  /// otherwise, and where there is no such frame. A GPU takes frames from page-locked memory (cudaMallocHost,
+  /// cudaHostRegister) without having them copied by read() before.
+  [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
+};
+
+/// Whole frames that lie one after another in memory, which outlives the source. Throws Error (input, C63-PARTIAL-FRAME) if
+/// they are no whole number of frames. Frames are offered in place: page-locked memory goes straight to a GPU.
+class MemorySource final : public FrameSource {
+ public:
+  MemorySource(std::span<const std::uint8_t> frames, VideoFormat format);
+
+  [[nodiscard]] VideoFormat format() const override { return format_; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return count_; }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return true; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override;
+
+ private:
+  std::span<const std::uint8_t> frames_;
+  VideoFormat format_;
+  std::size_t frame_bytes_;
+  std::int64_t count_;
+};
+
+/// What a video file is read as.
+enum class SourceFormat {
+  automatic,  ///< by content, then by name
+  raw,        ///< planes of 4:2:0, nothing else
+  y4m,
+  av,  ///< whatever FFmpeg reads
+};
+
+struct SourceOptions {
+  std::string path;  ///< "-" is stdin
+  SourceFormat format = SourceFormat::automatic;
+  int width = 0;  ///< 0: from the file or its name
+  int height = 0;
+  std::optional<FrameRate> rate = {};  ///< nothing: the file's, or 25 per second
+  bool strict = false;                 ///< a partial last frame is an error instead of a warning
+  Limits limits = {};
+  std::stop_token stop = {};             ///< ends the waiting for a pipe: as if it had ended
+  std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name
+};
+
+/// Opens a video. `automatic` takes as Y4M what starts like it, as raw what is named *.yuv or *.raw or has its size in
+/// `width` and `height` and no video container's name, and leaves the rest to FFmpeg.
+/// Raw input and Y4M from regular files (also redirected to stdin) are seekable, pipes and FFmpeg's are not.
+/// Throws Error (usage, input, limit).
+[[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options);
+
+/// The frames of `source` from `first` on, at most `count` of them (-1: all), renumbered from 0. What comes before is
+/// read and dropped where `source` is not seekable.
+[[nodiscard]] std::unique_ptr<FrameSource> clip_frames(std::unique_ptr<FrameSource> source, std::int64_t first,
+                                                       std::int64_t count = -1);
+
+/// The picture size that a file's name tells ("FOREMAN_352x288.yuv", "akiyo_qcif.yuv"), as width and height.
+[[nodiscard]] std::optional<std::pair<int, int>> size_from_name(const std::string& path);
+
+}  // namespace c63

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <memory>
+#include <utility>
+
+namespace c63 {
+
+/// The threads that an encoder, a decoder or several of them compute with: a oneTBB arena. An arena limits those who use
+/// it and nobody else in the process; nothing of the process is changed for it.
+class ThreadArena {
+ public:
+  /// An arena of its own, in which at most `threads` threads work at the same time; 0: as many as the machine has.
+  explicit ThreadArena(int threads = 0);
+  /// The caller's, which outlives this.
+  explicit ThreadArena(oneapi::tbb::task_arena& arena) : arena_(&arena) {}
+
+  ThreadArena(const ThreadArena&) = delete;
+  ThreadArena& operator=(const ThreadArena&) = delete;
+
+  /// How many threads may work in it at the same time.
+  [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
+
+  /// Calls `work` as one of the arena's threads and waits for it; what it runs in parallel runs in the arena.
+  template <typename Work>
+  decltype(auto) execute(Work&& work) {
+    return arena_->execute(std::forward<Work>(work));
+  }
+
+ private:
+  std::unique_ptr<oneapi::tbb::task_arena> own_;
+  oneapi::tbb::task_arena* arena_;
+};
+
+}  // namespace c63

@@ -1,0 +1,204 @@
+#include "pipeline/device_run.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <utility>
+
+#include "c63/filters.h"
+
+namespace c63 {
+
+DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
+    : parts_(parts),
+      backend_(backend),
+      info_(backend.info()),
+      chains_(static_cast<std::size_t>(info_.chains)),
+      trace_(parts.settings.measurement.trace, TraceTrack::feeder, index) {}
+
+void DeviceRun::feed() {
+  try {
+    const char* const waited = parts_.settings.coding.scene_cuts ? "scene cuts and wait" : "wait";
+    while (find_work()) {
+      trace_.did(waited);
+      read_frames();
+      trace_.did(parts_.supply.read_name());
+      submit();
+      trace_.did("submit");
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    fed_all_ = true;
+  }
+  submitted_.notify_one();
+}
+
+bool DeviceRun::find_work() {
+  reads_.clear();
+  for (;;) {
+    const std::uint64_t version = parts_.changes.version();
+    bool may_go_on = false;
+    for (int i = 0; i < info_.chains && !quit_; ++i) {
+      const int number = (first_chain_ + i) % info_.chains;
+      Chain& chain = chains_[static_cast<std::size_t>(number)];
+      if (static_cast<int>(reads_.size()) == info_.inputs) {
+        first_chain_ = number;
+        break;
+      }
+      {
+        const std::lock_guard lock(mutex_);
+        if (static_cast<int>(chain.in_flight.size()) >= info_.depth) {
+          may_go_on = true;
+          continue;
+        }
+      }
+      const GopQueue::Turn turn = parts_.gops.find_next(chain.position);
+      if (turn == GopQueue::Turn::none) continue;
+      may_go_on = true;
+      if (turn == GopQueue::Turn::wait || !chain.position.planner->can_plan(chain.position.next)) continue;
+      const std::int64_t index = chain.position.next++;
+      reads_.emplace_back().frame = {.chain = number, .plan = chain.position.planner->plan(index)};
+    }
+    if (quit_) return false;
+    if (!reads_.empty()) return true;
+    if (!may_go_on) return false;
+    parts_.changes.wait_past(version);
+  }
+}
+
+void DeviceRun::read_frames() {
+  const bool measures = parts_.settings.measurement.global_motion;
+  std::size_t work = 0;  // frames that take some time
+  for (Read& read : reads_) {
+    const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.frame.plan.index);
+    if (!samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
+    if (read.frame.in_place.empty() || measures) ++work;
+  }
+  if (work > 1 && parts_.supply.concurrent() && parts_.arena.concurrency() > 1) {
+    parts_.arena.execute([this] {
+      oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
+    });
+  } else {
+    for (Read& read : reads_) read_frame(read);
+  }
+}
+
+void DeviceRun::read_frame(Read& read) {
+  const TraceScope trace(parts_.settings.measurement.trace, parts_.supply.read_name(), TraceTrack::input, read.frame.chain,
+                         read.frame.plan.index);
+  const auto start = Clock::now();
+  try {
+    std::span<const std::uint8_t> samples = read.frame.in_place;
+    read.done = !samples.empty();
+    if (!read.done) {
+      const std::span<std::uint8_t> input = backend_.input(read.frame.chain);
+      read.done = parts_.supply.read(read.frame.plan.index, input);
+      samples = input;
+    }
+    if (read.done && parts_.settings.measurement.global_motion) {
+      read.global_motion = measure_global_motion(read.frame, samples);
+    }
+  } catch (...) {
+    read.fault = std::current_exception();
+  }
+  read.frame.read_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples) {
+  const int width = parts_.settings.coding.width;
+  const int height = parts_.settings.coding.height;
+  const auto luma = samples.first(plane_bytes(width, height, 0));
+  std::vector<std::uint8_t>& last = chains_[static_cast<std::size_t>(frame.chain)].last_luma;
+  GlobalMotion motion{.measured = !frame.plan.key, .shift = std::nullopt};
+  if (motion.measured && width >= 3 && height >= 3) {
+    motion.shift = estimate_shift<std::uint8_t>({last.data(), width, height, width}, {luma.data(), width, height, width});
+  }
+  last.assign(luma.begin(), luma.end());
+  return motion;
+}
+
+void DeviceRun::submit() {
+  batch_.clear();
+  const auto now = Clock::now();
+  for (Read& read : reads_) {
+    if (read.fault) std::rethrow_exception(read.fault);
+    if (!read.done) {
+      backend_.discard_input(read.frame.chain);
+      continue;
+    }
+    Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
+    const std::lock_guard lock(mutex_);
+    chain.in_flight.push_back({now, read.global_motion, chain.position.planner});
+    batch_.push_back(std::move(read.frame));
+  }
+  if (batch_.empty()) return;
+  backend_.submit(batch_);
+  {
+    const std::lock_guard lock(mutex_);
+    in_flight_ += static_cast<int>(batch_.size());
+  }
+  submitted_.notify_one();
+}
+
+void DeviceRun::collect() {
+  try {
+    std::vector<ChainResult> results;
+    while (wait_for_frames_in_flight() && parts_.order.wait_for_room()) {
+      results.clear();
+      backend_.collect(results);
+      hand_over(results);
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  parts_.order.remove_producer();
+}
+
+bool DeviceRun::wait_for_frames_in_flight() {
+  std::unique_lock lock(mutex_);
+  submitted_.wait(lock, [this] { return in_flight_ > 0 || fed_all_ || quit_; });
+  return in_flight_ > 0 && !quit_;
+}
+
+void DeviceRun::hand_over(std::vector<ChainResult>& results) {
+  for (ChainResult& result : results) {
+    InFlight frame;
+    {
+      const std::lock_guard lock(mutex_);
+      auto& in_flight = chains_[static_cast<std::size_t>(result.chain)].in_flight;
+      frame = std::move(in_flight.front());
+      in_flight.pop_front();
+      --in_flight_;
+    }
+    result.frame.statistics.global_motion = frame.global_motion;
+    frame.planner->finished(result.frame);
+    parts_.order.put({std::move(result.frame), frame.read});
+  }
+  parts_.changes.notify();
+}
+
+void DeviceRun::quit() noexcept {
+  quit_ = true;
+  {
+    const std::lock_guard lock(mutex_);  // so that nobody is between looking and waiting
+  }
+  submitted_.notify_one();
+  parts_.changes.notify();
+}
+
+void DeviceRun::fail(std::exception_ptr fault) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!fault_) fault_ = std::move(fault);
+  }
+  parts_.end_run();
+}
+
+std::exception_ptr DeviceRun::fault() {
+  const std::lock_guard lock(mutex_);
+  return fault_;
+}
+
+}  // namespace c63

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+#include "c63/thread_arena.h"
+#include "c63/trace.h"
+#include "pipeline/frame_order.h"
+#include "pipeline/frame_supply.h"
+#include "pipeline/gop_queue.h"
+#include "threads/change_signal.h"
+
+namespace c63 {
+
+/// What the devices of a run share.
+struct RunParts {
+  const EncoderSettings& settings;
+  ThreadArena& arena;
+  FrameSupply& supply;
+  GopQueue& gops;
+  FrameOrder& order;
+  ChangeSignal& changes;  ///< input arrived, frames were finished or delivered, or the run is to end
+  std::function<void()> end_run;  ///< has all devices quit
+};
+
+/// One device at work in a run. Two threads drive it: one that keeps the inputs of its chains filled, and one that takes what
+/// it has finished.
+class DeviceRun {
+ public:
+  DeviceRun(const RunParts& parts, Backend& backend, int index);
+
+  /// What the feeding thread does: until no chain has a frame left, or the run ends.
+  void feed();
+  /// What the collecting thread does: until all that was submitted is finished and nothing more will be, or the run ends.
+  void collect();
+
+  /// Ends both threads soon, whatever they do.
+  void quit() noexcept;
+  /// What went wrong on the device; null where nothing did.
+  [[nodiscard]] std::exception_ptr fault();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A frame between submit() and collect().
+  struct InFlight {
+    Clock::time_point read;
+    GlobalMotion global_motion;
+    std::shared_ptr<GopPlanner> planner;
+  };
+  struct Chain {
+    ChainPosition position;
+    std::vector<std::uint8_t> last_luma;  ///< of the frame read last, where global motion is measured
+    std::deque<InFlight> in_flight;       ///< guarded by mutex_
+  };
+  /// A frame on its way into a chain's input.
+  struct Read {
+    ChainFrame frame;
+    GlobalMotion global_motion;
+    bool done = false;  ///< false: there is no such frame
+    std::exception_ptr fault;
+  };
+
+  /// Fills reads_ with the next frames of chains that have room, as many as the device takes at once. False when no chain
+  /// will have another frame.
+  bool find_work();
+  void read_frames();
+  void read_frame(Read& read);
+  [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
+  void submit();
+  [[nodiscard]] bool wait_for_frames_in_flight();
+  void hand_over(std::vector<ChainResult>& results);
+  void fail(std::exception_ptr fault);
+
+  RunParts parts_;
+  Backend& backend_;
+  BackendInfo info_;
+  std::vector<Chain> chains_;
+  int first_chain_ = 0;  ///< whose turn it is
+  std::vector<Read> reads_;
+  std::vector<ChainFrame> batch_;
+  TraceRow trace_;
+  std::atomic<bool> quit_ = false;
+
+  std::mutex mutex_;  ///< guards what follows, and Chain::in_flight
+  std::condition_variable submitted_;
+  int in_flight_ = 0;
+  bool fed_all_ = false;
+  std::exception_ptr fault_;
+};
+
+}  // namespace c63

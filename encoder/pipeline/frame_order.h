@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "c63/encoder.h"
+
+namespace c63 {
+
+/// A frame that is encoded, on its way to the sink.
+struct FinishedFrame {
+  EncodedFrame frame;
+  std::chrono::steady_clock::time_point read;  ///< when it had been read
+};
+
+/// Brings finished frames into display order: devices put them in as they are done, one thread takes them in order.
+class FrameOrder {
+ public:
+  /// Frames before `next` have been taken before. At most `most_waiting` frames wait in order to be taken.
+  FrameOrder(std::int64_t next, std::size_t most_waiting) : next_(next), most_waiting_(most_waiting) {}
+
+  /// Waits while the one who takes is behind; false when there will be no more taking.
+  bool wait_for_room() {
+    std::unique_lock lock(mutex_);
+    taken_.wait(lock, [this] { return in_order_.size() < most_waiting_ || closed_; });
+    return !closed_;
+  }
+
+  void put(FinishedFrame&& finished) {
+    const std::lock_guard lock(mutex_);
+    if (finished.frame.index < next_) return;  // taken before a device failed
+    early_.emplace(finished.frame.index, std::move(finished));
+    for (auto it = early_.begin(); it != early_.end() && it->first == next_; it = early_.erase(it), ++next_) {
+      in_order_.push_back(std::move(it->second));
+    }
+    if (!in_order_.empty()) put_.notify_one();
+  }
+
+  /// Another device that puts frames, and the end of one.
+  void add_producer() {
+    const std::lock_guard lock(mutex_);
+    ++producers_;
+  }
+  void remove_producer() {
+    {
+      const std::lock_guard lock(mutex_);
+      --producers_;
+    }
+    put_.notify_one();
+  }
+
+  /// Takes all frames that are next, waiting for one; false when there will be none.
+  bool take(std::vector<FinishedFrame>& frames) {
+    frames.clear();
+    {
+      std::unique_lock lock(mutex_);
+      put_.wait(lock, [this] { return !in_order_.empty() || producers_ == 0; });
+      std::swap(frames, in_order_);
+    }
+    taken_.notify_all();
+    return !frames.empty();
+  }
+
+  /// Nothing will be taken any more.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    taken_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable put_;
+  std::condition_variable taken_;
+  std::map<std::int64_t, FinishedFrame> early_;  ///< finished before a frame that comes before them
+  std::vector<FinishedFrame> in_order_;          ///< to be taken
+  std::int64_t next_;                            ///< frame that comes behind those
+  std::size_t most_waiting_;
+  int producers_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace c63

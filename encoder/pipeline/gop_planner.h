@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "decide/planner.h"
+
+namespace c63 {
+
+/// A planner with what has become of its frames: it observes each of them at a moment that depends on nothing but its lag.
+/// One thread plans, another one may tell what is finished.
+class GopPlanner {
+ public:
+  GopPlanner(std::unique_ptr<Planner> planner, std::int64_t key)
+      : planner_(std::move(planner)), key_(key), observes_(planner_->lag() < Planner::kNeverObserves) {}
+
+  /// Whether all frames have been finished that are to be observed before frame `index` is planned.
+  [[nodiscard]] bool can_plan(std::int64_t index) {
+    if (!observes_) return true;
+    const std::lock_guard lock(mutex_);
+    return observed_ + static_cast<std::int64_t>(finished_.size()) > last_to_observe(index) - key_;
+  }
+
+  [[nodiscard]] FramePlan plan(std::int64_t index) {
+    while (observes_ && key_ + observed_ <= last_to_observe(index)) {
+      EncodedFrame frame;
+      {
+        const std::lock_guard lock(mutex_);
+        frame = std::move(finished_.front());
+        finished_.pop_front();
+        ++observed_;
+      }
+      planner_->observe(frame);
+    }
+    return planner_->plan({index, index == key_});
+  }
+
+  /// The next frame of the GOP is finished.
+  void finished(const EncodedFrame& frame) {
+    if (!observes_) return;
+    const std::lock_guard lock(mutex_);
+    finished_.push_back(frame);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t last_to_observe(std::int64_t index) const { return index - planner_->lag(); }
+
+  std::unique_ptr<Planner> planner_;
+  std::int64_t key_;
+  bool observes_;
+  std::mutex mutex_;  ///< guards these
+  std::deque<EncodedFrame> finished_;
+  std::int64_t observed_ = 0;  ///< frames of the GOP
+};
+
+}  // namespace c63

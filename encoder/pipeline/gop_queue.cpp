@@ -1,0 +1,49 @@
+#include "pipeline/gop_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace c63 {
+
+GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
+  const std::lock_guard lock(mutex_);
+  if (position.key && position.next < *position.key + options_.key_interval) {
+    const FrameState state = supply_.state(position.next);
+    if (state == FrameState::pending) return Turn::wait;
+    if (state == FrameState::ready && (position.next == *position.key || !supply_.starts_scene(position.next))) {
+      return Turn::frame;
+    }
+  }
+  position = {};
+  const std::optional<std::int64_t> key = next_key();
+  if (!key) return Turn::wait;
+  const FrameState state = supply_.state(*key);
+  if (state == FrameState::pending) return Turn::wait;
+  if (state == FrameState::none) return Turn::none;
+  if (handed_out_.size() >= options_.window) return Turn::wait;
+  position.planner = std::make_shared<GopPlanner>(planners_(), *key);
+  handed_out_.push_back(*key);
+  position.key = last_key_ = key;
+  position.next = *key;
+  searched_ = *key + 1;
+  return Turn::frame;
+}
+
+std::optional<std::int64_t> GopQueue::next_key() {
+  if (!last_key_) return options_.first;
+  const std::int64_t latest = *last_key_ + options_.key_interval;
+  if (!options_.scene_cuts) return latest;
+  for (; searched_ < latest; ++searched_) {
+    const FrameState state = supply_.state(searched_);
+    if (state == FrameState::pending) return std::nullopt;
+    if (state == FrameState::none || supply_.starts_scene(searched_)) return searched_;
+  }
+  return latest;
+}
+
+void GopQueue::delivered_before(std::int64_t index) {
+  const std::lock_guard lock(mutex_);
+  while (handed_out_.size() > 1 && handed_out_[1] <= index) handed_out_.pop_front();
+}
+
+}  // namespace c63

@@ -1,0 +1,139 @@
+// Frames of a source that can be read anywhere: by whoever wants one, where it goes.
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "pipeline/frame_supply.h"
+#include "pipeline/scene_cuts.h"
+
+namespace c63 {
+namespace {
+
+/// How many frames are looked at together for scene cuts, where the source can be read from several threads.
+constexpr std::int64_t kFramesAtOnce = 16;
+
+class SeekingSupply final : public FrameSupply {
+ public:
+  SeekingSupply(FrameSource& source, const FrameSupplyOptions& options)
+      : source_(source),
+        concurrent_(source.concurrent()),
+        frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
+        luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)),
+        end_(source.frame_count().value_or(std::numeric_limits<std::int64_t>::max())) {
+    if (options.scene_cuts) cuts_.emplace();
+  }
+
+  [[nodiscard]] FrameState state(std::int64_t index) override {
+    const std::lock_guard lock(mutex_);
+    return index < end_ && !stopped_ ? FrameState::ready : FrameState::none;
+  }
+
+  [[nodiscard]] bool starts_scene(std::int64_t index) override {
+    if (!cuts_) return false;
+    const std::lock_guard lock(cuts_mutex_);
+    while (cuts_->decided() <= index && !looked_at_all_ && !stopped_) look_at_some();
+    return cuts_->starts_scene(index);
+  }
+
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    const auto start = Clock::now();
+    std::exception_ptr fault;
+    bool there = false;
+    try {
+      there = read_source(index, frame);
+    } catch (...) {
+      fault = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    reading_ += Clock::now() - start;
+    if (!there && index < end_) {
+      end_ = index;
+      fault_ = fault;
+    }
+    return there && index < end_;
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
+    return concurrent_ ? source_.in_place(index) : std::span<const std::uint8_t>{};
+  }
+  [[nodiscard]] bool concurrent() const override { return concurrent_; }
+  [[nodiscard]] const char* read_name() const override { return "read"; }
+  void stop() override { stopped_ = true; }
+
+  [[nodiscard]] std::exception_ptr fault() const override {
+    const std::lock_guard lock(mutex_);
+    return fault_;
+  }
+  [[nodiscard]] double reading_ms() const override {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::duration<double, std::milli>(reading_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool read_source(std::int64_t index, std::span<std::uint8_t> frame) {
+    if (concurrent_) return source_.read(index, frame);
+    const std::lock_guard lock(source_mutex_);
+    return source_.read(index, frame);
+  }
+
+  /// The histograms of the next frames that nobody has looked at; the first of them that there is none of ends the search. A
+  /// fault is thrown again when the frame is taken.
+  void look_at_some() {
+    const std::int64_t count = concurrent_ ? kFramesAtOnce : 1;
+    std::array<std::optional<SceneCuts::Histogram>, kFramesAtOnce> histograms;
+    oneapi::tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
+      std::vector<std::uint8_t> frame(frame_bytes_);
+      try {
+        if (!read_source(looked_at_ + i, frame)) return;
+      } catch (...) {
+        return;
+      }
+      histograms[static_cast<std::size_t>(i)] = SceneCuts::histogram_of(std::span(frame).first(luma_bytes_));
+    });
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto& histogram = histograms[static_cast<std::size_t>(i)];
+      if (!histogram) {
+        looked_at_all_ = true;
+        cuts_->end();
+        return;
+      }
+      cuts_->add(*histogram);
+      ++looked_at_;
+    }
+  }
+
+  FrameSource& source_;
+  bool concurrent_;
+  std::size_t frame_bytes_;
+  std::size_t luma_bytes_;
+  std::mutex source_mutex_;  ///< of a source that one thread may read at a time
+  std::atomic<bool> stopped_ = false;
+
+  mutable std::mutex mutex_;  ///< guards these
+  std::int64_t end_;          ///< there is no such frame, nor any behind it, as far as is known
+  std::exception_ptr fault_;  ///< at end_
+  Clock::duration reading_{};
+
+  std::mutex cuts_mutex_;  ///< guards these; the search, which reads, is done under it
+  std::optional<SceneCuts> cuts_;
+  std::int64_t looked_at_ = 0;
+  bool looked_at_all_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSupply> make_seeking_supply(FrameSource& source, const FrameSupplyOptions& options) {
+  return std::make_unique<SeekingSupply>(source, options);
+}
+
+}  // namespace c63

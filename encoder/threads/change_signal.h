@@ -1,0 +1,35 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace c63 {
+
+/// Lets threads wait until something has changed, whatever it is and whoever guards it: take version(), look, and where there
+/// was nothing to do, wait_past() that version. A change between the look and the wait ends the wait at once.
+class ChangeSignal {
+ public:
+  [[nodiscard]] std::uint64_t version() const {
+    const std::lock_guard lock(mutex_);
+    return version_;
+  }
+  void notify() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      ++version_;
+    }
+    changed_.notify_all();
+  }
+  void wait_past(std::uint64_t version) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return version_ != version; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace c63

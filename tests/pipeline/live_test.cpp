@@ -1,0 +1,118 @@
+// Input that comes slowly is coded as it comes: no frame waits for input that coding it does not need.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+
+#include "cpu/cpu_backend.h"
+#include "pipeline/coding.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 48;
+constexpr int kHeight = 32;
+
+/// A camera: frame `index` comes only when frame `index` - 2 has been delivered.
+class LiveSource final : public FrameSource {
+ public:
+  explicit LiveSource(Bytes frames) : frames_(std::move(frames), kWidth, kHeight, VideoSource::Kind::pipe) {}
+
+  [[nodiscard]] VideoFormat format() const override { return frames_.format(); }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
+  [[nodiscard]] bool seekable() const override { return false; }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    std::unique_lock lock(mutex_);
+    const bool came = delivered_.wait_for(lock, std::chrono::seconds(60), [&] { return count_ > index - 2 || cut_off_; });
+    if (!came) throw Error(ErrorKind::input, "TEST-WAITED", "frame " + std::to_string(index) + " was waited for", {.frame = index});
+    return !cut_off_ && frames_.read(index, frame);
+  }
+
+  void delivered() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    delivered_.notify_all();
+  }
+  void cut_off() {
+    const std::lock_guard lock(mutex_);
+    cut_off_ = true;
+    delivered_.notify_all();
+  }
+
+ private:
+  VideoSource frames_;
+  std::mutex mutex_;
+  std::condition_variable delivered_;
+  std::int64_t count_ = 0;
+  bool cut_off_ = false;
+};
+
+EncoderSettings live_settings(int key_interval) {
+  return {.coding = {.width = kWidth, .height = kHeight, .key_interval = key_interval}, .execution = {.threads = 2}};
+}
+
+TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItIsIn) {
+  const Bytes video = moving_video(kWidth, kHeight, 12);
+  for (const bool scene_cuts : {false, true}) {
+    for (const int key_interval : {1, 5, 100}) {
+      for (const int lanes : {0, 1, 4}) {
+        for (const std::size_t devices : {1U, 2U}) {
+          EncoderSettings settings = live_settings(key_interval);
+          settings.coding.scene_cuts = scene_cuts;
+          settings.execution.lanes = lanes;
+          Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+          LiveSource source(video);
+          std::int64_t frames = 0;
+          encoder.encode(source, [&](EncodedFrame&&) {
+            ++frames;
+            source.delivered();
+          });
+          EXPECT_EQ(frames, 12) << scene_cuts << " " << key_interval << " " << lanes << " " << devices;
+        }
+      }
+    }
+  }
+}
+
+TEST(Live, AFallbackKeepsFramesAndWaitsForNone) {
+  LiveSource source(moving_video(kWidth, kHeight, 12));
+  Encoder encoder(live_settings(4));
+  encoder.set_fallback(cpu::make_cpu_backend, nullptr);
+  std::int64_t frames = 0;
+  encoder.encode(source, [&](EncodedFrame&&) {
+    ++frames;
+    source.delivered();
+  });
+  EXPECT_EQ(frames, 12);
+}
+
+TEST(Live, AStopCodesEverythingThatWasRead) {
+  for (const int lanes : {0, 1, 3}) {
+    EncoderSettings settings = live_settings(3);
+    settings.execution.lanes = lanes;
+    LiveSource source(moving_video(kWidth, kHeight, 12));
+    std::stop_source stop;
+    std::int64_t frames = 0;
+    Encoder encoder(settings);
+    const EncodeSummary summary = encoder.encode(
+        source,
+        [&](EncodedFrame&&) {
+          if (++frames == 5) {
+            stop.request_stop();
+            source.cut_off();
+          }
+          source.delivered();
+        },
+        stop.get_token());
+    EXPECT_TRUE(summary.stopped);
+    // Frame 5 may have been in, and frame 6 on its way.
+    EXPECT_GE(frames, 5);
+    EXPECT_LE(frames, 7);
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
