@@ -63,6 +63,7 @@ class ClippedSource final : public FrameSource {
     return source_->read(first_ + index, frame);
   }
 
+  void stop_waiting() override { source_->stop_waiting(); }
   std::span<const std::uint8_t> in_place(std::int64_t index) override {
     if (index < 0 || (count_ >= 0 && index >= count_)) return {};
     return source_->in_place(first_ + index);

@@ -74,9 +74,10 @@ class ArrivingSupply final : public FrameSupply {
   void stop() override {
     {
       const std::lock_guard lock(mutex_);
-      stopped_ = true;
+      if (std::exchange(stopped_, true)) return;
     }
     room_.notify_one();
+    source_.stop_waiting();
   }
 
   void forget_before(std::int64_t index) override {

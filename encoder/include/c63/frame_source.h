@@ -32,6 +32,8 @@ class FrameSource {
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
+  /// The encode is ending: a read() that waits for input should give up and return false. Comes from another thread.
+  virtual void stop_waiting() {}
   /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
   /// otherwise, and where there is no such frame. A GPU takes frames from page-locked memory (cudaMallocHost,
   /// cudaHostRegister) without having them copied by read() before.

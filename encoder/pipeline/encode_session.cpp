@@ -1,0 +1,167 @@
+#include "c63/encode_session.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "backend/backend.h"
+#include "c63/error.h"
+#include "threads/start_thread.h"
+
+namespace c63 {
+namespace {
+
+/// What was pushed, as a source that cannot seek. The run's own supply keeps frames that wait; one at a time passes here.
+class PushSource final : public FrameSource {
+ public:
+  explicit PushSource(VideoFormat format) : format_(format) {}
+
+  [[nodiscard]] VideoFormat format() const override { return format_; }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
+  [[nodiscard]] bool seekable() const override { return false; }
+  [[nodiscard]] bool read(std::int64_t /*index*/, std::span<std::uint8_t> frame) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !pushed_.empty() || finished_; });
+    if (pushed_.empty()) return false;
+    std::ranges::copy(pushed_, frame.begin());
+    pushed_ = {};
+    changed_.notify_all();
+    return true;
+  }
+
+  void stop_waiting() override { finish(); }
+
+  /// Waits until the frame has been taken; false where nobody will.
+  bool push(std::span<const std::uint8_t> frame) {
+    std::unique_lock lock(mutex_);
+    if (finished_) return false;
+    pushed_ = frame;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return pushed_.empty() || finished_; });
+    return std::exchange(pushed_, {}).empty();
+  }
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  VideoFormat format_;
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable changed_;
+  std::span<const std::uint8_t> pushed_;  ///< empty: none
+  bool finished_ = false;
+};
+
+}  // namespace
+
+struct EncodeSession::State {
+  State(EncoderSettings settings, std::vector<BackendFactory> devices)
+      : encoder(std::move(settings), std::move(devices)),
+        source({encoder.settings().coding.width, encoder.settings().coding.height, {}}),
+        thread(start_thread([this](const std::stop_token& stop) { run(stop); })) {}
+
+  ~State() {
+    thread.request_stop();
+    source.finish();
+  }
+
+  void run(const std::stop_token& stop) {
+    std::exception_ptr why;
+    EncodeSummary result;
+    try {
+      result = encoder.encode(
+          source,
+          [this](EncodedFrame&& frame) {
+            const std::lock_guard lock(mutex);
+            coded.push_back(std::move(frame));
+            changed.notify_all();
+          },
+          stop);
+    } catch (...) {
+      why = std::current_exception();
+    }
+    source.finish();  // whoever pushes waits for nobody now
+    const std::lock_guard lock(mutex);
+    fault = why;
+    summary = std::move(result);
+    ended = true;
+    changed.notify_all();
+  }
+
+  /// The mutex is held.
+  std::optional<EncodedFrame> take() {
+    if (coded.empty()) {
+      if (fault) std::rethrow_exception(fault);
+      return std::nullopt;
+    }
+    EncodedFrame frame = std::move(coded.front());
+    coded.pop_front();
+    return frame;
+  }
+
+  Encoder encoder;
+  PushSource source;
+  bool finished = false;  ///< of the thread that pushes
+
+  std::mutex mutex;  ///< guards what follows
+  std::condition_variable changed;
+  std::deque<EncodedFrame> coded;
+  bool ended = false;
+  std::exception_ptr fault;
+  EncodeSummary summary;
+
+  std::jthread thread;  ///< last: it uses all of the above
+};
+
+EncodeSession::EncodeSession(EncoderSettings settings)
+    : EncodeSession(std::move(settings), std::vector<BackendFactory>{open_cpu_backend}) {}
+
+EncodeSession::EncodeSession(EncoderSettings settings, std::vector<BackendFactory> devices)
+    : state_(std::make_unique<State>(std::move(settings), std::move(devices))) {}
+
+EncodeSession::~EncodeSession() = default;
+
+void EncodeSession::push(std::span<const std::uint8_t> frame) {
+  const CodingSettings& coding = state_->encoder.settings().coding;
+  if (frame.size() != frame_bytes(coding.width, coding.height)) {
+    throw Error(ErrorKind::usage, "C63-FRAME-SIZE",
+                "a frame of " + std::to_string(frame.size()) + " bytes was pushed; " + std::to_string(coding.width) + "x" +
+                    std::to_string(coding.height) + " takes " + std::to_string(frame_bytes(coding.width, coding.height)));
+  }
+  if (state_->finished) throw Error(ErrorKind::usage, "C63-SESSION-FINISHED", "a frame was pushed after finish()");
+  if (state_->source.push(frame)) return;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->fault) std::rethrow_exception(state_->fault);
+}
+
+std::optional<EncodedFrame> EncodeSession::poll() {
+  const std::lock_guard lock(state_->mutex);
+  return state_->take();
+}
+
+std::optional<EncodedFrame> EncodeSession::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [this] { return !state_->coded.empty() || state_->ended; });
+  return state_->take();
+}
+
+void EncodeSession::finish() {
+  state_->finished = true;
+  state_->source.finish();
+}
+
+EncodeSummary EncodeSession::summary() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [this] { return state_->ended; });
+  return state_->summary;
+}
+
+}  // namespace c63

@@ -1,0 +1,117 @@
+// Frames pushed one by one give the bytes of the pull form; faults come out where they concern somebody.
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "c63/encode_session.h"
+#include "cpu/cpu_backend.h"
+#include "pipeline/coding.h"
+#include "pipeline/failing_backend.h"
+#include "support/expect_error.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 48;
+constexpr int kHeight = 32;
+constexpr std::size_t kFrames = 23;
+
+EncoderSettings settings_with(int lanes) {
+  return {.coding = {.width = kWidth, .height = kHeight, .key_interval = 4}, .execution = {.threads = 2, .lanes = lanes}};
+}
+
+const Bytes& video() {
+  static const Bytes frames = moving_video(kWidth, kHeight, kFrames);
+  return frames;
+}
+
+std::span<const std::uint8_t> frame(std::size_t index) {
+  const std::size_t size = frame_bytes(kWidth, kHeight);
+  return std::span(video()).subspan(index * size, size);
+}
+
+void append(Bytes& stream, const std::optional<EncodedFrame>& coded) {
+  if (coded) stream.insert(stream.end(), coded->bytes.begin(), coded->bytes.end());
+}
+
+TEST(Session, GivesTheBytesOfThePullForm) {
+  const Bytes expected = encode(video(), settings_with(1));
+  for (const int lanes : {0, 1, 3}) {
+    for (const bool polls : {true, false}) {
+      EncodeSession session(settings_with(lanes));
+      Bytes stream;
+      for (std::size_t i = 0; i < kFrames; ++i) {
+        session.push(frame(i));
+        if (polls) append(stream, session.poll());
+      }
+      session.finish();
+      EXPECT_EQ(session.summary().frames, static_cast<std::int64_t>(kFrames));
+      while (const auto coded = session.wait()) append(stream, coded);
+      EXPECT_EQ(stream, expected) << lanes << " " << polls;
+      EXPECT_FALSE(session.poll());
+    }
+  }
+}
+
+TEST(Session, EveryFrameCanBeWaitedForBeforeTheNextIsPushed) {
+  EncodeSession session(settings_with(0));
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    session.push(frame(i));
+    const auto coded = session.wait();
+    ASSERT_TRUE(coded);
+    EXPECT_EQ(coded->index, static_cast<std::int64_t>(i));
+  }
+  session.finish();
+  EXPECT_FALSE(session.wait());
+}
+
+TEST(Session, AnotherThreadMayTake) {
+  EncodeSession session(settings_with(2));
+  Bytes stream;
+  std::jthread taker([&] {
+    while (const auto coded = session.wait()) append(stream, coded);
+  });
+  for (std::size_t i = 0; i < kFrames; ++i) session.push(frame(i));
+  session.finish();
+  taker.join();
+  EXPECT_EQ(stream, encode(video(), settings_with(1)));
+}
+
+TEST(Session, CanBeLeftAtAnyTime) {
+  for (std::size_t frames = 0; frames < 6; ++frames) {
+    EncodeSession session(settings_with(2));
+    for (std::size_t i = 0; i < frames; ++i) session.push(frame(i));
+  }
+}
+
+TEST(Session, RefusesWhatCannotBe) {
+  expect_error(ErrorKind::usage, "C63-SIZE-ZERO", [] { EncodeSession session(EncoderSettings{}); });
+  EncodeSession session(settings_with(1));
+  expect_error(ErrorKind::usage, "C63-FRAME-SIZE", [&] { session.push(frame(0).first(5)); });
+  session.push(frame(0));
+  session.finish();
+  expect_error(ErrorKind::usage, "C63-SESSION-FINISHED", [&] { session.push(frame(1)); });
+  ASSERT_TRUE(session.wait());
+  EXPECT_FALSE(session.wait());
+}
+
+TEST(Session, ADeviceThatFailsEndsAWaitWithoutAnotherPush) {
+  EncodeSession session(settings_with(1), {failing_after(0)});
+  session.push(frame(0));
+  expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] { (void)session.wait(); });
+}
+
+TEST(Session, ADeviceThatFailsEndsPushAndPoll) {
+  EncodeSession session(settings_with(1), {failing_after(3)});
+  std::size_t pushed = 0;
+  expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] {
+    for (;; ++pushed) session.push(frame(pushed % kFrames));
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(session.wait());
+  expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] { (void)session.wait(); });
+  expect_error(ErrorKind::device, "TEST-DEVICE-LOST", [&] { (void)session.poll(); });
+}
+
+}  // namespace
+}  // namespace c63::test
