@@ -4,21 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "codec/geometry.h"
+#include "codec/frame_headers.h"
 #include "codec/quantization.h"
 
 namespace c63 {
-
-/// Which segments precede a frame's scan. The course encoder writes all of them in every frame; a decoder keeps what it
-/// was told before (docs/bitstream.md).
-struct FrameHeaders {
-  bool quantization_tables = true;  ///< DQT; needed where a table changes, and in the first frame of a stream
-  bool frame = true;                ///< SOF; without it the reference does not advance: only behind an inter frame
-  bool code_tables = true;          ///< DHT; decoders skip it
-  bool scan_components = true;      ///< SOS with its list of components; without it the segment has length 2
-
-  friend constexpr bool operator==(const FrameHeaders&, const FrameHeaders&) = default;
-};
 
 /// One byte for each block of a frame, 0 or 1: the blocks of Y, then U, then V, each plane in raster order.
 using BlockMask = std::vector<std::uint8_t>;
