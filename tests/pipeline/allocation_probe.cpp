@@ -11,6 +11,7 @@ namespace {
 
 std::atomic<bool> watching = false;
 std::atomic<std::size_t> largest_request = 0;
+std::atomic<std::size_t> total_requested = 0;
 std::atomic<std::ptrdiff_t> in_use = 0;  // since watching began: less than nothing where older memory is given back
 std::atomic<std::ptrdiff_t> most_in_use = 0;
 
@@ -27,6 +28,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
   if (memory == nullptr) throw std::bad_alloc();
   if (watching) {
     raise_to(largest_request, size);
+    total_requested += size;
     raise_to(most_in_use, in_use += static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
   }
   return memory;
@@ -68,12 +70,14 @@ namespace c63::test {
 
 AllocationProbe::AllocationProbe() {
   largest_request = 0;
+  total_requested = 0;
   in_use = 0;
   most_in_use = 0;
   watching = true;
 }
 AllocationProbe::~AllocationProbe() { watching = false; }
 std::size_t AllocationProbe::largest() const { return largest_request; }
+std::size_t AllocationProbe::total() const { return total_requested; }
 std::size_t AllocationProbe::peak() const { return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, most_in_use)); }
 
 }  // namespace c63::test
