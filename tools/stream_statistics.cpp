@@ -9,12 +9,21 @@
 namespace c63::tools {
 
 void StreamStatistics::add(const DecodedFrame& frame) {
+  if (frame.repeat) {
+    ++repeats_;
+    return;
+  }
+  if (!frame.advances_reference) ++replacing_;
   Sizes& sizes = sizes_[frame.key ? 1 : 0];
   sizes.smallest = sizes.frames == 0 ? frame.coded_bytes : std::min(sizes.smallest, frame.coded_bytes);
   sizes.largest = std::max(sizes.largest, frame.coded_bytes);
   sizes.bytes += frame.coded_bytes;
   ++sizes.frames;
-  for (const MotionVector mv : frame.motion[0].vectors) {
+  const MotionField& motion = frame.motion[0];
+  blocks_ += motion.vectors.size();
+  for (std::size_t block = 0; block < motion.vectors.size(); ++block) {
+    if (motion.inter[block] == 0) continue;
+    const MotionVector mv = motion.vectors[block];
     ++vectors_;
     if (mv == MotionVector{}) ++zero_vectors_;
     length_sum_ += std::hypot(mv.x, mv.y);
@@ -31,6 +40,9 @@ std::vector<std::string> StreamStatistics::lines() const {
                                 s.frames, s.bytes, static_cast<double>(s.bytes) / static_cast<double>(s.frames),
                                 s.smallest, s.largest));
   }
+  if (replacing_ > 0) lines.push_back(fmt::format("inter frames without SOF: {}", replacing_));
+  if (repeats_ > 0) lines.push_back(fmt::format("repeat frames: {}", repeats_));
+  if (blocks_ > vectors_) lines.push_back(fmt::format("luma blocks without a vector: {} of {}", blocks_ - vectors_, blocks_));
   if (vectors_ > 0) {
     const auto n = static_cast<double>(vectors_);
     lines.push_back(fmt::format("luma vectors: {}, {:.1f} % zero, mean length {:.2f}, largest component {}", vectors_,

@@ -33,6 +33,42 @@ void put_huffman_table(std::vector<std::uint8_t>& out, int id, const HuffmanSpec
   out.insert(out.end(), spec.symbols.begin(), spec.symbols.end());
 }
 
+void put_dqt(std::vector<std::uint8_t>& out, const QuantizationTables& tables) {
+  put_marker(out, kDqt);
+  put_u16(out, kDqtPayload);  // the course codec forgets the two bytes of the length itself
+  for (int i = 0; i < kPlanes; ++i) {
+    out.push_back(static_cast<std::uint8_t>(i));
+    out.insert(out.end(), tables[i].begin(), tables[i].end());
+  }
+}
+
+void put_sof(std::vector<std::uint8_t>& out, const Geometry& geometry, bool key) {
+  put_marker(out, kSof0);
+  put_u16(out, kSofPayload + 2);
+  out.push_back(8);  // bits a sample
+  put_u16(out, static_cast<unsigned>(geometry.height()));
+  put_u16(out, static_cast<unsigned>(geometry.width()));
+  constexpr std::uint8_t kComponents[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
+  out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
+  out.push_back(key ? 1 : 0);
+}
+
+void put_dht(std::vector<std::uint8_t>& out) {
+  put_marker(out, kDht);
+  put_u16(out, 2 + 2 * (17 + 12) + 2 * (17 + 162));
+  put_huffman_table(out, 0x00, kDcLumaSpec);
+  put_huffman_table(out, 0x01, kDcChromaSpec);
+  put_huffman_table(out, 0x10, kAcLumaSpec);
+  put_huffman_table(out, 0x11, kAcChromaSpec);
+}
+
+void put_sos(std::vector<std::uint8_t>& out, bool with_components) {
+  put_marker(out, kSos);
+  put_u16(out, 2 + (with_components ? kSosPayload : 0));
+  constexpr std::uint8_t kComponents[kSosPayload] = {3, 1, 0x00, 2, 0x11, 3, 0x11, 0x00, 0x3F, 0x00};
+  if (with_components) out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
+}
+
 std::string hex(unsigned value) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   return {kDigits[value >> 4 & 15], kDigits[value & 15]};
@@ -129,33 +165,62 @@ QuantizationTables parse_dqt(SegmentReader& in) {
   return tables;
 }
 
-void put_quantization_tables(std::vector<std::uint8_t>& out, const QuantizationTables& tables) {
-  put_marker(out, kDqt);
-  put_u16(out, kDqtPayload);  // the course codec forgets the two bytes of the length itself
-  for (int i = 0; i < kPlanes; ++i) {
-    out.push_back(static_cast<std::uint8_t>(i));
-    out.insert(out.end(), tables[i].begin(), tables[i].end());
+struct Sof {
+  Geometry geometry;
+  bool key = false;
+};
+
+/// The SOF whose marker is at `at`. `expected` is the size of the frames before it.
+Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& expected, const Limits& limits) {
+  const std::size_t payload = segment_length(in, "SOF");
+  if (payload != kSofPayload) {
+    in.fail("C63-SEGMENT-LENGTH", "SOF length " + std::to_string(payload + 2) + " is not 18", at + 2);
   }
+  in.need(kSofPayload);
+  const unsigned bits = in.u8();
+  if (bits != 8) in.fail("C63-PRECISION", std::to_string(bits) + " bits a sample; only 8 are known", at + 4);
+  const int height = static_cast<int>(in.u16());
+  const int width = static_cast<int>(in.u16());
+  const std::string size = std::to_string(width) + "x" + std::to_string(height);
+  in.skip(10);
+  const bool key = in.u8() != 0;
+  if (width == 0 || height == 0) in.fail("C63-SIZE-ZERO", "picture size " + size, at + 5);
+  if (!is_codable_area(width, height)) {
+    in.fail("C63-SIZE-AREA", "picture size " + size + ": width times height is no multiple of 4", at + 5);
+  }
+  const Geometry geometry(width, height);
+  if (expected && !(*expected == geometry)) {
+    in.fail("C63-SIZE-CHANGE",
+            "picture size changes from " + std::to_string(expected->width()) + "x" + std::to_string(expected->height()) +
+                " to " + size, at + 5);
+  }
+  if (static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) > limits.max_pixels) {
+    throw Error(ErrorKind::limit, "C63-MAX-PIXELS",
+                "picture size " + size + " exceeds the limit of " + std::to_string(limits.max_pixels) +
+                    " pixels (--max-pixels)", {.offset = static_cast<std::int64_t>(at + 5)});
+  }
+  if (in.left() < smallest_scan(geometry)) in.fail_truncated();
+  return {geometry, key};
 }
 
-void put_frame_segment(std::vector<std::uint8_t>& out, const Geometry& geometry, bool key) {
-  put_marker(out, kSof0);
-  put_u16(out, kSofPayload + 2);
-  out.push_back(8);  // bits a sample
-  put_u16(out, static_cast<unsigned>(geometry.height()));
-  put_u16(out, static_cast<unsigned>(geometry.width()));
-  constexpr std::uint8_t kComponents[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
-  out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
-  out.push_back(key ? 1 : 0);
+/// The code tables are fixed, whatever a DHT says.
+void skip_dht(SegmentReader& in) {
+  const std::size_t at = in.offset();
+  const std::size_t payload = segment_length(in, "DHT");
+  if (payload > kMaxDhtPayload) {
+    in.fail("C63-SEGMENT-LENGTH", "DHT length " + std::to_string(payload + 2) + " is more than four tables take", at);
+  }
+  in.skip(payload);
 }
 
-void put_code_tables(std::vector<std::uint8_t>& out) {
-  put_marker(out, kDht);
-  put_u16(out, 2 + 2 * (17 + 12) + 2 * (17 + 162));
-  put_huffman_table(out, 0x00, kDcLumaSpec);
-  put_huffman_table(out, 0x01, kDcChromaSpec);
-  put_huffman_table(out, 0x10, kAcLumaSpec);
-  put_huffman_table(out, 0x11, kAcChromaSpec);
+/// The components of a scan are always the same, whether or not SOS lists them.
+void skip_sos(SegmentReader& in) {
+  const std::size_t at = in.offset();
+  const std::size_t payload = segment_length(in, "SOS");
+  if (payload != kSosPayload && payload != 0) {
+    in.fail("C63-SEGMENT-LENGTH", "SOS length " + std::to_string(payload + 2) + " is neither 12 nor 2", at);
+  }
+  in.skip(payload);
 }
 
 }  // namespace
@@ -163,30 +228,34 @@ void put_code_tables(std::vector<std::uint8_t>& out) {
 void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
                         bool key, const FrameHeaders& headers) {
   put_marker(out, kSoi);
-  if (headers.quantization_tables) put_quantization_tables(out, tables);
-  if (headers.frame) put_frame_segment(out, geometry, key);
-  if (headers.code_tables) put_code_tables(out);
-  put_marker(out, kSos);
-  constexpr std::uint8_t kComponents[] = {3, 1, 0x00, 2, 0x11, 3, 0x11, 0x00, 0x3F, 0x00};
-  put_u16(out, headers.scan_components ? 2 + sizeof kComponents : 2);
-  if (headers.scan_components) out.insert(out.end(), std::begin(kComponents), std::end(kComponents));
+  if (headers.quantization_tables) put_dqt(out, tables);
+  if (headers.frame) put_sof(out, geometry, key);
+  if (headers.code_tables) put_dht(out);
+  put_sos(out, headers.scan_components);
 }
 
 void write_frame_trailer(std::vector<std::uint8_t>& out) { put_marker(out, kEoi); }
 
+void write_repeat_frame(std::vector<std::uint8_t>& out) {
+  put_marker(out, kSoi);
+  put_marker(out, kEoi);
+}
+
 ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
+  const bool first = !last_was_key_;
   SegmentReader in(bytes);
   if (in.u8() != 0xFF || (in.left() > 0 && bytes[1] != kSoi)) {
-    in.fail("C63-NO-FRAME", first_ ? "not a c63 stream: it does not start with a frame (FF D8)"
-                                   : "garbage where the next frame (FF D8) should start", 0);
+    in.fail("C63-NO-FRAME", first ? "not a c63 stream: it does not start with a frame (FF D8)"
+                                  : "garbage where the next frame (FF D8) should start", 0);
   }
   in.skip(1);
 
   ParsedFrame frame;
   std::optional<QuantizationTables> tables = tables_;
-  bool has_size = false;
+  bool is_empty = true;
+  bool has_sof = false;
   bool has_scan = false;
-  for (bool ended = false; !ended;) {
+  for (;;) {
     std::size_t at = in.offset();
     std::uint8_t lead = in.u8();
     if (lead == 0x00) {  // one pad byte may precede a marker
@@ -194,80 +263,48 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
       lead = in.u8();
     }
     if (lead != 0xFF) {
-      const bool in_scan = has_scan;
-      in.fail(in_scan ? "C63-SCAN-TRAILING" : "C63-NO-MARKER",
-              "byte " + hex(lead) + " where a marker should be", at);
+      in.fail(has_scan ? "C63-SCAN-TRAILING" : "C63-NO-MARKER", "byte " + hex(lead) + " where a marker should be", at);
     }
     const std::uint8_t marker = in.u8();
+    if (marker == kEoi) {
+      if (is_empty && first) in.fail("C63-REPEAT-FIRST", "the stream starts with a repeat of a picture before it", at);
+      if (!is_empty && !has_scan) in.fail("C63-NO-SCAN", "a frame that is not empty, but has no scan", at);
+      break;
+    }
+    is_empty = false;
     switch (marker) {
       case kDqt:
         tables = parse_dqt(in);
         break;
       case kSof0: {
-        if (has_size) in.fail("C63-SOF-TWICE", "a second SOF in one frame", at);
-        const std::size_t payload = segment_length(in, "SOF");
-        if (payload != kSofPayload) {
-          in.fail("C63-SEGMENT-LENGTH", "SOF length " + std::to_string(payload + 2) + " is not 18", at + 2);
-        }
-        in.need(kSofPayload);
-        const unsigned bits = in.u8();
-        if (bits != 8) in.fail("C63-PRECISION", std::to_string(bits) + " bits a sample; only 8 are known", at + 4);
-        const int height = static_cast<int>(in.u16());
-        const int width = static_cast<int>(in.u16());
-        const std::string size = std::to_string(width) + "x" + std::to_string(height);
-        in.skip(10);
-        frame.key = in.u8() != 0;
-        if (width == 0 || height == 0) in.fail("C63-SIZE-ZERO", "picture size " + size, at + 5);
-        if (!is_codable_area(width, height)) {
-          in.fail("C63-SIZE-AREA", "picture size " + size + ": width times height is no multiple of 4", at + 5);
-        }
-        frame.geometry = Geometry(width, height);
-        if (geometry_ && !(*geometry_ == frame.geometry)) {
-          in.fail("C63-SIZE-CHANGE",
-                  "picture size changes from " + std::to_string(geometry_->width()) + "x" +
-                      std::to_string(geometry_->height()) + " to " + size, at + 5);
-        }
-        if (static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) > limits_.max_pixels) {
-          throw Error(ErrorKind::limit, "C63-MAX-PIXELS",
-                      "picture size " + size + " exceeds the limit of " + std::to_string(limits_.max_pixels) +
-                          " pixels (--max-pixels)", {.offset = static_cast<std::int64_t>(at + 5)});
-        }
-        if (in.left() < smallest_scan(frame.geometry)) in.fail_truncated();
-        has_size = true;
+        if (has_sof) in.fail("C63-SOF-TWICE", "a second SOF in one frame", at);
+        if (has_scan) in.fail("C63-SCAN-BEFORE-SOF", "SOF after the scan", at);
+        const Sof sof = parse_sof(in, at, geometry_, limits_);
+        frame.geometry = sof.geometry;
+        frame.key = sof.key;
+        has_sof = true;
         break;
       }
-      case kDht: {
-        const std::size_t payload = segment_length(in, "DHT");
-        if (payload > kMaxDhtPayload) {
-          in.fail("C63-SEGMENT-LENGTH", "DHT length " + std::to_string(payload + 2) + " is more than four tables take",
-                  at + 2);
-        }
-        in.skip(payload);  // the code tables are fixed
+      case kDht:
+        skip_dht(in);
         break;
-      }
-      case kSos: {
+      case kSos:
         if (has_scan) in.fail("C63-SCAN-TWICE", "a second scan in one frame", at);
-        if (!has_size) in.fail("C63-SCAN-BEFORE-SOF", "scan before SOF", at);
-        if (!tables) in.fail("C63-NO-DQT", "no quantization tables before the scan", at);
-        const std::size_t payload = segment_length(in, "SOS");
-        if (payload != kSosPayload) {
-          in.fail("C63-SEGMENT-LENGTH", "SOS length " + std::to_string(payload + 2) + " is not 12", at + 2);
+        if (!has_sof) {
+          if (first) in.fail("C63-NO-SOF", "the stream starts with a frame without SOF", at);
+          if (*last_was_key_) {
+            in.fail("C63-KEY-REPLACED", "a frame without SOF would take the place of the key frame before it", at);
+          }
+          frame.geometry = *geometry_;
         }
-        in.skip(payload);
+        if (!tables) in.fail("C63-NO-DQT", "no quantization tables before the scan", at);
+        skip_sos(in);
         frame.scan_offset = in.offset();
         frame.scan = in.scan(largest_scan(frame.geometry));
         has_scan = true;
         if (frame.scan.size() < smallest_scan(frame.geometry)) {
           in.fail("C63-SCAN-MARKER", "a marker cuts the scan short", in.offset());
         }
-        break;
-      }
-      case kEoi:
-        if (!has_size && !has_scan) {
-          in.fail("C63-NO-SOF", "a frame without SOF and scan, which would repeat the last picture", at);
-        }
-        if (!has_scan) in.fail("C63-NO-SCAN", "a frame without a scan", at);
-        ended = true;
         break;
       case kSoi:
         in.fail("C63-SOI-TWICE", "a second SOI before the end of the frame", at);
@@ -276,12 +313,18 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
                 std::string("unknown marker FF ") + hex(marker) + (has_scan ? " inside or after the scan" : ""), at);
     }
   }
-  if (first_ && !frame.key) in.fail("C63-INTER-FIRST", "the stream starts with an inter frame, which has no reference", 0);
-  frame.tables = *tables;
+  if (first && !frame.key) in.fail("C63-INTER-FIRST", "the stream starts with an inter frame, which has no reference", 0);
+  frame.repeat = is_empty;
+  frame.advances_reference = has_sof;
   frame.size = in.offset();
+  if (frame.repeat) {
+    frame.geometry = *geometry_;
+  } else {
+    geometry_ = frame.geometry;
+    last_was_key_ = frame.key;
+  }
   tables_ = tables;
-  geometry_ = frame.geometry;
-  first_ = false;
+  frame.tables = *tables;
   return frame;
 }
 

@@ -12,21 +12,33 @@
 
 namespace c63 {
 
-/// Bytes of all segments before the scan, as the encoder writes them.
+/// Bytes of everything before the scan where a frame has all its headers, as the course encoder writes them.
 inline constexpr std::size_t kFrameHeaderBytes = frame_header_bytes({});
 /// The marker that ends a frame.
 inline constexpr std::size_t kFrameTrailerBytes = 2;
 
-/// Appends everything of a frame that precedes its scan: SOI, DQT, SOF0, DHT, SOS; kFrameHeaderBytes bytes.
+/// Appends everything of a frame that precedes its scan: SOI, then those of DQT, SOF0 and DHT that `headers` asks for, then
+/// SOS; frame_header_bytes(headers) bytes. Without SOF, `geometry` and `key` are those that the decoder knows already.
 void write_frame_header(std::vector<std::uint8_t>& out, const Geometry& geometry, const QuantizationTables& tables,
                         bool key, const FrameHeaders& headers = {});
 
 /// Appends EOI.
 void write_frame_trailer(std::vector<std::uint8_t>& out);
 
+/// Bytes of a frame that shows the picture before it once more: SOI and EOI.
+inline constexpr std::size_t kRepeatFrameBytes = 4;
+/// Appends such a frame.
+void write_repeat_frame(std::vector<std::uint8_t>& out);
+
 /// A coded frame taken apart. `scan` points into the bytes it was parsed from.
 struct ParsedFrame {
   bool key = false;
+  /// SOI and EOI only: the picture of the frame before once more. There is no scan; nothing that later frames see changes.
+  bool repeat = false;
+  /// The picture of the frame before becomes the reference, as a SOF says. Where it does not, the frame is predicted from
+  /// the same reference as the frame before it, which is an inter frame, and takes its place; blocks without a vector are
+  /// predicted as that frame predicted them.
+  bool advances_reference = true;
   Geometry geometry;
   QuantizationTables tables{};
   std::span<const std::uint8_t> scan;  ///< with stuffing
@@ -46,7 +58,8 @@ struct ParsedFrame {
   return (kBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }
 
-/// Takes frames of one stream apart, in order; keeps what persists from frame to frame (quantization tables, size).
+/// Takes frames of one stream apart, in order; keeps what persists from frame to frame: quantization tables, picture
+/// size, and what a frame without SOF would replace.
 class FrameParser {
  public:
   explicit FrameParser(Limits limits = {}) : limits_(limits) {}
@@ -60,7 +73,7 @@ class FrameParser {
   Limits limits_;
   std::optional<QuantizationTables> tables_;
   std::optional<Geometry> geometry_;
-  bool first_ = true;
+  std::optional<bool> last_was_key_;  ///< of the last frame that was no repeat; none at the start of the stream
 };
 
 }  // namespace c63

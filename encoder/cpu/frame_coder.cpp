@@ -139,8 +139,11 @@ void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
     const ConstPlaneView current = job.current->plane(p);
     const PlaneView reconstruction = job.reconstruction->plane(p);
     for_each_block_of_mcu_row(syntax.geometry, p, mcu_row, [&](int block, int, int) {
-      syntax.uses_vector[block] = job.plan->key || unpredicted.contains(p, block) ? 0 : 1;
-      if (job.plan->key) syntax.vectors[block] = {};
+      const bool predicted = !job.plan->key && !unpredicted.contains(p, block);
+      syntax.uses_vector[block] = predicted ? 1 : 0;
+      if (predicted) return;
+      syntax.vectors[block] = {};
+      if (job.inherited != nullptr) job.inherited->apply_to(*job.syntax, p, static_cast<std::size_t>(block));
     });
     for_each_run_of_mcu_row(
         *job.syntax, p, mcu_row, *job.reference, job.prediction,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bitstream/frame_syntax.h"
+#include "bitstream/inherited_vectors.h"
 #include "c63/encoder.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
@@ -25,6 +26,7 @@ struct FrameJob {
   PaddedPicture* reconstruction = nullptr;       ///< not the reference
   FrameSyntax* syntax = nullptr;
   const FrameSyntax* previous = nullptr;        ///< of the frame before; not read in key frames
+  const InheritedVectors* inherited = nullptr;  ///< what unpredicted blocks inherit; null where the reference advances
   Searchers* searchers = nullptr;
   PaddedPicture* prediction = nullptr;           ///< filled where it is not null
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs filled where it is not null
@@ -49,7 +51,8 @@ class FrameCoder {
 
   /// Finds the vectors of MCU row `mcu_row` of an inter frame; returns the sum of luma's SADs.
   [[nodiscard]] std::uint64_t search_row(const FrameJob& job, int mcu_row) const;
-  /// Codes and reconstructs MCU row `mcu_row`, whose vectors are known.
+  /// Codes and reconstructs MCU row `mcu_row`, whose vectors are known. Blocks that inherit a vector have it in job.syntax
+  /// afterwards, as if it were coded.
   void code_row(const FrameJob& job, int mcu_row) const;
   /// The squared errors of the planes over the coded samples of MCU row `mcu_row`.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;

@@ -41,6 +41,7 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
   const bool keeps_motion = settings_.measurement.keep_motion && !plan.key;
   if (plan.advances_reference()) newest_ = 1 - newest_;
   FrameSyntax& syntax = syntax_of(count);
+  if (!plan.advances_reference() && last_advanced_) inherited_.remember(syntax_of(last_));
   coder_.set_tables(plan.tables);
   const FrameJob job{.plan = &plan,
                      .current = &picture,
@@ -48,6 +49,7 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
                      .reconstruction = &pictures_[static_cast<std::size_t>(newest_)],
                      .syntax = &syntax,
                      .previous = &syntax_of(last_),
+                     .inherited = plan.advances_reference() ? nullptr : &inherited_,
                      .searchers = &searchers_,
                      .prediction = settings_.measurement.keep_prediction ? &prediction_ : nullptr,
                      .motion = keeps_motion ? &frame.motion : nullptr};
@@ -63,8 +65,23 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
   code_rows(job, plan.index, frame.statistics, trace);
   const auto coded = Clock::now();
   hand_out(job, frame);
+  if (!plan.advances_reference()) keep_inherited(plan, syntax);
   frame.statistics.times.measure += milliseconds(trace.did("measure", plan.index) - coded);
   last_ = count;
+  last_advanced_ = plan.advances_reference();
+}
+
+void GopChain::keep_inherited(const FramePlan& plan, FrameSyntax& syntax) {
+  inherited_.remember(syntax);
+  if (!plan.unpredicted) return;
+  const std::uint8_t* unpredicted = plan.unpredicted->data();
+  for (PlaneSyntax& plane : syntax.planes) {
+    for (std::size_t block = 0; block < plane.vectors.size(); ++block) {
+      if (*unpredicted++ == 0) continue;
+      plane.uses_vector[block] = 0;
+      plane.vectors[block] = {};
+    }
+  }
 }
 
 void GopChain::code_rows(const FrameJob& job, std::int64_t index, FrameStatistics& statistics, TraceRow& trace) {
@@ -118,7 +135,10 @@ void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) const {
   const Geometry& geometry = coder_.geometry();
   const MeasurementSettings& wanted = settings_.measurement;
   if (job.motion != nullptr) {
-    for (int p = 0; p < kPlanes; ++p) frame.motion[p].vectors = job.syntax->planes[p].vectors;
+    for (int p = 0; p < kPlanes; ++p) {
+      frame.motion[p].vectors = job.syntax->planes[p].vectors;
+      if (job.plan->unpredicted) frame.motion[p].inter = job.syntax->planes[p].uses_vector;
+    }
   }
   if (wanted.ssim || wanted.keep_reconstruction) {
     frame.reconstruction.resize(geometry.frame_bytes());
@@ -153,12 +173,14 @@ void GopChain::encode(const PaddedPicture& picture, const FramePlan& plan, Encod
   write(count, plan, frame);
 }
 
-GopChain::State GopChain::save() const { return {pictures_, newest_, syntax_of(last_)}; }
+GopChain::State GopChain::save() const { return {pictures_, newest_, syntax_of(last_), last_advanced_, inherited_}; }
 
 void GopChain::restore(const State& state) {
   pictures_ = state.pictures;
   newest_ = state.newest;
   syntax_of(last_) = state.last;
+  last_advanced_ = state.last_advanced;
+  inherited_ = state.inherited;
 }
 
 }  // namespace c63::cpu

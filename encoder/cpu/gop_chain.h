@@ -38,6 +38,8 @@ class GopChain {
     std::array<PaddedPicture, 2> pictures;
     int newest = 0;
     FrameSyntax last;  ///< syntax elements of the frame before
+    bool last_advanced = true;
+    InheritedVectors inherited;
   };
   [[nodiscard]] State save() const;
   /// Goes back to a state of a chain with the same settings. All frames that are coded have been written.
@@ -48,6 +50,8 @@ class GopChain {
   [[nodiscard]] const FrameSyntax& syntax_of(std::int64_t count) const {
     return syntax_[static_cast<std::size_t>(count % kUnwritten)];
   }
+  /// Takes what blocks without a vector have inherited out of the frame's syntax elements, where it is not coded.
+  void keep_inherited(const FramePlan& plan, FrameSyntax& syntax);
   void code_rows(const FrameJob& job, std::int64_t index, FrameStatistics& statistics, TraceRow& trace);
   /// Copies what the settings ask for beside the coded bytes.
   void hand_out(const FrameJob& job, EncodedFrame& frame) const;
@@ -59,6 +63,8 @@ class GopChain {
   int newest_ = 0;                         ///< which of them is the reconstruction
   std::int64_t coded_ = 0;                 ///< frames, where encode() counts them
   std::int64_t last_ = 1;                  ///< number of the frame coded last
+  bool last_advanced_ = true;              ///< that frame advanced the reference
+  InheritedVectors inherited_;             ///< how it was predicted, where it did not
   PaddedPicture prediction_;
   Searchers searchers_;
 };

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "codec/frame_headers.h"
-#include "codec/geometry.h"
 #include "codec/quantization.h"
 
 namespace c63 {

@@ -4,6 +4,7 @@
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/frame_header.h"
 #include "bitstream/frame_syntax.h"
+#include "bitstream/inherited_vectors.h"
 #include "codec/vlc.h"
 
 namespace c63 {
@@ -45,39 +46,35 @@ std::uint32_t coefficient_length(const std::int16_t* levels, int dc_difference, 
 
 struct BlockAnalyser::State {
   FrameParser parser;
-  FrameSyntax syntax;
+  FrameSyntax syntax;  // of the last frame that was no repeat
+  InheritedVectors inherited;
   std::vector<std::uint8_t> scratch;
 };
 
-BlockAnalyser::BlockAnalyser(Limits limits) : state_(std::make_unique<State>(State{FrameParser(limits), {}, {}})) {}
+BlockAnalyser::BlockAnalyser(Limits limits) : state_(std::make_unique<State>(State{FrameParser(limits), {}, {}, {}})) {}
 BlockAnalyser::~BlockAnalyser() = default;
 BlockAnalyser::BlockAnalyser(BlockAnalyser&&) noexcept = default;
 BlockAnalyser& BlockAnalyser::operator=(BlockAnalyser&&) noexcept = default;
 
 FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
   const ParsedFrame parsed = state_->parser.parse(bytes);
-  FrameSyntax& syntax = state_->syntax;
-  if (syntax.geometry != parsed.geometry) syntax = FrameSyntax(parsed.geometry);
-  decode_scan(parsed, syntax, state_->scratch);
-
   FrameBlocks frame;
   frame.key = parsed.key;
+  frame.repeat = parsed.repeat;
   frame.width = parsed.geometry.width();
   frame.height = parsed.geometry.height();
+  if (parsed.repeat) return frame;
+
+  FrameSyntax& syntax = state_->syntax;
+  if (syntax.geometry != parsed.geometry) syntax = FrameSyntax(parsed.geometry);
+  if (!parsed.advances_reference) state_->inherited.remember(syntax);
+  decode_scan(parsed, syntax, state_->scratch);
   for (int p = 0; p < kPlanes; ++p) {
-    const PlaneSyntax& from = syntax.planes[p];
-    PlaneBlocks& to = frame.planes[p];
-    const auto blocks = static_cast<std::size_t>(from.geometry.blocks());
-    to.columns = from.geometry.columns;
-    to.rows = from.geometry.rows;
-    to.inter.resize(blocks);
-    to.vectors.resize(blocks);
-    to.motion_bits.resize(blocks);
-    to.coefficient_bits.resize(blocks);
-    for (std::size_t i = 0; i < blocks; ++i) {
-      to.inter[i] = !parsed.key && from.uses_vector[i] != 0 ? 1 : 0;
-      if (to.inter[i] != 0) to.vectors[i] = from.vectors[i];
-    }
+    const PlaneGeometry& g = syntax.planes[p].geometry;
+    frame.planes[p].columns = g.columns;
+    frame.planes[p].rows = g.rows;
+    frame.planes[p].motion_bits.resize(static_cast<std::size_t>(g.blocks()));
+    frame.planes[p].coefficient_bits.resize(static_cast<std::size_t>(g.blocks()));
   }
   std::array<int, kPlanes> dc{};
   for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
@@ -87,6 +84,20 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
     frame.planes[p].coefficient_bits[block] = coefficient_length(levels, levels[0] - dc[p], p);
     dc[p] = levels[0];
   });
+
+  // What blocks inherit costs nothing: it comes after their bits have been counted.
+  if (!parsed.advances_reference) state_->inherited.apply_to(syntax);
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneSyntax& from = syntax.planes[p];
+    PlaneBlocks& to = frame.planes[p];
+    if (parsed.key) {
+      to.vectors.resize(from.vectors.size());
+      to.inter.resize(from.vectors.size());
+    } else {
+      to.vectors = from.vectors;
+      to.inter = from.uses_vector;
+    }
+  }
   return frame;
 }
 

@@ -15,7 +15,7 @@ namespace c63 {
 struct PlaneBlocks {
   int columns = 0;
   int rows = 0;
-  std::vector<MotionVector> vectors;  ///< zero for blocks without one
+  std::vector<MotionVector> vectors;  ///< coded or inherited; zero for blocks without one
   std::vector<std::uint8_t> inter;    ///< 1 for blocks that are predicted by a vector, 0 for those predicted from nothing
   std::vector<std::uint32_t> motion_bits;
   std::vector<std::uint32_t> coefficient_bits;
@@ -23,6 +23,7 @@ struct PlaneBlocks {
 
 struct FrameBlocks {
   bool key = false;
+  bool repeat = false;  ///< nothing is coded: there are no blocks
   int width = 0;
   int height = 0;
   std::array<PlaneBlocks, 3> planes;

@@ -44,10 +44,23 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
   }
 }
 
-/// Decodes `coded` with a chain; faults and results are placed in the stream.
-DecodedFrame decode_in_stream(FrameChain& chain, const StreamFrame& coded, TraceRow& trace) {
+/// A frame to decode, or a run of repeats: each of them is 4 bytes for a whole picture, and there may be millions.
+struct CodedRun {
+  StreamFrame frame;           ///< the first one
+  std::int64_t count = 1;
+
+  [[nodiscard]] std::int64_t end() const { return frame.index + count; }
+};
+
+struct DecodedRun {
+  DecodedFrame frame;          ///< the first one; without samples where none of the run is wanted
+  std::int64_t count = 1;
+};
+
+/// Decodes `coded` with a chain; faults and results are placed in the stream. Frames that are not `wanted` have no samples.
+DecodedFrame decode_in_stream(FrameChain& chain, const StreamFrame& coded, bool wanted, TraceRow& trace) {
   try {
-    DecodedFrame frame = chain.decode(coded.parsed, coded.index, trace);
+    DecodedFrame frame = chain.decode(coded.parsed, coded.index, wanted, trace);
     frame.index = coded.index;
     frame.offset = coded.offset;
     return frame;
@@ -102,19 +115,13 @@ class ParallelDecode {
         if (!more && !gops_.empty()) gops_.back().complete = true;
         loop_.did("read");
       }
-      auto frame = take_frame(/*wait=*/!more || !has_room());
+      auto run = take_run(/*wait=*/!more || !has_room());
       loop_.did("wait");
-      if (!frame) {
+      if (!run) {
         if (!more && gops_.empty()) break;
         continue;
       }
-      summary.width = frame->width;
-      summary.height = frame->height;
-      if (frame->index < settings_.first_frame) continue;
-      ++summary.frames;
-      const std::int64_t index = frame->index;
-      sink(std::move(*frame));
-      loop_.did("write", index);
+      hand_out(std::move(*run), sink, stop, summary);
     }
     summary.bytes = reader_.offset();
     summary.elapsed_ms = std::chrono::duration<double, std::milli>(loop_.did("finish") - start).count();
@@ -126,8 +133,8 @@ class ParallelDecode {
   struct Gop {
     explicit Gop(const DecoderSettings& settings) : chain(settings) {}
     FrameChain chain;
-    std::deque<StreamFrame> coded;
-    std::deque<DecodedFrame> decoded;
+    std::deque<CodedRun> coded;
+    std::deque<DecodedRun> decoded;
     std::exception_ptr fault;
     bool complete = false;  ///< all its coded frames are here
     bool running = false;
@@ -157,30 +164,61 @@ class ParallelDecode {
     return settings_.max_frames >= 0 && summary.frames >= settings_.max_frames;
   }
 
+  /// Whether one of them may have to be handed out.
+  [[nodiscard]] bool is_wanted(const CodedRun& run) const { return run.end() > settings_.first_frame; }
+
+  /// Hands out the frames of a run that are wanted.
+  void hand_out(DecodedRun&& run, const Decoder::Sink& sink, const std::stop_token& stop, DecodeSummary& summary) {
+    summary.width = run.frame.width;
+    summary.height = run.frame.height;
+    const std::int64_t first = run.frame.index;
+    const std::uint64_t offset = run.frame.offset;
+    for (std::int64_t i = std::max<std::int64_t>(0, settings_.first_frame - first); i < run.count; ++i) {
+      if (wants_no_more(summary) || stop.stop_requested()) return;
+      DecodedFrame frame = i + 1 < run.count ? run.frame : std::move(run.frame);
+      frame.index = first + i;
+      frame.offset = offset + static_cast<std::uint64_t>(i) * frame.coded_bytes;
+      ++summary.frames;
+      sink(std::move(frame));
+      loop_.did("write", first + i);
+    }
+  }
+
   /// Whether another coded frame may be read: a frame kept back by a full set of GOPs goes first.
   [[nodiscard]] bool has_room() {
     const std::lock_guard lock(mutex_);
     if (held_back_) return gops_.size() < max_gops_;
-    std::size_t waiting = 0;
-    std::uint64_t bytes = 0;
-    for (const Gop& gop : gops_) {
-      waiting += gop.coded.size();
-      for (const StreamFrame& frame : gop.coded) bytes += frame.bytes.size();
-    }
-    return waiting < kMaxCodedFrames && (waiting < 2 || bytes < settings_.execution.limits.max_memory / 4);
+    return waiting_frames_ < kMaxCodedFrames &&
+           (waiting_frames_ < 2 || waiting_bytes_ < settings_.execution.limits.max_memory / 4);
+  }
+
+  // Coded frames come and go by these two, with the mutex held.
+  void add_coded(Gop& gop, CodedRun&& run) {
+    waiting_frames_ += run.count;
+    waiting_bytes_ += run.frame.bytes.size();
+    gop.coded.push_back(std::move(run));
+  }
+  CodedRun take_coded(Gop& gop) {
+    CodedRun run = std::move(gop.coded.front());
+    gop.coded.pop_front();
+    waiting_frames_ -= run.count;
+    waiting_bytes_ -= run.frame.bytes.size();
+    return run;
   }
 
   /// Reads one coded frame and gives it to its GOP; false at the end of the stream.
   bool read_frame() {
     std::optional<StreamFrame> frame = held_back_ ? std::exchange(held_back_, std::nullopt) : reader_.next();
     if (!frame) return false;
+    CodedRun run;
+    if (frame->parsed.size == kRepeatFrameBytes) run.count += reader_.take_repeats();
     if (gops_.empty() && !geometry_) plan_memory(frame->parsed.geometry);
     const std::lock_guard lock(mutex_);
     if (frame->parsed.key) {
       if (!gops_.empty()) {
         // GOPs that end before the first wanted frame need no decoding.
         if (frame->index <= settings_.first_frame && !gops_.back().running) {
-          gops_.back().coded.clear();
+          while (!gops_.back().coded.empty()) take_coded(gops_.back());
           gops_.pop_back();
         } else {
           gops_.back().complete = true;
@@ -192,8 +230,9 @@ class ParallelDecode {
       }
       gops_.emplace_back(settings_);
     }
-    const bool wanted = frame->index >= settings_.first_frame;
-    gops_.back().coded.push_back(std::move(*frame));
+    run.frame = std::move(*frame);
+    const bool wanted = is_wanted(run);
+    add_coded(gops_.back(), std::move(run));
     if (wanted) start(gops_.back());
     return true;
   }
@@ -225,13 +264,12 @@ class ParallelDecode {
     std::unique_lock lock(mutex_);
     Worker& worker = begin_work();
     while (!gop.coded.empty() && !gop.fault && gop.decoded.size() < max_decoded_) {
-      const StreamFrame coded = std::move(gop.coded.front());
-      gop.coded.pop_front();
+      const CodedRun coded = take_coded(gop);
       lock.unlock();
-      std::optional<DecodedFrame> decoded;
+      std::optional<DecodedRun> decoded;
       std::exception_ptr fault;
       try {
-        decoded = decode_in_stream(gop.chain, coded, worker.trace);
+        decoded = {decode_in_stream(gop.chain, coded.frame, is_wanted(coded), worker.trace), coded.count};
       } catch (...) {
         fault = std::current_exception();
       }
@@ -250,16 +288,16 @@ class ParallelDecode {
     changed_.notify_all();  // under the lock: the destructor may be what waits
   }
 
-  /// The next frame in order; nothing where it is not there yet, or there are no more. With `wait`, waits for it.
-  std::optional<DecodedFrame> take_frame(bool wait) {
+  /// The next frames in order; nothing where they are not there yet, or there are no more. With `wait`, waits for them.
+  std::optional<DecodedRun> take_run(bool wait) {
     std::unique_lock lock(mutex_);
     while (!gops_.empty()) {
       Gop& gop = gops_.front();
       if (!gop.decoded.empty()) {
-        DecodedFrame frame = std::move(gop.decoded.front());
+        DecodedRun run = std::move(gop.decoded.front());
         gop.decoded.pop_front();
         start(gop);
-        return frame;
+        return run;
       }
       if (gop.running) {
         if (!wait) return std::nullopt;
@@ -278,7 +316,7 @@ class ParallelDecode {
     return std::nullopt;
   }
 
-  static constexpr std::size_t kMaxCodedFrames = 1024;
+  static constexpr std::int64_t kMaxCodedFrames = 1024;
 
   const DecoderSettings& settings_;
   std::shared_ptr<ThreadArena> arena_;
@@ -294,6 +332,8 @@ class ParallelDecode {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Gop> gops_;  ///< in order of the stream
+  std::int64_t waiting_frames_ = 0;  ///< coded ones of all GOPs
+  std::uint64_t waiting_bytes_ = 0;  ///< of these
   int running_ = 0;
   WorkThreads pool_;  ///< last: its threads use all of the above; a task for each GOP at most
 };
@@ -333,16 +373,22 @@ struct FrameDecoder::State {
 
   /// Decodes one frame; places of faults are from its start.
   DecodedFrame decode(std::span<const std::uint8_t> bytes) {
+    const bool chain_is_broken = std::exchange(broken, true);  // until this frame is decoded
     const ParsedFrame parsed = parser.parse(bytes);
+    if (chain_is_broken && !parsed.key) {
+      throw Error(ErrorKind::input, "C63-NO-REFERENCE", "only a key frame can follow a frame that could not be decoded",
+                  {.offset = 0});
+    }
     if (parsed.size != bytes.size()) {
       throw Error(ErrorKind::input, "C63-FRAME-TRAILING", "bytes past the end of the frame",
                   {.offset = static_cast<std::int64_t>(parsed.size)});
     }
     if (index == 0) require_memory(settings, parsed.geometry);
     trace.did("idle");
-    DecodedFrame frame = chain.decode(parsed, index, trace);
+    DecodedFrame frame = chain.decode(parsed, index, /*wanted=*/true, trace);
     frame.index = index++;
     frame.offset = std::exchange(offset, offset + parsed.size);
+    broken = false;
     return frame;
   }
 
@@ -352,6 +398,7 @@ struct FrameDecoder::State {
   TraceRow trace;
   std::int64_t index = 0;
   std::uint64_t offset = 0;
+  bool broken = false;  ///< the frame before could not be decoded
 };
 
 FrameDecoder::FrameDecoder(DecoderSettings settings) : state_(std::make_unique<State>(settings)) {}

@@ -1,6 +1,7 @@
 #include "pipeline/stream_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -58,6 +59,18 @@ std::optional<StreamFrame> StreamReader::next() {
       throw Error(error.kind(), error.id(), error.message(), std::move(place));
     }
   }
+}
+
+std::int64_t StreamReader::take_repeats() {
+  static constexpr std::array<std::uint8_t, kRepeatFrameBytes> kRepeat = {0xFF, 0xD8, 0xFF, 0xD9};
+  std::int64_t count = 0;
+  while (end_ - begin_ >= kRepeat.size() && std::memcmp(buffer_.data() + begin_, kRepeat.data(), kRepeat.size()) == 0) {
+    begin_ += kRepeat.size();
+    ++count;
+  }
+  index_ += count;
+  offset_ += static_cast<std::uint64_t>(count) * kRepeat.size();
+  return count;
 }
 
 }  // namespace c63

@@ -26,6 +26,9 @@ class StreamReader {
   /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
 
+  /// Passes over the repeat frames that come next, as far as they are in memory already, and returns how many they are.
+  [[nodiscard]] std::int64_t take_repeats();
+
   /// Bytes of the stream read and understood so far.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 

@@ -8,46 +8,13 @@
 #include "bitstream/block_order.h"
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
-#include "codec/search_window.h"
 #include "codec/vlc.h"
+#include "random_syntax.h"
 #include "support/generators.h"
 #include "support/stream_editor.h"
 
 namespace c63::test {
 namespace {
-
-/// Random syntax that an encoder could have made. `density` of 64 coefficients are not zero, up to `largest`.
-FrameSyntax random_symbols(const Geometry& geometry, bool key, std::uint32_t density, int largest,
-                            std::uint64_t seed) {
-  Random random(seed);
-  FrameSyntax syntax(geometry);
-  syntax.key = key;
-  for (int p = 0; p < kPlanes; ++p) {
-    PlaneSyntax& plane = syntax.planes[p];
-    const PlaneGeometry& g = plane.geometry;
-    for (int block = 0; block < g.blocks(); ++block) {
-      std::int16_t* const levels = plane.block(block);
-      for (int k = 0; k < 64; ++k) {
-        if (random.below(64) >= density) continue;
-        const int limit = std::min(largest, k == 0 ? 1023 : max_ac_magnitude(p));
-        levels[k] = static_cast<std::int16_t>(
-            static_cast<int>(random.below(static_cast<std::uint32_t>(2 * limit + 1))) - limit);
-      }
-      plane.uses_vector[static_cast<std::size_t>(block)] = key ? 0 : random.below(8) != 0;
-      if (plane.uses_vector[static_cast<std::size_t>(block)] == 0) continue;
-      MotionVector vector;
-      do {
-        const int reach = random.below(3) == 0 ? 127 : 2;
-        vector.x =
-            static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
-        vector.y =
-            static_cast<std::int8_t>(static_cast<int>(random.below(static_cast<std::uint32_t>(2 * reach + 1))) - reach);
-      } while (!vector_is_legal(block % g.columns, block / g.columns, g.width, g.height, vector.x, vector.y));
-      plane.vectors[static_cast<std::size_t>(block)] = vector;
-    }
-  }
-  return syntax;
-}
 
 /// A frame as the format describes it, code by code, and how many of its bits are which.
 Bytes write_as_described(const FrameSyntax& syntax, BitCounts& counts) {
@@ -116,7 +83,7 @@ TEST(EntropyCoding, WritesAnySymbolsAsDescribed) {
     for (const bool key : {true, false}) {
       for (const std::uint32_t density : {0U, 1U, 6U, 64U}) {
         for (const int largest : {1, 80, 2000}) {
-          expect_as_described(random_symbols(Geometry(width, height), key, density, largest, ++seed));
+          expect_as_described(random_syntax(Geometry(width, height), key, density, largest, ++seed));
         }
       }
     }
@@ -165,23 +132,31 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
     for (const bool key : {true, false}) {
       for (const std::uint32_t density : {0U, 1U, 3U, 20U, 64U}) {
         for (const int largest : {1, 40, 2000}) {
-          const FrameSyntax syntax = random_symbols(Geometry(width, height), key, density, largest, ++seed);
+          const FrameSyntax syntax = random_syntax(Geometry(width, height), key, density, largest, ++seed);
+          const bool sof = key || seed % 2 == 0;
+          const FrameHeaders headers{.quantization_tables = seed % 3 == 0, .frame = sof, .code_tables = seed % 5 == 0, .scan_components = seed % 7 == 0};
           Bytes frame;
-          write_frame_header(frame, syntax.geometry, make_quantization_tables(25), true);
-          frame[220] = key ? 1 : 0;
+          write_frame_header(frame, syntax.geometry, make_quantization_tables(25), key, headers);
           BitCounts bits;
           encode_scan(syntax, frame, bits);
-          const std::uint64_t scan_bits = 8 * (frame.size() - kFrameHeaderBytes);
+          const std::uint64_t scan_bits = 8 * (frame.size() - frame_header_bytes(headers));
           EXPECT_LE(scan_bits, 8 * largest_scan(syntax.geometry));
           const std::uint64_t counted = bits.motion + bits.luma + bits.chroma + bits.header;
           EXPECT_TRUE(counted >= scan_bits && counted <= scan_bits + 7) << counted << " " << scan_bits;
           write_frame_trailer(frame);
 
-          Bytes key_frame = frame;
-          key_frame[220] = 1;
+          // What a stream starts with, and what a frame without SOF needs before it.
           FrameParser parser;
-          (void)parser.parse(key_frame);  // an inter frame cannot be the first
+          for (const bool first : {true, false}) {
+            Bytes before;
+            write_frame_header(before, syntax.geometry, make_quantization_tables(25), first);
+            BitCounts unused;
+            encode_scan(syntax, before, unused);
+            write_frame_trailer(before);
+            (void)parser.parse(before);
+          }
           const ParsedFrame parsed = parser.parse(frame);
+          EXPECT_EQ(parsed.advances_reference, sof);
           FrameSyntax decoded(syntax.geometry);
           for (PlaneSyntax& plane : decoded.planes) {
             std::ranges::fill(plane.levels, std::int16_t{0x5A5A});

@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "bitstream/frame_header.h"
+#include "support/expect_error.h"
 #include "support/generators.h"
 #include "support/stream_editor.h"
 
@@ -55,6 +60,119 @@ TEST(FrameHeader, SidesTakeSixteenBits) {
   EXPECT_EQ(h[layout::kHeight + 1], 0xFC);
   EXPECT_EQ(h[layout::kWidth], 0xFF);
   EXPECT_EQ(h[layout::kWidth + 1], 0xFF);
+}
+
+/// What `full`, a header with everything in it, becomes where only these segments are written.
+Bytes without_segments(const Bytes& full, const FrameHeaders& headers) {
+  const auto slice = [&](std::size_t first, std::size_t end) {
+    return std::span(full).subspan(first, end - first);
+  };
+  Bytes h;
+  const auto append = [&](std::span<const std::uint8_t> bytes) { h.insert(h.end(), bytes.begin(), bytes.end()); };
+  append(slice(0, layout::kDqt));
+  if (headers.quantization_tables) append(slice(layout::kDqt, layout::kSof));
+  if (headers.frame) append(slice(layout::kSof, layout::kDht));
+  if (headers.code_tables) append(slice(layout::kDht, layout::kSos));
+  if (headers.scan_components) {
+    append(slice(layout::kSos, layout::kScan));
+  } else {
+    append(Bytes{0xFF, 0xDA, 0x00, 0x02});
+  }
+  return h;
+}
+
+/// Every choice of segments.
+std::vector<FrameHeaders> all_frame_headers() {
+  std::vector<FrameHeaders> all;
+  for (unsigned i = 0; i < 16; ++i) all.push_back({(i & 1) != 0, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0});
+  return all;
+}
+
+TEST(FrameHeader, HasTheSegmentsThatAreAskedFor) {
+  const QuantizationTables tables = make_quantization_tables(13);
+  Bytes full;
+  write_frame_header(full, Geometry(64, 48), tables, true);
+  for (const FrameHeaders& headers : all_frame_headers()) {
+    Bytes h(3, 0x77);  // it is appended to what is there
+    write_frame_header(h, Geometry(64, 48), tables, true, headers);
+    EXPECT_EQ(h.size(), 3 + frame_header_bytes(headers));
+    Bytes expected(3, 0x77);
+    const Bytes segments = without_segments(full, headers);
+    expected.insert(expected.end(), segments.begin(), segments.end());
+    EXPECT_EQ(h, expected);
+  }
+  EXPECT_EQ(frame_header_bytes({}), 655U);
+  EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .code_tables = false, .scan_components = false}), 26U);
+  EXPECT_EQ(frame_header_bytes({.quantization_tables = false, .frame = false, .code_tables = false, .scan_components = false}), 6U);
+}
+
+TEST(FrameHeader, RepeatFrameIsItsMarkers) {
+  Bytes frame;
+  write_repeat_frame(frame);
+  EXPECT_EQ(frame, (Bytes{0xFF, 0xD8, 0xFF, 0xD9}));
+  EXPECT_EQ(frame.size(), kRepeatFrameBytes);
+}
+
+TEST(FrameParser, ReadsAnySegments) {
+  ScanBuilder blocks;
+  const Bytes whole = blocks.empty_blocks().frame(12, 8, true, 25);
+  const std::span<const std::uint8_t> scan(whole.data() + layout::kScan, whole.size() - layout::kScan);  // with EOI
+  for (const FrameHeaders& headers : all_frame_headers()) {
+    for (const bool key : {true, false}) {
+      if (key && !headers.frame) continue;
+      FrameParser parser;
+      ASSERT_TRUE(parser.parse(whole).key);
+      Bytes inter = whole;
+      inter[layout::kKey] = 0;
+      ASSERT_FALSE(parser.parse(inter).key);  // what a frame without SOF may follow
+
+      Bytes frame;
+      write_frame_header(frame, Geometry(12, 8), make_quantization_tables(10), key, headers);
+      frame.insert(frame.end(), scan.begin(), scan.end());
+      frame.push_back(0xFF);  // the next frame
+      const ParsedFrame parsed = parser.parse(frame);
+      EXPECT_EQ(parsed.key, key);
+      EXPECT_FALSE(parsed.repeat);
+      EXPECT_EQ(parsed.advances_reference, headers.frame);
+      EXPECT_EQ(parsed.geometry, Geometry(12, 8));
+      EXPECT_EQ(parsed.tables, make_quantization_tables(headers.quantization_tables ? 10 : 25));
+      EXPECT_EQ(parsed.scan_offset, frame_header_bytes(headers));
+      EXPECT_TRUE(std::ranges::equal(parsed.scan, scan.first(scan.size() - 2)));
+      EXPECT_EQ(parsed.size, frame.size() - 1);
+      // The tables are those of the stream from now on.
+      EXPECT_EQ(parser.parse(Bytes{0xFF, 0xD8, 0xFF, 0xD9}).tables, parsed.tables);
+    }
+  }
+}
+
+TEST(FrameParser, RepeatsChangeNothing) {
+  ScanBuilder blocks;
+  const Bytes key = blocks.empty_blocks().frame(12, 8, true, 25);
+  Bytes inter = key;
+  inter[layout::kKey] = 0;
+  StreamEditor replacing(key);
+  replacing.cut(0, layout::kDqt, layout::kSos - layout::kDqt);
+  const Bytes repeat = {0xFF, 0xD8, 0xFF, 0xD9};
+  const Bytes padded_repeat = {0xFF, 0xD8, 0x00, 0xFF, 0xD9};
+
+  FrameParser parser;
+  expect_error(ErrorKind::input, "C63-REPEAT-FIRST", [&] { (void)parser.parse(repeat); });
+  (void)parser.parse(key);
+  for (const Bytes& frame : {repeat, padded_repeat}) {
+    const ParsedFrame parsed = parser.parse(frame);
+    EXPECT_TRUE(parsed.repeat);
+    EXPECT_FALSE(parsed.key);
+    EXPECT_FALSE(parsed.advances_reference);
+    EXPECT_EQ(parsed.geometry, Geometry(12, 8));
+    EXPECT_TRUE(parsed.scan.empty());
+    EXPECT_EQ(parsed.size, frame.size());
+  }
+  // Behind a repeat is behind the frame that was repeated.
+  expect_error(ErrorKind::input, "C63-KEY-REPLACED", [&] { (void)parser.parse(replacing.frames[0]); });
+  (void)parser.parse(inter);
+  (void)parser.parse(repeat);
+  EXPECT_FALSE(parser.parse(replacing.frames[0]).advances_reference);
+  EXPECT_FALSE(parser.parse(replacing.frames[0]).advances_reference);
 }
 
 TEST(FrameParser, ReadsWhatWasWritten) {

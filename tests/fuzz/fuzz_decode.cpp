@@ -55,6 +55,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const c63::DecodedFrame& frame : whole.frames) {
     const c63::DecodedFrame alone = decoder.decode(stream.subspan(frame.offset, frame.coded_bytes));
     require(alone.picture == frame.picture && alone.prediction == frame.prediction && alone.key == frame.key);
+    for (int p = 0; p < 3; ++p) {
+      require(alone.motion[p].vectors == frame.motion[p].vectors && alone.motion[p].inter == frame.motion[p].inter);
+    }
   }
   return 0;
 }

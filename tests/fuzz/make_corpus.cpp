@@ -6,6 +6,7 @@
 #include <string>
 
 #include "c63/encoder.h"
+#include "support/compact_stream.h"
 #include "support/generators.h"
 #include "support/stream_editor.h"
 
@@ -39,6 +40,28 @@ void write_streams(const fs::path& folder) {
   odd.insert(1, layout::kSof, {0x00});
   odd.cut(2, layout::kDqt, layout::kSof - layout::kDqt);
   write_file(folder / "tolerated", odd.bytes());
+
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    CompactStreamWriter any(32, 16, seed);
+    any.add_any(12, 5);
+    write_file(folder / ("compact_" + std::to_string(seed)), any.bytes());
+  }
+  CompactStreamWriter sheared(20, 6, 4);
+  sheared.add_any(8, 8);
+  write_file(folder / "compact_sheared", sheared.bytes());
+  CompactStreamWriter replaced(16, 16, 5);
+  replaced.add_key();
+  replaced.add_inter();
+  for (int i = 0; i < 3; ++i) replaced.add_replacing();
+  replaced.add_repeat();
+  replaced.add_replacing();
+  replaced.add_inter();
+  write_file(folder / "replaced", replaced.bytes());
+  CompactStreamWriter repeats(16, 16, 6);
+  repeats.add_key();
+  for (int i = 0; i < 100; ++i) repeats.add_repeat();
+  repeats.add_inter();
+  write_file(folder / "repeats", repeats.bytes());
 }
 
 void write_videos(const fs::path& folder) {

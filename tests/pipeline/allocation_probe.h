@@ -14,6 +14,10 @@ class AllocationProbe {
 
   /// Bytes of the largest single request so far.
   [[nodiscard]] std::size_t largest() const;
+  /// Bytes of all requests so far.
+  [[nodiscard]] std::size_t total() const;
+  /// The most bytes that were in use at a time so far, beyond those at its construction.
+  [[nodiscard]] std::size_t peak() const;
 };
 
 }  // namespace c63::test

@@ -6,7 +6,10 @@
 namespace c63::test {
 namespace {
 
-class BadHeader : public BadStream {};
+class BadHeader : public BadStream {
+ protected:
+  inline static const Bytes kRepeat = {0xFF, 0xD8, 0xFF, 0xD9};
+};
 
 TEST_F(BadHeader, LayoutIsWhatTheTestsEdit) {
   for (const Bytes& frame : stream_.frames) {
@@ -79,15 +82,26 @@ TEST_F(BadHeader, AnyOtherKeyByteMeansKeyFrame) {
   expect_decodes_to_valid(stream_.bytes());
 }
 
-TEST_F(BadHeader, NoSof) {
+TEST_F(BadHeader, NoSofAtTheStart) {
+  stream_.cut(0, layout::kSof, layout::kDht - layout::kSof);
+  expect_fault_in(stream_, "C63-NO-SOF", 0, layout::kSos - 20);
+}
+
+TEST_F(BadHeader, NoSofBehindAKeyFrame) {
   stream_.cut(1, layout::kSof, layout::kDht - layout::kSof);
-  expect_fault_in(stream_, "C63-SCAN-BEFORE-SOF", 1, layout::kSos - 20);
+  expect_fault_in(stream_, "C63-KEY-REPLACED", 1, layout::kSos - 20);
+  stream_.frames.insert(stream_.frames.begin() + 1, kRepeat);  // nor behind its repeat
+  const Decoded decoded = decode_stream(stream_.bytes());
+  ASSERT_TRUE(decoded.error);
+  EXPECT_EQ(decoded.error->id(), "C63-KEY-REPLACED") << decoded.error->what();
+  EXPECT_EQ(decoded.frames.size(), 2U);
 }
 
 TEST_F(BadHeader, ScanBeforeSof) {
-  const Bytes sof = stream_.cut(1, layout::kSof, layout::kDht - layout::kSof);
-  stream_.insert(1, stream_.frames[1].size() - 2, sof);
-  expect_fault_in(stream_, "C63-SCAN-BEFORE-SOF", 1, layout::kSos - 20);
+  const Bytes sof = stream_.cut(2, layout::kSof, layout::kDht - layout::kSof);
+  const std::size_t end = stream_.frames[2].size() - 2;
+  stream_.insert(2, end, sof);
+  expect_fault_in(stream_, "C63-SCAN-BEFORE-SOF", 2, end);
 }
 
 TEST_F(BadHeader, TwoSofs) {
@@ -117,11 +131,21 @@ TEST_F(BadHeader, NoScan) {
   expect_fault_in(stream_, "C63-NO-SCAN", 1, layout::kSos);
 }
 
-TEST_F(BadHeader, RepeatFrame) {
-  const Bytes repeat = {0xFF, 0xD8, 0xFF, 0xD9};
-  stream_.frames.at(1) = repeat;
-  expect_fault_in(stream_, "C63-NO-SOF", 1, 2);
-  expect_fault(repeat, "C63-NO-SOF", 0, 2);
+TEST_F(BadHeader, RepeatAtTheStart) {
+  expect_fault(kRepeat, "C63-REPEAT-FIRST", 0, 2);
+  stream_.frames.insert(stream_.frames.begin(), kRepeat);
+  expect_fault_in(stream_, "C63-REPEAT-FIRST", 0, 2);
+}
+
+TEST_F(BadHeader, SegmentsWithoutAScanAreNoRepeat) {
+  for (const auto& [first, end] : {std::pair{layout::kDqt, layout::kSof}, {layout::kSof, layout::kDht}, {layout::kDht, layout::kSos}}) {
+    StreamEditor edited(valid());
+    Bytes frame = kRepeat;
+    frame.insert(frame.begin() + 2, valid().begin() + first, valid().begin() + end);
+    // The picture's size has to be believable before what is missing is missed.
+    edited.frames.insert(edited.frames.begin() + 1, frame);
+    expect_fault_in(edited, "C63-NO-SCAN", 1, 2 + end - first);
+  }
 }
 
 TEST_F(BadHeader, SecondSoi) {
@@ -217,6 +241,23 @@ TEST_F(BadHeader, QuantizationTableIds) {
   expect_fault_in(stream_, "C63-DQT-ID", 1, layout::kDqtTables + 65);
   stream_.set(1, layout::kDqtTables + 65, 0);
   expect_fault_in(stream_, "C63-DQT-ID", 1, layout::kDqtTables + 65);
+}
+
+TEST_F(BadHeader, CodeTablesAndScanComponentsMayBeMissing) {
+  for (const std::size_t frame : {0U, 1U, 2U}) {
+    stream_.cut(frame, layout::kSosLength + 2, 10);
+    stream_.set_u16(frame, layout::kSosLength, 2);
+    stream_.cut(frame, layout::kDht, layout::kSos - layout::kDht);
+  }
+  expect_decodes_to_valid(stream_.bytes());
+}
+
+TEST_F(BadHeader, SosLengths) {
+  for (const unsigned length : {3U, 4U, 11U, 13U, 14U}) {
+    StreamEditor edited(valid());
+    edited.set_u16(1, layout::kSosLength, length);
+    expect_fault_in(edited, "C63-SEGMENT-LENGTH", 1, layout::kSosLength);
+  }
 }
 
 TEST_F(BadHeader, QuantizationTablesPersist) {

@@ -97,6 +97,24 @@ TEST_F(BadScan, ReuseOfAnIntraBlock) {
   expect_block_fault(scan, "C63-MV-REUSE", "Y block 1,0", 0, false);
 }
 
+TEST_F(BadScan, ReuseOfAnInheritedVector) {
+  // The left block is predicted by a vector, but the frame itself says none that could be used once more.
+  ScanBuilder inter;
+  for (int block = 0; block < 4; ++block) inter.vector(0, 0).empty_luma();
+  inter.vector(0, 0).empty_chroma().vector(0, 0).empty_chroma();
+  ScanBuilder reuse;
+  reuse.intra().empty_luma().reuse().empty_luma().empty_blocks(2);
+  StreamEditor stream(empty_key_frame());
+  stream.frames.push_back(inter.frame(kSide, kSide, false));
+  stream.frames.push_back(reuse.frame(kSide, kSide, false));
+  stream.cut(2, layout::kSof, layout::kDht - layout::kSof);
+  const Decoded decoded = decode_stream(stream.bytes());
+  ASSERT_TRUE(decoded.error);
+  EXPECT_EQ(decoded.error->id(), "C63-MV-REUSE") << decoded.error->what();
+  EXPECT_EQ(decoded.error->place().block, "Y block 1,0");
+  EXPECT_EQ(decoded.frames.size(), 2U);
+}
+
 TEST_F(BadScan, IntraBlocksOfInterFramesPredictFromNothing) {
   const Bytes key = encode(Bytes(frame_bytes(kSide, kSide), 200), {.coding = {.width = kSide, .height = kSide}});
   ScanBuilder scan;

@@ -70,6 +70,10 @@ class JsonOutput final : public MotionOutput {
   explicit JsonOutput(const MotionOptions& o) : options_(o) {}
 
   void add(const MotionFrame& frame, const MotionTruth* truth) override {
+    if (frame.blocks.repeat) {
+      frames_.push_back({{"frame", frame.index}, {"repeat", true}});
+      return;
+    }
     const PlaneBlocks& luma = frame.blocks.planes[0];
     nlohmann::ordered_json entry = {{"frame", frame.index}, {"key", frame.blocks.key},
                                     {"columns", luma.columns}, {"rows", luma.rows}};
@@ -145,7 +149,8 @@ class PictureOutput final : public MotionOutput {
   explicit PictureOutput(const MotionOptions& o) : options_(o) { check_picture_name(o.output); }
 
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
-    if (done_ || (options_.frame >= 0 ? frame.index != options_.frame : frame.blocks.key)) return;
+    const bool has_blocks = !frame.blocks.key && !frame.blocks.repeat;
+    if (done_ || (options_.frame >= 0 ? frame.index != options_.frame : !has_blocks)) return;
     save_picture(options_.output, beside_each_other(panels(options_, frame)));
     done_ = true;
   }
@@ -168,7 +173,11 @@ class PageOutput final : public MotionOutput {
 
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (options_.frame >= 0 && frame.index != options_.frame) return;
-    MotionPageFrame shown{frame.index, frame.blocks.key, {}};
+    MotionPageFrame shown{frame.index, frame.blocks.key, frame.blocks.repeat, {}};
+    if (frame.blocks.repeat && !frames_.empty()) {  // a few bytes of a stream, and no more of a page
+      frames_.push_back(std::move(shown));
+      return;
+    }
     for (const Image& image : panels(options_, frame)) shown.pictures.push_back(data_uri(encode_png(image)));
     frames_.push_back(std::move(shown));
   }

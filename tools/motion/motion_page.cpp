@@ -46,14 +46,16 @@ constexpr const char* kScript = R"js(
   const $ = (id) => document.getElementById(id);
   let timer = null;
   function show() {
-    const frame = frames[Number($("frame").value)];
+    const number = Number($("frame").value);
+    const frame = frames[number];
+    const pictures = frames.slice(0, number + 1).findLast((f) => f.pictures.length > 0).pictures;
     const type = Number($("type").value);
-    $("picture").src = frame.pictures[Math.min(type, frame.pictures.length - 1)];
-    $("label").textContent = "frame " + frame.index + (frame.key ? " (key)" : "");
+    $("picture").src = pictures[Math.min(type, pictures.length - 1)];
+    $("label").textContent = "frame " + frame.index + (frame.key ? " (key)" : frame.repeat ? " (repeat)" : "");
   }
   function stop() { clearInterval(timer); timer = null; $("play").textContent = "Play"; }
   $("frame").max = frames.length - 1;
-  $("frame").value = Math.max(0, frames.findIndex((f) => !f.key));
+  $("frame").value = Math.max(0, frames.findIndex((f) => !f.key && !f.repeat));
   $("frame").addEventListener("input", show);
   $("type").addEventListener("change", show);
   $("play").addEventListener("click", () => {
@@ -71,7 +73,7 @@ std::string motion_page(const std::string& name, const std::vector<std::string>&
                         const std::vector<MotionPageFrame>& frames, const MotionSummary& summary) {
   nlohmann::ordered_json data = nlohmann::ordered_json::array();
   for (const MotionPageFrame& frame : frames) {
-    data.push_back({{"index", frame.index}, {"key", frame.key}, {"pictures", frame.pictures}});
+    data.push_back({{"index", frame.index}, {"key", frame.key}, {"repeat", frame.repeat}, {"pictures", frame.pictures}});
   }
   std::string choices;
   int number = 0;

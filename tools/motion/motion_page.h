@@ -8,10 +8,11 @@
 
 namespace c63::tools {
 
-/// One frame of a motion page: its pictures as data URIs, one for each type.
+/// One frame of a motion page: its pictures as data URIs, one for each type; none where those of the frame before are shown.
 struct MotionPageFrame {
   std::int64_t index = 0;
   bool key = false;
+  bool repeat = false;
   std::vector<std::string> pictures;
 };
 

@@ -61,7 +61,7 @@ std::optional<MotionFrame> MotionStream::next() {
       coded_picture = source_frame_;
       frame.sad_of_source = true;
     }
-    frame.sads = block_sads(coded_picture, frame.prediction, frame.blocks);
+    if (!frame.blocks.repeat) frame.sads = block_sads(coded_picture, frame.prediction, frame.blocks);
     return frame;
   } catch (const Error& error) {
     throw error.at({.file = path_});

@@ -21,7 +21,7 @@ struct MotionFrame {
   std::vector<std::uint8_t> picture;     ///< linear layout
   std::vector<std::uint8_t> prediction;  ///< linear layout
   /// Sum of absolute differences of each block between what was coded and its prediction, over the samples of the
-  /// picture. What was coded is the source where there is one, else the reconstruction.
+  /// picture. What was coded is the source where there is one, else the reconstruction. Empty for repeats.
   std::array<std::vector<std::uint32_t>, 3> sads;
   bool sad_of_source = false;
 };

@@ -17,8 +17,8 @@ std::uint32_t value_of(const MotionFrame& frame, OverlayOptions::Heat heat, std:
 /// The picture that the blocks lie on.
 Image background(std::span<const std::uint8_t> frame, const FrameBlocks& blocks, int scale) {
   if (blocks_line_up(blocks.width)) return to_image(frame, blocks.width, blocks.height, scale);
-  const int width = blocks.planes[0].columns * kBlock;
-  const int height = blocks.planes[0].rows * kBlock;
+  const int width = (blocks.width + 15) / 16 * 16;
+  const int height = (blocks.height + 15) / 16 * 16;
   std::vector<std::uint8_t> coded(frame_bytes(width, height), 128);
   const auto from = split_planes(frame, blocks.width, blocks.height);
   const auto to = split_planes(std::span(coded), width, height);
@@ -73,6 +73,7 @@ Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
   const FrameBlocks& blocks = frame.blocks;
   const auto& samples = o.background == OverlayOptions::Background::prediction ? frame.prediction : frame.picture;
   Image image = background(samples, blocks, o.scale);
+  if (blocks.repeat) return image;
   if (o.heat != OverlayOptions::Heat::none) {
     draw_heat(image, frame, o);
   } else if (o.vectors) {

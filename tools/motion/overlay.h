@@ -19,7 +19,7 @@ struct OverlayOptions {
 };
 
 /// Luma's blocks over the picture. Arrows are green to yellow by length; blocks without a vector in inter frames have a
-/// magenta frame. The brightest heat is the largest value of the frame.
+/// magenta frame. The brightest heat is the largest value of the frame. A repeat is the picture alone.
 /// Where blocks do not line up with the picture, it is shown as it is coded, sheared and padded.
 [[nodiscard]] Image motion_picture(const MotionFrame& frame, const OverlayOptions& options);
 

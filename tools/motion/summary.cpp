@@ -23,10 +23,9 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 void MotionSummary::add(const MotionFrame& frame, const MotionTruth* truth) {
   ++frames_;
-  if (frame.blocks.key) {
-    ++key_frames_;
-    return;
-  }
+  if (frame.blocks.key) ++key_frames_;
+  if (frame.blocks.repeat) ++repeats_;
+  if (frame.blocks.key || frame.blocks.repeat) return;
   const PlaneBlocks& luma = frame.blocks.planes[0];
   for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
     ++blocks_;
@@ -92,7 +91,8 @@ double MotionSummary::exact_share() const {
 }
 
 std::string MotionSummary::text(bool with_histogram) const {
-  std::string text = fmt::format("frames {}: key {}, inter {}\n", frames_, key_frames_, frames_ - key_frames_);
+  std::string text = fmt::format("frames {}: key {}, inter {}", frames_, key_frames_, frames_ - key_frames_ - repeats_);
+  text += repeats_ > 0 ? fmt::format(", repeats {}\n", repeats_) : "\n";
   if (vectors() == 0) return text + "no vectors\n";
   text += fmt::format("luma vectors {}: {:.1f} % zero, mean length {:.2f} samples, {} different\n", vectors(),
                       100 * zero_share(), mean_length(), counts_.size());
@@ -126,6 +126,7 @@ std::string MotionSummary::text(bool with_histogram) const {
 nlohmann::ordered_json MotionSummary::json() const {
   nlohmann::ordered_json json = {{"frames", frames_},
                                  {"key_frames", key_frames_},
+                                 {"repeat_frames", repeats_},
                                  {"luma_blocks", blocks_},
                                  {"luma_vectors", vectors()},
                                  {"zero_share", zero_share()},

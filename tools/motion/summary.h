@@ -34,6 +34,7 @@ class MotionSummary {
 
   std::int64_t frames_ = 0;
   std::int64_t key_frames_ = 0;
+  std::int64_t repeats_ = 0;
   std::uint64_t blocks_ = 0;           // of luma in inter frames
   std::map<std::pair<int, int>, std::uint64_t> counts_;
   std::uint64_t sad_ = 0;

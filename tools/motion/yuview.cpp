@@ -31,9 +31,11 @@ void add_rows(std::string& rows, std::int64_t frame, const PlaneBlocks& luma, in
     for (int column = 0; column < luma.columns; ++column) {
       const int x = column * 8;
       const int y = row * 8;
+      const std::size_t block = static_cast<std::size_t>(row) * luma.columns + column;
       if (x >= width || y >= height) continue;  // padding only
+      if (type == kVector && luma.inter[block] == 0) continue;
       fmt::format_to(out, "{};{};{};{};{};{};", frame, x, y, std::min(8, width - x), std::min(8, height - y), type);
-      value(out, static_cast<std::size_t>(row) * luma.columns + column);
+      value(out, block);
       rows += '\n';
     }
   }
@@ -65,11 +67,9 @@ void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<
   const PlaneBlocks& luma = blocks.planes[0];
   std::string rows;
   if (types_.vectors) {
-    if (!blocks.key) {
-      add_rows(rows, frame, luma, width_, height_, kVector, [&](auto out, std::size_t i) {
-        fmt::format_to(out, "{};{}", luma.vectors[i].x, luma.vectors[i].y);
-      });
-    }
+    add_rows(rows, frame, luma, width_, height_, kVector, [&](auto out, std::size_t i) {
+      fmt::format_to(out, "{};{}", luma.vectors[i].x, luma.vectors[i].y);
+    });
     add_rows(rows, frame, luma, width_, height_, kIntra, [&](auto out, std::size_t i) { fmt::format_to(out, "{};", 1 - luma.inter[i]); });
   }
   if (types_.sads && !sads.empty()) {

@@ -24,7 +24,8 @@ class YuviewWriter {
   /// `name` is the sequence's.
   YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types);
 
-  /// Frames come in order. `sads` holds one value a luma block, and may be empty.
+  /// Frames come in order. `sads` holds one value a luma block, and may be empty. Blocks without a vector get no row for it,
+  /// repeats no rows at all.
   void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
   void commit() { file_.commit(); }
 

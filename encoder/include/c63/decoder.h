@@ -18,7 +18,7 @@ namespace c63 {
 struct DecoderSettings {
   ExecutionSettings execution = {};     ///< lanes are the encoder's
   bool keep_prediction = false;         ///< hands out the prediction of every frame
-  bool keep_motion = false;             ///< hands out the vectors of every inter frame
+  bool keep_motion = false;             ///< hands out the vectors of every inter frame, inherited ones included
   std::int64_t first_frame = 0;         ///< frames before it are decoded where needed, but not handed out
   std::int64_t max_frames = -1;         ///< -1: all
   TraceSink* trace = nullptr;           ///< told what takes the time; outlives the decoder
@@ -28,13 +28,15 @@ struct DecoderSettings {
 struct DecodedFrame {
   std::int64_t index = 0;
   bool key = false;
+  bool repeat = false;               ///< nothing is coded: picture and prediction are those of the frame before
+  bool advances_reference = true;    ///< false: it takes the place of the frame before, whose reference it shares
   int width = 0;
   int height = 0;
   std::uint64_t offset = 0;              ///< of the coded frame in the stream
   std::uint64_t coded_bytes = 0;
   std::vector<std::uint8_t> picture;
   std::vector<std::uint8_t> prediction;  ///< empty unless kept
-  std::array<MotionField, 3> motion;     ///< empty unless kept
+  std::array<MotionField, 3> motion;     ///< empty unless kept, and in key frames and repeats
 };
 
 struct DecodeSummary {
@@ -54,7 +56,8 @@ class ByteSource {
   [[nodiscard]] virtual std::size_t read(std::span<std::uint8_t> bytes) = 0;
 };
 
-/// Decodes c63 streams.
+/// Decodes c63 streams. A repeat frame takes 4 bytes of a stream for a whole picture: who decodes streams of strangers bounds
+/// the number of frames (max_frames, or a sink that throws).
 class Decoder {
  public:
   using Sink = std::function<void(DecodedFrame&&)>;
@@ -79,7 +82,7 @@ class FrameDecoder {
   FrameDecoder& operator=(FrameDecoder&&) noexcept;
 
   /// Decodes the one coded frame that `bytes` holds, SOI to EOI. Throws Error (input, limit) with the frame's index and
-  /// the offset in `bytes`; decoding can go on with the next key frame then.
+  /// the offset in `bytes`; decoding can go on with the next key frame then, and other frames are refused until it comes.
   DecodedFrame decode(std::span<const std::uint8_t> bytes);
 
  private:

@@ -21,6 +21,7 @@ struct MotionField {
   int rows = 0;
   std::vector<MotionVector> vectors;
   std::vector<std::uint16_t> sads;  ///< 0..16320; empty where it was not asked for
+  std::vector<std::uint8_t> inter = {};  ///< 0: predicted from nothing, its vector is (0, 0); 1: by its vector; empty: all are
 
   [[nodiscard]] const MotionVector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row) * columns + column];

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "c63/decoder.h"
+#include "support/compact_stream.h"
 #include "support/generators.h"
 #include "support/shell.h"
 
@@ -31,6 +33,16 @@ TEST_F(MetricProgramTest, EqualVideosPass) {
   const std::string b = save("b_48x32.yuv", video_);
   const auto result = run("--bitexact '" + a_ + "' '" + b + "'");
   EXPECT_EQ(result.exit_code, 0) << result.output;
+}
+
+TEST_F(MetricProgramTest, StreamsOfEveryKindOfFrameAreDecoded) {
+  test::CompactStreamWriter writer(48, 32, 3);
+  writer.add_any(20, 8);
+  const std::string stream = save("all.c63", writer.bytes());
+  test::Bytes pictures = decode(writer.bytes());
+  EXPECT_EQ(run("--bitexact '" + save("all_48x32.yuv", pictures) + "' '" + stream + "'").exit_code, 0);
+  pictures.back() ^= 1;
+  EXPECT_EQ(run("--bitexact '" + save("other_48x32.yuv", pictures) + "' '" + stream + "'").exit_code, 3);
 }
 
 TEST_F(MetricProgramTest, ADifferenceIsNamedAndFailsWhereItMay) {

@@ -10,7 +10,9 @@
 #include <set>
 #include <sstream>
 
+#include "c63/decoder.h"
 #include "support/browser.h"
+#include "support/compact_stream.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 
@@ -235,6 +237,24 @@ window.addEventListener("load", async () => {
 });
 )js";
 
+/// A repeat shows the pictures of the frame before it.
+constexpr const char* kRepeatClicks = R"js(
+window.addEventListener("load", () => {
+  const $ = (id) => document.getElementById(id);
+  const at = (number) => {
+    $("frame").value = number;
+    $("frame").dispatchEvent(new Event("input"));
+    return { label: $("label").textContent, picture: $("picture").src };
+  };
+  const first = $("label").textContent;
+  const frames = [0, 1, 2, 3, 4].map(String).map(at);
+  const good = first === "frame 2" && frames[0].label === "frame 1 (repeat)" && frames[0].picture.startsWith("data:image/png") &&
+               frames[4].label === "frame 5 (repeat)" && frames[4].picture === frames[3].picture &&
+               new Set(frames.map((f) => f.picture)).size === 4;
+  document.title = good ? "ALL GOOD" : "FAILED: " + first + frames.map((f) => f.label).join("; ");
+});
+)js";
+
 TEST_F(MotionProgramTest, PageWorksInABrowser) {
   const std::string browser = test::find_browser();
   if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
@@ -264,6 +284,66 @@ TEST_F(MotionProgramTest, ShearedWidthsAreShownAsTheyAreCoded) {
   const YuviewFile yuview = parse_yuview(file("92.csv"));
   EXPECT_EQ(std::tuple(yuview.width, yuview.height), std::tuple(96, 64));
   ASSERT_EQ(test::shell(mv + "--quiet --type mv --scale 1 -o '" + file("92.ppm") + "'").exit_code, 0);
+}
+
+TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
+  // Frames: key, repeat, inter, two that take its place, repeat.
+  test::CompactStreamWriter writer(96, 64, 8);
+  writer.add_key();
+  writer.add_repeat();
+  writer.add_inter();
+  writer.add_replacing();
+  writer.add_replacing();
+  writer.add_repeat();
+  const test::Bytes bytes = writer.bytes();
+  std::ofstream(file("compact.c63"), std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::vector<DecodedFrame> frames;
+  Decoder({.keep_motion = true}).decode(bytes, [&](DecodedFrame&& frame) { frames.push_back(std::move(frame)); });
+  const auto mv = [&](const std::string& arguments) {
+    return test::shell("'" C63_BIN_DIR "/c63mv' --progress none '" + file("compact.c63") + "' " + arguments + " 2>&1");
+  };
+
+  const auto summary = mv("");
+  ASSERT_EQ(summary.exit_code, 0) << summary.output;
+  EXPECT_NE(summary.output.find("frames 6: key 1, inter 3, repeats 2"), std::string::npos) << summary.output;
+
+  ASSERT_EQ(mv("--format yuview -o '" + file("compact.csv") + "'").exit_code, 0);
+  const YuviewFile yuview = parse_yuview(file("compact.csv"));
+  EXPECT_EQ(yuview.rows.count(1), 0U);
+  EXPECT_EQ(yuview.rows.count(5), 0U);
+  EXPECT_EQ(yuview.rows.at(0).count(0), 0U);
+  for (const int f : {2, 3, 4}) {
+    const MotionField& motion = frames.at(static_cast<std::size_t>(f)).motion[0];
+    std::vector<std::vector<int>> rows;
+    for (std::size_t block = 0; block < motion.vectors.size(); ++block) {
+      if (motion.inter[block] == 0) continue;
+      rows.push_back({static_cast<int>(block % 12) * 8, static_cast<int>(block / 12) * 8, 8, 8, motion.vectors[block].x,
+                      motion.vectors[block].y});
+    }
+    if (f == 2) {  // in later frames nearly every block has a vector or inherits one
+      EXPECT_LT(rows.size(), motion.vectors.size());
+    }
+    EXPECT_EQ(yuview.rows.at(f).at(0), rows) << "frame " << f;
+    EXPECT_EQ(yuview.rows.at(f).at(3).size(), motion.vectors.size());
+  }
+
+  const auto csv = mv("--format csv --type mv");
+  EXPECT_EQ(std::count(csv.output.begin(), csv.output.end(), '\n'), 1 + 4 * (12 * 8 + 2 * 6 * 4));
+  ASSERT_EQ(mv("-o '" + file("compact.json") + "'").exit_code, 0);
+  const auto json = nlohmann::json::parse(std::ifstream(file("compact.json")));
+  ASSERT_EQ(json["frames"].size(), 6U);
+  EXPECT_EQ(json["frames"][5], nlohmann::json({{"frame", 5}, {"repeat", true}}));
+  EXPECT_EQ(json["summary"]["repeat_frames"], 2);
+  for (const char* frame : {"1", "2", "5"}) {
+    EXPECT_EQ(mv(fmt::format("--frame {} -o '{}'", frame, file("compact.ppm"))).exit_code, 0) << frame;
+  }
+  const auto page = mv("--seek 1 -o '" + file("compact.html") + "'");
+  if (page.output.find("C63-NO-PNG") != std::string::npos) GTEST_SKIP() << "built without FFmpeg's PNG encoder";
+  ASSERT_EQ(page.exit_code, 0) << page.output;
+  const std::string browser = test::find_browser();
+  if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
+  EXPECT_EQ(test::title_after_script(browser, folder_, file("compact.html"), kRepeatClicks), "ALL GOOD");
 }
 
 TEST_F(MotionProgramTest, DamageIsNamed) {

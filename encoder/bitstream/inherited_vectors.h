@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "bitstream/frame_syntax.h"
+
+namespace c63 {
+
+/// How a frame was predicted, for a frame without SOF behind it: a block that has no vector there is predicted as it was
+/// before, from the same reference.
+class InheritedVectors {
+ public:
+  /// Remembers the vectors of `before`: those that its blocks were predicted with, inherited ones included.
+  void remember(const FrameSyntax& before) {
+    for (int p = 0; p < kPlanes; ++p) {
+      vectors_[p] = before.planes[p].vectors;
+      uses_vector_[p] = before.planes[p].uses_vector;
+    }
+  }
+
+  /// Gives the blocks of `syntax` that have no vector what they inherit, a vector or nothing. What was coded cannot be
+  /// told from what was inherited afterwards.
+  void apply_to(FrameSyntax& syntax) const {
+    for (int p = 0; p < kPlanes; ++p) {
+      for (std::size_t block = 0; block < syntax.planes[p].vectors.size(); ++block) {
+        if (syntax.planes[p].uses_vector[block] == 0) apply_to(syntax, p, block);
+      }
+    }
+  }
+  /// The same for one block.
+  void apply_to(FrameSyntax& syntax, int plane, std::size_t block) const {
+    syntax.planes[plane].vectors[block] = vectors_[plane][block];
+    syntax.planes[plane].uses_vector[block] = uses_vector_[plane][block];
+  }
+
+ private:
+  std::array<std::vector<MotionVector>, kPlanes> vectors_;
+  std::array<std::vector<std::uint8_t>, kPlanes> uses_vector_;
+};
+
+}  // namespace c63

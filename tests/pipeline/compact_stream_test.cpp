@@ -1,0 +1,412 @@
+// Streams that save bits as the course decoder allows: without tables, without SOF, repeats, short SOS. They decode to what
+// a model gives that does as the course decoder does, which keeps the samples of every prediction.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <tuple>
+
+#include "c63/settings.h"
+#include "cpu/kernels.h"
+#include "pipeline/allocation_probe.h"
+#include "pipeline/block_statistics.h"
+#include "pipeline/coding.h"
+#include "support/compact_stream.h"
+#include "support/expect_error.h"
+
+namespace c63::test {
+namespace {
+
+/// What a frame decodes to.
+struct Expected {
+  Bytes picture;
+  Bytes prediction;
+  std::array<std::vector<MotionVector>, kPlanes> vectors;
+  std::array<std::vector<std::uint8_t>, kPlanes> inter;
+};
+
+/// The course decoder's frame: a SOF makes a new one, with nothing in it, of which the frame before is the reference; a scan
+/// fills in levels and vectors; the end of the frame predicts the blocks that have a vector anew, and reconstructs all.
+class CourseModel {
+ public:
+  explicit CourseModel(const Geometry& geometry) : geometry_(geometry) {}
+
+  Expected decode(const CompactFrame& frame) {
+    if (!frame.repeat) {
+      if (frame.headers.frame) {
+        reference_ = std::move(current_);
+        current_ = blank();
+        current_.key = frame.syntax.key;
+      }
+      current_.syntax = frame.syntax;
+    }
+    return rebuild(frame.tables);
+  }
+
+ private:
+  struct Planes {
+    bool key = false;
+    FrameSyntax syntax;
+    std::array<Bytes, kPlanes> predictions;
+    std::array<Bytes, kPlanes> samples;
+    Expected effective;  ///< vectors that predictions came from
+  };
+
+  [[nodiscard]] Planes blank() const {
+    Planes planes;
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneGeometry g = geometry_.plane(p);
+      planes.predictions[p].resize(g.samples());
+      planes.samples[p].resize(g.samples());
+      planes.effective.vectors[p].resize(static_cast<std::size_t>(g.blocks()));
+      planes.effective.inter[p].resize(static_cast<std::size_t>(g.blocks()));
+    }
+    return planes;
+  }
+
+  Expected rebuild(const QuantizationTables& tables) {
+    const cpu::Kernels& kernels = cpu::kernels(SimdLevel::scalar);
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneSyntax& plane = current_.syntax.planes[p];
+      const PlaneGeometry g = geometry_.plane(p);
+      const cpu::TransformTable table(tables[p], p);
+      for (int block = 0; block < g.blocks(); ++block) {
+        const int x = block % g.columns * kBlockSize;
+        const int y = block / g.columns * kBlockSize;
+        std::uint8_t* const prediction = current_.predictions[p].data() + y * g.width + x;
+        if (!current_.key && plane.uses_vector[block] != 0) {
+          const MotionVector v = plane.vectors[block];
+          const std::uint8_t* const from = reference_.samples[p].data() + (y + v.y) * g.width + x + v.x;
+          for (int row = 0; row < kBlockSize; ++row) std::memcpy(prediction + row * g.width, from + row * g.width, kBlockSize);
+          current_.effective.vectors[p][block] = v;
+          current_.effective.inter[p][block] = 1;
+        }
+        const cpu::BlockPrediction kept{prediction, g.width};
+        kernels.dequantize_reconstruct(plane.block(block), table, std::span(&kept, 1),
+                                       current_.samples[p].data() + y * g.width + x, g.width);
+      }
+    }
+    Expected expected = current_.effective;
+    for (int p = 0; p < kPlanes; ++p) {
+      const auto coded = static_cast<std::ptrdiff_t>(geometry_.plane(p).coded_samples);
+      expected.picture.insert(expected.picture.end(), current_.samples[p].begin(), current_.samples[p].begin() + coded);
+      expected.prediction.insert(expected.prediction.end(), current_.predictions[p].begin(),
+                                 current_.predictions[p].begin() + coded);
+    }
+    return expected;
+  }
+
+  Geometry geometry_;
+  Planes reference_;
+  Planes current_;
+};
+
+std::vector<Expected> expect(const CompactStreamWriter& writer) {
+  CourseModel model(writer.geometry());
+  std::vector<Expected> all;
+  for (const CompactFrame& frame : writer.frames()) all.push_back(model.decode(frame));
+  return all;
+}
+
+void expect_frame(const DecodedFrame& frame, const CompactFrame& coded, const Expected& expected) {
+  ASSERT_EQ(frame.picture, expected.picture) << frame.index;
+  ASSERT_EQ(frame.prediction, expected.prediction) << frame.index;
+  EXPECT_EQ(frame.repeat, coded.repeat);
+  EXPECT_EQ(frame.key, !coded.repeat && coded.syntax.key);
+  EXPECT_EQ(frame.advances_reference, !coded.repeat && coded.headers.frame);
+  EXPECT_EQ(frame.coded_bytes, coded.bytes.size());
+  for (int p = 0; p < kPlanes; ++p) {
+    if (frame.key || frame.repeat) {
+      EXPECT_TRUE(frame.motion[p].vectors.empty());
+      continue;
+    }
+    EXPECT_EQ(frame.motion[p].vectors, expected.vectors[p]);
+    EXPECT_EQ(frame.motion[p].inter, expected.inter[p]);
+  }
+}
+
+CompactStreamWriter random_stream(int width, int height, int frames, std::uint64_t seed) {
+  CompactStreamWriter writer(width, height, seed);
+  writer.add_any(frames, 8);
+  return writer;
+}
+
+TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
+  std::uint64_t seed = 0;
+  std::array<int, 4> kinds{};
+  for (const auto& [width, height] :
+       {std::pair{16, 16}, {48, 32}, {20, 6}, {2, 2}, {4, 1}, {16, 18}, {92, 61}, {176, 144}, {528, 32}}) {
+    if (!is_codable_area(width, height)) continue;
+    for (int round = 0; round < 3; ++round) {
+      const CompactStreamWriter writer = random_stream(width, height, 30, ++seed);
+      for (const CompactFrame& frame : writer.frames()) {
+        ++kinds[frame.repeat ? 0 : frame.syntax.key ? 1 : frame.headers.frame ? 2 : 3];
+      }
+      const std::vector<Expected> expected = expect(writer);
+      const Bytes bytes = writer.bytes();
+      for (const SimdLevel simd : available_simd_levels()) {
+        for (const int threads : {1, 2, 5}) {
+          for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
+            StreamSource source(bytes, piece);
+            const Decoded decoded = decode_stream(
+                source, {.execution = {.threads = threads, .simd = simd}, .keep_prediction = true, .keep_motion = true});
+            ASSERT_FALSE(decoded.error) << decoded.error->what();
+            ASSERT_EQ(decoded.frames.size(), writer.frames().size());
+            EXPECT_EQ(decoded.summary.bytes, bytes.size());
+            for (std::size_t i = 0; i < expected.size(); ++i) {
+              EXPECT_EQ(decoded.frames[i].index, static_cast<std::int64_t>(i));
+              expect_frame(decoded.frames[i], writer.frames()[i], expected[i]);
+              if (testing::Test::HasFatalFailure()) return;
+            }
+          }
+        }
+      }
+      FrameDecoder decoder({.keep_prediction = true, .keep_motion = true});
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        expect_frame(decoder.decode(writer.frames()[i].bytes), writer.frames()[i], expected[i]);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+  for (const int count : kinds) EXPECT_GT(count, 50);  // every kind was there
+}
+
+TEST(CompactStream, RangesOfFrames) {
+  const CompactStreamWriter writer = random_stream(48, 32, 40, 77);
+  const std::vector<Expected> expected = expect(writer);
+  const Bytes bytes = writer.bytes();
+  for (const int threads : {1, 3}) {
+    for (int first = 0; first <= 40; ++first) {
+      for (const int count : {-1, 1, 3}) {
+        const Decoded decoded =
+            decode_stream(bytes, {.execution = {.threads = threads}, .first_frame = first, .max_frames = count});
+        ASSERT_FALSE(decoded.error) << decoded.error->what();
+        const int wanted = count < 0 ? 40 - first : std::min(40 - first, count);
+        ASSERT_EQ(decoded.frames.size(), static_cast<std::size_t>(wanted));
+        for (int i = 0; i < wanted; ++i) {
+          EXPECT_EQ(decoded.frames[static_cast<std::size_t>(i)].picture, expected[static_cast<std::size_t>(first + i)].picture);
+        }
+      }
+    }
+  }
+}
+
+TEST(CompactStream, EveryTruncationPoint) {
+  const CompactStreamWriter writer = random_stream(16, 16, 16, 5);
+  const Bytes bytes = writer.bytes();
+  const Bytes pictures = decode_stream(bytes).pictures();
+  std::size_t whole = 0;
+  std::size_t end = writer.frames()[0].bytes.size();  // of the frame that is cut
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
+    if (size == end) end += writer.frames()[++whole].bytes.size();
+    const Decoded decoded = decode_stream(std::span(bytes).first(size), {.execution = {.threads = 1}});
+    ASSERT_EQ(decoded.frames.size(), whole) << size;
+    EXPECT_TRUE(std::ranges::equal(decoded.pictures(), std::span(pictures).first(whole * frame_bytes(16, 16))));
+    const bool at_border = size + writer.frames()[whole].bytes.size() == end;
+    ASSERT_EQ(decoded.error.has_value(), !at_border) << size;
+    if (!decoded.error) continue;
+    ASSERT_EQ(decoded.error->id(), "C63-TRUNCATED") << size << ": " << decoded.error->what();
+    ASSERT_EQ(decoded.error->place().frame, static_cast<std::int64_t>(whole));
+    ASSERT_EQ(decoded.error->place().offset, static_cast<std::int64_t>(size));
+  }
+}
+
+TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
+  Random random(3);
+  int decoded_anyway = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const CompactStreamWriter writer = random_stream(32, 16, 10, 1000 + static_cast<std::uint64_t>(round % 20));
+    Bytes bytes = writer.bytes();
+    for (std::uint32_t flips = 1 + random.below(3); flips > 0; --flips) {
+      bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
+    }
+    DecoderSettings settings{.execution = {.threads = 1}, .keep_prediction = true, .keep_motion = true};
+    settings.execution.limits.max_pixels = 1 << 16;
+    const Decoded one = decode_stream(bytes, settings);
+    settings.execution.threads = 3;
+    const Decoded three = decode_stream(bytes, settings);
+    ASSERT_EQ(one.error.has_value(), three.error.has_value()) << round;
+    if (one.error) {
+      EXPECT_STREQ(one.error->what(), three.error->what());
+    } else {
+      ++decoded_anyway;
+    }
+    ASSERT_EQ(one.frames.size(), three.frames.size());
+    FrameDecoder alone(settings);
+    for (std::size_t i = 0; i < one.frames.size(); ++i) {
+      const DecodedFrame frame =
+          alone.decode(std::span(bytes).subspan(one.frames[i].offset, one.frames[i].coded_bytes));
+      ASSERT_EQ(one.frames[i].picture, three.frames[i].picture);
+      ASSERT_EQ(one.frames[i].prediction, three.frames[i].prediction);
+      ASSERT_EQ(one.frames[i].picture, frame.picture);
+      ASSERT_EQ(one.frames[i].prediction, frame.prediction);
+    }
+  }
+  EXPECT_LT(decoded_anyway, 1800);
+}
+
+/// A stream, then a piece of it for ever.
+class EndlessSource final : public ByteSource {
+ public:
+  EndlessSource(Bytes start, Bytes again) : start_(std::move(start)), again_(std::move(again)) {}
+  [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes) override {
+    if (taken_ < start_.size()) {
+      const std::size_t count = std::min(bytes.size(), start_.size() - taken_);
+      std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(taken_), count, bytes.begin());
+      taken_ += count;
+      return count;
+    }
+    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // pieces end inside of frames, too
+    for (std::size_t i = 0; i < count; ++i) bytes[i] = again_[(taken_ - start_.size() + i) % again_.size()];
+    taken_ += count;
+    return count;
+  }
+  [[nodiscard]] std::size_t taken() const { return taken_; }
+
+ private:
+  Bytes start_;
+  Bytes again_;
+  std::size_t taken_ = 0;
+};
+
+const Bytes& repeat_frame() {
+  static const Bytes bytes = [] {
+    Bytes frame;
+    write_repeat_frame(frame);
+    return frame;
+  }();
+  return bytes;
+}
+
+TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
+  constexpr std::int64_t kFrames = 10'000'000;
+  const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
+  const Bytes picture = expect(writer)[0].picture;
+  for (const auto& [threads, first, count] : {std::tuple{1, std::int64_t{0}, kFrames}, {3, kFrames, std::int64_t{1000}}}) {
+    EndlessSource source(writer.bytes(), repeat_frame());
+    DecoderSettings settings{.execution = {.threads = threads}, .first_frame = first, .max_frames = count};
+    settings.execution.limits.max_memory = 1 << 20;
+    std::int64_t frames = 0;
+    const AllocationProbe probe;
+    const DecodeSummary summary = Decoder(settings).decode(source, [&](DecodedFrame&& frame) {
+      ASSERT_EQ(frame.index, first + frames);
+      ASSERT_EQ(frame.picture, picture);
+      ++frames;
+    });
+    EXPECT_EQ(frames, count);
+    EXPECT_EQ(summary.frames, count);
+    EXPECT_LT(probe.peak(), std::size_t{4} << 20);
+    // What is read ahead is bounded, too.
+    EXPECT_LT(source.taken(), static_cast<std::size_t>(first + count) * 4 + (1 << 20));
+  }
+}
+
+TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyWhereWanted) {
+  CompactStreamWriter writer(1920, 1088, 4);
+  writer.add_key();
+  const std::size_t picture = frame_bytes(1920, 1088);
+  // All pictures would be 3 TB, or 6 GB of padded repeats, which make no runs.
+  for (const auto& [repeat, count] : {std::pair{repeat_frame(), 1'000'000}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
+    EndlessSource source(writer.bytes(), repeat);
+    std::int64_t frames = 0;
+    DecoderSettings settings{.execution = {.threads = 2}, .first_frame = count, .max_frames = 2};
+    settings.execution.limits.max_memory = 40 * picture;  // half of it for what is decoded ahead
+    const AllocationProbe probe;
+    Decoder(settings).decode(source, [&](DecodedFrame&& frame) {
+      EXPECT_EQ(frame.index, count + frames++);
+      EXPECT_EQ(frame.picture.size(), picture);
+    });
+    EXPECT_EQ(frames, 2);
+    EXPECT_LT(probe.total(), 100 * picture);
+  }
+}
+
+TEST(CompactStream, GarbageBetweenRepeatsIsNamed) {
+  const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
+  Random random(11);
+  for (int round = 0; round < 50; ++round) {
+    Bytes bytes = writer.bytes();
+    const std::uint32_t repeats = random.below(3000);
+    for (std::uint32_t i = 0; i < repeats; ++i) bytes.insert(bytes.end(), repeat_frame().begin(), repeat_frame().end());
+    const std::size_t at = bytes.size();
+    for (int i = 0; i < 10; ++i) bytes.push_back(static_cast<std::uint8_t>(random.below(0xFF)));
+    for (int i = 0; i < 1000; ++i) bytes.insert(bytes.end(), repeat_frame().begin(), repeat_frame().end());
+    for (const int threads : {1, 3}) {
+      std::int64_t frames = 0;
+      const auto error = expect_error(ErrorKind::input, "C63-NO-FRAME", [&] {
+        Decoder({.execution = {.threads = threads}}).decode(bytes, [&](DecodedFrame&&) { ++frames; });
+      });
+      ASSERT_TRUE(error);
+      EXPECT_EQ(frames, repeats + 1);
+      EXPECT_EQ(error->place().frame, repeats + 1);
+      EXPECT_EQ(error->place().offset, static_cast<std::int64_t>(at));
+    }
+  }
+}
+
+TEST(CompactStream, FrameDecoderTakesOnlyAKeyFrameBehindAFault) {
+  CompactStreamWriter writer(48, 32, 6);
+  writer.add_key();
+  writer.add_inter();
+  writer.add_inter();
+  writer.add_replacing();
+  writer.add_repeat();
+  writer.add_key();
+  const auto& frames = writer.frames();
+  for (const std::size_t next : {2U, 3U, 4U}) {
+    FrameDecoder decoder;
+    (void)decoder.decode(frames[0].bytes);
+    Bytes broken = frames[1].bytes;
+    std::fill(broken.end() - 20, broken.end() - 2, std::uint8_t{0xFE});  // the scan ends in codes that are none
+    EXPECT_THROW((void)decoder.decode(broken), Error);
+    for (int again = 0; again < 2; ++again) {
+      const auto error = expect_error(ErrorKind::input, "C63-NO-REFERENCE", [&] { (void)decoder.decode(frames[next].bytes); });
+      ASSERT_TRUE(error);
+      EXPECT_EQ(error->place().frame, 1);
+    }
+    Bytes key;
+    write_frame_header(key, writer.geometry(), frames[5].tables, true);
+    BitCounts bits;
+    encode_scan(frames[5].syntax, key, bits);
+    write_frame_trailer(key);
+    EXPECT_EQ(decoder.decode(key).picture, expect(writer)[5].picture);
+    EXPECT_NO_THROW((void)decoder.decode(frames[4].bytes));
+  }
+}
+
+TEST(CompactStream, BlockStatisticsCountWhatIsCodedAndShowWhatIsInherited) {
+  const auto sum = [](const std::vector<std::uint32_t>& bits) {
+    std::uint64_t all = 0;
+    for (const std::uint32_t b : bits) all += b;
+    return all;
+  };
+  const CompactStreamWriter writer = random_stream(92, 61 + 1, 60, 21);
+  const std::vector<Expected> expected = expect(writer);
+  BlockAnalyser analyser;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const CompactFrame& coded = writer.frames()[i];
+    const FrameBlocks blocks = analyser.analyse(coded.bytes);
+    EXPECT_EQ(blocks.repeat, coded.repeat);
+    EXPECT_EQ(blocks.width, 92);
+    EXPECT_EQ(blocks.height, 62);
+    if (coded.repeat) {
+      EXPECT_FALSE(blocks.key);
+      EXPECT_TRUE(blocks.planes[0].vectors.empty());
+      continue;
+    }
+    EXPECT_EQ(blocks.key, coded.syntax.key);
+    std::uint64_t motion = 0;
+    for (int p = 0; p < kPlanes; ++p) {
+      EXPECT_EQ(blocks.planes[p].vectors, expected[i].vectors[p]);
+      EXPECT_EQ(blocks.planes[p].inter, expected[i].inter[p]);
+      motion += sum(blocks.planes[p].motion_bits);
+    }
+    EXPECT_EQ(motion, coded.bits.motion);
+    EXPECT_EQ(sum(blocks.planes[0].coefficient_bits), coded.bits.luma);
+    EXPECT_EQ(sum(blocks.planes[1].coefficient_bits) + sum(blocks.planes[2].coefficient_bits), coded.bits.chroma);
+  }
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,181 @@
+// Plans are carried out as they are made, and made of what a planner has observed: nothing else.
+
+#include "decide/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "cpu/cpu_backend.h"
+#include "cpu/gop_chain.h"
+#include "pipeline/coding.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 80;
+constexpr int kHeight = 48;
+constexpr int kFrames = 22;
+
+EncoderSettings settings_with(int lanes) {
+  EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight, .key_interval = 6},
+                           .execution = {.threads = 2, .lanes = lanes}};
+  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
+  return settings;
+}
+
+/// Plans that use what the format has: other tables for each plane and frame, blocks without a vector, few headers, frames
+/// that do not advance the reference.
+class FreePlanner final : public Planner {
+ public:
+  [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
+    std::minstd_rand random(static_cast<unsigned>(frame.index) * 7919 + 1);
+    const auto below = [&random](unsigned end) { return static_cast<unsigned>(random() >> 8) % end; };
+    FramePlan plan;
+    plan.index = frame.index;
+    plan.key = frame.key;
+    // Tables change in every other frame, and are only written where they do.
+    const bool new_tables = frame.key || below(2) == 0;
+    if (new_tables) {
+      for (QuantizationTable& table : tables_) {
+        for (std::uint8_t& step : table) step = static_cast<std::uint8_t>(8 + below(60));
+      }
+    }
+    plan.tables = tables_;
+    plan.headers = {.quantization_tables = new_tables,
+                    .frame = frame.key || last_was_key_ || below(3) != 0,
+                    .code_tables = below(2) == 0,
+                    .scan_components = below(2) == 0};
+    last_was_key_ = frame.key;
+    if (!frame.key && below(4) != 0) {
+      auto mask = std::make_shared<BlockMask>(static_cast<std::size_t>(Geometry(kWidth, kHeight).blocks()));
+      const unsigned part = 1 + below(3);
+      for (std::uint8_t& block : *mask) block = below(4) < part ? 1 : 0;
+      plan.unpredicted = std::move(mask);
+    }
+    return plan;
+  }
+
+ private:
+  QuantizationTables tables_{};
+  bool last_was_key_ = false;
+};
+
+Encoded encode_freely(int lanes, std::size_t devices = 1, std::optional<SimdLevel> simd = {}) {
+  EncoderSettings settings = settings_with(lanes);
+  settings.execution.simd = simd;
+  Encoder encoder(settings, std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+  encoder.set_planner([] { return std::make_unique<FreePlanner>(); });
+  VideoSource source(moving_video(kWidth, kHeight, kFrames), kWidth, kHeight);
+  return encode_source(source, encoder);
+}
+
+TEST(Plans, DecodeToTheEncodersReconstructionAndPrediction) {
+  const Encoded encoded = encode_freely(1);
+  ASSERT_FALSE(encoded.error) << encoded.error->what();
+  ASSERT_EQ(encoded.frames.size(), static_cast<std::size_t>(kFrames));
+  const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});
+  ASSERT_FALSE(decoded.error) << decoded.error->what();
+  ASSERT_EQ(decoded.frames.size(), encoded.frames.size());
+  for (std::size_t i = 0; i < decoded.frames.size(); ++i) {
+    EXPECT_EQ(decoded.frames[i].picture, encoded.frames[i].reconstruction) << i;
+    EXPECT_EQ(decoded.frames[i].prediction, encoded.frames[i].prediction) << i;
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(decoded.frames[i].motion[p].vectors, encoded.frames[i].motion[p].vectors) << i;
+      if (encoded.frames[i].motion[p].inter.empty()) continue;
+      EXPECT_EQ(decoded.frames[i].motion[p].inter, encoded.frames[i].motion[p].inter) << i;
+    }
+  }
+}
+
+TEST(Plans, SameBytesForEveryLaneDeviceAndInstructionSet) {
+  const Bytes expected = encode_freely(1, 1, SimdLevel::scalar).stream();
+  for (const int lanes : {0, 2, 4}) {
+    for (const std::size_t devices : {1U, 2U}) EXPECT_EQ(encode_freely(lanes, devices).stream(), expected) << lanes;
+  }
+  for (const SimdLevel level : available_simd_levels()) {
+    EXPECT_EQ(encode_freely(2, 1, level).stream(), expected) << name(level);
+  }
+}
+
+/// Coarser tables after large frames: depends on what it observed, and says how late.
+class LateObserver final : public Planner {
+ public:
+  explicit LateObserver(int lag) : lag_(lag) {}
+
+  [[nodiscard]] int lag() const override { return lag_; }
+  [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
+    if (frame.key) key_ = frame.index;
+    EXPECT_EQ(observed_, std::max<std::int64_t>(0, frame.index - key_ - lag_ + 1)) << "frames observed before frame " << frame.index;
+    FramePlan plan;
+    plan.index = frame.index;
+    plan.key = frame.key;
+    plan.tables = make_quantization_tables(bytes_ % 2 == 0 ? 25 : 12);
+    return plan;
+  }
+  void observe(const EncodedFrame& frame) override {
+    EXPECT_EQ(frame.index, key_ + observed_);
+    ++observed_;
+    bytes_ += frame.bytes.size();
+  }
+
+ private:
+  int lag_;
+  std::int64_t key_ = 0;
+  std::int64_t observed_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
+  for (const int lag : {1, 2, 5}) {
+    Bytes expected;
+    for (const int lanes : {1, 3}) {
+      for (const std::size_t devices : {1U, 2U}) {
+        Encoder encoder(settings_with(lanes), std::vector<BackendFactory>(devices, cpu::make_cpu_backend));
+        encoder.set_planner([lag] { return std::make_unique<LateObserver>(lag); });
+        VideoSource source(moving_video(kWidth, kHeight, kFrames), kWidth, kHeight);
+        const Encoded encoded = encode_source(source, encoder);
+        ASSERT_FALSE(encoded.error);
+        ASSERT_EQ(encoded.frames.size(), static_cast<std::size_t>(kFrames));
+        if (expected.empty()) expected = encoded.stream();
+        EXPECT_EQ(encoded.stream(), expected) << lag << " " << lanes;
+      }
+    }
+  }
+}
+
+TEST(GopChain, AFrameCanBeEncodedTwiceFromTheSameState) {
+  const EncoderSettings settings = settings_with(1);
+  const Geometry geometry(kWidth, kHeight);
+  const Bytes video = moving_video(kWidth, kHeight, 8);
+  TraceRow trace;
+  FreePlanner planner;
+  cpu::GopChain chain(settings, cpu::kernels());
+  for (std::int64_t index = 0; index < 8; ++index) {
+    const FramePlan plan = planner.plan({index, index == 0});
+    cpu::PaddedPicture picture(geometry);
+    std::copy_n(video.begin() + index * static_cast<std::int64_t>(geometry.frame_bytes()), geometry.frame_bytes(),
+                picture.input().begin());
+    picture.lay_out();
+    const cpu::GopChain::State state = chain.save();
+    EncodedFrame first;
+    chain.encode(picture, plan, first, trace);
+    chain.restore(state);
+    FramePlan coarse = plan;
+    for (QuantizationTable& table : coarse.tables) table.fill(200);
+    coarse.headers = {};
+    EncodedFrame trial;
+    chain.encode(picture, coarse, trial, trace);
+    EXPECT_NE(trial.bytes, first.bytes);
+    chain.restore(state);
+    EncodedFrame again;
+    chain.encode(picture, plan, again, trace);
+    EXPECT_EQ(again.bytes, first.bytes) << index;
+    EXPECT_EQ(again.reconstruction, first.reconstruction) << index;
+  }
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,92 @@
+// Streams with repeats, without SOF, without tables, through the programs that decode.
+
+#include <string>
+
+#include "c63/decoder.h"
+#include "c63/encoder.h"
+#include "encode_outputs.h"
+#include "support/compact_stream.h"
+#include "tools_test_support.h"
+
+namespace c63::test {
+namespace {
+
+class CompactStreams : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    writer_.add_key();
+    writer_.add_repeat();
+    writer_.add_inter();
+    writer_.add_replacing();
+    writer_.add_repeat();
+    writer_.add_replacing();
+    writer_.add_key();
+    writer_.add_inter();
+    const Bytes bytes = writer_.bytes();
+    input_ = write_file("in.c63", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    Decoder({.keep_prediction = true}).decode(bytes, [&](DecodedFrame&& frame) {
+      pictures_.append(frame.picture.begin(), frame.picture.end());
+      predictions_.append(frame.prediction.begin(), frame.prediction.end());
+    });
+  }
+
+  CompactStreamWriter writer_{48, 32, 12};
+  std::string input_;
+  std::string pictures_;
+  std::string predictions_;
+};
+
+TEST_F(CompactStreams, PicturesPredictionsAndRanges) {
+  const std::size_t frame = frame_bytes(48, 32);
+  ASSERT_EQ(pictures_.size(), 8 * frame);
+  EXPECT_TRUE(run({kDec, "--quiet", input_, "-"}).out == pictures_);
+  EXPECT_TRUE(run({kPred, "--quiet", input_, "-"}).out == predictions_);
+  EXPECT_TRUE(run({kDec, "--quiet", "--seek", "1", "-f", "4", input_, "-"}).out == pictures_.substr(frame, 4 * frame));
+  EXPECT_TRUE(run({kPred, "--quiet", "--seek", "4", "-f", "1", input_, "-"}).out == predictions_.substr(4 * frame, frame));
+}
+
+TEST_F(CompactStreams, StatisticsTellTheKindsApart) {
+  const std::string text = run({kDec, "--stats", input_, path("o.yuv")}).err;
+  EXPECT_NE(text.find("key frames: 2, "), std::string::npos) << text;
+  EXPECT_NE(text.find("inter frames: 4, "), std::string::npos) << text;
+  EXPECT_NE(text.find("inter frames without SOF: 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("repeat frames: 2"), std::string::npos) << text;
+  // Of 24 luma blocks each, those that neither say nor inherit a vector have none.
+  std::size_t without = 0;
+  Decoder({.keep_motion = true}).decode(writer_.bytes(), [&](DecodedFrame&& f) {
+    without += static_cast<std::size_t>(std::ranges::count(f.motion[0].inter, std::uint8_t{0}));
+  });
+  ASSERT_GT(without, 0U);
+  EXPECT_NE(text.find("luma blocks without a vector: " + std::to_string(without) + " of 96"), std::string::npos) << text;
+  EXPECT_NE(text.find("luma vectors: " + std::to_string(96 - without) + ","), std::string::npos) << text;
+}
+
+TEST_F(CompactStreams, ARepeatFirstAndOneTooMany) {
+  const std::string repeat = "\xFF\xD8\xFF\xD9";
+  expect_one_line(run({kDec, "--quiet", write_file("first.c63", repeat), path("o.yuv")}), 4, "c63dec", "C63-REPEAT-FIRST");
+  std::string many = read_file(input_);
+  for (int i = 0; i < 100'000; ++i) many += repeat;
+  const ProcessResult some = run({kDec, "--quiet", "-f", "1000", "-", "-"}, many);
+  EXPECT_EQ(some.exit_code, 0) << some.err;
+  EXPECT_EQ(some.out.size(), 1000 * frame_bytes(48, 32));
+  const ProcessResult full = run({kDec, "--quiet", "-", "/dev/full"}, many);
+  expect_one_line(full, 6, "c63dec", "C63-WRITE-FAILED");
+}
+
+TEST_F(CompactStreams, VerifyFollowsThem) {
+  EncoderSettings settings{.coding = {.width = 48, .height = 32}};
+  FrameDecoder decoder;
+  for (std::size_t i = 0; i < writer_.frames().size(); ++i) {
+    const std::size_t size = frame_bytes(48, 32);
+    EncodedFrame frame;
+    frame.index = static_cast<std::int64_t>(i);
+    frame.bytes = writer_.frames()[i].bytes;
+    frame.reconstruction.assign(pictures_.begin() + static_cast<std::ptrdiff_t>(i * size),
+                                pictures_.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
+    EXPECT_NO_THROW(tools::verify_frame(decoder, frame, settings)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
