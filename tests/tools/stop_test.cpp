@@ -41,6 +41,21 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
+TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
+  // Default settings: as many threads and lanes as the machine likes.
+  Process process({kEnc, "-v", "-w", "32", "-h", "32", "--backend", "cpu", "-o", path("out.c63"), "-"});
+  for (std::size_t i = 0; i < 10; ++i) {
+    ASSERT_TRUE(process.write(std::string_view(video_).substr(i * kFrame, kFrame)));
+    if (i == 0) continue;
+    ASSERT_TRUE(process.wait_for_error_output("frame " + std::to_string(i - 1) + ":"));
+  }
+  ASSERT_TRUE(process.wait_for_error_output("frame 9:"));
+  process.kill(GetParam());
+  EXPECT_EQ(process.wait().exit_code, 128 + GetParam());
+  const std::string whole = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-f", "10", "-o", "-", "-"}, video_).out;
+  EXPECT_EQ(read_file(path("out.c63")), whole);
+}
+
 TEST_P(Stopping, ADecodeThatWaitsForItsPipeLeavesWholeFrames) {
   const std::string stream = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
   // A decoder may hand out frames late; what it has written when it is stopped must be whole.

@@ -1,0 +1,109 @@
+// A library in somebody else's process: it uses the threads it is given, and changes nothing that is not its own.
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "c63/thread_arena.h"
+#include "pipeline/coding.h"
+
+extern char** environ;
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 64;
+constexpr int kHeight = 48;
+
+EncoderSettings settings_with(int threads) {
+  return {.coding = {.width = kWidth, .height = kHeight, .key_interval = 4}, .execution = {.threads = threads}};
+}
+
+std::size_t allowed_parallelism() {
+  return oneapi::tbb::global_control::active_value(oneapi::tbb::global_control::max_allowed_parallelism);
+}
+
+std::vector<std::string> environment() {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+  return all;
+}
+
+/// Counts threads in an arena.
+class Visitors final : public oneapi::tbb::task_scheduler_observer {
+ public:
+  explicit Visitors(oneapi::tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
+  ~Visitors() override { observe(false); }
+  void on_scheduler_entry(bool) override {
+    ++all;
+    int inside = ++inside_;
+    for (int most_so_far = most; inside > most_so_far && !most.compare_exchange_weak(most_so_far, inside);) {
+    }
+  }
+  void on_scheduler_exit(bool) override { --inside_; }
+
+  std::atomic<int> all = 0;
+  std::atomic<int> most = 0;
+
+ private:
+  std::atomic<int> inside_ = 0;
+};
+
+TEST(Guest, TheProcessStaysAsItIs) {
+  const std::size_t allowed = allowed_parallelism();
+  const std::vector<std::string> variables = environment();
+  const Bytes video = moving_video(kWidth, kHeight, 12);
+  for (const int threads : {1, 2, 7}) {
+    VideoSource source(video, kWidth, kHeight);
+    Bytes stream;
+    Encoder(settings_with(threads)).encode(source, [&](EncodedFrame&& frame) {
+      EXPECT_EQ(allowed_parallelism(), allowed);
+      stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
+    });
+    Decoder({.execution = {.threads = threads}}).decode(stream, [&](DecodedFrame&&) {
+      EXPECT_EQ(allowed_parallelism(), allowed);
+    });
+  }
+  EXPECT_EQ(allowed_parallelism(), allowed);
+  EXPECT_EQ(environment(), variables);
+}
+
+TEST(Guest, WorksInTheArenaThatItIsGiven) {
+  const Bytes video = moving_video(kWidth, kHeight, 12);
+  const Bytes expected = encode(video, settings_with(1));
+  for (const int slots : {1, 2}) {
+    oneapi::tbb::task_arena arena(slots);
+    Visitors visitors(arena);
+    EncoderSettings settings = settings_with(0);
+    settings.execution.arena = std::make_shared<ThreadArena>(arena);
+    EXPECT_EQ(encode(video, settings), expected);
+    EXPECT_GT(visitors.all, 0);
+    EXPECT_LE(visitors.most, slots);
+    const int before = visitors.all;
+    EXPECT_EQ(decode(expected, {.execution = {.arena = settings.execution.arena}}), decode(expected));
+    EXPECT_GT(visitors.all, before);
+    EXPECT_LE(visitors.most, slots);
+  }
+}
+
+TEST(Guest, EncodersAndADecoderRunBesideEachOther) {
+  const Bytes video = moving_video(kWidth, kHeight, 40);
+  const Bytes expected = encode(video, settings_with(1));
+  const Bytes pictures = decode(expected);
+  std::vector<std::jthread> hosts;
+  for (const int threads : {1, 3}) {
+    hosts.emplace_back([&, threads] {
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(encode(video, settings_with(threads)), expected);
+    });
+  }
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(decode(expected, {.execution = {.threads = 2}}), pictures);
+}
+
+}  // namespace
+}  // namespace c63::test
