@@ -125,7 +125,7 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/pipeline", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
-      {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/"}}},
+      {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
       {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures kernels and stages by themselves
   };
   return table;

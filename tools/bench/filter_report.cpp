@@ -1,30 +1,26 @@
 #include "bench/filter_report.h"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
+
+#include "common/exit_code.h"
 
 namespace c63::bench {
 
-void add_options(CLI::App& app, FilterBenchOptions& options) {
-  app.add_option("--mb", options.megabytes, "megabytes of input for what is bound by memory")
-      ->check(CLI::Range(1.0, 16384.0))
-      ->capture_default_str();
-  app.add_option("--repeats", options.repeats, "measured runs")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--only", options.only, "utilities whose names contain one of these")->delimiter(',');
-  app.add_option("--device", options.device, "GPU")->capture_default_str();
-  app.add_flag("--cpu,!--no-cpu", options.cpu, "time the CPU");
-  app.add_flag("--cuda,!--no-cuda", options.cuda, "time the GPU");
-  app.add_option("--json", options.json, "write the figures as JSON (- for stdout)");
-}
-
 FilterTable::FilterTable(std::string name, const FilterBenchOptions& options)
     : name_(std::move(name)), options_(options) {
-  std::printf("%-34s %-12s %-18s %11s %9s %9s %7s\n", "utility", "where", "variant", "ms", "x serial", "GB/s", "% copy");
+  std::printf("%-34s %-12s %-18s %11s %9s %9s %7s\n", "utility", "where", "variant", "ms", "x serial", "GB/s",
+              "% copy");
 }
 
 bool FilterTable::wants(const std::string& utility) const {
@@ -36,9 +32,7 @@ bool FilterTable::wants(const std::string& utility) const {
 }
 
 void FilterTable::set_copy(const std::string& where, double bytes_per_s, double bytes) {
-  std::erase_if(copy_, [&](const auto& entry) { return entry.first == where; });
-  copy_.emplace_back(where, bytes_per_s);
-  copies_.push_back({{"where", where}, {"bytes", bytes}, {"bytes_per_s", bytes_per_s}});
+  copies_.push_back({where, bytes, bytes_per_s});
   std::printf("%-34s %-12s %-18s %11s %9s %9.1f %7.1f\n", "copy (read + write)", where.c_str(), "", "", "",
               bytes_per_s * 1e-9, 100.0);
 }
@@ -47,8 +41,8 @@ void FilterTable::add(FilterRow row) {
   const double rate = row.bytes / (row.ms.median * 1e-3);
   if (row.share != 0) {
     row.share = 0;
-    for (const auto& [where, copy] : copy_) {
-      if (where == row.where) row.share = rate / copy;
+    for (const Copy& copy : copies_) {
+      if (copy.where == row.where) row.share = rate / copy.bytes_per_s;
     }
   }
   const auto or_blank = [](double value, const char* format) {
@@ -63,21 +57,40 @@ void FilterTable::add(FilterRow row) {
   rows_.push_back(std::move(row));
 }
 
+void FilterTable::add_cpu_forms(const std::string& utility, double bytes, bool bound,
+                                const std::function<void(FilterForm)>& work) {
+  if (!wants(utility)) return;
+  const double share = bound ? 1 : 0;
+  const Sample serial = time_on_cpu(std::min(options_.repeats, 3), [&] { work(FilterForm::serial); });
+  add({utility, "cpu", "serial", bytes, serial, serial.median, share, ""});
+  add({utility, "cpu", "fast", bytes, time_on_cpu(options_.repeats, [&] { work(FilterForm::fast); }), serial.median,
+       share, ""});
+}
+
 void FilterTable::finish() const {
-  nlohmann::json rows = nlohmann::json::array();
+  nlohmann::ordered_json copies = nlohmann::ordered_json::array();
+  for (const Copy& copy : copies_) {
+    copies.push_back({{"where", copy.where}, {"bytes", copy.bytes}, {"bytes_per_s", copy.bytes_per_s}});
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const FilterRow& row : rows_) {
-    nlohmann::json json = {{"utility", row.utility}, {"where", row.where}, {"variant", row.variant},
-                           {"bytes", row.bytes},     {"ms", to_json(row.ms)}};
+    nlohmann::ordered_json json = {{"utility", row.utility},
+                                   {"where", row.where},
+                                   {"variant", row.variant},
+                                   {"bytes", row.bytes},
+                                   {"ms", to_json(row.ms)}};
     if (row.serial_ms != 0) json["times_serial"] = row.serial_ms / row.ms.median;
     if (row.share != 0) json["share_of_copy"] = row.share;
     if (!row.note.empty()) json["note"] = row.note;
     rows.push_back(std::move(json));
   }
-  write_json(options_.json, {{"bench", name_},
-                             {"threads", std::thread::hardware_concurrency()},
-                             {"repeats", options_.repeats},
-                             {"copies", copies_},
-                             {"rows", std::move(rows)}});
+  const auto threads =
+      options_.threads > 0 ? static_cast<unsigned>(options_.threads) : std::thread::hardware_concurrency();
+  write_figures(options_.json, {{"bench", name_},
+                                {"threads", threads},
+                                {"repeats", options_.repeats},
+                                {"copies", std::move(copies)},
+                                {"rows", std::move(rows)}});
 }
 
 Sample time_on_cpu(int repeats, const std::function<void()>& work) {
@@ -102,6 +115,28 @@ double cpu_copy_rate(std::size_t bytes, int repeats) {
     });
   });
   return 2.0 * static_cast<double>(bytes) / (ms.median * 1e-3);
+}
+
+tools::Subcommand make_filter_bench(const std::string& name, const std::string& description, AddFilterRows on_cpu,
+                                    AddFilterRows on_gpu) {
+  const auto options = std::make_shared<FilterBenchOptions>();
+  return {.name = name,
+          .description = description,
+          .add_options = [options](CLI::App& app) { add_options(app, *options); },
+          .run =
+              [=](const tools::Session& session) {
+                options->threads = session.common.threads;
+                std::optional<tbb::global_control> threads;
+                if (options->threads > 0) {
+                  threads.emplace(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(options->threads));
+                }
+                FilterTable table(name, *options);
+                if (options->cpu) on_cpu(*options, table);
+                if (options->cuda) on_gpu(*options, table);
+                table.finish();
+                return tools::kExitDone;
+              }};
 }
 
 }  // namespace c63::bench
