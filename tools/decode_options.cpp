@@ -1,5 +1,6 @@
 #include "decode_options.h"
 
+#include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 
 #include "common/command_line.h"

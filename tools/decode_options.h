@@ -1,10 +1,13 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
 
 #include "c63/decoder.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

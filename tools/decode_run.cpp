@@ -1,6 +1,7 @@
 #include "decode_run.h"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
 #include <memory>
 #include <optional>

@@ -1,5 +1,6 @@
 #include "encode_options.h"
 
+#include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <map>
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 #include "common/backends.h"
 #include "c63/frame_source.h"
 #include "pipeline/prefilter_source.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

@@ -1,6 +1,7 @@
 #include "encode_run.h"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <chrono>

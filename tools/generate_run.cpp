@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <spdlog/logger.h>
 
+#include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <charconv>

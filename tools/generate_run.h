@@ -1,10 +1,13 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 
 #include "common/command_line.h"
 #include "io/sequence_generator.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

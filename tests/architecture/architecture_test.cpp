@@ -77,11 +77,12 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
 }
 
 /// The part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and the
-/// backend), "cuda_me/runtime", "tools", …
+/// backend), "cuda_me/runtime", "tools", "tools/bench", …
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
   if (path.starts_with("cuda_me/runtime/")) return "cuda_me/runtime";
+  if (path.starts_with("tools/bench/")) return "tools/bench";
   return path.substr(0, path.find('/'));
 }
 
@@ -124,7 +125,8 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/pipeline", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
-      {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "cuda_me/cuda_backend.h"}}},
+      {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
+      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures kernels and stages by themselves
   };
   return table;
 }

@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -19,6 +21,7 @@
 #include "common/trace_file.h"
 #include "common/values.h"
 #include "encode_outputs.h"
+#include "support/expect_error.h"
 #include "tools_test_support.h"
 
 namespace c63::tools {
@@ -74,6 +77,13 @@ TEST(WholeNumber, SaysWhatItWouldTake) {
     EXPECT_EQ(fault(whole_number(), bad), std::string("\"") + bad + "\" is no whole number from 0 on");
   }
   EXPECT_EQ(fault(whole_number(1, 5), "6"), "\"6\" is no whole number from 1 to 5");
+}
+
+TEST(Sizes, AreTwoPositiveNumbers) {
+  EXPECT_EQ(require_size("--sizes", "352x288"), (std::pair{352, 288}));
+  for (const char* bad : {"", "352", "352x", "x288", "0x288", "352x-1", "352x288x1", "352 x 288", "99999999999x1"}) {
+    test::expect_error(ErrorKind::usage, "C63-SIZE", [&] { (void)require_size("--sizes", bad); });
+  }
 }
 
 TEST(ProgressLine, LooksAsDocumented) {

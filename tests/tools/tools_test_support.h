@@ -17,10 +17,10 @@
 
 namespace c63::test {
 
-inline const std::string kGen = C63_PROGRAMS "/c63gen";
-inline const std::string kEnc = C63_PROGRAMS "/c63enc";
-inline const std::string kDec = C63_PROGRAMS "/c63dec";
-inline const std::string kPred = C63_PROGRAMS "/c63pred";
+inline const std::string kGen = C63_BIN_DIR "/c63gen";
+inline const std::string kEnc = C63_BIN_DIR "/c63enc";
+inline const std::string kDec = C63_BIN_DIR "/c63dec";
+inline const std::string kPred = C63_BIN_DIR "/c63pred";
 
 /// The frames of a golden video as the programs' tests handle files.
 inline std::string generate(const GoldenVideo& video) {

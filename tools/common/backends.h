@@ -1,12 +1,15 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "c63/encoder.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

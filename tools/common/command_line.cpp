@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/logger.h>
 #include <spdlog/sinks/sink.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -124,6 +129,26 @@ nlohmann::ordered_json describe_app(const CLI::App& app) {
   return json;
 }
 
+void add_subcommands(CLI::App& app, const Program& program) {
+  for (const Subcommand& subcommand : program.subcommands) {
+    CLI::App* added = app.add_subcommand(subcommand.name, subcommand.description);
+    added->set_help_flag("--help", "Print this help and exit")->group("General");
+    added->fallthrough();
+    subcommand.add_options(*added);
+  }
+}
+
+/// What the command line asks for. Throws Error (usage) where it had to name a subcommand and does not.
+const std::function<int(Session&)>& chosen_run(const CLI::App& app, const Program& program) {
+  const auto chosen = std::ranges::find_if(program.subcommands,
+                                           [&](const Subcommand& subcommand) { return app.got_subcommand(subcommand.name); });
+  if (chosen != program.subcommands.end()) return chosen->run;
+  if (program.run) return program.run;
+  std::vector<std::string_view> names;
+  for (const Subcommand& subcommand : program.subcommands) names.push_back(subcommand.name);
+  throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("one of {} has to be named", fmt::join(names, ", ")));
+}
+
 int run_program(int argc, char** argv, const Program& program, Console& console, Session& session,
                 std::shared_ptr<spdlog::logger>& log) {
   CLI::App app(program.description, program.name);
@@ -131,13 +156,15 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   bool describe = false;
   app.add_flag("--describe-options", describe, "")->group("")->configurable(false);
   app.set_help_flag("--help", "Print this help and exit")->group("General");  // only long: -h is the height
-  program.add_options(app);
+  if (program.add_options) program.add_options(app);
+  add_subcommands(app, program);
   add_common_options(app, session.common, program.name);
   if (const auto code = parse(app, argc, argv)) return *code;
   if (describe) {
     write_stdout(describe_options(app) + "\n");
     return kExitDone;
   }
+  const auto& run = chosen_run(app, program);
   if (session.common.verbose) session.common.log.level = "debug";
   if (session.common.quiet) {
     session.common.log.level = "error";
@@ -149,7 +176,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   session.stop = signals.stop_token();
   int code = kExitDone;
   try {
-    code = program.run(session);
+    code = run(session);
   } catch (const Error& error) {
     // Input that ends where the signal came is no fault.
     if (signals.received() == 0 || error.kind() != ErrorKind::input) throw;

@@ -1,20 +1,23 @@
 #pragma once
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "c63/settings.h"
 #include "common/console.h"
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/signals.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 
@@ -39,12 +42,21 @@ struct Session {
   [[nodiscard]] std::unique_ptr<Progress> progress(std::optional<std::int64_t> total, double video_fps) const;
 };
 
-/// A command-line program: what it is called, which options it has, and what it does.
-struct Program {
+/// A part of a program with options of its own. It takes those that every program has, too.
+struct Subcommand {
   std::string name;
   std::string description;
   std::function<void(CLI::App&)> add_options;
   std::function<int(Session&)> run;  ///< returns the exit code
+};
+
+/// A command-line program: what it is called, which options it has, and what it does.
+struct Program {
+  std::string name;
+  std::string description;
+  std::function<void(CLI::App&)> add_options = {};
+  std::function<int(Session&)> run = {};  ///< returns the exit code; empty: a subcommand has to be named
+  std::vector<Subcommand> subcommands = {};
 };
 
 /// Runs a program: parses the command line and --config, sets up log, progress and signals, turns whatever is thrown

@@ -1,11 +1,13 @@
 #pragma once
 
-#include <spdlog/logger.h>
-
 #include <memory>
 #include <string>
 
 #include "common/console.h"
+
+namespace spdlog {
+class logger;
+}
 
 namespace c63::tools {
 

@@ -1,6 +1,7 @@
 #include "common/trace_file.h"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,13 @@
 #include "common/values.h"
 
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <charconv>
 #include <cmath>
 #include <numeric>
 #include <string_view>
+
+#include "c63/error.h"
 
 namespace c63::tools {
 namespace {
@@ -45,6 +49,14 @@ std::optional<std::pair<int, int>> size_from(const std::string& text) {
   const auto height = integer_from(std::string_view(text).substr(cross + 1));
   if (!width || !height) return std::nullopt;
   return std::pair{*width, *height};
+}
+
+std::pair<int, int> require_size(const std::string& option, const std::string& text) {
+  const auto size = size_from(text);
+  if (!size || size->first < 1 || size->second < 1) {
+    throw Error(ErrorKind::usage, "C63-SIZE", option + ": \"" + text + "\" is no size like 352x288");
+  }
+  return *size;
 }
 
 CLI::Validator whole_number(std::int64_t low, std::int64_t high) {

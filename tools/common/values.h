@@ -1,7 +1,5 @@
 #pragma once
 
-#include <CLI/App.hpp>
-#include <CLI/Validators.hpp>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -11,6 +9,12 @@
 
 #include "c63/picture.h"
 
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
+
 namespace c63::tools {
 
 /// "25", "29.97", "30000/1001"; nothing for what is no positive rate. 23.976, 29.97, 59.94 and 119.88 mean n/1001.
@@ -18,6 +22,9 @@ namespace c63::tools {
 
 /// "352x288"; nothing for what does not look like it. The sides may be any integers.
 [[nodiscard]] std::optional<std::pair<int, int>> size_from(const std::string& text);
+
+/// The same for an option's value, of at least 1x1. Throws Error (usage).
+[[nodiscard]] std::pair<int, int> require_size(const std::string& option, const std::string& text);
 
 /// Lets whole numbers from `low` to `high` through. CLI11 itself takes "-1" for the largest unsigned number, and numbers
 /// that are too large for the largest there is.

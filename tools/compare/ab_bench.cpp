@@ -1,6 +1,7 @@
 #include "compare/ab_bench.h"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 #include <unistd.h>
 
 #include <algorithm>

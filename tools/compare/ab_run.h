@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +7,10 @@
 #include "c63/settings.h"
 #include "common/command_line.h"
 #include "compare/ab_result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

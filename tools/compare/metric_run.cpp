@@ -1,7 +1,9 @@
 #include "compare/metric_run.h"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
+#include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cmath>

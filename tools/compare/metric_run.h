@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +7,10 @@
 
 #include "common/command_line.h"
 #include "c63/frame_source.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

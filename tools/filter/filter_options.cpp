@@ -1,5 +1,6 @@
 #include "filter/filter_options.h"
 
+#include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <array>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 #include "filter/filter_engine.h"
 #include "c63/frame_source.h"
 #include "io/signal_file.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

@@ -1,6 +1,7 @@
 #include "filter/filter_run.h"
 
 #include <oneapi/tbb/global_control.h>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <cmath>

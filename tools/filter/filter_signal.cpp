@@ -1,4 +1,6 @@
 // c63filter on signals.
+#include <spdlog/logger.h>
+
 #include <chrono>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // c63filter on video.
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <cmath>

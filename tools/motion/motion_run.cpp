@@ -1,5 +1,8 @@
 #include "motion/motion_run.h"
 
+#include <spdlog/logger.h>
+
+#include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <memory>
 #include <optional>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +7,10 @@
 #include "common/command_line.h"
 #include "motion/overlay.h"
 #include "motion/yuview.h"
+
+namespace CLI {
+class App;
+}
 
 namespace c63::tools {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/registry.h"
+#include "bench/figures.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"

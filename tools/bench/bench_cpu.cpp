@@ -7,17 +7,21 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <thread>
 
+#include "bench/bench_options.h"
+#include "bench/benches.h"
 #include "bench/cpu_probe.h"
-#include "bench/registry.h"
+#include "bench/figures.h"
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "common/exit_code.h"
 #include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
 #include "cpu/kernels.h"
@@ -26,16 +30,6 @@ namespace c63::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Options {
-  std::string video;
-  int width = 352;
-  int height = 288;
-  int frame = 60;
-  int rounds = 15;
-  std::string only;
-  std::string json;
-};
 
 /// Where results go, so that no compiler leaves out what made them.
 volatile std::uint64_t sink;
@@ -83,7 +77,7 @@ std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
   return video;
 }
 
-std::vector<std::uint8_t> read_frames(const Options& options, int count) {
+std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count) {
   const std::size_t size = frame_bytes(options.width, options.height);
   if (options.video.empty()) return synthetic_video(options.width, options.height, count);
   std::ifstream file(options.video, std::ios::binary);
@@ -97,7 +91,7 @@ std::vector<std::uint8_t> read_frames(const Options& options, int count) {
 /// One inter frame in mid-video: everything that the kernels work on.
 class Scene {
  public:
-  explicit Scene(const Options& options) : geometry_(options.width, options.height) {
+  explicit Scene(const CpuBenchOptions& options) : geometry_(options.width, options.height) {
     constexpr int kFrames = 3;
     const auto video = read_frames(options, kFrames);
     settings_.coding.width = options.width;
@@ -335,7 +329,7 @@ void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
                    [stream, frame, syntax, scratch] { decode_scan(frame, *syntax, *scratch); }});
 }
 
-void run(const Options& options) {
+void run(const CpuBenchOptions& options) {
   const Scene scene(options);
   const auto [all, tested] = candidates_per_block(scene);
 
@@ -375,7 +369,7 @@ void run(const Options& options) {
     rate.high = c.amount / seconds.low / hertz;
     return rate;
   };
-  nlohmann::json figures{{"bench", "cpu"},
+  nlohmann::ordered_json figures{{"bench", "cpu"},
                          {"clock_ghz", hertz / 1e9},
                          {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
                          {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
@@ -401,7 +395,7 @@ void run(const Options& options) {
                 rate.median, rate.low, rate.high, c.unit.c_str());
     if (ceiling > 0) std::printf(" %9.1f%%", 100 * share);
     std::printf("\n");
-    nlohmann::json entry{{"kernel", c.name}, {"level", c.level}, {"unit", c.unit}, {"per_clock", to_json(rate)},
+    nlohmann::ordered_json entry{{"kernel", c.name}, {"level", c.level}, {"unit", c.unit}, {"per_clock", to_json(rate)},
                          {"microseconds", to_json({seconds.median * 1e6, seconds.low * 1e6, seconds.high * 1e6})}};
     if (ceiling > 0) {
       entry["share_of_ceiling"] = share;
@@ -409,24 +403,20 @@ void run(const Options& options) {
     }
     figures["kernels"].push_back(std::move(entry));
   }
-  write_json(options.json, std::move(figures));
+  write_figures(options.json, std::move(figures));
 }
-
-void add_cpu(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("cpu", "CPU kernels on every instruction set, against measured ceilings");
-  command->set_help_flag("--help", "print this help");
-  command->add_option("--video", options->video, "raw 4:2:0 video to measure on (default: a synthetic one)");
-  command->add_option("-w,--width", options->width, "its width");
-  command->add_option("-h,--height", options->height, "its height");
-  command->add_option("--frame", options->frame, "frame to begin at");
-  command->add_option("--rounds", options->rounds, "how often everything is measured")->check(CLI::Range(1, 100000));
-  command->add_option("--only", options->only, "only kernels whose name and level contain this");
-  command->add_option("--json", options->json, "write the figures to this file (- for stdout)");
-  command->callback([options] { run(*options); });
-}
-
-const Registration kRegistration(add_cpu);
 
 }  // namespace
+
+tools::Subcommand cpu_bench() {
+  const auto options = std::make_shared<CpuBenchOptions>();
+  return {.name = "cpu",
+          .description = "Measure the CPU kernels of every instruction set",
+          .add_options = [options](CLI::App& app) { add_options(app, *options); },
+          .run = [options](const tools::Session&) {
+            run(*options);
+            return tools::kExitDone;
+          }};
+}
+
 }  // namespace c63::bench

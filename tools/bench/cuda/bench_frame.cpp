@@ -4,15 +4,20 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/bench_options.h"
+#include "bench/benches.h"
 #include "bench/cuda/yuv_video.h"
-#include "bench/registry.h"
+#include "bench/figures.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/search_window.h"
+#include "common/exit_code.h"
+#include "common/values.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/lane_memory.h"
@@ -24,20 +29,10 @@
 namespace c63::bench {
 namespace {
 
-struct Options {
-  std::vector<std::string> sizes = {"352x288", "1920x1080", "3840x2160"};
-  std::string kernel = "automatic";
-  std::string yuv;
-  std::string json;
-  int lanes = 1;
-  int repeats = 50;
-  int device = 0;
-};
-
 /// Lanes that each hold a few frames of a video, and the work of coding one of them.
 class ResidentFrames {
  public:
-  ResidentFrames(int width, int height, const MemoryVideo& video, const Options& options)
+  ResidentFrames(int width, int height, const MemoryVideo& video, const FrameBenchOptions& options)
       : geometry_(width, height),
         layout_(geometry_),
         search_(cuda::make_motion_search(*cuda::motion_kernel_from(options.kernel))),
@@ -130,7 +125,7 @@ class ResidentFrames {
 
 /// Microseconds a frame of a graph of `frames` inter frames, all lanes each; `enqueue` puts one on the stream.
 template <typename Enqueue>
-Sample time_graph(ResidentFrames& resident, int frames, const Options& options, Enqueue&& enqueue) {
+Sample time_graph(ResidentFrames& resident, int frames, const FrameBenchOptions& options, Enqueue&& enqueue) {
   resident.choose(0);
   resident.code();
   resident.write();
@@ -159,27 +154,23 @@ Sample time_graph(ResidentFrames& resident, int frames, const Options& options, 
   return summarize(std::move(microseconds));
 }
 
-void run(const Options& options) {
+void run(const FrameBenchOptions& options) {
   const cuda::DeviceInfo& device = cuda::require_device(options.device);
   if (!cuda::motion_kernel_from(options.kernel)) {
     throw Error(ErrorKind::usage, "C63-BENCH-KERNEL", "there is no motion kernel '" + options.kernel + "'");
   }
   const cuda::DeviceGuard guard(options.device);
-  nlohmann::json figures = {{"subcommand", "frame"},
-                            {"device", device.name},
-                            {"motion_kernel", options.kernel},
-                            {"lanes", options.lanes},
-                            {"results", nlohmann::json::array()}};
+  nlohmann::ordered_json figures = {{"subcommand", "frame"},
+                                    {"device", device.name},
+                                    {"motion_kernel", options.kernel},
+                                    {"lanes", options.lanes},
+                                    {"results", nlohmann::ordered_json::array()}};
   std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs beside other work\n",
               device.name.c_str(), options.kernel.c_str(), options.lanes);
   std::printf("%-12s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "scan", "all", "p10..p90", "download",
               "coded bytes");
   for (const std::string& text : options.sizes) {
-    int width = 0;
-    int height = 0;
-    if (std::sscanf(text.c_str(), "%dx%d", &width, &height) != 2) {
-      throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
-    }
+    const auto [width, height] = tools::require_size("--sizes", text);
     constexpr int kFrames = 8;
     const MemoryVideo video(
         width, height,
@@ -206,27 +197,21 @@ void run(const Options& options) {
                                   {"download_us", to_json(download)},
                                   {"coded_bytes", coded_bytes}});
   }
-  write_json(options.json, figures);
+  write_figures(options.json, figures);
 }
-
-void add_frame(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* frame = app.add_subcommand("frame", "all stages of a frame on the GPU, input resident");
-  frame->add_option("--sizes", options->sizes, "WxH")->delimiter(',')->capture_default_str();
-  frame->add_option("--me-kernel", options->kernel, "motion kernel")->capture_default_str();
-  frame->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
-  frame->add_option("--lanes", options->lanes, "frames of independent GOPs in a launch")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  frame->add_option("--repeats", options->repeats, "timed repetitions")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  frame->add_option("--device", options->device, "index of the GPU")->capture_default_str();
-  frame->add_option("--json", options->json, "also write the figures there; - for stdout");
-  frame->callback([options] { run(*options); });
-}
-
-const Registration registration(add_frame);
 
 }  // namespace
+
+tools::Subcommand frame_bench() {
+  const auto options = std::make_shared<FrameBenchOptions>();
+  return {.name = "frame",
+          .description = "Measure all stages of a frame on the GPU, input resident",
+          .add_options = [options](CLI::App& app) { add_options(app, *options); },
+          .run =
+              [options](const tools::Session&) {
+                run(*options);
+                return tools::kExitDone;
+              }};
+}
+
 }  // namespace c63::bench

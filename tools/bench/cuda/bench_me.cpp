@@ -5,17 +5,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/bench_options.h"
+#include "bench/benches.h"
 #include "bench/cuda/absdiff_probe.h"
 #include "bench/cuda/test_video.h"
-#include "bench/registry.h"
+#include "bench/figures.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/search_window.h"
+#include "common/exit_code.h"
+#include "common/values.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/graph.h"
@@ -26,36 +31,6 @@ namespace c63::bench {
 namespace {
 
 using cuda::MotionJob;
-
-struct Options {
-  std::vector<std::string> sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"};
-  std::vector<std::string> kernels;
-  std::vector<std::string> contents = {"natural", "noise"};
-  std::vector<int> jobs = {1, 8};
-  std::string yuv;
-  std::string yuv_size;
-  std::string json;
-  int frames = 9;
-  int range = 16;
-  int repeats = 30;
-  int device = 0;
-  bool verify = false;
-};
-
-struct Size {
-  int width = 0;
-  int height = 0;
-};
-
-Size parse_size(const std::string& text) {
-  Size size;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 ||
-      size.height < 1) {
-    throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
-  }
-  return size;
-}
 
 /// Candidates that a search of a plane has to compare.
 double count_candidates(int width, int height, int range) {
@@ -196,7 +171,7 @@ Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda
 
 class MeBench {
  public:
-  explicit MeBench(const Options& options) : options_(options), guard_(options.device) {
+  explicit MeBench(const MeBenchOptions& options) : options_(options), guard_(options.device) {
     ceiling_ = measure_absdiff4_ceiling(stream_);
     const cuda::DeviceInfo& device = cuda::require_device(options.device);
     figures_ = {{"subcommand", "me"},
@@ -207,19 +182,19 @@ class MeBench {
                 {"runtime", cuda::devices().runtime_version},
                 {"range", options.range},
                 {"absdiff4_ceiling_per_s", ceiling_},
-                {"results", nlohmann::json::array()}};
+                {"results", nlohmann::ordered_json::array()}};
     std::printf("%s, VABSDIFF4 ceiling %.2f T/s = %.1f T absolute differences/s\n", device.name.c_str(),
                 ceiling_ * 1e-12, ceiling_ * 4e-12);
   }
 
   void run() {
     if (!options_.yuv.empty()) {
-      const Size size = parse_size(options_.yuv_size);
-      measure(read_luma(options_.yuv, size.width, size.height, options_.frames), options_.yuv_size);
+      const auto [width, height] = tools::require_size("--yuv-size", options_.yuv_size);
+      measure(read_luma(options_.yuv, width, height, options_.frames), options_.yuv_size);
     } else {
       for (const std::string& text : options_.sizes) {
-        const Size size = parse_size(text);
-        const Geometry geometry(size.width, size.height);
+        const auto [width, height] = tools::require_size("--sizes", text);
+        const Geometry geometry(width, height);
         for (const std::string& content : options_.contents) {
           measure(content == "noise"
                       ? noise_video(geometry.padded_width(), geometry.padded_height(), options_.frames)
@@ -229,7 +204,7 @@ class MeBench {
       }
     }
     figures_["all_equal"] = all_equal_;
-    write_json(options_.json, figures_);
+    write_figures(options_.json, figures_);
     if (!all_equal_) throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS", "kernels do not agree");
   }
 
@@ -313,44 +288,27 @@ class MeBench {
                                    {"equal", is_equal}});
   }
 
-  const Options& options_;
+  const MeBenchOptions& options_;
   cuda::DeviceGuard guard_;
   cuda::Stream stream_;
   double ceiling_ = 0;
   bool all_equal_ = true;
-  nlohmann::json figures_;
+  nlohmann::ordered_json figures_;
 };
 
-void add_me(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* me = app.add_subcommand("me", "motion search kernels on the GPU");
-  me->add_option("--sizes", options->sizes, "luma sizes, WxH")->delimiter(',')->capture_default_str();
-  me->add_option("--kernels", options->kernels, "only these")->delimiter(',');
-  me->add_option("--contents", options->contents, "natural, noise")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"natural", "noise"}))
-      ->capture_default_str();
-  me->add_option("--jobs", options->jobs, "frames a call searches, as an encode with so many lanes does")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  CLI::Option* yuv = me->add_option("--yuv", options->yuv, "raw 4:2:0 file instead of made content");
-  me->add_option("--yuv-size", options->yuv_size, "its size, WxH")->needs(yuv);
-  me->add_option("--frames", options->frames, "frames a video")->check(CLI::Range(2, 1000))->capture_default_str();
-  me->add_option("--range", options->range, "search range")->check(CLI::Range(1, 127))->capture_default_str();
-  me->add_option("--repeats", options->repeats, "timed repetitions")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  me->add_option("--device", options->device, "index of the GPU")->capture_default_str();
-  me->add_option("--json", options->json, "also write the figures there; - for stdout");
-  me->add_flag("--verify", options->verify, "compare with the CPU's search, not only with each other");
-  me->callback([options] {
-    static_cast<void>(cuda::require_device(options->device));
-    MeBench(*options).run();
-  });
+}  // namespace
+
+tools::Subcommand me_bench() {
+  const auto options = std::make_shared<MeBenchOptions>();
+  return {.name = "me",
+          .description = "Measure the motion search kernels of the GPU",
+          .add_options = [options](CLI::App& app) { add_options(app, *options); },
+          .run =
+              [options](const tools::Session&) {
+                static_cast<void>(cuda::require_device(options->device));
+                MeBench(*options).run();
+                return tools::kExitDone;
+              }};
 }
 
-const Registration registration(add_me);
-
-}  // namespace
 }  // namespace c63::bench

@@ -4,31 +4,21 @@
 #include <string>
 #include <vector>
 
-#include "bench/registry.h"
+#include "bench/bench_options.h"
+#include "bench/figures.h"
+#include "c63/filters.h"
+#include "common/command_line.h"
 
-// What `c63bench filter` and `c63bench scan` share: timing one variant after the other, and the table.
+// What `c63bench filter` and `c63bench scan` share: timing one variant after the other, the table, the options.
 
 namespace c63::bench {
-
-struct FilterBenchOptions {
-  double megabytes = 256;   ///< of input, for what is bound by memory
-  int repeats = 15;
-  std::string json;
-  std::vector<std::string> only;  ///< utilities; empty: all
-  int device = 0;
-  bool cpu = true;
-  bool cuda = true;
-};
-
-/// Adds the options to a subcommand.
-void add_options(CLI::App& app, FilterBenchOptions& options);
 
 /// One variant of one utility.
 struct FilterRow {
   std::string utility;  ///< "mean of 5, double"
   std::string where;    ///< "cpu" or the GPU's name
   std::string variant;
-  double bytes = 0;     ///< read and written
+  double bytes = 0;  ///< read and written
   Sample ms;
   double serial_ms = 0;  ///< of the serial form on the same input; 0: not timed
   double share = 0;      ///< of the copy's bytes per second; 0: not bound by memory
@@ -44,13 +34,20 @@ class FilterTable {
   /// Bytes per second, read and written, that a copy reaches there; shares are of the last one told for that place.
   void set_copy(const std::string& where, double bytes_per_s, double bytes);
   void add(FilterRow row);
+  /// Times both forms of a utility on the CPU; `bound`: by memory, so that a share of the copy says something.
+  void add_cpu_forms(const std::string& utility, double bytes, bool bound, const std::function<void(FilterForm)>& work);
   void finish() const;
 
  private:
+  struct Copy {
+    std::string where;
+    double bytes = 0;
+    double bytes_per_s = 0;
+  };
+
   std::string name_;
   FilterBenchOptions options_;
-  nlohmann::json copies_ = nlohmann::json::array();
-  std::vector<std::pair<std::string, double>> copy_;
+  std::vector<Copy> copies_;
   std::vector<FilterRow> rows_;
 };
 
@@ -59,7 +56,12 @@ class FilterTable {
 /// Bytes per second, read and written, of a copy by all threads.
 [[nodiscard]] double cpu_copy_rate(std::size_t bytes, int repeats);
 
-// In a build with CUDA; add their rows where a GPU can be used, and a note where not.
+/// What adds its rows to a table.
+using AddFilterRows = void (*)(const FilterBenchOptions& options, FilterTable& table);
+[[nodiscard]] tools::Subcommand make_filter_bench(const std::string& name, const std::string& description,
+                                                  AddFilterRows on_cpu, AddFilterRows on_gpu);
+
+// Where no GPU can be used, they say why and add nothing.
 void bench_filters_on_gpu(const FilterBenchOptions& options, FilterTable& table);
 void bench_scans_on_gpu(const FilterBenchOptions& options, FilterTable& table);
 

@@ -4,40 +4,28 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/bench_options.h"
+#include "bench/benches.h"
 #include "bench/cuda/bus_probe.h"
 #include "bench/cuda/yuv_video.h"
-#include "bench/registry.h"
+#include "bench/figures.h"
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/values.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
 
 namespace c63::bench {
 namespace {
-
-struct Options {
-  std::vector<std::string> sizes = {"352x288", "1920x1080"};
-  std::vector<int> lanes = {0, 1};
-  std::vector<int> lanes_per_batch = {0};
-  std::vector<int> devices = {};
-  std::string kernel = "automatic";
-  std::string entropy = "gpu";
-  std::string upload = "frame";
-  std::vector<std::string> launch = {"auto"};
-  std::string yuv;
-  std::vector<std::string> from = {"memory"};
-  std::string json;
-  int key_interval = 100;
-  int gops = 16;
-  int repeats = 5;
-};
 
 /// Makes memory page-locked for as long as this lives.
 class PageLock {
@@ -55,7 +43,7 @@ class PageLock {
 
 class EncodeBench {
  public:
-  explicit EncodeBench(const Options& options) : options_(options) {
+  explicit EncodeBench(const EncodeBenchOptions& options) : options_(options) {
     // As c63enc does it; a stream for every lane needs more.
     if (std::ranges::find(options.launch, "graph") == options.launch.end()) cuda::ask_for_queues(2);
     const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
@@ -69,7 +57,7 @@ class EncodeBench {
                 {"upload", options.upload},
                 {"bus_bytes_per_s", buses_.together},
                 {"bus_alone_bytes_per_s", buses_.alone},
-                {"results", nlohmann::json::array()}};
+                {"results", nlohmann::ordered_json::array()}};
     std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
     if (devices.size() > 1) std::printf("%zu of them together %.1f, ", devices.size(), buses_.together * 1e-9);
     std::printf("motion kernel %s\n", options.kernel.c_str());
@@ -79,11 +67,7 @@ class EncodeBench {
 
   void run() {
     for (const std::string& text : options_.sizes) {
-      int width = 0;
-      int height = 0;
-      if (std::sscanf(text.c_str(), "%dx%d", &width, &height) != 2) {
-        throw Error(ErrorKind::usage, "C63-BENCH-SIZE", "'" + text + "' is no size like 1920x1080");
-      }
+      const auto [width, height] = tools::require_size("--sizes", text);
       const int kept = 48;
       const std::vector<std::uint8_t> frames =
           options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept);
@@ -100,7 +84,7 @@ class EncodeBench {
         }
       }
     }
-    write_json(options_.json, figures_);
+    write_figures(options_.json, figures_);
   }
 
  private:
@@ -109,6 +93,7 @@ class EncodeBench {
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
     settings.execution.lanes = lanes;
+    settings.execution.threads = options_.threads;
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
     backend.motion_kernel = options_.kernel;
@@ -156,45 +141,24 @@ class EncodeBench {
                                    {"download_us", us(times.download)}});
   }
 
-  const Options& options_;
+  const EncodeBenchOptions& options_;
   BusRates buses_;
-  nlohmann::json figures_;
+  nlohmann::ordered_json figures_;
 };
 
-void add_encode(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* encode = app.add_subcommand("encode", "whole encodes on the GPU, frames from memory");
-  encode->add_option("--sizes", options->sizes, "WxH")->delimiter(',')->capture_default_str();
-  encode->add_option("--lanes", options->lanes, "GOPs at the same time; 0: chosen")
-      ->delimiter(',')
-      ->capture_default_str();
-  encode->add_option("--lanes-per-batch", options->lanes_per_batch, "lanes that share launches; 0: chosen")
-      ->delimiter(',')
-      ->capture_default_str();
-  encode->add_option("--devices", options->devices, "GPUs")->delimiter(',');
-  encode->add_option("--me-kernel", options->kernel, "motion kernel")->capture_default_str();
-  encode->add_option("--entropy", options->entropy, "who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
-  encode->add_option("--upload", options->upload, "what is uploaded")->check(CLI::IsMember({"frame", "pair"}));
-  encode->add_option("--launch", options->launch, "how work gets to the GPU")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"auto", "stream", "graph"}))
-      ->capture_default_str();
-  encode->add_option("--yuv", options->yuv, "raw 4:2:0 file of the one size given instead of made content");
-  encode
-      ->add_option("--from", options->from, "memory, of which frames are copied, or page-locked, where GPUs take them")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"memory", "page-locked"}))
-      ->capture_default_str();
-  encode->add_option("--keyint", options->key_interval, "frames a GOP")->capture_default_str();
-  encode->add_option("--gops", options->gops, "GOPs")->capture_default_str();
-  encode->add_option("--repeats", options->repeats, "timed encodes")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  encode->add_option("--json", options->json, "also write the figures there; - for stdout");
-  encode->callback([options] { EncodeBench(*options).run(); });
+}  // namespace
+
+tools::Subcommand encode_bench() {
+  const auto options = std::make_shared<EncodeBenchOptions>();
+  return {.name = "encode",
+          .description = "Measure whole encodes on the GPU, frames from memory",
+          .add_options = [options](CLI::App& app) { add_options(app, *options); },
+          .run =
+              [options](const tools::Session& session) {
+                options->threads = session.common.threads;
+            EncodeBench(*options).run();
+                return tools::kExitDone;
+              }};
 }
 
-const Registration registration(add_encode);
-
-}  // namespace
 }  // namespace c63::bench

@@ -1,5 +1,5 @@
-// The GPU's side of `c63bench filter` and `c63bench scan`. Every variant's result is compared with the serial one on the
-// CPU in the same run before it is timed.
+// The GPU's side of `c63bench filter` and `c63bench scan`. Every variant's result is compared with the serial one on
+// the CPU in the same run before it is timed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -43,7 +43,8 @@ Sample time_on_gpu(const FilterQueue& queue, int repeats, int inner, const std::
 
 double copy_rate(const FilterQueue& queue, std::size_t bytes, int repeats) {
   const DeviceArray<std::uint8_t> from(queue, bytes), to(queue, bytes);
-  const Sample ms = time_on_gpu(queue, repeats, 1, [&] { cuda::copy_async(to.data(), from.data(), bytes, queue.stream()); });
+  const Sample ms =
+      time_on_gpu(queue, repeats, 1, [&] { cuda::copy_async(to.data(), from.data(), bytes, queue.stream()); });
   return 2.0 * static_cast<double>(bytes) / (ms.median * 1e-3);
 }
 
@@ -73,8 +74,7 @@ void bench_convolution(const FilterBenchOptions& options, FilterTable& table, Fi
   const auto count = static_cast<std::size_t>(options.megabytes * 1e6) / sizeof(double) / 2 * 2;
   const auto signal = random_values<double>(count);
   std::vector<double> expected(count);
-  const double serial_ms =
-      time_on_cpu(1, [&] { mean_filter(signal, 5, expected, FilterForm::serial); }).median;
+  const double serial_ms = time_on_cpu(1, [&] { mean_filter(signal, 5, expected, FilterForm::serial); }).median;
   const DeviceArray<double> in(queue, std::span<const double>(signal)), out(queue, count);
   for (const auto& [name, variant] : cuda::variant_names<cuda::ConvolutionVariant>()) {
     const auto work = [&, v = variant] { cuda::mean_filter(queue, in.const_span(), 5, out.span(), v); };
@@ -95,7 +95,9 @@ void bench_convolution_2d(const FilterBenchOptions& options, FilterTable& table,
     const ByteKernel kernel = mean_kernel(size);
     std::vector<std::uint8_t> expected(picture.size());
     const PlaneView expected_view{expected.data(), kWidth, kHeight, kWidth};
-    const Sample cpu = time_on_cpu(3, [&] { convolve({picture.data(), kWidth, kHeight, kWidth}, kernel, expected_view); });
+    const Sample cpu = time_on_cpu(3, [&] {
+      convolve({picture.data(), kWidth, kHeight, kWidth}, kernel, expected_view);
+    });
     for (const auto& [name, variant] : cuda::variant_names<cuda::Convolution2dVariant>()) {
       const auto work = [&, v = variant] {
         cuda::convolve(queue, ConstPlaneView{in.data(), kWidth, kHeight, kWidth}, kernel,
@@ -125,9 +127,7 @@ void bench_histogram(const FilterBenchOptions& options, FilterTable& table, Filt
     for (const auto& [name, variant] : cuda::variant_names<cuda::HistogramVariant>()) {
       const bool slow = variant == cuda::HistogramVariant::sections || variant == cuda::HistogramVariant::interleaved;
       const auto some = slow ? in.const_span().first(count / 16) : in.const_span();
-      const auto work = [&, v = variant] {
-        cuda::histogram(queue, some, BinMap::identity(), counts.span(), v);
-      };
+      const auto work = [&, v = variant] { cuda::histogram(queue, some, BinMap::identity(), counts.span(), v); };
       work();
       if (!slow) require_same(counts.download(queue) == expected, utility, name);
       table.add({utility, kWhere, std::string(name), static_cast<double>(some.size()),
@@ -184,15 +184,16 @@ void bench_whitening(const FilterBenchOptions& options, FilterTable& table, Filt
   }
   for (const bool correlation : {false, true}) {
     for (const bool reject : {false, true}) {
-      const std::string utility = std::string("whitening 512x512, 20, ") + (correlation ? "corr." : "shift") +
-                                  (reject ? ", reject" : "");
+      const std::string utility =
+          std::string("whitening 512x512, 20, ") + (correlation ? "corr." : "shift") + (reject ? ", reject" : "");
       if (!table.wants(utility)) continue;
       WhiteningSettings settings;
       settings.method = correlation ? WhiteningMethod::correlation : WhiteningMethod::shift;
       if (reject) settings.reject = 3;
       std::vector<float> expected(kSide * kSide);
       const ShiftReference<std::uint8_t> reference(host[0]);
-      whiten<std::uint8_t>(reference, host[0], std::span(host).subspan(1), settings, {expected.data(), kSide, kSide, kSide});
+      whiten<std::uint8_t>(reference, host[0], std::span(host).subspan(1), settings,
+                           {expected.data(), kSide, kSide, kSide});
       cuda::WhiteningEngine<std::uint8_t> engine(queue, frames[0], settings);
       const DeviceArray<float> out(queue, kSide * kSide);
       const auto work = [&] { engine.whiten(frames[0], history, {out.data(), kSide, kSide, kSide}); };
@@ -299,7 +300,8 @@ void bench_scan(const FilterBenchOptions& options, FilterTable& table, FilterQue
     };
     work();
     const auto got = out.download(queue);
-    require_same(std::equal(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(some), expected.begin()), utility, name);
+    require_same(std::equal(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(some), expected.begin()), utility,
+                 name);
     table.add({utility, kWhere, std::string(name), 8.0 * static_cast<double>(some),
                time_on_gpu(queue, slow ? 3 : options.repeats, 1, work), slow ? serial_ms / 64 : serial_ms, 1,
                slow ? "(one block, a 64th of the input)" : ""});

@@ -1,0 +1,111 @@
+#include "bench/bench_options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
+
+namespace c63::bench {
+namespace {
+
+/// An option of one value.
+template <typename T>
+CLI::Option* add(CLI::App& app, const char* name, T& value, const char* type, const char* description) {
+  return app.add_option(name, value, description)->type_name(type)->capture_default_str();
+}
+
+/// An option of a list, apart by commas.
+template <typename T>
+CLI::Option* add_list(CLI::App& app, const char* name, std::vector<T>& values, const char* type,
+                      const char* description) {
+  return add(app, name, values, type, description)->delimiter(',');
+}
+
+void add_json(CLI::App& app, std::string& json) {
+  add(app, "--json", json, "FILE", "Write the figures there; - is stdout");
+}
+
+void add_device(CLI::App& app, int& device) { add(app, "--device", device, "N", "GPU, by number"); }
+
+void add_repeats(CLI::App& app, int& repeats) {
+  add(app, "--repeats", repeats, "N", "Measured runs")->check(CLI::Range(1, 100000));
+}
+
+void add_sizes(CLI::App& app, std::vector<std::string>& sizes) {
+  add_list(app, "--sizes", sizes, "WxH", "Sizes of pictures");
+}
+
+void add_kernel(CLI::App& app, std::string& kernel) { add(app, "--me-kernel", kernel, "NAME", "Motion kernel"); }
+
+CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {
+  return add(app, "--yuv", yuv, "FILE", "Raw 4:2:0 file of the one size given instead of made content");
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, CpuBenchOptions& options) {
+  add(app, "--video", options.video, "FILE", "Raw 4:2:0 video to measure on; without it a made one");
+  add(app, "-w,--width", options.width, "N", "Its width");
+  add(app, "-h,--height", options.height, "N", "Its height");
+  add(app, "--frame", options.frame, "N", "Frame to begin at");
+  add(app, "--rounds", options.rounds, "N", "How often everything is measured")->check(CLI::Range(1, 100000));
+  add(app, "--only", options.only, "TEXT", "Only kernels whose name and level contain this");
+  add_json(app, options.json);
+}
+
+void add_options(CLI::App& app, FilterBenchOptions& options) {
+  add(app, "--mb", options.megabytes, "N", "Megabytes of input for what is bound by memory")
+      ->check(CLI::Range(1.0, 16384.0));
+  add_repeats(app, options.repeats);
+  add_list(app, "--only", options.only, "TEXT", "Utilities whose names contain one of these");
+  add_device(app, options.device);
+  app.add_flag("--cpu,!--no-cpu", options.cpu, "Time the CPU");
+  app.add_flag("--cuda,!--no-cuda", options.cuda, "Time the GPU");
+  add_json(app, options.json);
+}
+
+void add_options(CLI::App& app, EncodeBenchOptions& options) {
+  add_sizes(app, options.sizes);
+  add_list(app, "--lanes", options.lanes, "N", "GOPs at the same time; 0: chosen");
+  add_list(app, "--lanes-per-batch", options.lanes_per_batch, "N", "Lanes that share launches; 0: chosen");
+  add_list(app, "--devices", options.devices, "N", "GPUs, by number; without it the first");
+  add_kernel(app, options.kernel);
+  add(app, "--entropy", options.entropy, "WHO", "Who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
+  add(app, "--upload", options.upload, "WHAT", "What is uploaded")->check(CLI::IsMember({"frame", "pair"}));
+  add_list(app, "--launch", options.launch, "HOW", "How work gets to the GPU")
+      ->check(CLI::IsMember({"auto", "stream", "graph"}));
+  add_yuv(app, options.yuv);
+  add_list(app, "--from", options.from, "WHERE",
+           "Memory, of which frames are copied, or page-locked, where GPUs take them")
+      ->check(CLI::IsMember({"memory", "page-locked"}));
+  add(app, "--keyint", options.key_interval, "N", "Frames of a GOP");
+  add(app, "--gops", options.gops, "N", "GOPs");
+  add_repeats(app, options.repeats);
+  add_json(app, options.json);
+}
+
+void add_options(CLI::App& app, FrameBenchOptions& options) {
+  add_sizes(app, options.sizes);
+  add_kernel(app, options.kernel);
+  add_yuv(app, options.yuv);
+  add(app, "--lanes", options.lanes, "N", "Frames of independent GOPs in a launch")->check(CLI::Range(1, 256));
+  add_repeats(app, options.repeats);
+  add_device(app, options.device);
+  add_json(app, options.json);
+}
+
+void add_options(CLI::App& app, MeBenchOptions& options) {
+  add_sizes(app, options.sizes);
+  add_list(app, "--kernels", options.kernels, "NAME", "Only these");
+  add_list(app, "--contents", options.contents, "NAME", "Made content")->check(CLI::IsMember({"natural", "noise"}));
+  add_list(app, "--jobs", options.jobs, "N", "Frames a call searches, as an encode with so many lanes does")
+      ->check(CLI::Range(1, 1000));
+  CLI::Option* yuv = add(app, "--yuv", options.yuv, "FILE", "Raw 4:2:0 file instead of made content");
+  add(app, "--yuv-size", options.yuv_size, "WxH", "Its size")->needs(yuv);
+  add(app, "--frames", options.frames, "N", "Frames of a video")->check(CLI::Range(2, 1000));
+  add(app, "--range", options.range, "N", "Search range")->check(CLI::Range(1, 127));
+  add_repeats(app, options.repeats);
+  add_device(app, options.device);
+  add_json(app, options.json);
+  app.add_flag("--verify", options.verify, "Compare with the CPU's search, not only with each other");
+}
+
+}  // namespace c63::bench

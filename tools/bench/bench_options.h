@@ -1,0 +1,83 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace c63::bench {
+
+struct CpuBenchOptions {
+  std::string video;  ///< raw 4:2:0; empty: made frames
+  int width = 352;
+  int height = 288;
+  int frame = 60;  ///< of the video, to begin at
+  int rounds = 15;
+  std::string only;  ///< part of a kernel's name and level; empty: all
+  std::string json;
+};
+
+/// Of `c63bench filter` and `c63bench scan`.
+struct FilterBenchOptions {
+  double megabytes = 256;  ///< of input, for what is bound by memory
+  int repeats = 15;
+  std::string json;
+  std::vector<std::string> only;  ///< utilities; empty: all
+  int device = 0;
+  int threads = 0;  ///< of the CPU; 0: as many as it has
+  bool cpu = true;
+  bool cuda = true;
+};
+
+struct EncodeBenchOptions {
+  std::vector<std::string> sizes = {"352x288", "1920x1080"};
+  std::vector<int> lanes = {0, 1};
+  std::vector<int> lanes_per_batch = {0};
+  std::vector<int> devices = {};
+  int threads = 0;  ///< of the CPU; 0: as many as it has
+  std::string kernel = "automatic";
+  std::string entropy = "gpu";
+  std::string upload = "frame";
+  std::vector<std::string> launch = {"auto"};
+  std::string yuv;
+  std::vector<std::string> from = {"memory"};
+  std::string json;
+  int key_interval = 100;
+  int gops = 16;
+  int repeats = 5;
+};
+
+struct FrameBenchOptions {
+  std::vector<std::string> sizes = {"352x288", "1920x1080", "3840x2160"};
+  std::string kernel = "automatic";
+  std::string yuv;
+  std::string json;
+  int lanes = 1;
+  int repeats = 50;
+  int device = 0;
+};
+
+struct MeBenchOptions {
+  std::vector<std::string> sizes = {"352x288", "1280x720", "1920x1080", "3840x2160"};
+  std::vector<std::string> kernels;
+  std::vector<std::string> contents = {"natural", "noise"};
+  std::vector<int> jobs = {1, 8};
+  std::string yuv;
+  std::string yuv_size;
+  std::string json;
+  int frames = 9;
+  int range = 16;
+  int repeats = 30;
+  int device = 0;
+  bool verify = false;
+};
+
+void add_options(CLI::App& app, CpuBenchOptions& options);
+void add_options(CLI::App& app, FilterBenchOptions& options);
+void add_options(CLI::App& app, EncodeBenchOptions& options);
+void add_options(CLI::App& app, FrameBenchOptions& options);
+void add_options(CLI::App& app, MeBenchOptions& options);
+
+}  // namespace c63::bench

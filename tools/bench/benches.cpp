@@ -1,0 +1,14 @@
+#include "bench/benches.h"
+
+namespace c63::bench {
+
+std::vector<tools::Subcommand> benches() {
+  return {
+    cpu_bench(), filter_bench(), scan_bench(),
+#if defined(C63_HAVE_CUDA)
+        encode_bench(), frame_bench(), me_bench(),
+#endif
+  };
+}
+
+}  // namespace c63::bench

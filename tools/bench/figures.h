@@ -1,0 +1,23 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace c63::bench {
+
+/// Median and spread of repeated measurements.
+struct Sample {
+  double median = 0;
+  double low = 0;   ///< 10th percentile
+  double high = 0;  ///< 90th percentile
+};
+
+[[nodiscard]] Sample summarize(std::vector<double> values);
+[[nodiscard]] nlohmann::ordered_json to_json(const Sample& sample);
+
+/// Writes a bench's figures, with revision and date; "-" is stdout, an empty name writes nothing. Throws Error
+/// (output).
+void write_figures(const std::string& file, nlohmann::ordered_json figures);
+
+}  // namespace c63::bench

@@ -1,0 +1,10 @@
+// Measures kernels and stages, against ceilings of the same run.
+
+#include "bench/benches.h"
+
+int main(int argc, char** argv) {
+  return c63::tools::run_main(argc, argv,
+                              {.name = "c63bench",
+                               .description = "Measure kernels and stages against what the machine can do at most.",
+                               .subcommands = c63::bench::benches()});
+}
