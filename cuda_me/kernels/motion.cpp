@@ -92,7 +92,6 @@ void MotionSearch::enqueue_choice(int choice, std::span<const MotionJob> jobs, c
 
 std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
   int device = 0;
-  static_cast<void>(require_device(device));
   check(cudaGetDevice(&device), "cudaGetDevice");
   static_cast<void>(require_device(device));
   return row_of(kernel).make();
