@@ -77,7 +77,7 @@ MotionKernel kernel_of(const CudaBackendOptions& options) {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, std::optional<int> device, int max_chains)
+  CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, std::optional<int> device, int number, int max_chains)
       : device_(device ? require_device(*device).index : first_device()) {
     const DeviceGuard guard(device_);
     const Geometry geometry(settings.coding.width, settings.coding.height);
@@ -100,7 +100,7 @@ class CudaBackend final : public Backend {
       }
     }
     const DeviceInfo& about = require_device(device_);
-    info_.description = "cuda:" + std::to_string(about.number) + " " + about.name + " (sm_" +
+    info_.description = "cuda:" + std::to_string(device ? number : device_) + " " + about.name + " (sm_" +
                         std::to_string(about.compute_major) + std::to_string(about.compute_minor) + ")";
     info_.chains = chains;
     info_.depth = kLaneDepth;
@@ -203,13 +203,15 @@ std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& opt
   std::vector<std::optional<int>> devices(options.devices.begin(), options.devices.end());
   if (devices.empty()) devices.emplace_back();
   std::vector<BackendFactory> factories;
-  for (const std::optional<int> device : devices) {
-    factories.emplace_back([options, device](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::optional<int> device = devices[i];
+    const int number = i < options.numbers.size() ? options.numbers[i] : device.value_or(0);
+    factories.emplace_back([options, device, number](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
       if (!is_exhaustive(settings.coding.method)) {
         throw Error(ErrorKind::device, "C63-CUDA-METHOD",
                     "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
       }
-      return std::make_unique<CudaBackend>(settings, options, device, max_chains);
+      return std::make_unique<CudaBackend>(settings, options, device, number, max_chains);
     });
   }
   return factories;

@@ -201,9 +201,9 @@ FrameJob LaneGroup::job_of(const Entry& entry, int turn, bool key) const {
           .reference = key ? nullptr : lane.device.pictures[1 - reconstruction],
           .reconstruction = lane.device.pictures[reconstruction],
           .prediction = lane.device.prediction,
+          .quantizers = quantizers_.data(),
           .vectors = lane.device.vectors,
           .sads = lane.device.sads,
-          .levels = lane.device.levels,
           .scan = lane.device.scans[side],
           .state = lane.device.states[side],
           .coded = output.coded,
@@ -241,11 +241,11 @@ void LaneGroup::record_graphs() {
     const std::array inter{job_of({0, slot}, turn, false)};
     searches_.clear();
     add_searches(inter[0], 0);
-    graphs_.key[at] = make(stream_, [&] { enqueue_coding(layout_, quantizers_.data(), key, stream_); });
+    graphs_.key[at] = make(stream_, [&] { enqueue_coding(layout_, key, stream_); });
     for (int choice = 0; choice < search_->choices(); ++choice) {
       graphs_.inter[static_cast<std::size_t>(choice)][at] = make(stream_, [&] {
         search_->enqueue_choice(choice, searches_, stream_);
-        enqueue_coding(layout_, quantizers_.data(), inter, stream_);
+        enqueue_coding(layout_, inter, stream_);
       });
     }
     if (slot >= kBatchesInFlight) continue;
@@ -305,8 +305,12 @@ void LaneGroup::enqueue_coding_of(const Batch& batch) {
     }
   }
   if (!searches_.empty()) search_->enqueue(searches_, stream_);
-  const auto enqueue_kernels = plan_.keep.levels ? enqueue_levels : enqueue_coding;
-  enqueue_kernels(layout_, quantizers_.data(), jobs_, stream_);
+  if (plan_.keep.levels) {
+    enqueue_transform(layout_, jobs_, stream_);
+    enqueue_report(jobs_, stream_);
+  } else {
+    enqueue_coding(layout_, jobs_, stream_);
+  }
 }
 
 void LaneGroup::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {
@@ -325,10 +329,11 @@ void LaneGroup::enqueue_downloads(const Batch& batch) {
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
     if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
     if (output.original != nullptr) download_picture(job.current, output.original);
-    if (output.vectors != nullptr) copy_async(output.vectors, job.vectors, blocks, stream_);
+    if (output.vectors != nullptr) copy_async(output.vectors, static_cast<const MotionVector*>(job.vectors), blocks, stream_);
     if (output.sads != nullptr) copy_async(output.sads, job.sads, blocks, stream_);
     if (output.levels != nullptr) {
-      copy_async(output.levels, static_cast<const std::int16_t*>(job.levels), blocks * 64, stream_);
+      pack_rows_async(output.levels, job.scan.words, kMaxSegmentWords * sizeof(std::uint32_t), kSegmentLevels,
+                      static_cast<std::size_t>(layout_.segments), stream_);
     }
     if (host.reference != nullptr) {
       copy_async(host.reference, static_cast<const std::uint8_t*>(job.reconstruction), layout_.picture_bytes, stream_);

@@ -13,16 +13,16 @@ DeviceLane DeviceLane::carve(Carver& carver, const FrameLayout& layout, const Ke
   if (keep.prediction) lane.prediction = carver.take<std::uint8_t>(layout.picture_bytes);
   lane.vectors = carver.take<MotionVector>(blocks);
   lane.sads = carver.take<std::uint16_t>(blocks);
-  if (keep.levels) lane.levels = carver.take<std::int16_t>(blocks * 64);
   for (ScanParts& scan : lane.scans) {
     scan.words = carver.take<std::uint32_t>(segments * kMaxSegmentWords);
     scan.bits = carver.take<std::uint32_t>(segments);
+    scan.last_dc = carver.take<std::int16_t>(segments * kLastDcLevels);
     scan.bit_offsets = carver.take<unsigned long long>(segments);
     scan.stuffing = carver.take<std::uint32_t>(segments);
     scan.bytes = carver.take<unsigned long long>(1);
     if (!keep.levels) scan.stuffed = carver.take<std::uint8_t>(coded_capacity);
   }
-  for (LaneState*& state : lane.states) state = carver.take<LaneState>(1);
+  for (FrameState*& state : lane.states) state = carver.take<FrameState>(1);
   return lane;
 }
 
@@ -38,7 +38,7 @@ HostLane HostLane::carve(Carver& carver, const Geometry& geometry, const FrameLa
     if (keep.original) output.original = carver.take<std::uint8_t>(geometry.frame_bytes());
     if (keep.motion || keep.levels) output.vectors = carver.take<MotionVector>(blocks);
     if (keep.motion) output.sads = carver.take<std::uint16_t>(blocks);
-    if (keep.levels) output.levels = carver.take<std::int16_t>(blocks * 64);
+    if (keep.levels) output.levels = carver.take<std::int16_t>(static_cast<std::size_t>(layout.segments) * kSegmentLevels);
   }
   if (keep.host_reference) lane.reference = carver.take<std::uint8_t>(layout.picture_bytes);
   return lane;

@@ -54,9 +54,8 @@ struct DeviceLane {
   std::uint8_t* prediction = nullptr;
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;
-  std::int16_t* levels = nullptr;
   std::array<ScanParts, kBatchesInFlight> scans{};
-  std::array<LaneState*, kBatchesInFlight> states{};
+  std::array<FrameState*, kBatchesInFlight> states{};
 
   static DeviceLane carve(Carver& carver, const FrameLayout& layout, const Keep& keep, std::size_t coded_capacity);
 };
@@ -72,7 +71,7 @@ struct HostLane {
     std::uint8_t* original = nullptr;        ///< linear; what was encoded, back again
     MotionVector* vectors = nullptr;
     std::uint16_t* sads = nullptr;
-    std::int16_t* levels = nullptr;
+    std::int16_t* levels = nullptr;  ///< 64 a block, zig-zag order, in coding order
   };
   std::array<Output, kBatchesInFlight> outputs{};
   std::uint8_t* reference = nullptr;  ///< a picture

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitstream/bit_writer.h"
+#include "bitstream/block_order.h"
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/quality.h"
@@ -96,11 +97,15 @@ void LaneGroup::write_codes_on_host(const HostLane::Output& output, EncodedFrame
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSyntax& plane = syntax.planes[p];
     const auto first = static_cast<std::size_t>(layout_.first_block[p]);
-    std::copy_n(output.levels + first * 64, plane.levels.size(), plane.levels.begin());
     if (frame.key) continue;
     std::copy_n(output.vectors + first, plane.vectors.size(), plane.vectors.begin());
     std::ranges::fill(plane.uses_vector, std::uint8_t{1});
   }
+  const std::int16_t* levels = output.levels;
+  for_each_block_in_coding_order(geometry_, [&](int p, int block, int /*column*/) {
+    std::copy_n(levels, 64, syntax.planes[static_cast<std::size_t>(p)].block(block));
+    levels += 64;
+  });
   encode_scan(syntax, frame.bytes, frame.statistics.bits);
   frame.statistics.times.entropy = milliseconds_since(start);
 }

@@ -31,6 +31,16 @@ constexpr CodeTables make_code_tables() {
   return tables;
 }
 
+__device__ constexpr CodeTables kCodeTables = make_code_tables();
+
+/// Copies the tables to shared memory, by all threads of a block of `threads`.
+__device__ __forceinline__ void load_code_tables(CodeTables& tables, int threads) {
+  constexpr int kWords = sizeof(CodeTables) / sizeof(std::uint32_t);
+  for (int i = static_cast<int>(threadIdx.x); i < kWords; i += threads) {
+    reinterpret_cast<std::uint32_t*>(&tables)[i] = reinterpret_cast<const std::uint32_t*>(&kCodeTables)[i];
+  }
+}
+
 /// Up to 32 bits on their way into a stream, most significant first.
 struct BitRun {
   std::uint32_t bits = 0;

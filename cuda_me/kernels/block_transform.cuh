@@ -63,22 +63,21 @@ struct BlockRows {
   uint2 prediction;
 };
 
-/// Row `t` of a block and of its prediction.
+/// Row `t` of a block and of its prediction, which is zero where it is not `predicted`.
 __device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const FrameJob& job, const BlockPlace& place,
-                                               MotionVector vector, int t) {
+                                               bool predicted, MotionVector vector, int t) {
   const int width = layout.width[place.plane];
   const std::size_t at = layout.offset[place.plane] + place.start + static_cast<std::size_t>(t) * width;
   BlockRows rows{__ldg(reinterpret_cast<const uint2*>(job.current + at)), {0, 0}};
-  if (job.reference != nullptr) {
+  if (predicted) {
     rows.prediction = load_row_anywhere(job.reference + at + static_cast<std::ptrdiff_t>(vector.y) * width + vector.x);
   }
   return rows;
 }
 
-/// The vector of a block; in key frames none is read.
-__device__ __forceinline__ const MotionVector* vector_of(const FrameLayout& layout, const FrameJob& job,
-                                                         const BlockPlace& place) {
-  return job.vectors + layout.first_block[place.plane] + place.index;
+/// A block's place in arrays that have one entry a block.
+__device__ __forceinline__ int index_of(const FrameLayout& layout, const BlockPlace& place) {
+  return layout.first_block[place.plane] + place.index;
 }
 
 __device__ __forceinline__ int sum_of_bytes(uint2 row) {
@@ -121,6 +120,15 @@ __device__ __forceinline__ int dc_level(int residual_sum, const Quantizer& quant
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
+/// A quantizer of a QuantizerTable in device memory, which stays as it is while a kernel runs.
+__device__ __forceinline__ Quantizer load_quantizer(const Quantizer* quantizer) {
+  const float2 fields = __ldg(reinterpret_cast<const float2*>(quantizer));
+  Quantizer loaded;
+  loaded.step4 = fields.x;
+  loaded.reciprocal = fields.y;
+  return loaded;
+}
+
 /// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take
 /// part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Quantizer* quantizers, int plane, int t,
@@ -136,12 +144,12 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
 
   // Column t from here on: levels, and what a decoder makes of them.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const Quantizer* const column = quantizers + (plane == 0 ? 0 : 64) + t * 8;
+  const Quantizer* const column = quantizers + plane * 64 + t * 8;
   const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
   std::uint32_t any = 0;
   for_8([&](auto v) {
     const float coefficient = scale_coefficient(out[v] * column_scale, v, 1);
-    const Quantizer quantizer = column[v];
+    const Quantizer quantizer = load_quantizer(column + v);
     const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
     any |= __float_as_uint(level);
     const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);

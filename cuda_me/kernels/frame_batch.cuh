@@ -4,8 +4,10 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/frame_kernels.h"
@@ -16,6 +18,19 @@ namespace c63::cuda {
 struct FrameBatch {
   std::array<FrameJob, kMaxFramesPerLaunch> jobs;
 };
+static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) <= 4096);  // what a kernel's parameters may take everywhere
+
+/// Calls launch(batch, frames) for as many launches as the jobs need.
+template <typename Launch>
+void for_each_batch(std::span<const FrameJob> jobs, Launch&& launch) {
+  while (!jobs.empty()) {
+    const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
+    FrameBatch batch;
+    std::ranges::copy(jobs.first(count), batch.jobs.begin());
+    launch(batch, static_cast<unsigned>(count));
+    jobs = jobs.subspan(count);
+  }
+}
 
 /// Nanoseconds of a clock that all multiprocessors share.
 __device__ __forceinline__ unsigned long long device_clock() {

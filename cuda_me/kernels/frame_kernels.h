@@ -8,6 +8,7 @@
 
 #include "c63/motion.h"
 #include "codec/quantization.h"
+#include "codec/host_device.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/quantizer.h"
 
@@ -16,7 +17,7 @@ namespace c63::cuda {
 /// What is learned of a frame on the way.
 struct FrameTotals {
   std::array<unsigned long long, kPlanes> sse{};  ///< over the coded samples
-  unsigned long long luma_sad = 0;                ///< 0 in key frames
+  unsigned long long luma_sad = 0;                ///< of blocks with a vector
   unsigned long long motion_bits = 0;
   unsigned long long luma_bits = 0;
   unsigned long long chroma_bits = 0;
@@ -30,7 +31,7 @@ struct FrameMoments {
 };
 
 /// Bookkeeping of a frame that is zero before it and put back to zero by its last kernel.
-struct LaneState {
+struct FrameState {
   FrameTotals totals;
   FrameMoments moments;
 };
@@ -46,25 +47,41 @@ struct FrameReport {
 
 /// The unstuffed bits of a frame, in segments that each start at a word.
 struct ScanParts {
-  std::uint32_t* words = nullptr;             ///< kMaxSegmentWords a segment, most significant bit first
+  /// kMaxSegmentWords a segment, most significant bit first. Where the codes are written from kept levels
+  /// (enqueue_transform()), the levels of a segment's blocks lie here before: 64 a block, zig-zag order, in coding order.
+  std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;              ///< of each segment
+  std::int16_t* last_dc = nullptr;            ///< kept DC levels of each segment's last Y block, U and V, and one unused
   unsigned long long* bit_offsets = nullptr;  ///< of each segment in the scan
   std::uint32_t* stuffing = nullptr;          ///< 0xFF bytes that start in each segment
   unsigned long long* bytes = nullptr;        ///< of the stuffed scan, one number
   std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
 };
+inline constexpr int kSegmentLevels = kBlocksPerSegment * 64;
+inline constexpr int kLastDcLevels = 4;  ///< a segment, in ScanParts::last_dc
 
-/// One frame of one lane. Device memory, but for `coded` and `report`, which are mapped host memory.
+/// Quantizers of Y, U and V in the order in which threads take them: plane, column of the block, row.
+using QuantizerTable = std::array<Quantizer, kPlanes * 64>;
+[[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
+
+/// Stands for a block that is predicted from zero; no search gives it.
+[[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
+
+/// One frame of one chain. Device memory, but for `coded` and `report`, which are mapped host memory.
 struct FrameJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, predicts zero
-  std::uint8_t* reconstruction = nullptr;   ///< picture
+  std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
-  const MotionVector* vectors = nullptr;    ///< one a block; not read in key frames
-  const std::uint16_t* sads = nullptr;      ///< likewise
-  std::int16_t* levels = nullptr;           ///< 64 a block, zig-zag order; for enqueue_levels() only
+  const Quantizer* quantizers = nullptr;    ///< a QuantizerTable
+  /// One a block, as the search found them; not read in key frames. Coding puts in what blocks without a vector are
+  /// predicted from, so that in the end all say where their block came from.
+  MotionVector* vectors = nullptr;
+  std::uint16_t* sads = nullptr;              ///< one a block; not read in key frames
+  const std::uint8_t* unpredicted = nullptr;  ///< one a block, 1: coded without a vector; null: none, as in key frames
+  const MotionVector* inherited = nullptr;    ///< what blocks without a vector are predicted from; null: zero
   ScanParts scan;
-  LaneState* state = nullptr;
+  FrameState* state = nullptr;
   std::uint8_t* coded = nullptr;          ///< takes the scan; aligned to 16 bytes
   unsigned long long coded_capacity = 0;  ///< bytes; a larger scan is not written
   FrameReport* report = nullptr;
@@ -73,18 +90,16 @@ struct FrameJob {
 /// The most frames that go into one launch.
 inline constexpr int kMaxFramesPerLaunch = 24;
 
-/// Quantizers in the order in which threads take them: luma and chroma, column of the block, row.
-using QuantizerTable = std::array<Quantizer, 2 * 64>;
-[[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
-
 /// Puts on `stream`: compensation, transform, quantization, reconstruction, and the codes of every block, segment by
-/// segment. `quantizers` is device memory.
-void enqueue_coding(const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
-                    cudaStream_t stream);
+/// segment, all at once. For frames whose blocks all have a vector, or none in a key frame.
+void enqueue_coding(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
 
-/// The same without codes: levels go to FrameJob::levels, and the report has no scan.
-void enqueue_levels(const FrameLayout& layout, const Quantizer* quantizers, std::span<const FrameJob> jobs,
-                    cudaStream_t stream);
+/// The same in two steps, for all frames: levels are kept in between, in ScanParts::words and ScanParts::last_dc.
+void enqueue_transform(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_codes(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
+
+/// Ends frames whose codes are written elsewhere: reports, without a scan.
+void enqueue_report(std::span<const FrameJob> jobs, cudaStream_t stream);
 
 /// Puts on `stream` what makes a scan of the segments: 0xFF counts, stuffed bytes, flush, report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);

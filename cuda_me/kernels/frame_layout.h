@@ -17,6 +17,9 @@ inline constexpr int kBlocksPerSegment = kMcusPerSegment * kBlocksPerMcu;
 inline constexpr int kMaxBlockWords = (kMaxBlockBits + 31) / 32;
 inline constexpr int kMaxSegmentWords = kBlocksPerSegment * kMaxBlockWords;
 
+/// The DC levels that a segment's first ones are coded against: of the last Y block, U and V of the MCU before.
+inline constexpr int kCarriedBlocks = 3;
+
 /// Every array on the device starts at a multiple of this.
 inline constexpr std::size_t kDeviceAlignment = 256;
 [[nodiscard]] C63_HD constexpr std::size_t aligned(std::size_t bytes) {

@@ -12,18 +12,38 @@
 namespace c63::cuda {
 namespace {
 
+/// A new kernel is one more row here; programs, benches and tests take it from there.
 constexpr std::array kKernels = {
-    MotionKernelInfo{MotionKernel::textbook, "textbook", "a thread per candidate, current block in shared memory"},
-    MotionKernelInfo{MotionKernel::shared_window, "shared-window", "the reference window in shared memory, too"},
-    MotionKernelInfo{MotionKernel::packed, "packed", "four differences an instruction"},
-    MotionKernelInfo{MotionKernel::texture, "texture", "packed, reference fetched through a texture"},
-    MotionKernelInfo{MotionKernel::warp_key, "warp-key", "packed, minimum as one key reduced by warps"},
-    MotionKernelInfo{MotionKernel::sliding, "sliding", "a lane per column, rolling accumulators"},
-    MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window"},
-    MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile, its windows fetched ahead"},
-    MotionKernelInfo{MotionKernel::eliminate, "eliminate", "most candidates ruled out by four sums, the rest compared"},
-    MotionKernelInfo{MotionKernel::automatic, "automatic", "fast or eliminate, by their times on the video at hand"},
+    MotionKernelInfo{MotionKernel::textbook, "textbook", "a thread per candidate, current block in shared memory",
+                     make_textbook_search},
+    MotionKernelInfo{MotionKernel::shared_window, "shared-window", "and the reference window in shared memory",
+                     make_shared_window_search},
+    MotionKernelInfo{MotionKernel::packed, "packed", "four differences an instruction", make_packed_search},
+    MotionKernelInfo{MotionKernel::texture, "texture", "packed, reference fetched through a texture",
+                     make_texture_search},
+    MotionKernelInfo{MotionKernel::warp_key, "warp-key", "packed, minimum as one key reduced by warps",
+                     make_warp_key_search},
+    MotionKernelInfo{MotionKernel::sliding, "sliding", "a lane per column, rolling accumulators",
+                     make_sliding_search},
+    MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window",
+                     make_tile_search},
+    MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile, its windows fetched ahead",
+                     make_fast_search},
+    MotionKernelInfo{MotionKernel::eliminate, "eliminate",
+                     "successive elimination: most candidates ruled out by four sums", make_eliminate_search},
+    MotionKernelInfo{MotionKernel::automatic, "automatic", "fast or eliminate, by their times on the video at hand",
+                     make_automatic_search},
 };
+
+constexpr bool rows_are_in_order() {
+  for (std::size_t i = 0; i < kKernels.size(); ++i) {
+    if (kKernels[i].kernel != static_cast<MotionKernel>(i)) return false;
+  }
+  return true;
+}
+static_assert(rows_are_in_order());
+
+const MotionKernelInfo& row_of(MotionKernel kernel) { return kKernels[static_cast<std::size_t>(kernel)]; }
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, "C63-MOTION-JOB", why); }
 
@@ -46,12 +66,7 @@ void validate(const MotionJob& job) {
 
 std::span<const MotionKernelInfo> motion_kernels() { return kKernels; }
 
-std::string_view name(MotionKernel kernel) {
-  for (const MotionKernelInfo& info : kKernels) {
-    if (info.kernel == kernel) return info.name;
-  }
-  return "unknown";
-}
+std::string_view name(MotionKernel kernel) { return row_of(kernel).name; }
 
 std::optional<MotionKernel> motion_kernel_from(std::string_view name) {
   for (const MotionKernelInfo& info : kKernels) {
@@ -77,32 +92,9 @@ void MotionSearch::enqueue_choice(int choice, std::span<const MotionJob> jobs, c
 
 std::unique_ptr<MotionSearch> make_motion_search(MotionKernel kernel) {
   int device = 0;
-  static_cast<void>(require_device(device));
   check(cudaGetDevice(&device), "cudaGetDevice");
   static_cast<void>(require_device(device));
-  switch (kernel) {
-    case MotionKernel::textbook:
-      return make_textbook_search();
-    case MotionKernel::shared_window:
-      return make_shared_window_search();
-    case MotionKernel::packed:
-      return make_packed_search();
-    case MotionKernel::texture:
-      return make_texture_search();
-    case MotionKernel::warp_key:
-      return make_warp_key_search();
-    case MotionKernel::sliding:
-      return make_sliding_search();
-    case MotionKernel::tile:
-      return make_tile_search();
-    case MotionKernel::fast:
-      return make_fast_search();
-    case MotionKernel::eliminate:
-      return make_eliminate_search();
-    case MotionKernel::automatic:
-      return make_automatic_search();
-  }
-  throw Error(ErrorKind::internal, "C63-MOTION-KERNEL", "unknown motion kernel");
+  return row_of(kernel).make();
 }
 
 MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes) {

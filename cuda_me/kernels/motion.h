@@ -23,15 +23,18 @@ enum class MotionKernel {
   sliding,       ///< a warp per block, a lane per column, sliding down with rolling accumulators
   tile,          ///< a register tile of 8x4 candidates a lane, several 8x8 blocks a thread block, interior and edge apart
   fast,          ///< the best combination for the architecture
-  eliminate,     ///< candidates ruled out by the sums of their 4x4 squares, the rest compared
+  eliminate,     ///< successive elimination by the sums of 4x4 squares, the rest compared
   automatic,     ///< fast or eliminate, whichever takes less on the video at hand
 };
 
-/// What a list of kernels shows.
+class MotionSearch;
+
+/// A row of the list of kernels.
 struct MotionKernelInfo {
   MotionKernel kernel;
   std::string_view name;
   std::string_view idea;
+  std::unique_ptr<MotionSearch> (*make)();
 };
 
 /// All kernels, in the order in which they build on each other.

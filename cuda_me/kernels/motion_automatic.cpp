@@ -1,5 +1,5 @@
-// Chooses between brute force and elimination by what they take on the video at hand: both find the same, so the choice
-// may change at any call.
+// Chooses between brute force and successive elimination by what they take on the video at hand: both find the same, so
+// the choice may change at any call.
 //
 // The rule: the first four calls of a round are timed, brute force and elimination in turn, per block; the kernel
 // with the smallest time has the rest of the round. Rounds are kRound calls long, so that other content is noticed. A

@@ -1,4 +1,6 @@
-// Exact elimination: candidates that cannot win are ruled out by the sums of their four 4x4 squares.
+// Successive elimination (SEA): candidates that cannot win are ruled out by the sums of their samples before any SAD is
+// computed. W. Li and E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on Image
+// Processing 4(1), 1995. Here with the sums of the four 4x4 squares of a block, a tighter bound than the block's own sum.
 
 #include <algorithm>
 

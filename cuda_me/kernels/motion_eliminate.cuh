@@ -1,6 +1,6 @@
 #pragma once
 
-// Exact elimination: most candidates are ruled out by a bound that costs one VABSDIFF4, the rest are compared in full.
+// Successive elimination: most candidates are ruled out by a bound that costs one VABSDIFF4, the rest are compared in full.
 //
 // S is the sum of a 4x4 square of samples, and A = clamp(S - low, 0, 256 * 2^k - 1) >> k a byte of it, with one low and
 // one k for all the squares that are compared. With f the bits that the shift drops of the current square's number,

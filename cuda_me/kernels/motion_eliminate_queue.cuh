@@ -1,7 +1,7 @@
 #pragma once
 
-// Elimination with Hopper's bulk tensor copies, for a range of 16: one block of threads stays on each multiprocessor
-// and has every gridDim-th tile.
+// Successive elimination with Hopper's bulk tensor copies, for a range of 16: one block of threads stays on each
+// multiprocessor and has every gridDim-th tile.
 //
 // All that is to be done with its tiles is one queue of items, which the warps take one after another: first the words
 // of a tile's window (eight rows an item) and what is needed of its current blocks, then the bytes A (a group of

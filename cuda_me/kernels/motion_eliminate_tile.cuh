@@ -1,7 +1,7 @@
 #pragma once
 
-// Elimination for every range, plane and architecture: a block of threads takes a tile, a warp a column of four
-// blocks. Ranges above 16 take several passes.
+// Successive elimination for every range, plane and architecture: a block of threads takes a tile, a warp a column of
+// four blocks. Ranges above 16 take several passes.
 
 #include "cuda_me/kernels/motion_eliminate.cuh"
 

@@ -6,42 +6,15 @@
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/block_codes.cuh"
-#include "cuda_me/kernels/block_transform.cuh"
-#include "cuda_me/kernels/frame_batch.cuh"
+#include "cuda_me/kernels/frame_segment.cuh"
 
 namespace c63::cuda {
-
-inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
-static_assert(kMaxBlockWords + 1 <= kBlockWords);
-/// The DC levels before a segment's first: of the last Y block, U and V of the MCU before.
-inline constexpr int kCarriedBlocks = 3;
-
-/// What the threads of a segment share.
-struct SegmentMemory {
-  CodeTables tables;
-  /// A block's numbers between passes of the transform, then its bits.
-  union {
-    float numbers[kBlocksPerSegment * kBlockWords];
-    std::uint32_t bits[kBlocksPerSegment * kBlockWords];
-  };
-  /// Levels in zig-zag order, then the bits of the whole segment.
-  union {
-    alignas(16) std::int16_t levels[kBlocksPerSegment * 64];
-    std::uint32_t segment_words[kMaxSegmentWords];
-  };
-  int dc[kCarriedBlocks + kBlocksPerSegment];
-  alignas(8) int length[kBlocksPerSegment];
-  unsigned int sse[kPlanes];
-  unsigned int luma_sad;
-  unsigned int motion_bits;
-  unsigned int coefficient_bits[2];
-};
 
 /// What precedes a block's coefficients.
 struct BlockHead {
   MotionVector vector;
-  bool inter = false;
-  bool reuse = false;
+  bool has_vector = false;
+  bool reuse = false;  ///< the vector is the left block's
   int dc_difference = 0;
 };
 
@@ -56,12 +29,12 @@ __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kin
                                                   std::uint32_t* words) {
   const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;
   BitRun run;
-  if (t == 2 || (t < 2 && head.inter && !head.reuse)) {
+  if (t == 2 || (t < 2 && head.has_vector && !head.reuse)) {
     const int size = value_size(value);
     run = code_with_value(tables.dc[t == 2 ? kind : 0][size], value, size);
   }
   if (t == 0) {
-    if (!head.inter) {
+    if (!head.has_vector) {
       run.put_before(0, 1);
     } else {
       run.put_before(head.reuse ? 0b11 : 0b10, 2);
@@ -168,17 +141,6 @@ __device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& me
   return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
 }
 
-/// What a thread of the kernel works on.
-struct Work {
-  BlockPlace place;
-  BlockHead head;
-  int segment = 0;
-  int block = 0;  ///< in the segment
-  int sub = 0;    ///< block of the MCU
-  int t = 0;      ///< row or column of the block
-  bool active = false;
-};
-
 /// Where the DC level is that a block's is coded against, in SegmentMemory::dc.
 __device__ __forceinline__ int dc_before(int block, int sub) {
   if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the Y block before
@@ -186,10 +148,11 @@ __device__ __forceinline__ int dc_before(int block, int sub) {
   return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
 }
 
-/// The codes of a segment from the levels in shared memory. Its threads have met since carry_dc().
+/// The codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. Its threads have met since
+/// SegmentMemory::dc was filled.
 __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const FrameJob& job, const Work& work,
-                                                    const std::int16_t* levels, std::uint32_t* words) {
-  BlockHead head = work.head;
+                                                    BlockHead head, const std::int16_t* levels,
+                                                    std::uint32_t* words) {
   head.dc_difference = memory.dc[kCarriedBlocks + work.block] - memory.dc[dc_before(work.block, work.sub)];
   const int plane = work.place.plane;
   const BlockLength length = write_block_codes(levels, head, plane, work.t, memory.tables, words);

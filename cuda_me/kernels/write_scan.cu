@@ -4,8 +4,6 @@
 // (bitstream.md, "flush"): with T the last 32 bits, T = 0 drops an unfinished byte, anything else fills it up, or adds
 // a zero byte where there is none.
 
-#include <algorithm>
-
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -23,10 +21,10 @@ struct SegmentBytes {
   int bits = 0;                          ///< of the segment
   int first_bit = 0;                     ///< of the first own byte in the segment
   int bytes = 0;
-  std::uint32_t next = 0;  ///< the first bits of the segment behind it; zero at the end
+  std::uint32_t next = 0;  ///< the first bits of the segment after it; zero at the end
 };
 
-/// Any 32 bits of a segment, from bit `position` on; zeros behind its end.
+/// Any 32 bits of a segment, from bit `position` on; zeros past its end.
 __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, int position) {
   const int word = position >> 5;
   const int words = (s.bits + 31) >> 5;
@@ -182,28 +180,19 @@ __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_co
 
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream) {
   const Range range("scan");
-  while (!jobs.empty()) {
-    const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
-    FrameBatch batch;
-    std::ranges::copy(jobs.first(count), batch.jobs.begin());
-    const LaunchShape shape{
-        dim3(static_cast<unsigned>((layout.segments + kWarps - 1) / kWarps), static_cast<unsigned>(count)),
-        dim3(kThreads)};
+  for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
+    const LaunchShape shape{dim3(static_cast<unsigned>((layout.segments + kWarps - 1) / kWarps), frames),
+                            dim3(kThreads)};
     launch("count_stuffing_kernel", count_stuffing_kernel, shape, stream, layout, batch);
     launch("write_scan_kernel", write_scan_kernel, shape, stream, layout, batch);
-    jobs = jobs.subspan(count);
-  }
+  });
 }
 
 void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream) {
-  while (!jobs.empty()) {
-    const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
-    FrameBatch batch;
-    std::ranges::copy(jobs.first(count), batch.jobs.begin());
-    launch("download_scan_kernel", download_scan_kernel,
-           {dim3(kDownloadBlocks, static_cast<unsigned>(count)), dim3(kThreads)}, stream, batch);
-    jobs = jobs.subspan(count);
-  }
+  for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
+    launch("download_scan_kernel", download_scan_kernel, {dim3(kDownloadBlocks, frames), dim3(kThreads)}, stream,
+           batch);
+  });
 }
 
 }  // namespace c63::cuda

@@ -3,10 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <future>
 #include <mutex>
-#include <sstream>
 #include <string>
 
 #include "c63/error.h"
@@ -24,12 +22,6 @@ int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
   if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) static_cast<void>(cudaGetLastError());
   return value;
-}
-
-/// What show_only_devices() was given.
-std::vector<int>& shown_devices() {
-  static std::vector<int> numbers;
-  return numbers;
 }
 
 /// Says whether the device runs our code. Opening it to find out takes the driver a quarter of a second.
@@ -53,7 +45,6 @@ void probe(DeviceInfo& info) {
 DeviceInfo describe(int index) {
   DeviceInfo info;
   info.index = index;
-  info.number = shown_devices().empty() ? index : shown_devices()[static_cast<std::size_t>(index)];
   cudaDeviceProp properties{};
   const cudaError_t status = cudaGetDeviceProperties(&properties, index);
   if (status != cudaSuccess) {
@@ -178,25 +169,6 @@ const char* name(DeviceState state) noexcept {
 const DeviceList& devices() { return Devices::instance().all_probed(); }
 
 const DeviceList& listed_devices() { return Devices::instance().list(); }
-
-void show_only_devices(const std::vector<int>& devices) {
-  constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
-  std::vector<std::string> visible;  // as whoever started us wants it; empty: all
-  if (const char* const value = std::getenv(kVariable)) {
-    std::istringstream list(value);
-    for (std::string device; std::getline(list, device, ',');) visible.push_back(device);
-  }
-  std::string shown;
-  for (const int device : devices) {
-    const auto i = static_cast<std::size_t>(device);
-    if (!visible.empty() && i >= visible.size()) return;  // there is no such device; whoever opens it is told so
-    if (!shown.empty()) shown += ',';
-    shown += visible.empty() ? std::to_string(device) : visible[i];
-  }
-  if (setenv(kVariable, shown.c_str(), 1) == 0) shown_devices() = devices;
-}
-
-void ask_for_queues(int count) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(count).c_str(), 0); }
 
 const DeviceInfo& require_device(int index) {
   Devices& known = Devices::instance();

@@ -109,6 +109,14 @@ void copy_async(T* to, const T* from, std::size_t count, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
 
+/// Copies `rows` runs of `count` elements, which start `from_pitch` bytes apart, to lie without gaps.
+template <typename T>
+void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_t count, std::size_t rows,
+                     cudaStream_t stream) {
+  const std::size_t bytes = count * sizeof(T);
+  check(cudaMemcpy2DAsync(to, bytes, from, from_pitch, bytes, rows, cudaMemcpyDefault, stream), "cudaMemcpy2DAsync");
+}
+
 /// Copies that travel together, put on a stream by one call: a call for each would cost the host more than small copies
 /// take.
 class CopyBatch {

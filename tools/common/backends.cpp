@@ -11,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "c63/error.h"
+#include "common/cuda_environment.h"
 #include "common/machine.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
@@ -32,17 +33,26 @@ std::string cuda_obstacle() {
 
 bool wants_all(const BackendChoice& choice) { return std::ranges::find(choice.devices, "all") != choice.devices.end(); }
 
-/// The GPUs to use, in CUDA's numbers, which start at 0 for those that are wanted. Called before anything of CUDA is.
-std::vector<int> show_wanted_devices(const BackendChoice& choice) {
-  std::vector<int> numbers;
-  for (const std::string& device : choice.devices) numbers.push_back(std::stoi(device));
-  if (numbers.empty()) numbers.push_back(0);
-  std::vector<int> distinct = numbers;
-  std::ranges::sort(distinct);
-  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
-  cuda::show_only_devices(distinct);
-  for (int& number : numbers) number = static_cast<int>(std::ranges::find(distinct, number) - distinct.begin());
-  return numbers;
+/// A GPU to use.
+struct WantedDevice {
+  int index = 0;   ///< CUDA's
+  int number = 0;  ///< the user's
+};
+
+/// The GPUs to use; all others are hidden from CUDA. Called before anything of CUDA is.
+std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
+  std::vector<WantedDevice> wanted;
+  for (const std::string& device : choice.devices) wanted.push_back({std::stoi(device), std::stoi(device)});
+  if (wanted.empty()) wanted.push_back({});
+  std::vector<int> shown;
+  for (const WantedDevice& device : wanted) shown.push_back(device.number);
+  std::ranges::sort(shown);
+  shown.erase(std::ranges::unique(shown).begin(), shown.end());
+  if (!show_only_devices(shown)) return wanted;  // whoever opens the one that does not exist is told so
+  for (WantedDevice& device : wanted) {
+    device.index = static_cast<int>(std::ranges::find(shown, device.number) - shown.begin());
+  }
+  return wanted;
 }
 
 cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
@@ -57,12 +67,16 @@ cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
 
 /// Starts to open the GPUs, which takes the driver a quarter of a second each; their factories wait for them. Of all there are,
 /// those are left out that cannot be used.
-std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const std::vector<int>& devices) {
+std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const std::vector<WantedDevice>& devices) {
   std::vector<std::shared_future<void>> opening;
-  for (const int device : devices) {
-    opening.push_back(std::async(std::launch::async, [device] { static_cast<void>(cuda::require_device(device)); }).share());
-  }
   cuda::CudaBackendOptions options = cuda_options(choice);
+  for (const WantedDevice& device : devices) {
+    const auto open = [index = device.index] { static_cast<void>(cuda::require_device(index)); };
+    opening.push_back(std::async(std::launch::async, open).share());
+    options.devices.push_back(device.index);
+    options.numbers.push_back(device.number);
+  }
+  std::vector<BackendFactory> all = cuda::make_backend_factories(options);
   std::vector<BackendFactory> factories;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (wants_all(choice)) {
@@ -73,12 +87,11 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
         if (!last || !factories.empty()) continue;
       }
     }
-    options.devices = {devices[i]};
-    factories.emplace_back([factory = cuda::make_backend_factories(options).front(), opened = opening[i]](
-                               const EncoderSettings& settings, int max_chains) {
-      opened.get();
-      return factory(settings, max_chains);
-    });
+    factories.emplace_back(
+        [factory = std::move(all[i]), opened = opening[i]](const EncoderSettings& settings, int max_chains) {
+          opened.get();
+          return factory(settings, max_chains);
+        });
   }
   return factories;
 }
@@ -86,7 +99,7 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   for (const cuda::DeviceInfo& info : cuda::devices().devices) {
-    lines.push_back(fmt::format("cuda:{}: {}, sm_{}{}, {} multiprocessors, {:.1f} GiB{}", info.number, info.name,
+    lines.push_back(fmt::format("cuda:{}: {}, sm_{}{}, {} multiprocessors, {:.1f} GiB{}", info.index, info.name,
                                 info.compute_major, info.compute_minor, info.multiprocessors,
                                 static_cast<double>(info.memory_bytes) / (1 << 30),
                                 info.state == cuda::DeviceState::usable ? "" : ", cannot be used: " + info.reason));
@@ -162,15 +175,15 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
   }
   const bool demanded = names("cuda") > 0 || !choice.devices.empty();
 #if defined(C63_HAVE_CUDA)
-  std::vector<int> devices;
-  if (choice.launch != "graph") cuda::ask_for_queues(choice.brief ? 1 : 2);
+  std::vector<WantedDevice> devices;
+  if (choice.launch != "graph") ask_for_queues(choice.brief ? 1 : 2);
   if (!wants_all(choice)) devices = show_wanted_devices(choice);
 #endif
   const std::string obstacle = cuda_obstacle();
 #if defined(C63_HAVE_CUDA)
   if (obstacle.empty()) {
     if (wants_all(choice)) {
-      for (const cuda::DeviceInfo& info : cuda::listed_devices().devices) devices.push_back(info.index);
+      for (const cuda::DeviceInfo& info : cuda::listed_devices().devices) devices.push_back({info.index, info.index});
     }
     SelectedBackend selected{cuda_factories(choice, devices)};
     if (on_cpu) selected.devices.emplace_back(open_cpu_backend);

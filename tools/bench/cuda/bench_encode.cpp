@@ -19,6 +19,7 @@
 #include "c63/cuda/devices.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "common/cuda_environment.h"
 #include "common/exit_code.h"
 #include "common/values.h"
 #include "cuda_me/runtime/check.h"
@@ -45,7 +46,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options) : options_(options) {
     // As c63enc does it; a stream for every lane needs more.
-    if (std::ranges::find(options.launch, "graph") == options.launch.end()) cuda::ask_for_queues(2);
+    if (std::ranges::find(options.launch, "graph") == options.launch.end()) tools::ask_for_queues(2);
     const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
     const cuda::DeviceInfo& device = cuda::require_device(devices.front());
     buses_ = measure_buses(devices);

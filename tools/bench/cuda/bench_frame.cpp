@@ -80,6 +80,7 @@ class ResidentFrames {
       jobs_.push_back({.current = lane.inputs[static_cast<std::size_t>(index % cuda::kLaneDepth)],
                        .reference = index == 0 ? nullptr : lane.pictures[1 - side],
                        .reconstruction = lane.pictures[side],
+                       .quantizers = quantizers_.data(),
                        .vectors = lane.vectors,
                        .sads = lane.sads,
                        .scan = lane.scans[side],
@@ -99,7 +100,7 @@ class ResidentFrames {
   void search() {
     if (!searches_.empty()) search_->enqueue(searches_, stream_);
   }
-  void code() { cuda::enqueue_coding(layout_, quantizers_.data(), jobs_, stream_); }
+  void code() { cuda::enqueue_coding(layout_, jobs_, stream_); }
   void write() { cuda::enqueue_scan_writing(layout_, jobs_, stream_); }
   void download() { cuda::enqueue_scan_download(jobs_, stream_); }
 

@@ -28,7 +28,9 @@ enum class LaunchMode {
 };
 
 struct CudaBackendOptions {
-  std::vector<int> devices = {};            ///< GPUs by number; empty: the first that can be used
+  std::vector<int> devices = {};            ///< GPUs by CUDA's index; empty: the first that can be used
+  std::vector<int> numbers = {};            ///< what descriptions call them, for programs that hide others from CUDA;
+                                            ///< empty: their index
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   EntropyCoder entropy = EntropyCoder::gpu;
   UploadMode upload = UploadMode::frame;

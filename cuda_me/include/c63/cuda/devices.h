@@ -20,7 +20,6 @@ enum class DeviceState {
 /// One GPU.
 struct DeviceInfo {
   int index = 0;
-  int number = 0;              ///< index among all devices, unless show_only_devices() was called the same
   std::string name;            ///< as the driver calls it
   int compute_major = 0;       ///< 9 of sm_90
   int compute_minor = 0;       ///< 0 of sm_90
@@ -49,18 +48,8 @@ struct DeviceList {
 /// yet be found not to be.
 [[nodiscard]] const DeviceList& listed_devices();
 
-/// Hides all devices but these from this process, where they are numbered from 0 then: a driver that starts opens all it
-/// may show, 0.1 to 0.2 s each. For programs that know what they will use; only before anything else here is called.
-void show_only_devices(const std::vector<int>& devices);
-
-/// Has the driver open devices with so many hardware queues instead of eight: each takes it up to 60 ms to open and close
-/// (docs/gpu.md). Two are what a backend's batches need, so that coding and the scan beside it do not wait for each other; one
-/// is better where there is little to encode. A choice in the environment (CUDA_DEVICE_MAX_CONNECTIONS) comes first. For
-/// programs that use few streams; only before anything else here is called.
-void ask_for_queues(int count);
-
-/// The device of that index; opens it, and no other. Throws Error (device) with ids C63-CUDA-NO-DRIVER, C63-CUDA-NO-DEVICE, C63-CUDA-NO-CODE or
-/// C63-CUDA-DEVICE-FAILED if it cannot run our kernels.
+/// The device of that index; opens it, and no other. Throws Error (device) with ids C63-CUDA-NO-DRIVER,
+/// C63-CUDA-NO-DEVICE, C63-CUDA-NO-CODE or C63-CUDA-DEVICE-FAILED if it cannot run our kernels.
 [[nodiscard]] const DeviceInfo& require_device(int index = 0);
 
 }  // namespace c63::cuda

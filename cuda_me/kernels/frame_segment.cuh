@@ -1,0 +1,106 @@
+#pragma once
+
+// A segment of MCUs and its thread block: eight threads a block of samples, and what they share.
+
+#include <cuda_runtime.h>
+
+#include "cuda_me/kernels/block_codes.cuh"
+#include "cuda_me/kernels/block_transform.cuh"
+#include "cuda_me/kernels/frame_batch.cuh"
+
+namespace c63::cuda {
+
+inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
+/// Thread blocks a multiprocessor is to hold, which caps registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int kResidentSegments = 2;  // sm_75 holds 1024 threads
+#else
+inline constexpr int kResidentSegments = 4;
+#endif
+static_assert(kMaxBlockWords + 1 <= kBlockWords);
+
+/// What the threads of a segment share.
+struct SegmentMemory {
+  CodeTables tables;
+  /// A block's numbers between passes of the transform, then its bits.
+  union {
+    float numbers[kBlocksPerSegment * kBlockWords];
+    std::uint32_t bits[kBlocksPerSegment * kBlockWords];
+  };
+  /// Levels in zig-zag order, then the bits of the whole segment.
+  union {
+    alignas(16) std::int16_t levels[kBlocksPerSegment * 64];
+    std::uint32_t segment_words[kMaxSegmentWords];
+  };
+  int dc[kCarriedBlocks + kBlocksPerSegment];  ///< DC levels, those before the segment's first
+  alignas(8) int length[kBlocksPerSegment];
+  unsigned int sse[kPlanes];
+  unsigned int luma_sad;
+  unsigned int motion_bits;
+  unsigned int coefficient_bits[2];
+};
+
+/// What a thread works on.
+struct Work {
+  BlockPlace place;
+  int segment = 0;
+  int block = 0;  ///< in the segment
+  int sub = 0;    ///< block of the MCU
+  int t = 0;      ///< row or column of the block
+  /// Threads past the last MCU do its work again, so that warps stay whole, and write nothing.
+  bool active = false;
+};
+
+__device__ __forceinline__ Work work_of_thread(const FrameLayout& layout) {
+  Work work;
+  work.segment = static_cast<int>(blockIdx.x);
+  work.block = static_cast<int>(threadIdx.x) / 8;
+  work.sub = work.block % kBlocksPerMcu;
+  work.t = static_cast<int>(threadIdx.x) % 8;
+  const int mcu = work.segment * kMcusPerSegment + work.block / kBlocksPerMcu;
+  work.active = mcu < layout.mcus;
+  work.place = place_of(layout, work.active ? mcu : layout.mcus - 1, work.sub);
+  return work;
+}
+
+/// Sets what a segment adds up to zero; by all its threads, which meet before they add.
+__device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
+  if (threadIdx.x < kPlanes) memory.sse[threadIdx.x] = 0;
+  if (threadIdx.x < 2) memory.coefficient_bits[threadIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    memory.luma_sad = 0;
+    memory.motion_bits = 0;
+  }
+}
+
+// A segment's sums go to the frame's; by one thread, when all have added theirs.
+
+__device__ __forceinline__ void add_errors(const SegmentMemory& memory, FrameState& state) {
+  FrameTotals& totals = state.totals;
+  for (int p = 0; p < kPlanes; ++p) atomicAdd(&totals.sse[p], static_cast<unsigned long long>(memory.sse[p]));
+  atomicAdd(&totals.luma_sad, static_cast<unsigned long long>(memory.luma_sad));
+}
+
+__device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState& state) {
+  FrameTotals& totals = state.totals;
+  atomicAdd(&totals.motion_bits, static_cast<unsigned long long>(memory.motion_bits));
+  atomicAdd(&totals.luma_bits, static_cast<unsigned long long>(memory.coefficient_bits[0]));
+  atomicAdd(&totals.chroma_bits, static_cast<unsigned long long>(memory.coefficient_bits[1]));
+}
+
+/// Writes a row of a reconstructed block, and of its prediction; returns the block's squared error over its coded samples.
+/// All of a warp take part.
+__device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const FrameJob& job, const Work& work,
+                                                    const BlockRows& rows, uint2 reconstruction) {
+  const BlockPlace& place = work.place;
+  const std::size_t in_plane = place.start + static_cast<std::size_t>(work.t) * layout.width[place.plane];
+  const std::size_t in_picture = layout.offset[place.plane] + in_plane;
+  if (work.active) {
+    *reinterpret_cast<uint2*>(job.reconstruction + in_picture) = reconstruction;
+    if (job.prediction != nullptr) *reinterpret_cast<uint2*>(job.prediction + in_picture) = rows.prediction;
+  }
+  const auto coded = static_cast<std::ptrdiff_t>(layout.coded[place.plane]) - static_cast<std::ptrdiff_t>(in_plane);
+  return sum_of_lanes<8>(squared_error(rows.current, reconstruction, coded));
+}
+
+}  // namespace c63::cuda
