@@ -40,6 +40,10 @@ bool DeviceRun::find_work() {
   for (;;) {
     const std::uint64_t version = parts_.changes.version();
     bool may_go_on = false;
+    {
+      const std::lock_guard lock(mutex_);
+      for (Chain& chain : chains_) chain.has_room = static_cast<int>(chain.in_flight.size()) < info_.depth;
+    }
     for (int i = 0; i < info_.chains && !quit_; ++i) {
       const int number = (first_chain_ + i) % info_.chains;
       Chain& chain = chains_[static_cast<std::size_t>(number)];
@@ -47,12 +51,9 @@ bool DeviceRun::find_work() {
         first_chain_ = number;
         break;
       }
-      {
-        const std::lock_guard lock(mutex_);
-        if (static_cast<int>(chain.in_flight.size()) >= info_.depth) {
-          may_go_on = true;
-          continue;
-        }
+      if (!chain.has_room) {
+        may_go_on = true;
+        continue;
       }
       const GopQueue::Turn turn = parts_.gops.find_next(chain.position);
       if (turn == GopQueue::Turn::none) continue;
@@ -122,16 +123,18 @@ GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span
 void DeviceRun::submit() {
   batch_.clear();
   const auto now = Clock::now();
-  for (Read& read : reads_) {
-    if (read.fault) std::rethrow_exception(read.fault);
-    if (!read.done) {
-      backend_.discard_input(read.frame.chain);
-      continue;
-    }
-    Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
+  {
     const std::lock_guard lock(mutex_);
-    chain.in_flight.push_back({now, read.global_motion, chain.position.planner});
-    batch_.push_back(std::move(read.frame));
+    for (Read& read : reads_) {
+      if (read.fault) std::rethrow_exception(read.fault);
+      if (!read.done) {
+        backend_.discard_input(read.frame.chain);
+        continue;
+      }
+      Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
+      chain.in_flight.push_back({now, read.global_motion, chain.position.planner});
+      batch_.push_back(std::move(read.frame));
+    }
   }
   if (batch_.empty()) return;
   backend_.submit(batch_);
@@ -163,19 +166,19 @@ bool DeviceRun::wait_for_frames_in_flight() {
 }
 
 void DeviceRun::hand_over(std::vector<ChainResult>& results) {
-  for (ChainResult& result : results) {
-    InFlight frame;
-    {
-      const std::lock_guard lock(mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    for (ChainResult& result : results) {
       auto& in_flight = chains_[static_cast<std::size_t>(result.chain)].in_flight;
-      frame = std::move(in_flight.front());
+      InFlight& frame = in_flight.front();
+      result.frame.statistics.global_motion = frame.global_motion;
+      frame.planner->finished(result.frame);
+      finished_.push_back({std::move(result.frame), frame.read});
       in_flight.pop_front();
-      --in_flight_;
     }
-    result.frame.statistics.global_motion = frame.global_motion;
-    frame.planner->finished(result.frame);
-    parts_.order.put({std::move(result.frame), frame.read});
+    in_flight_ -= static_cast<int>(results.size());
   }
+  parts_.order.put(finished_);
   parts_.changes.notify();
 }
 

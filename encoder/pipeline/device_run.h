@@ -62,6 +62,7 @@ class DeviceRun {
   struct Chain {
     ChainPosition position;
     std::vector<std::uint8_t> last_luma;  ///< of the frame read last, where global motion is measured
+    bool has_room = true;                 ///< as the feeding thread saw it last
     std::deque<InFlight> in_flight;       ///< guarded by mutex_
   };
   /// A frame on its way into a chain's input.
@@ -90,6 +91,7 @@ class DeviceRun {
   int first_chain_ = 0;  ///< whose turn it is
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
+  std::vector<FinishedFrame> finished_;  ///< the collecting thread's
   TraceRow trace_;
   std::atomic<bool> quit_ = false;
 

@@ -32,14 +32,18 @@ class FrameOrder {
     return !closed_;
   }
 
-  void put(FinishedFrame&& finished) {
-    const std::lock_guard lock(mutex_);
-    if (finished.frame.index < next_) return;  // taken before a device failed
-    early_.emplace(finished.frame.index, std::move(finished));
-    for (auto it = early_.begin(); it != early_.end() && it->first == next_; it = early_.erase(it), ++next_) {
-      in_order_.push_back(std::move(it->second));
+  /// Puts in what a device has finished, and empties `finished`.
+  void put(std::vector<FinishedFrame>& finished) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (FinishedFrame& one : finished) put_one(std::move(one));
+      if (in_order_.empty()) {
+        finished.clear();
+        return;
+      }
     }
-    if (!in_order_.empty()) put_.notify_one();
+    finished.clear();
+    put_.notify_one();
   }
 
   /// Another device that puts frames, and the end of one.
@@ -77,6 +81,21 @@ class FrameOrder {
   }
 
  private:
+  /// The mutex is held.
+  void put_one(FinishedFrame&& finished) {
+    const std::int64_t index = finished.frame.index;
+    if (index < next_) return;  // taken before a device failed
+    if (index > next_) {
+      early_.emplace(index, std::move(finished));
+      return;
+    }
+    in_order_.push_back(std::move(finished));
+    ++next_;
+    for (auto it = early_.begin(); it != early_.end() && it->first == next_; it = early_.erase(it), ++next_) {
+      in_order_.push_back(std::move(it->second));
+    }
+  }
+
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable put_;
   std::condition_variable taken_;
