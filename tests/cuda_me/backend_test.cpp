@@ -96,18 +96,14 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
   for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
   for (int lanes = 1; lanes <= 16; ++lanes) {
     settings.execution.lanes = lanes;
-    for (const int per_batch : {0, 1, 2}) {
-      const Encoded run = on_gpu(settings, video, {.lanes_per_batch = per_batch});
-      EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << per_batch << " a batch";
-      EXPECT_EQ(run.summary.lanes, std::min(lanes, 15));  // there are 15 GOPs
-    }
-    // Of one device, of all of them, and of one that is asked for twice, which needs two feeders, too.
+    // Of one device, of all of them, and of one that is two devices of the run.
     for (const std::vector<int>& used : {std::vector<int>{0}, all, std::vector<int>{0, 0}}) {
-      for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
+      for (const bool graphs : {false, true}) {
         for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
-          EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.devices = used, .launch = launch}, kind).stream()))
-              << lanes << " lanes, " << used.size() << " devices, launch " << static_cast<int>(launch) << ", source "
-              << static_cast<int>(kind);
+          const Encoded run = on_gpu(settings, video, {.devices = used, .graphs = graphs}, kind);
+          EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << used.size() << " devices, graphs "
+                                                          << graphs << ", source " << static_cast<int>(kind);
+          EXPECT_EQ(run.summary.lanes, std::min(lanes, 15));  // there are 15 GOPs
         }
       }
     }
@@ -120,13 +116,13 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
   EncoderSettings settings{.coding = {.width = 64, .height = 48, .key_interval = 40}, .execution = {.lanes = 1}};
   const Bytes expected = on_cpu(settings, video).stream();
   for (const std::string& kernel : motion_kernel_names()) {
-    for (const auto launch : {LaunchMode::automatic, LaunchMode::stream, LaunchMode::graph}) {
-      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel, .launch = launch}).stream()))
-          << kernel << ", launch " << static_cast<int>(launch);
+    for (const bool graphs : {false, true}) {
+      EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel, .graphs = graphs}).stream()))
+          << kernel << ", graphs " << graphs;
     }
   }
   settings.measurement.keep_motion = true;  // which graphs leave to single launches
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = LaunchMode::graph}).stream()));
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
 }
 
 TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
@@ -136,22 +132,22 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .key_interval = 10}};
   const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
   const Encoded expected = on_cpu(settings, group);
-  const auto encode = [&](int lanes, LaunchMode launch, const char* kernel, std::int64_t groups) {
+  const auto encode = [&](int lanes, const char* kernel, std::int64_t groups) {
     settings.execution.lanes = lanes;
     test::VideoSource video(group, settings.coding.width, settings.coding.height);
     video.loop(groups * settings.coding.key_interval);
-    Encoder encoder(settings, make_backend_factories({.motion_kernel = kernel, .launch = launch}));
+    Encoder encoder(settings, make_backend_factories({.motion_kernel = kernel}));
     std::int64_t different = 0;
     const EncodeSummary summary = encoder.encode(video, [&](EncodedFrame&& frame) {
       if (frame.bytes != expected.frames[static_cast<std::size_t>(frame.index % settings.coding.key_interval)].bytes) ++different;
     });
     EXPECT_EQ(summary.frames, groups * settings.coding.key_interval);
-    EXPECT_EQ(different, 0) << "frames of " << kernel << ", " << lanes << " lanes, launch " << static_cast<int>(launch);
+    EXPECT_EQ(different, 0) << "frames of " << kernel << ", " << lanes << " lanes";
   };
-  encode(9, LaunchMode::stream, "eliminate", 4000);
-  encode(9, LaunchMode::stream, "fast", 2000);
-  encode(1, LaunchMode::graph, "automatic", 500);
-  encode(16, LaunchMode::graph, "automatic", 500);
+  encode(9, "eliminate", 4000);
+  encode(9, "fast", 2000);
+  encode(16, "automatic", 500);
+  encode(1, "automatic", 500);  // by graphs
 }
 
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
@@ -227,13 +223,14 @@ TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
 
 TEST_F(BackendTest, ScansThatDoNotFitComeTheSlowWay) {
   const Bytes video = test::random_video(120, 90, 6);
-  const EncoderSettings settings{.coding = {.width = 120, .height = 90, .key_interval = 2}};
+  EncoderSettings settings{.coding = {.width = 120, .height = 90, .key_interval = 2}};
   const Encoded expected = on_cpu(settings, video);
   const std::size_t capacity = expected.frames[1].bytes.size() - 657;
   for (const std::size_t bytes : {std::size_t{1}, capacity - 1, capacity, capacity + 1}) {
-    for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
-      const CudaBackendOptions options{.launch = launch, .coded_capacity = bytes};
-      EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream())) << bytes;
+    for (const int lanes : {1, 3}) {
+      settings.execution.lanes = lanes;
+      EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, {.coded_capacity = bytes}).stream()))
+          << bytes << ", " << lanes << " lanes";
     }
   }
 }
@@ -280,11 +277,12 @@ TEST_F(BackendTest, SmallForSanitizers) {
   const Bytes video = test::moving_video(50, 40, 4);
   EncoderSettings settings{.coding = {.width = 50, .height = 40, .key_interval = 2}};
   const Bytes expected = on_cpu(settings, video).stream();
-  for (const auto launch : {LaunchMode::stream, LaunchMode::graph}) {
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch}).stream()));
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.launch = launch, .coded_capacity = 100}).stream()));
+  for (const int lanes : {2, 1}) {
+    settings.execution.lanes = lanes;
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
+    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
   }
-  settings.execution.lanes = 1;  // frames enough for every slot to be used again
+  // Frames enough for every slot to be used again.
   const Bytes longer = test::moving_video(50, 40, 14);
   EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
   settings.execution.lanes = 0;
@@ -323,7 +321,7 @@ TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
   settings.execution.lanes = 8;
   const Bytes video = test::moving_video(1280, 720, 8);
   static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // the context and its own needs are there now
-  std::optional<DeviceBuffer<std::byte>> spare(5 * device_bytes_per_lane(settings) + (8U << 20));
+  std::optional<DeviceBuffer<std::byte>> spare(5 * device_bytes_per_chain(settings) + (8U << 20));
   const std::vector<DeviceBuffer<std::byte>> occupied = occupy_the_device();
   spare.reset();
   const Encoded run = on_gpu(settings, video);
@@ -365,8 +363,8 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
   const double frame = 1920.0 * 1080 * 3 / 2;
-  const double formula = 8 * picture + 4 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10));
-  EXPECT_NEAR(static_cast<double>(device_bytes_per_lane(settings)), formula, formula * 0.001);
+  const double formula = 8 * picture + 12 * blocks + 3 * (segments * (10176 + 24) + frame / 2 + (64 << 10)) + (9 << 10);
+  EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), formula, formula * 0.001);
 }
 
 TEST_F(BackendTest, TakesTheMemoryItSays) {
@@ -374,11 +372,11 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     int width;
     int height;
     int lanes;
-    LaunchMode launch = LaunchMode::automatic;
+    bool graphs = true;
   };
-  for (const auto& [width, height, lanes, launch] :
-       {Case{1920, 1080, 17}, Case{1280, 720, 9}, Case{1920, 1080, 1}, Case{1920, 1080, 4, LaunchMode::graph}}) {
-    const CudaBackendOptions options{.launch = launch};
+  for (const auto& [width, height, lanes, graphs] :
+       {Case{1920, 1080, 17}, Case{1280, 720, 9}, Case{1920, 1080, 1}, Case{1920, 1080, 1, false}}) {
+    const CudaBackendOptions options{.graphs = graphs};
     EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 1}};
     settings.execution.lanes = lanes;
     // The context and its own needs are there then.
@@ -391,7 +389,7 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     const auto backend = make_backend_factories(options).front()(settings, lanes);
     check(cudaMemGetInfo(&after, &total), "cudaMemGetInfo");
     ASSERT_EQ(backend->info().chains, lanes);
-    const auto device = static_cast<double>(lanes * device_bytes_per_lane(settings, options));
+    const auto device = static_cast<double>(lanes * device_bytes_per_chain(settings, options));
     EXPECT_NEAR(static_cast<double>(before - after), device, device * 0.05) << width << "x" << height << ", " << lanes;
     const auto host = static_cast<double>(host_bytes_per_device(settings, lanes, options));
     EXPECT_NEAR(static_cast<double>(pinned_bytes() - pinned_before), host, host * 0.05) << width << "x" << height;
@@ -401,7 +399,8 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
 TEST(Backend, TakesTheDocumentedHostMemory) {
   const double frame = 1920.0 * 1080 * 3 / 2;
   const double frames = std::floor((48 << 20) / frame);
-  const double formula = frames * frame + 3 * 17 * (frame / 2 + (64 << 10));
+  const double blocks = 1920.0 * 1088 * 3 / 2 / 64;
+  const double formula = frames * frame + 6 * 17 * (blocks + 1536) + 3 * 17 * (frame / 2 + (64 << 10));
   const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), formula, formula * 0.001);
 }

@@ -65,13 +65,12 @@ void add_options(CLI::App& app, FilterBenchOptions& options) {
 void add_options(CLI::App& app, EncodeBenchOptions& options) {
   add_sizes(app, options.sizes);
   add_list(app, "--lanes", options.lanes, "N", "GOPs at the same time; 0: chosen");
-  add_list(app, "--lanes-per-batch", options.lanes_per_batch, "N", "Lanes that share launches; 0: chosen");
   add_list(app, "--devices", options.devices, "N", "GPUs, by number; without it the first");
   add_kernel(app, options.kernel);
   add(app, "--entropy", options.entropy, "WHO", "Who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
   add(app, "--upload", options.upload, "WHAT", "What is uploaded")->check(CLI::IsMember({"frame", "pair"}));
-  add_list(app, "--launch", options.launch, "HOW", "How work gets to the GPU")
-      ->check(CLI::IsMember({"auto", "stream", "graph"}));
+  add_list(app, "--launch", options.launch, "HOW", "auto: graphs of a GPU's only lane; stream: kernel by kernel")
+      ->check(CLI::IsMember({"auto", "stream"}));
   add_yuv(app, options.yuv);
   add_list(app, "--from", options.from, "WHERE",
            "Memory, of which frames are copied, or page-locked, where GPUs take them")

@@ -34,7 +34,6 @@ struct FilterBenchOptions {
 struct EncodeBenchOptions {
   std::vector<std::string> sizes = {"352x288", "1920x1080"};
   std::vector<int> lanes = {0, 1};
-  std::vector<int> lanes_per_batch = {0};
   std::vector<int> devices = {};
   int threads = 0;  ///< of the CPU; 0: as many as it has
   std::string kernel = "automatic";

@@ -60,8 +60,7 @@ cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   if (!choice.motion_kernel.empty()) options.motion_kernel = choice.motion_kernel;
   if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
   if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
-  if (choice.launch == "stream") options.launch = cuda::LaunchMode::stream;
-  if (choice.launch == "graph") options.launch = cuda::LaunchMode::graph;
+  options.graphs = choice.launch != "stream";
   return options;
 }
 
@@ -150,9 +149,9 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--launch", choice.launch,
-                 "How work gets to the GPU: stream, the frames of all lanes kernel by kernel; graph, every lane by itself and "
-                 "a frame at once; auto, graph for one lane")
-      ->check(CLI::IsMember({"auto", "stream", "graph"}))
+                 "How work gets to the GPU: stream, kernel by kernel; auto, frames recorded once and launched whole where a "
+                 "GPU has one lane")
+      ->check(CLI::IsMember({"auto", "stream"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Machine");
@@ -176,7 +175,7 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
   const bool demanded = names("cuda") > 0 || !choice.devices.empty();
 #if defined(C63_HAVE_CUDA)
   std::vector<WantedDevice> devices;
-  if (choice.launch != "graph") ask_for_queues(choice.brief ? 1 : 2);
+  ask_for_queues(choice.brief ? 1 : 2);
   if (!wants_all(choice)) devices = show_wanted_devices(choice);
 #endif
   const std::string obstacle = cuda_obstacle();

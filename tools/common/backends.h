@@ -20,7 +20,7 @@ struct BackendChoice {
   std::string motion_kernel = "";    ///< of the GPU; empty: its fastest
   std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
   std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
-  std::string launch = "auto";       ///< auto, stream, graph: how work gets to the GPU
+  std::string launch = "auto";       ///< auto, stream: how work gets to the GPU
   bool brief = false;                ///< there is so little to encode that starting takes longer
 };
 

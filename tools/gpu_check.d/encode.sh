@@ -61,7 +61,7 @@ section_bench_gpus() {
 
 # Frames of all lanes kernel by kernel against recorded frames of every lane.
 section_bench_launch() {
-  "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,graph --json "$work/bench_launch.json"
+  "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,auto --json "$work/bench_launch.json"
 }
 
 # soak_of NAME COUNT ARGUMENT...: many encodes in one process; memory of host and device must be flat once every thread has had

@@ -45,8 +45,7 @@ class PageLock {
 class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options) : options_(options) {
-    // As c63enc does it; a stream for every lane needs more.
-    if (std::ranges::find(options.launch, "graph") == options.launch.end()) tools::ask_for_queues(2);
+    tools::ask_for_queues(2);  // as c63enc does it
     const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
     const cuda::DeviceInfo& device = cuda::require_device(devices.front());
     buses_ = measure_buses(devices);
@@ -62,7 +61,7 @@ class EncodeBench {
     std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
     if (devices.size() > 1) std::printf("%zu of them together %.1f, ", devices.size(), buses_.together * 1e-9);
     std::printf("motion kernel %s\n", options.kernel.c_str());
-    std::printf("%-12s %-11s %6s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "from", "lanes", "batch", "launch",
+    std::printf("%-12s %-11s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "from", "lanes", "launch",
                 "frames", "frames/s", "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
   }
 
@@ -79,9 +78,7 @@ class EncodeBench {
         video.offer_in_place(from == "page-locked");
         if (from == "page-locked" && !lock) lock.emplace(video.memory());
         for (const int lanes : options_.lanes) {
-          for (const int batch : options_.lanes_per_batch) {
-            for (const std::string& launch : options_.launch) measure(text, video, from, lanes, batch, launch);
-          }
+          for (const std::string& launch : options_.launch) measure(text, video, from, lanes, launch);
         }
       }
     }
@@ -89,7 +86,7 @@ class EncodeBench {
   }
 
  private:
-  void measure(const std::string& size, MemoryVideo& video, const std::string& from, int lanes, int lanes_per_batch,
+  void measure(const std::string& size, MemoryVideo& video, const std::string& from, int lanes,
                const std::string& launch) {
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
@@ -98,11 +95,9 @@ class EncodeBench {
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
     backend.motion_kernel = options_.kernel;
-    backend.lanes_per_batch = lanes_per_batch;
     if (options_.entropy == "cpu") backend.entropy = cuda::EntropyCoder::cpu;
     if (options_.upload == "pair") backend.upload = cuda::UploadMode::pair;
-    if (launch == "stream") backend.launch = cuda::LaunchMode::stream;
-    if (launch == "graph") backend.launch = cuda::LaunchMode::graph;
+    backend.graphs = launch != "stream";
     std::vector<double> rates;
     std::vector<double> start_up;
     StageTimes times;
@@ -120,15 +115,14 @@ class EncodeBench {
         fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height)) / buses_.together;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %-11s %6d %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
-                from.c_str(), summary.lanes, lanes_per_batch, launch.c_str(), static_cast<long long>(summary.frames),
+    std::printf("%-12s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+                from.c_str(), summary.lanes, launch.c_str(), static_cast<long long>(summary.frames),
                 fps.median, fps.low, fps.high, share * 100, opened, us(times.upload), us(times.motion),
                 us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
                                    {"from", from},
                                    {"lanes", summary.lanes},
-                                   {"lanes_per_batch", lanes_per_batch},
                                    {"launch", launch},
                                    {"frames", summary.frames},
                                    {"frames_per_s", to_json(fps)},

@@ -15,12 +15,12 @@
 #include "bench/figures.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
-#include "codec/search_window.h"
 #include "common/exit_code.h"
 #include "common/values.h"
+#include "cuda_me/backend/chain.h"
+#include "cuda_me/backend/frame_stages.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/motion.h"
-#include "cuda_me/lane_memory.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/graph.h"
 #include "cuda_me/runtime/memory.h"
@@ -29,40 +29,41 @@
 namespace c63::bench {
 namespace {
 
-/// Lanes that each hold a few frames of a video, and the work of coding one of them.
+/// Chains that each hold a few frames of a video, and the work of coding one of them.
 class ResidentFrames {
  public:
   ResidentFrames(int width, int height, const MemoryVideo& video, const FrameBenchOptions& options)
-      : geometry_(width, height),
-        layout_(geometry_),
+      : context_{.settings = {.coding = {.width = width, .height = height}},
+                 .geometry = Geometry(width, height),
+                 .layout = cuda::FrameLayout(Geometry(width, height)),
+                 .keep = {},
+                 .coded_capacity = cuda::usual_coded_capacity(Geometry(width, height))},
         search_(cuda::make_motion_search(*cuda::motion_kernel_from(options.kernel))),
-        quantizers_(std::tuple_size_v<cuda::QuantizerTable>),
-        lanes_(static_cast<std::size_t>(options.lanes)),
-        host_lanes_(lanes_.size()) {
-    const cuda::QuantizerTable table = cuda::make_quantizer_table(make_quantization_tables(25));
-    cuda::check(cudaMemcpy(quantizers_.data(), table.data(), quantizers_.bytes(), cudaMemcpyDefault), "upload");
+        chains_(static_cast<std::size_t>(options.lanes)) {
     cuda::Carver device_size;
     cuda::Carver host_size;
-    const std::size_t capacity = cuda::usual_coded_capacity(geometry_);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      cuda::DeviceLane::carve(device_size, layout_, {}, capacity);
-      cuda::HostLane::carve(host_size, geometry_, layout_, {}, capacity);
+    for (std::size_t i = 0; i < chains_.size(); ++i) {
+      cuda::DeviceChain::carve(device_size, context_);
+      cuda::HostChain::carve(host_size, context_);
     }
     device_memory_ = cuda::DeviceBuffer<std::byte>(device_size.used());
     host_memory_ = cuda::PinnedBuffer<std::byte>(host_size.used());
     cuda::fill_async(device_memory_.data(), 0, device_memory_.bytes(), stream_);
     cuda::Carver device(device_memory_.data());
     cuda::Carver host(host_memory_.data());
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      lanes_[i] = cuda::DeviceLane::carve(device, layout_, {}, capacity);
-      host_lanes_[i] = cuda::HostLane::carve(host, geometry_, layout_, {}, capacity);
-      for (std::size_t k = 0; k < cuda::kLaneDepth; ++k) {
+    const cuda::QuantizerTable table = cuda::make_quantizer_table(make_quantization_tables(25));
+    for (std::size_t i = 0; i < chains_.size(); ++i) {
+      chains_[i].device = cuda::DeviceChain::carve(device, context_);
+      chains_[i].host = cuda::HostChain::carve(host, context_);
+      for (std::size_t k = 0; k < cuda::kChainDepth; ++k) {
+        const cuda::DeviceChain::Input& input = chains_[i].device.inputs[k];
         const auto frame = video.frame(static_cast<std::int64_t>(k + i));
         const std::uint8_t* from = frame.data();
         for (int p = 0; p < kPlanes; ++p) {
-          cuda::copy_async(lanes_[i].inputs[k] + layout_.offset[p], from, layout_.coded[p], stream_);
-          from += layout_.coded[p];
+          cuda::copy_async(input.picture + context_.layout.offset[p], from, context_.layout.coded[p], stream_);
+          from += context_.layout.coded[p];
         }
+        cuda::copy_async(input.quantizers, table.data(), table.size(), stream_);
         stream_.synchronize();
       }
     }
@@ -70,56 +71,41 @@ class ResidentFrames {
 
   [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
 
-  /// Frame `index` of all lanes; frame 0 is a key frame.
+  /// Frame `index` of all chains; frame 0 is a key frame.
   void choose(int index) {
     jobs_.clear();
     searches_.clear();
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      const cuda::DeviceLane& lane = lanes_[i];
-      const auto side = static_cast<std::size_t>(index % 2);
-      jobs_.push_back({.current = lane.inputs[static_cast<std::size_t>(index % cuda::kLaneDepth)],
-                       .reference = index == 0 ? nullptr : lane.pictures[1 - side],
-                       .reconstruction = lane.pictures[side],
-                       .quantizers = quantizers_.data(),
-                       .vectors = lane.vectors,
-                       .sads = lane.sads,
-                       .scan = lane.scans[side],
-                       .state = lane.states[side],
-                       .coded = host_lanes_[i].outputs[side].coded,
-                       .coded_capacity = cuda::usual_coded_capacity(geometry_),
-                       .report = host_lanes_[i].outputs[side].report});
-      if (index == 0) continue;
-      for (int p = 0; p < kPlanes; ++p) {
-        const PlaneGeometry plane = geometry_.plane(p);
-        searches_.push_back({jobs_.back().current + layout_.offset[p], jobs_.back().reference + layout_.offset[p],
-                             plane.width, plane.width, plane.width, plane.height, plane_search_range(16, p),
-                             lane.vectors + layout_.first_block[p], lane.sads + layout_.first_block[p]});
-      }
+    const cuda::FrameRole role{.key = index == 0, .reconstruction = index % 2};
+    for (const cuda::Chain& chain : chains_) {
+      jobs_.push_back(cuda::job_of(context_, chain, index % cuda::kChainDepth, index % 2, role));
+      if (!role.key) cuda::add_searches(context_, jobs_.back(), searches_);
     }
   }
   void search() {
     if (!searches_.empty()) search_->enqueue(searches_, stream_);
   }
-  void code() { cuda::enqueue_coding(layout_, jobs_, stream_); }
-  void write() { cuda::enqueue_scan_writing(layout_, jobs_, stream_); }
+  void code() { cuda::enqueue_coding(context_.layout, jobs_, stream_); }
+  /// As frames with blocks without a vector are coded: with levels kept in between.
+  void code_in_two_steps() {
+    cuda::enqueue_transform(context_.layout, jobs_, stream_);
+    cuda::enqueue_codes(context_.layout, jobs_, stream_);
+  }
+  void write() { cuda::enqueue_scan_writing(context_.layout, jobs_, stream_); }
   void download() { cuda::enqueue_scan_download(jobs_, stream_); }
 
   [[nodiscard]] double coded_bytes() const {
     double bytes = 0;
-    for (const cuda::HostLane& lane : host_lanes_) bytes += static_cast<double>(lane.outputs[1].report->scan_bytes);
-    return bytes / static_cast<double>(host_lanes_.size());
+    for (const cuda::Chain& chain : chains_) bytes += static_cast<double>(chain.host.outputs[1].report->scan_bytes);
+    return bytes / static_cast<double>(chains_.size());
   }
 
  private:
-  Geometry geometry_;
-  cuda::FrameLayout layout_;
+  cuda::CodingContext context_;
   cuda::Stream stream_;
   std::unique_ptr<cuda::MotionSearch> search_;
-  cuda::DeviceBuffer<cuda::Quantizer> quantizers_;
   cuda::DeviceBuffer<std::byte> device_memory_;
   cuda::PinnedBuffer<std::byte> host_memory_;
-  std::vector<cuda::DeviceLane> lanes_;
-  std::vector<cuda::HostLane> host_lanes_;
+  std::vector<cuda::Chain> chains_;
   std::vector<cuda::FrameJob> jobs_;
   std::vector<cuda::MotionJob> searches_;
 };
@@ -168,8 +154,8 @@ void run(const FrameBenchOptions& options) {
                                     {"results", nlohmann::ordered_json::array()}};
   std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs beside other work\n",
               device.name.c_str(), options.kernel.c_str(), options.lanes);
-  std::printf("%-12s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "scan", "all", "p10..p90", "download",
-              "coded bytes");
+  std::printf("%-12s %9s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "two steps", "scan", "all",
+              "p10..p90", "download", "coded bytes");
   for (const std::string& text : options.sizes) {
     const auto [width, height] = tools::require_size("--sizes", text);
     constexpr int kFrames = 8;
@@ -186,13 +172,15 @@ void run(const FrameBenchOptions& options) {
     const double coded_bytes = resident.coded_bytes();
     const Sample motion = time_graph(resident, kFrames, options, [&] { resident.search(); });
     const Sample code = time_graph(resident, kFrames, options, [&] { resident.code(); });
+    const Sample two_steps = time_graph(resident, kFrames, options, [&] { resident.code_in_two_steps(); });
     const Sample scan = time_graph(resident, kFrames, options, [&] { resident.write(); });
     const Sample download = time_graph(resident, kFrames, options, [&] { resident.download(); });
-    std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f..%8.2f %9.2f %12.0f\n", text.c_str(), motion.median, code.median,
-                scan.median, all.median, all.low, all.high, download.median, coded_bytes);
+    std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f..%8.2f %9.2f %12.0f\n", text.c_str(), motion.median,
+                code.median, two_steps.median, scan.median, all.median, all.low, all.high, download.median, coded_bytes);
     figures["results"].push_back({{"size", text},
                                   {"motion_us", to_json(motion)},
                                   {"code_us", to_json(code)},
+                                  {"code_in_two_steps_us", to_json(two_steps)},
                                   {"scan_us", to_json(scan)},
                                   {"all_us", to_json(all)},
                                   {"download_us", to_json(download)},

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "c63/settings.h"
 #include "cuda_me/kernels/frame_kernels.h"
@@ -11,11 +10,13 @@
 
 namespace c63::cuda {
 
-/// Frames that a lane can hold: three on the device's queue, one uploaded and waiting, one on its way up, one being read.
-inline constexpr int kLaneDepth = 6;
-/// Batches of a group of lanes that the device has to do at most: one that is coded, one whose scan is written and goes
-/// out beside it, and one behind them, so that the device never waits for the host.
+/// Frames that a chain can hold: three on the device's queue, one uploaded and waiting, one on its way up, one being read.
+inline constexpr int kChainDepth = 6;
+/// Batches that the device has to do at most: one that is coded, one whose scan is written and goes out beside it, and one
+/// after them, so that the device never waits for the host.
 inline constexpr int kBatchesInFlight = 3;
+// A frame's place in a chain (its count modulo the depth) says its place in every rotation of buffers.
+static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
 
 /// Cuts arrays off a block of memory; with no block it only adds up what they take.
 class Carver {
@@ -47,21 +48,41 @@ struct Keep {
   [[nodiscard]] bool any() const { return reconstruction || prediction || original || motion || levels || host_reference; }
 };
 
-/// A lane's arrays on the device. Zeroed once: what lies behind the coded samples of a picture stays zero.
-struct DeviceLane {
-  std::array<std::uint8_t*, kLaneDepth> inputs{};
-  std::array<std::uint8_t*, 2> pictures{};  ///< reconstruction and reference, in turns
+/// What parts of a backend share. Stays as it is as long as the backend lives.
+struct CodingContext {
+  EncoderSettings settings;
+  Geometry geometry;
+  FrameLayout layout;
+  Keep keep;
+  std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself
+};
+
+/// A chain's arrays on the device. Zeroed once: what lies past the coded samples of a picture stays zero.
+struct DeviceChain {
+  /// What a frame is uploaded to.
+  struct Input {
+    std::uint8_t* picture = nullptr;
+    Quantizer* quantizers = nullptr;      ///< a QuantizerTable
+    std::uint8_t* unpredicted = nullptr;  ///< one a block
+  };
+  std::array<Input, kChainDepth> inputs{};
+  std::array<std::uint8_t*, 2> pictures{};  ///< the newest reconstruction and its reference; which is which changes
   std::uint8_t* prediction = nullptr;
-  MotionVector* vectors = nullptr;
+  std::array<MotionVector*, 2> vectors{};  ///< of a frame and of the one before, in turns
   std::uint16_t* sads = nullptr;
   std::array<ScanParts, kBatchesInFlight> scans{};
   std::array<FrameState*, kBatchesInFlight> states{};
 
-  static DeviceLane carve(Carver& carver, const FrameLayout& layout, const Keep& keep, std::size_t coded_capacity);
+  static DeviceChain carve(Carver& carver, const CodingContext& context);
 };
 
-/// A lane's arrays in page-locked host memory.
-struct HostLane {
+/// A chain's arrays in page-locked host memory.
+struct HostChain {
+  /// What a plan says, on its way up.
+  struct Input {
+    QuantizerTable* quantizers = nullptr;
+    std::uint8_t* unpredicted = nullptr;
+  };
   /// What one batch leaves behind.
   struct Output {
     FrameReport* report = nullptr;
@@ -73,18 +94,18 @@ struct HostLane {
     std::uint16_t* sads = nullptr;
     std::int16_t* levels = nullptr;  ///< 64 a block, zig-zag order, in coding order
   };
+  std::array<Input, kChainDepth> inputs{};
   std::array<Output, kBatchesInFlight> outputs{};
   std::uint8_t* reference = nullptr;  ///< a picture
 
-  static HostLane carve(Carver& carver, const Geometry& geometry, const FrameLayout& layout, const Keep& keep,
-                        std::size_t coded_capacity);
+  static HostChain carve(Carver& carver, const CodingContext& context);
 };
 
-/// Frames of page-locked memory through which all input of a group of lanes goes: 48 MiB of them, at least two, at most as
-/// many as lanes hold. More gain nothing, and a driver takes 0.3 ms to allocate a MiB.
-[[nodiscard]] int staging_frames(const Geometry& geometry, int lanes);
+/// Frames of page-locked memory through which all input goes: 48 MiB of them, at least two, at most as many as chains hold.
+/// More gain nothing, and a driver takes 0.3 ms to allocate a MiB.
+[[nodiscard]] int staging_frames(const Geometry& geometry, int chains);
 
-/// Device memory that the driver takes for the graphs of a lane.
+/// Device memory that the driver takes for the graphs of a chain.
 inline constexpr std::size_t kGraphBytes = 4U << 20;
 
 /// Room for a coded scan that is written straight to the host. Noise needs more than this; what does not fit is fetched

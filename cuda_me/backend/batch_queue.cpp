@@ -1,0 +1,77 @@
+#include "cuda_me/backend/batch_queue.h"
+
+#include <algorithm>
+
+namespace c63::cuda {
+
+void BatchQueue::submit() {
+  const std::lock_guard lock(mutex_);
+  for (Chain& chain : chains_) chain.submitted = chain.added;
+  if (launched_ == released_) {
+    launch();
+  } else {
+    waiting_ = true;
+  }
+}
+
+std::int64_t BatchQueue::gather(Batch& batch) const {
+  std::int64_t last_upload = 0;
+  batch.entries.clear();
+  for (std::size_t i = 0; i < chains_.size(); ++i) {
+    const Chain& chain = chains_[i];
+    if (chain.launched == chain.submitted) continue;
+    const auto slot = static_cast<std::size_t>(chain.launched % kChainDepth);
+    batch.entries.push_back({static_cast<int>(i), static_cast<int>(slot)});
+    last_upload = std::max(last_upload, chain.slots[slot].upload);
+  }
+  return last_upload;
+}
+
+void BatchQueue::launch() {
+  for (;;) {
+    const std::int64_t in_flight = launched_ - released_;
+    if (in_flight == kBatchesInFlight) return;
+    waiting_ = false;
+    Batch& next = batch(launched_);
+    next.turn = static_cast<int>(launched_ % kBatchesInFlight);
+    const std::int64_t last_upload = gather(next);
+    if (next.entries.empty()) return;
+    // Behind a batch that still runs there is time to wait for more chains.
+    if (in_flight > 0 && next.entries.size() * 2 < chains_.size()) return;
+    try {
+      stages_.enqueue(next, uploads_.upload(last_upload).done);  // and with it all uploads before have arrived
+    } catch (const Error& error) {
+      throw at_first_frame(error, next);
+    }
+    for (const BatchEntry& entry : next.entries) ++chains_[static_cast<std::size_t>(entry.chain)].launched;
+    ++launched_;
+  }
+}
+
+const Batch* BatchQueue::finished() {
+  if (waiting_ && launched_ - released_ < kBatchesInFlight) {
+    const std::lock_guard lock(mutex_);
+    launch();
+  }
+  if (released_ == launched_) return nullptr;
+  const Batch& oldest = batch(released_);
+  try {
+    return oldest.done.done() ? &oldest : nullptr;
+  } catch (const Error& error) {
+    throw at_first_frame(error, oldest);
+  }
+}
+
+void BatchQueue::release() {
+  const std::lock_guard lock(mutex_);
+  ++released_;
+  launch();
+}
+
+Error BatchQueue::at_first_frame(const Error& error, const Batch& batch) const {
+  const BatchEntry& first = batch.entries.front();
+  const auto& slots = chains_[static_cast<std::size_t>(first.chain)].slots;
+  return error.at({.frame = slots[static_cast<std::size_t>(first.slot)].frame.plan.index});
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,51 @@
+#include "cuda_me/backend/chain.h"
+
+#include "c63/error.h"
+
+namespace c63::cuda {
+
+FrameRole advance(Chain& chain, const FramePlan& plan, const FrameLayout& layout) {
+  FrameRole role;
+  role.key = plan.key;
+  role.has_unpredicted = !plan.key && plan.unpredicted != nullptr;
+  role.inherits = !plan.advances_reference();
+  if (role.has_unpredicted && plan.unpredicted->size() != static_cast<std::size_t>(layout.blocks)) {
+    throw Error(ErrorKind::internal, "C63-PLAN-MASK", "a plan's mask has another size than the frame has blocks",
+                {.frame = plan.index});
+  }
+  if (role.inherits && (plan.key || !chain.inter)) {
+    throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
+                "a frame without SOF is planned that comes after no inter frame, or is none", {.frame = plan.index});
+  }
+  // A key frame may become either picture: the one that recorded graphs are for.
+  if (plan.key) chain.newest = static_cast<int>((chain.added + 1) % 2);
+  if (!role.inherits) chain.newest = 1 - chain.newest;
+  role.reconstruction = chain.newest;
+  chain.inter = !plan.key;
+  return role;
+}
+
+FrameJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role) {
+  const auto at = static_cast<std::size_t>(slot);
+  const auto side = static_cast<std::size_t>(turn);
+  const auto reconstruction = static_cast<std::size_t>(role.reconstruction);
+  const DeviceChain& device = chain.device;
+  const DeviceChain::Input& input = device.inputs[at];
+  const HostChain::Output& output = chain.host.outputs[side];
+  return {.current = input.picture,
+          .reference = role.key ? nullptr : device.pictures[1 - reconstruction],
+          .reconstruction = device.pictures[reconstruction],
+          .prediction = device.prediction,
+          .quantizers = input.quantizers,
+          .vectors = device.vectors[at % 2],
+          .sads = device.sads,
+          .unpredicted = role.has_unpredicted ? input.unpredicted : nullptr,
+          .inherited = role.inherits ? device.vectors[1 - at % 2] : nullptr,
+          .scan = device.scans[side],
+          .state = device.states[side],
+          .coded = output.coded,
+          .coded_capacity = context.coded_capacity,
+          .report = output.report};
+}
+
+}  // namespace c63::cuda

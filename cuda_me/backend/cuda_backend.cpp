@@ -1,0 +1,209 @@
+#include "cuda_me/backend/cuda_backend.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+
+namespace c63::cuda {
+namespace {
+
+Keep keep_of(const MeasurementSettings& wanted, const CudaBackendOptions& options) {
+  return {.reconstruction = wanted.keep_reconstruction || wanted.ssim,
+          .prediction = wanted.keep_prediction,
+          .original = wanted.ssim,
+          .motion = wanted.keep_motion,
+          .levels = options.entropy == EntropyCoder::cpu,
+          .host_reference = options.upload == UploadMode::pair};
+}
+
+CodingContext context_of(const EncoderSettings& settings, const CudaBackendOptions& options) {
+  const Geometry geometry(settings.coding.width, settings.coding.height);
+  return {.settings = settings,
+          .geometry = geometry,
+          .layout = FrameLayout(geometry),
+          .keep = keep_of(settings.measurement, options),
+          .coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry)};
+}
+
+std::size_t device_bytes(const CodingContext& context, int chains) {
+  Carver carver;
+  for (int i = 0; i < chains; ++i) DeviceChain::carve(carver, context);
+  return carver.used();
+}
+
+std::size_t host_bytes(const CodingContext& context, int chains) {
+  Carver carver;
+  for (int i = 0; i < chains; ++i) HostChain::carve(carver, context);
+  for (int i = staging_frames(context.geometry, chains); i > 0; --i) {
+    carver.take<std::uint8_t>(context.geometry.frame_bytes());
+  }
+  return carver.used();
+}
+
+/// Zeroed before anything else uses it.
+DeviceBuffer<std::byte> make_zeroed(std::size_t bytes) {
+  DeviceBuffer<std::byte> memory(bytes);
+  const Stream stream;
+  fill_async(memory.data(), 0, memory.bytes(), stream);
+  stream.synchronize();
+  return memory;
+}
+
+MotionKernel kernel_of(const CudaBackendOptions& options) {
+  if (const auto kernel = motion_kernel_from(options.motion_kernel)) return *kernel;
+  std::string known;
+  for (const std::string& name : motion_kernel_names()) known += (known.empty() ? "" : ", ") + name;
+  throw Error(ErrorKind::usage, "C63-CUDA-KERNEL",
+              "there is no motion kernel '" + options.motion_kernel + "'; there are " + known);
+}
+
+}  // namespace
+
+CudaBackend::CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, const DeviceChoice& device,
+                         int chains)
+    : device_(device.index),
+      context_(context_of(settings, options)),
+      device_memory_(make_zeroed(device_bytes(context_, chains))),
+      host_memory_(host_bytes(context_, chains)),
+      chains_(static_cast<std::size_t>(chains)),
+      uploads_(carve_memory(), chains_.size() * kChainDepth * 2),
+      stages_(context_, kernel_of(options), chains_, options.graphs),
+      batches_(chains_, uploads_, stages_),
+      results_(context_, chains_, uploads_, device.index, device.trace_row, stages_.coding_stream()) {
+  const DeviceInfo& gpu = require_device(device.index);
+  info_.description = "cuda:" + std::to_string(device.number) + " " + gpu.name + " (sm_" +
+                      std::to_string(gpu.compute_major) + std::to_string(gpu.compute_minor) + ")";
+  info_.chains = chains;
+  info_.depth = kChainDepth;
+  info_.inputs = std::max(1, uploads_.staging() / 2);
+  info_.needs_collector = true;
+}
+
+std::vector<std::uint8_t*> CudaBackend::carve_memory() {
+  Carver device(device_memory_.data());
+  Carver host(host_memory_.data());
+  for (Chain& chain : chains_) {
+    chain.device = DeviceChain::carve(device, context_);
+    chain.host = HostChain::carve(host, context_);
+  }
+  std::vector<std::uint8_t*> staging(
+      static_cast<std::size_t>(staging_frames(context_.geometry, static_cast<int>(chains_.size()))));
+  for (std::uint8_t*& frame : staging) frame = host.take<std::uint8_t>(context_.geometry.frame_bytes());
+  return staging;
+}
+
+std::span<std::uint8_t> CudaBackend::input(int number) {
+  FrameSlot& slot = chain(number).next_slot();
+  if (slot.staging == nullptr) slot.staging = uploads_.take_staging();
+  return {slot.staging, context_.geometry.frame_bytes()};
+}
+
+void CudaBackend::discard_input(int number) {
+  uploads_.give_back(std::exchange(chain(number).next_slot().staging, nullptr));
+}
+
+bool CudaBackend::accepts(std::span<const std::uint8_t> in_place) const {
+  const DeviceGuard guard(device_);  // asking opens the thread's device
+  return is_page_locked(in_place);
+}
+
+void CudaBackend::submit(std::span<const ChainFrame> frames) {
+  const DeviceGuard guard(device_);
+  for (const ChainFrame& frame : frames) {
+    try {
+      add(frame);
+    } catch (const Error& error) {
+      throw error.at({.frame = frame.plan.index});
+    }
+  }
+  uploads_.start();
+  batches_.submit();
+}
+
+void CudaBackend::add(const ChainFrame& frame) {
+  Chain& of = chain(frame.chain);
+  const auto at = static_cast<std::size_t>(of.added % kChainDepth);
+  FrameSlot& slot = of.slots[at];
+  slot.role = advance(of, frame.plan, context_.layout);
+  slot.frame = frame;
+  std::uint8_t* const staging = std::exchange(slot.staging, nullptr);
+  slot.upload = uploads_.add_frame(frame.plan.index, staging);
+  add_samples(frame.in_place.empty() ? staging : frame.in_place.data(), of.device.inputs[at].picture);
+  add_plan(slot, of.device.inputs[at], of.host.inputs[at]);
+  ++of.added;
+}
+
+void CudaBackend::add_samples(const std::uint8_t* from, std::uint8_t* picture) {
+  // Planes that follow each other without a gap on both sides travel together.
+  const FrameLayout& layout = context_.layout;
+  for (int p = 0; p < kPlanes;) {
+    std::size_t count = layout.coded[p];
+    int next = p + 1;
+    while (next < kPlanes && layout.offset[next] == layout.offset[p] + count) count += layout.coded[next++];
+    uploads_.add_copy(picture + layout.offset[p], from, count);
+    from += count;
+    p = next;
+  }
+}
+
+void CudaBackend::add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from) {
+  const FramePlan& plan = slot.frame.plan;
+  if (slot.tables != plan.tables) {
+    slot.tables = plan.tables;
+    *from.quantizers = make_quantizer_table(plan.tables);
+    uploads_.add_copy(to.quantizers, from.quantizers, sizeof(QuantizerTable));
+  }
+  if (slot.role.has_unpredicted) {
+    std::ranges::copy(*plan.unpredicted, from.unpredicted);
+    uploads_.add_copy(to.unpredicted, from.unpredicted, plan.unpredicted->size());
+  }
+}
+
+void CudaBackend::collect(std::vector<ChainResult>& finished) {
+  const DeviceGuard guard(device_);
+  const std::size_t before = finished.size();
+  for (;;) {
+    while (const Batch* const batch = batches_.finished()) {
+      try {
+        results_.append(*batch, finished);
+      } catch (const Error& error) {
+        throw batches_.at_first_frame(error, *batch);
+      }
+      batches_.release();
+    }
+    if (finished.size() > before) return;
+    std::this_thread::yield();
+  }
+}
+
+ChainState CudaBackend::save(int number) const {
+  const DeviceGuard guard(device_);
+  return {chain(number), context_.layout, stages_.coding_stream()};
+}
+
+void CudaBackend::restore(int number, const ChainState& state) {
+  const DeviceGuard guard(device_);
+  state.restore(chain(number), stages_.coding_stream());
+}
+
+std::vector<std::string> motion_kernel_names() {
+  std::vector<std::string> names;
+  for (const MotionKernelInfo& info : motion_kernels()) names.emplace_back(info.name);
+  return names;
+}
+
+std::size_t device_bytes_per_chain(const EncoderSettings& settings, const CudaBackendOptions& options) {
+  const CodingContext context = context_of(settings, options);
+  const bool graphs = options.graphs && settings.execution.lanes == 1 && !context.keep.any();
+  return device_bytes(context, 1) + (graphs ? kGraphBytes : 0);
+}
+
+std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains, const CudaBackendOptions& options) {
+  return host_bytes(context_of(settings, options), chains);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+#include "c63/cuda/backend.h"
+#include "cuda_me/backend/batch_queue.h"
+#include "cuda_me/backend/chain.h"
+#include "cuda_me/backend/chain_state.h"
+#include "cuda_me/backend/frame_results.h"
+#include "cuda_me/backend/frame_stages.h"
+#include "cuda_me/backend/upload_queue.h"
+#include "cuda_me/kernels/motion.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/memory.h"
+
+namespace c63::cuda {
+
+/// What one GPU is opened with.
+struct DeviceChoice {
+  int index = 0;      ///< CUDA's
+  int number = 0;     ///< what people call it
+  int trace_row = 0;  ///< the first of three
+};
+
+/// One GPU as a device of a run. Frames are put into page-locked memory and uploaded (UploadQueue), taken batch by batch
+/// (BatchQueue), searched, coded and downloaded (FrameStages, FrameGraphs), and handed out (FrameResults).
+class CudaBackend final : public Backend {
+ public:
+  /// The device is the thread's current one. Throws Error (memory) where so many chains do not fit.
+  CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] std::span<std::uint8_t> input(int chain) override;
+  void discard_input(int chain) override;
+  [[nodiscard]] bool accepts(std::span<const std::uint8_t> in_place) const override;
+  void submit(std::span<const ChainFrame> frames) override;
+  void collect(std::vector<ChainResult>& finished) override;
+
+  /// The state of a chain of which nothing is in flight, and back to it; for the thread that submits.
+  [[nodiscard]] ChainState save(int chain) const;
+  void restore(int chain, const ChainState& state);
+
+ private:
+  /// Cuts the chains off the two blocks of memory; returns the staging that is left.
+  std::vector<std::uint8_t*> carve_memory();
+  /// Adds a frame to its chain, and what is uploaded for it to the upload that is being put together.
+  void add(const ChainFrame& frame);
+  void add_samples(const std::uint8_t* from, std::uint8_t* picture);
+  void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
+  [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] const Chain& chain(int number) const { return chains_[static_cast<std::size_t>(number)]; }
+
+  int device_;
+  CodingContext context_;
+  DeviceBuffer<std::byte> device_memory_;
+  PinnedBuffer<std::byte> host_memory_;
+  std::vector<Chain> chains_;
+  UploadQueue uploads_;
+  FrameStages stages_;
+  BatchQueue batches_;
+  FrameResults results_;
+  BackendInfo info_;
+};
+
+}  // namespace c63::cuda

@@ -1,0 +1,84 @@
+// Opening GPUs as devices of a run: which one, and with how many chains.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "c63/cuda/backend.h"
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "cuda_me/backend/cuda_backend.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kTraceRows = 3;  ///< of a device
+
+/// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md).
+int preferred_chains(const Geometry& geometry) {
+  constexpr std::int64_t kMcusPerBatch = 65536;
+  constexpr std::int64_t kFewest = 4;
+  constexpr std::int64_t kMost = 32;
+  return static_cast<int>(std::clamp((kMcusPerBatch + geometry.mcus() - 1) / geometry.mcus(), kFewest, kMost));
+}
+
+/// One after another, so that no more are opened than are needed.
+int first_usable_device() {
+  const auto count = static_cast<int>(listed_devices().devices.size());
+  for (int device = 0; device + 1 < count; ++device) {
+    try {
+      return require_device(device).index;
+    } catch (const Error&) {
+    }
+  }
+  return require_device(std::max(0, count - 1)).index;  // or throws, and says why
+}
+
+/// With half the chains where they do not fit.
+std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const CudaBackendOptions& options,
+                                     const DeviceChoice& device, int max_chains) {
+  if (!is_exhaustive(settings.coding.method)) {
+    throw Error(ErrorKind::device, "C63-CUDA-METHOD",
+                "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
+  }
+  static_cast<void>(require_device(device.index));
+  const DeviceGuard guard(device.index);
+  const Geometry geometry(settings.coding.width, settings.coding.height);
+  int chains = std::max(1, max_chains);
+  if (settings.execution.lanes == 0) chains = std::min(chains, preferred_chains(geometry));
+  for (;; chains /= 2) {
+    try {
+      return std::make_unique<CudaBackend>(settings, options, device, chains);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+      if (chains == 1) {
+        throw Error(ErrorKind::device, "C63-CUDA-MEMORY",
+                    "not even one GOP at a time, which takes " + std::to_string(device_bytes_per_chain(settings, options)) +
+                        " bytes, fits in the device's memory: " + error.message());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options) {
+  if (options.devices.empty()) {
+    return {[options](const EncoderSettings& settings, int max_chains) {
+      const int device = first_usable_device();
+      return open_device(settings, options, {device, device}, max_chains);
+    }};
+  }
+  std::vector<BackendFactory> factories;
+  for (std::size_t i = 0; i < options.devices.size(); ++i) {
+    const DeviceChoice device{.index = options.devices[i],
+                              .number = i < options.numbers.size() ? options.numbers[i] : options.devices[i],
+                              .trace_row = static_cast<int>(i) * kTraceRows};
+    factories.emplace_back([options, device](const EncoderSettings& settings, int max_chains) {
+      return open_device(settings, options, device, max_chains);
+    });
+  }
+  return factories;
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,250 @@
+#include "cuda_me/backend/frame_results.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <limits>
+
+#include "bitstream/bit_writer.h"
+#include "bitstream/block_order.h"
+#include "bitstream/entropy_encoder.h"
+#include "bitstream/frame_header.h"
+#include "c63/quality.h"
+#include "c63/thread_arena.h"
+#include "cuda_me/runtime/device_guard.h"
+
+namespace c63::cuda {
+namespace {
+
+double milliseconds_since(TraceSpan::Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(TraceSpan::Clock::now() - start).count();
+}
+
+/// The blocks of a plane that a plan has coded without a vector; empty where there are none.
+std::span<const std::uint8_t> mask_of(const FramePlan& plan, const FrameLayout& layout, int plane, int blocks) {
+  if (plan.key || plan.unpredicted == nullptr) return {};
+  return std::span(*plan.unpredicted)
+      .subspan(static_cast<std::size_t>(layout.first_block[plane]), static_cast<std::size_t>(blocks));
+}
+
+}  // namespace
+
+const std::vector<std::uint8_t>& HeaderWriter::header_of(const FramePlan& plan, const Geometry& geometry) {
+  if (bytes_.empty() || key_ != plan.key || headers_ != plan.headers || tables_ != plan.tables) {
+    key_ = plan.key;
+    headers_ = plan.headers;
+    tables_ = plan.tables;
+    bytes_.clear();
+    write_frame_header(bytes_, geometry, tables_, key_, headers_);
+  }
+  return bytes_;
+}
+
+FrameResults::FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads,
+                           int device, int trace_row, const Stream& stream)
+    : context_(context),
+      chains_(chains),
+      uploads_(uploads),
+      device_(device),
+      trace_row_(trace_row),
+      headers_(chains.size()) {
+  origin_.record(stream);
+  stream.synchronize();
+  origin_time_ = Clock::now();
+}
+
+void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished) {
+  const StageTimes times = times_of(batch);
+  if (context_.settings.measurement.trace != nullptr) trace(batch, times);
+  std::vector<ChainResult> results(batch.entries.size());
+  const auto finish_some = [&](const oneapi::tbb::blocked_range<std::size_t>& some) {
+    const DeviceGuard guard(device_);
+    for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
+  };
+  // Copying the bytes of a batch of large frames takes one thread as long as the device takes to code them; waking others for
+  // small ones takes longer.
+  constexpr std::size_t kBytesOfFrames = 1 << 20;
+  const std::size_t grain =
+      context_.keep.levels ? 1 : std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
+  const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
+  if (all.is_divisible()) {
+    context_.settings.execution.arena->execute([&] { oneapi::tbb::parallel_for(all, finish_some); });
+  } else {
+    finish_some(all);
+  }
+  std::ranges::move(results, std::back_inserter(finished));
+}
+
+ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times) {
+  const HostChain::Output& output = output_of(batch, entry);
+  const FrameSlot& slot = slot_of(entry);
+  const FramePlan& plan = slot.frame.plan;
+  const MeasurementSettings& wanted = context_.settings.measurement;
+
+  ChainResult result{entry.chain, {}};
+  EncodedFrame& frame = result.frame;
+  frame.index = plan.index;
+  frame.key = plan.key;
+  FrameStatistics& statistics = frame.statistics;
+  for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = wanted.psnr ? output.report->totals.sse[p] : 0;
+  statistics.luma_sad = output.report->totals.luma_sad;
+  const auto frames = static_cast<double>(batch.entries.size());
+  for (const auto stage : {&StageTimes::motion, &StageTimes::transform, &StageTimes::entropy, &StageTimes::download}) {
+    statistics.times.*stage = times.*stage / frames;
+  }
+  statistics.times.read = slot.frame.read_ms;
+  statistics.times.upload = uploads_.upload(slot.upload).milliseconds_a_frame();
+  write_bytes(batch, entry, frame);
+
+  const std::size_t frame_bytes = context_.geometry.frame_bytes();
+  if (wanted.ssim) {
+    const auto start = Clock::now();
+    statistics.ssim = ssim_of_frames({output.original, frame_bytes}, {output.reconstruction, frame_bytes},
+                                     context_.geometry.width(), context_.geometry.height());
+    statistics.times.measure = milliseconds_since(start);
+  }
+  if (wanted.keep_reconstruction) frame.reconstruction.assign(output.reconstruction, output.reconstruction + frame_bytes);
+  if (wanted.keep_prediction) frame.prediction.assign(output.prediction, output.prediction + frame_bytes);
+  if (wanted.keep_motion && !frame.key) copy_motion(plan, output, frame);
+  return result;
+}
+
+void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame) {
+  const FramePlan& plan = slot_of(entry).frame.plan;
+  const HostChain::Output& output = output_of(batch, entry);
+  const FrameReport& report = *output.report;
+  const std::vector<std::uint8_t>& header =
+      headers_[static_cast<std::size_t>(entry.chain)].header_of(plan, context_.geometry);
+  std::vector<std::uint8_t>& bytes = frame.bytes;
+  BitCounts& bits = frame.statistics.bits;
+  if (context_.keep.levels) {
+    bytes = header;
+    write_codes(plan, output, frame);
+  } else {
+    bytes.reserve(header.size() + report.scan_bytes + kFrameTrailerBytes);
+    bytes.insert(bytes.end(), header.begin(), header.end());
+    if (report.scan_bytes <= context_.coded_capacity) {
+      bytes.insert(bytes.end(), output.coded, output.coded + report.scan_bytes);
+    } else {
+      append_overflown_scan(chain_of(entry).device.scans[static_cast<std::size_t>(batch.turn)], bytes);
+    }
+    bits.motion = report.totals.motion_bits;
+    bits.luma = report.totals.luma_bits;
+    bits.chroma = report.totals.chroma_bits;
+    const std::uint64_t written = 8 * report.scan_bytes;
+    bits.header = written > report.scan_bits ? written - report.scan_bits : 0;  // the flush may lose up to seven bits
+  }
+  write_frame_trailer(bytes);
+  bits.header += 8 * (header.size() + kFrameTrailerBytes);
+}
+
+void FrameResults::write_codes(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const {
+  const auto start = Clock::now();
+  FrameSyntax syntax(context_.geometry);
+  syntax.key = plan.key;
+  for (int p = 0; p < kPlanes && !plan.key; ++p) {
+    PlaneSyntax& plane = syntax.planes[p];
+    const MotionVector* const vectors = output.vectors + context_.layout.first_block[p];
+    const auto mask = mask_of(plan, context_.layout, p, plane.geometry.blocks());
+    for (std::size_t i = 0; i < plane.vectors.size(); ++i) {
+      plane.uses_vector[i] = mask.empty() || mask[i] == 0 ? 1 : 0;
+      if (plane.uses_vector[i] != 0) plane.vectors[i] = vectors[i];
+    }
+  }
+  const std::int16_t* levels = output.levels;
+  for_each_block_in_coding_order(context_.geometry, [&](int p, int block, int /*column*/) {
+    std::copy_n(levels, 64, syntax.planes[static_cast<std::size_t>(p)].block(block));
+    levels += 64;
+  });
+  encode_scan(syntax, frame.bytes, frame.statistics.bits);
+  frame.statistics.times.entropy = milliseconds_since(start);
+}
+
+void FrameResults::append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const {
+  const auto segments = static_cast<std::size_t>(context_.layout.segments);
+  std::vector<std::uint32_t> bits(segments);
+  std::vector<std::uint32_t> words(segments * kMaxSegmentWords);
+  check(cudaMemcpy(bits.data(), scan.bits, segments * sizeof(std::uint32_t), cudaMemcpyDefault), "download scan");
+  check(cudaMemcpy(words.data(), scan.words, words.size() * sizeof(std::uint32_t), cudaMemcpyDefault), "download scan");
+  BitWriter writer(bytes);
+  for (std::size_t s = 0; s < segments; ++s) {
+    const std::uint32_t* word = words.data() + s * kMaxSegmentWords;
+    writer.reserve(bits[s]);
+    for (int left = static_cast<int>(bits[s]); left > 0; left -= 32, ++word) {
+      writer.put(left >= 32 ? *word : *word >> (32 - left), std::min(left, 32));
+    }
+  }
+  writer.finish();
+}
+
+void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const {
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneGeometry plane = context_.geometry.plane(p);
+    const MotionVector* const vectors = output.vectors + context_.layout.first_block[p];
+    const std::uint16_t* const sads = output.sads + context_.layout.first_block[p];
+    MotionField& field = frame.motion[p];
+    field = {plane.columns, plane.rows, {vectors, vectors + plane.blocks()}, {sads, sads + plane.blocks()}};
+    const auto mask = mask_of(plan, context_.layout, p, plane.blocks());
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      if (mask[i] == 0) continue;
+      field.vectors[i] = {};
+      field.sads[i] = 0;
+    }
+  }
+}
+
+StageTimes FrameResults::times_of(const Batch& batch) const {
+  // Events say when a batch's coding and downloads ended; when coding began and writing took place in between, the kernels
+  // say themselves: events between the kernels take a chain of small frames a fifth of its speed.
+  constexpr auto kNever = std::numeric_limits<unsigned long long>::max();
+  FrameMoments moments{.coding_starts = kNever, .writing_starts = kNever};
+  unsigned long long writing_ends = 0;
+  for (const BatchEntry& entry : batch.entries) {
+    const FrameReport& report = *output_of(batch, entry).report;
+    moments.coding_starts = std::min(moments.coding_starts, report.moments.coding_starts);
+    moments.coding_ends = std::max(moments.coding_ends, report.moments.coding_ends);
+    moments.writing_starts = std::min(moments.writing_starts, report.moments.writing_starts);
+    writing_ends = std::max(writing_ends, report.writing_ends);
+  }
+  const auto milliseconds = [](unsigned long long from, unsigned long long to) {
+    return to > from ? static_cast<double>(to - from) * 1e-6 : 0.0;
+  };
+  const double coded = batch.coded.milliseconds_since(batch.start);
+  const double done = batch.done.milliseconds_since(batch.coded);
+  StageTimes times;
+  times.transform = std::min(coded, milliseconds(moments.coding_starts, moments.coding_ends));
+  times.motion = coded - times.transform;
+  if (!context_.keep.levels) times.entropy = std::min(done, milliseconds(moments.writing_starts, writing_ends));
+  times.download = done - times.entropy;
+  return times;
+}
+
+void FrameResults::trace(const Batch& batch, const StageTimes& times) const {
+  using Time = Clock::time_point;
+  const auto duration = [](double ms) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
+  };
+  const auto at = [&](const Event& event) { return origin_time_ + duration(event.milliseconds_since(origin_)); };
+  const auto span = [&](const char* name, int row, Time start, Time end, std::int64_t index) {
+    context_.settings.measurement.trace->span({name, TraceTrack::device, row, index, start, end});
+  };
+  for (const BatchEntry& entry : batch.entries) {
+    const FrameSlot& slot = slot_of(entry);
+    const Upload& brought = uploads_.upload(slot.upload);
+    if (brought.first_frame != slot.frame.plan.index) continue;
+    span("upload", trace_row_, at(brought.start), at(brought.done), brought.first_frame);
+  }
+  const Time start = at(batch.start);
+  const Time searched = start + duration(times.motion);
+  const Time coded = at(batch.coded);
+  const Time written = coded + duration(times.entropy);
+  span("motion", trace_row_ + 1, start, searched, -1);
+  span("transform", trace_row_ + 1, searched, coded, -1);
+  if (!context_.keep.levels) span("entropy", trace_row_ + 2, coded, written, -1);
+  span("download", trace_row_ + 2, written, at(batch.done), -1);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+#include "c63/trace.h"
+#include "cuda_me/backend/chain.h"
+#include "cuda_me/backend/frame_stages.h"
+#include "cuda_me/backend/upload_queue.h"
+
+namespace c63::cuda {
+
+/// Writes the headers of a chain's frames; a frame's are mostly those of the frame before.
+class HeaderWriter {
+ public:
+  [[nodiscard]] const std::vector<std::uint8_t>& header_of(const FramePlan& plan, const Geometry& geometry);
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  bool key_ = false;
+  FrameHeaders headers_;
+  QuantizationTables tables_{};
+};
+
+/// Makes encoded frames of what a batch has left behind, with their statistics, and tells the trace what it took.
+class FrameResults {
+ public:
+  /// `stream` is one of the device's, empty for now. `trace_row`: the first of three rows that the device's spans go to.
+  FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
+               int trace_row, const Stream& stream);
+
+  /// Appends the frames of a batch that is done.
+  void append(const Batch& batch, std::vector<ChainResult>& finished);
+
+ private:
+  using Clock = TraceSpan::Clock;
+
+  [[nodiscard]] const Chain& chain_of(const BatchEntry& entry) const { return chains_[static_cast<std::size_t>(entry.chain)]; }
+  [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const {
+    return chain_of(entry).slots[static_cast<std::size_t>(entry.slot)];
+  }
+  [[nodiscard]] const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) const {
+    return chain_of(entry).host.outputs[static_cast<std::size_t>(batch.turn)];
+  }
+  /// What a batch's stages took, all its frames together.
+  [[nodiscard]] StageTimes times_of(const Batch& batch) const;
+  void trace(const Batch& batch, const StageTimes& times) const;
+  [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
+  /// Header, scan and trailer, and how many bits of them are what.
+  void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
+  void write_codes(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
+  void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
+  void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
+
+  const CodingContext& context_;
+  std::span<const Chain> chains_;
+  const UploadQueue& uploads_;
+  int device_;
+  int trace_row_;
+  std::vector<HeaderWriter> headers_;  ///< by chain
+  Event origin_{Event::Timing::on};    ///< a moment on the device that is known on the host's clock, for traces
+  Clock::time_point origin_time_;
+};
+
+}  // namespace c63::cuda

@@ -1,0 +1,140 @@
+#include "cuda_me/backend/frame_stages.h"
+
+#include <algorithm>
+
+#include "codec/search_window.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+
+void add_searches(const CodingContext& context, const FrameJob& job, std::vector<MotionJob>& searches) {
+  const FrameLayout& layout = context.layout;
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneGeometry plane = context.geometry.plane(p);
+    searches.push_back({.current = job.current + layout.offset[p],
+                        .reference = job.reference + layout.offset[p],
+                        .current_pitch = plane.width,
+                        .reference_pitch = plane.width,
+                        .width = plane.width,
+                        .height = plane.height,
+                        .range = plane_search_range(context.settings.coding.search_range, p),
+                        .vectors = job.vectors + layout.first_block[p],
+                        .sads = job.sads + layout.first_block[p]});
+  }
+}
+
+FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs)
+    : context_(context), chains_(chains), search_(make_motion_search(kernel)) {
+  jobs_.reserve(chains.size());
+  searches_.reserve(chains.size() * kPlanes);
+  if (graphs && chains.size() == 1 && !context.keep.any()) {
+    graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
+  }
+}
+
+FrameStages::~FrameStages() {
+  // The device may still read and write the memory that goes now.
+  check_release(cudaStreamSynchronize(coding_), "cudaStreamSynchronize");
+  check_release(cudaStreamSynchronize(download_), "cudaStreamSynchronize");
+}
+
+const FrameSlot& FrameStages::slot_of(const BatchEntry& entry) const {
+  return chains_[static_cast<std::size_t>(entry.chain)].slots[static_cast<std::size_t>(entry.slot)];
+}
+
+void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
+  const Range range("batch");
+  // Frames that are coded at once come first, those whose levels are kept in between after them.
+  std::ranges::partition(batch.entries, [this](const BatchEntry& entry) { return !slot_of(entry).role.has_unpredicted; });
+  jobs_.clear();
+  for (const BatchEntry& entry : batch.entries) {
+    const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
+    jobs_.push_back(job_of(context_, chain, entry.slot, batch.turn, slot_of(entry).role));
+  }
+  coding_.wait(uploaded);
+  batch.start.record(coding_);
+  const BatchEntry& first = batch.entries.front();
+  if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, *search_)) {
+    graph->launch(coding_);
+  } else {
+    enqueue_coding_of(batch);
+  }
+  batch.coded.record(coding_);
+  // The scan is written and goes out beside the next batch's work; whatever else is wanted goes before that work
+  // overwrites it.
+  download_.wait(batch.coded);
+  if (const GraphExec* const graph = graphs_.scan(batch.turn)) {
+    graph->launch(download_);
+  } else if (!context_.keep.levels) {
+    enqueue_scan_writing(context_.layout, jobs_, download_);
+    enqueue_scan_download(jobs_, download_);
+  }
+  if (context_.keep.any()) {
+    enqueue_downloads(batch);
+    batch.kept.record(coding_);
+    download_.wait(batch.kept);
+  }
+  batch.done.record(download_);
+}
+
+void FrameStages::enqueue_coding_of(const Batch& batch) {
+  searches_.clear();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const FrameJob& job = jobs_[i];
+    if (job.reference == nullptr) continue;
+    add_searches(context_, job, searches_);
+    if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has the newest picture only
+      const Chain& chain = chains_[static_cast<std::size_t>(batch.entries[i].chain)];
+      copy_async(const_cast<std::uint8_t*>(job.reference), chain.host.reference,
+                 context_.layout.picture_bytes, coding_);
+    }
+  }
+  if (!searches_.empty()) search_->enqueue(searches_, coding_);
+  const FrameLayout& layout = context_.layout;
+  const std::span<const FrameJob> jobs = jobs_;
+  if (context_.keep.levels) {
+    enqueue_transform(layout, jobs, coding_);
+    enqueue_report(jobs, coding_);
+    return;
+  }
+  const auto at_once = static_cast<std::size_t>(
+      std::ranges::find_if(jobs, [](const FrameJob& job) { return job.unpredicted != nullptr; }) - jobs.begin());
+  enqueue_coding(layout, jobs.first(at_once), coding_);
+  enqueue_transform(layout, jobs.subspan(at_once), coding_);
+  enqueue_codes(layout, jobs.subspan(at_once), coding_);
+}
+
+void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {
+  const FrameLayout& layout = context_.layout;
+  for (int p = 0; p < kPlanes; ++p) {
+    copy_async(linear, picture + layout.offset[p], layout.coded[p], coding_);
+    linear += layout.coded[p];
+  }
+}
+
+void FrameStages::enqueue_downloads(const Batch& batch) {
+  const FrameLayout& layout = context_.layout;
+  const auto blocks = static_cast<std::size_t>(layout.blocks);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const FrameJob& job = jobs_[i];
+    const HostChain& host = chains_[static_cast<std::size_t>(batch.entries[i].chain)].host;
+    const HostChain::Output& output = host.outputs[static_cast<std::size_t>(batch.turn)];
+    if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
+    if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
+    if (output.original != nullptr) download_picture(job.current, output.original);
+    if (output.vectors != nullptr) {
+      copy_async(output.vectors, job.vectors, blocks, coding_);
+    }
+    if (output.sads != nullptr) copy_async(output.sads, job.sads, blocks, coding_);
+    if (output.levels != nullptr) {
+      pack_rows_async(output.levels, job.scan.words, kMaxSegmentWords * sizeof(std::uint32_t), kSegmentLevels,
+                      static_cast<std::size_t>(layout.segments), coding_);
+    }
+    if (host.reference != nullptr) {
+      copy_async(host.reference, job.reconstruction, layout.picture_bytes, coding_);
+    }
+  }
+}
+
+}  // namespace c63::cuda

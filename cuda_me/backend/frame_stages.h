@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cuda_me/backend/chain.h"
+#include "cuda_me/backend/frame_graphs.h"
+#include "cuda_me/kernels/motion.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::cuda {
+
+/// What the device does at once: at most one frame of each chain.
+struct Batch {
+  int turn = 0;  ///< its number modulo kBatchesInFlight, which says where its outputs are
+  std::vector<BatchEntry> entries;
+  Event start{Event::Timing::on};
+  Event coded{Event::Timing::on};
+  Event kept;
+  Event done{Event::Timing::on};
+};
+
+/// Adds the search of all planes of an inter frame.
+void add_searches(const CodingContext& context, const FrameJob& job, std::vector<MotionJob>& searches);
+
+/// Puts what is to be done with a batch on the device's streams. One thread at a time.
+class FrameStages {
+ public:
+  /// With `graphs`, frames of an only chain that keep nothing besides their bytes are recorded once and launched whole.
+  FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs);
+  ~FrameStages();
+  FrameStages(const FrameStages&) = delete;
+  FrameStages& operator=(const FrameStages&) = delete;
+
+  /// Search, coding, scans and downloads of a batch whose frames have been uploaded when `uploaded` has passed. May order the
+  /// batch's entries anew.
+  void enqueue(Batch& batch, const Event& uploaded);
+
+  /// On which frames are searched and coded, one batch after another.
+  [[nodiscard]] const Stream& coding_stream() const { return coding_; }
+
+ private:
+  [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
+  void enqueue_coding_of(const Batch& batch);
+  void enqueue_downloads(const Batch& batch);
+  void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
+
+  const CodingContext& context_;
+  std::span<const Chain> chains_;
+  Stream coding_;
+  Stream download_{Stream::Priority::high};  ///< its few thread blocks go before those of the next batch
+  std::unique_ptr<MotionSearch> search_;
+  FrameGraphs graphs_;
+  std::vector<FrameJob> jobs_;
+  std::vector<MotionJob> searches_;
+};
+
+}  // namespace c63::cuda

@@ -1,0 +1,199 @@
+// Frames as plans want them, on the GPU: tables of each plane, blocks without a vector, headers, references that stay.
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "backend_test_support.h"
+#include "c63/decoder.h"
+#include "c63/thread_arena.h"
+#include "cuda_me/backend/cuda_backend.h"
+#include "plans.h"
+
+namespace c63::cuda {
+namespace {
+
+using test::Bytes;
+using test::PlanKinds;
+
+EncoderSettings settings_for(int width, int height) {
+  EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 7}};
+  settings.measurement.keep_reconstruction = true;
+  settings.measurement.keep_prediction = true;
+  settings.measurement.keep_motion = true;
+  return settings;
+}
+
+Encoded encode_planned(Encoder&& encoder, const Bytes& video, PlanKinds kinds = {}) {
+  encoder.set_planner(test::random_planners(encoder.settings().coding, kinds));
+  return encode_with(std::move(encoder), video, test::VideoSource::Kind::file);
+}
+
+void expect_same_frames(const Encoded& a, const Encoded& b) {
+  ASSERT_EQ(a.frames.size(), b.frames.size());
+  for (std::size_t i = 0; i < a.frames.size(); ++i) {
+    const EncodedFrame& x = a.frames[i];
+    const EncodedFrame& y = b.frames[i];
+    SCOPED_TRACE(i);
+    EXPECT_TRUE(same_bytes(x.bytes, y.bytes));
+    EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
+    EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
+    EXPECT_EQ(x.statistics.sse, y.statistics.sse);
+    EXPECT_EQ(x.statistics.luma_sad, y.statistics.luma_sad);
+    EXPECT_EQ(x.statistics.bits.header, y.statistics.bits.header);
+    EXPECT_EQ(x.statistics.bits.motion, y.statistics.bits.motion);
+    EXPECT_EQ(x.statistics.bits.luma, y.statistics.bits.luma);
+    EXPECT_EQ(x.statistics.bits.chroma, y.statistics.bits.chroma);
+    for (std::size_t p = 0; p < 3; ++p) {
+      EXPECT_EQ(x.motion[p].vectors, y.motion[p].vectors);
+      EXPECT_EQ(x.motion[p].sads, y.motion[p].sads);
+    }
+  }
+}
+
+/// What a decoder shows is what the encoder kept.
+void expect_decodes(const Encoded& run) {
+  Bytes kept;
+  for (const EncodedFrame& frame : run.frames) kept.insert(kept.end(), frame.reconstruction.begin(), frame.reconstruction.end());
+  EXPECT_TRUE(same_bytes(kept, decode(run.stream())));
+}
+
+class PlanTest : public BackendTest {};
+
+TEST_F(PlanTest, GivesWhatTheCpuGives) {
+  constexpr std::array<std::array<int, 2>, 8> kSizes = {
+      {{2, 2}, {8, 66}, {66, 8}, {50, 40}, {112, 18}, {128, 16}, {130, 34}, {200, 120}}};
+  for (const auto& [width, height] : kSizes) {
+    const EncoderSettings settings = settings_for(width, height);
+    const Bytes still = test::moving_video(width, height, 1);
+    Bytes frozen;  // vectors that repeat, between blocks that have none
+    for (int i = 0; i < 9; ++i) frozen.insert(frozen.end(), still.begin(), still.end());
+    for (const Bytes& video : {test::moving_video(width, height, 23), test::random_video(width, height, 9),
+                               test::extreme_video(width, height, 9), frozen}) {
+      for (const PlanKinds kinds : {PlanKinds{false, false}, PlanKinds{true, false}, PlanKinds{false, true}, PlanKinds{}}) {
+        SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << kinds.unpredicted << ", still "
+                                        << kinds.still);
+        const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
+        expect_same_frames(encode_planned(Encoder(settings), video, kinds), gpu);
+        expect_decodes(gpu);
+      }
+    }
+  }
+}
+
+TEST_F(PlanTest, LanesGraphsAndWaysDoNotChangeBytes) {
+  const Bytes video = test::moving_video(80, 48, 60);
+  EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 11}};
+  const Encoded expected = encode_planned(Encoder(settings), video);
+  for (const int lanes : {1, 2, 3, 6}) {
+    settings.execution.lanes = lanes;
+    for (const CudaBackendOptions& options :
+         {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
+          CudaBackendOptions{.entropy = EntropyCoder::cpu}, CudaBackendOptions{.upload = UploadMode::pair},
+          CudaBackendOptions{.devices = {0, 0}}}) {
+      SCOPED_TRACE(testing::Message() << lanes << " lanes");
+      const Encoded run = encode_planned(Encoder(settings, make_backend_factories(options)), video);
+      EXPECT_TRUE(same_bytes(expected.stream(), run.stream()));
+    }
+  }
+}
+
+TEST_F(PlanTest, SmallForSanitizers) {
+  const Bytes video = test::moving_video(50, 40, 14);
+  EncoderSettings settings = settings_for(50, 40);
+  for (const int lanes : {1, 2}) {
+    settings.execution.lanes = lanes;
+    expect_same_frames(encode_planned(Encoder(settings), video),
+                       encode_planned(Encoder(settings, make_backend_factories()), video));
+  }
+  settings.measurement = {};  // by graphs, where a plan lets them
+  settings.execution.lanes = 1;
+  EXPECT_TRUE(same_bytes(encode_planned(Encoder(settings), video).stream(),
+                         encode_planned(Encoder(settings, make_backend_factories()), video).stream()));
+}
+
+/// One chain of a GPU, driven frame by frame.
+class DrivenChain {
+ public:
+  explicit DrivenChain(const EncoderSettings& settings, bool graphs)
+      : backend_(with_arena(settings), {.graphs = graphs}, {}, 1) {}
+
+  EncodedFrame encode(std::span<const std::uint8_t> samples, const FramePlan& plan) {
+    std::ranges::copy(samples, backend_.input(0).begin());
+    const ChainFrame frame{.chain = 0, .plan = plan};
+    backend_.submit({&frame, 1});
+    std::vector<ChainResult> finished;
+    backend_.collect(finished);
+    return std::move(finished.front().frame);
+  }
+  [[nodiscard]] ChainState save() const { return backend_.save(0); }
+  void restore(const ChainState& state) { backend_.restore(0, state); }
+
+ private:
+  static EncoderSettings with_arena(EncoderSettings settings) {
+    settings.execution.arena = std::make_shared<ThreadArena>(1);
+    return settings;
+  }
+
+  CudaBackend backend_;
+};
+
+TEST_F(PlanTest, AChainGoesBackToAState) {
+  constexpr int kWidth = 72;
+  constexpr int kHeight = 56;
+  constexpr std::int64_t kFrames = 40;
+  const Bytes video = test::moving_video(kWidth, kHeight, kFrames);
+  const std::size_t size = frame_bytes(kWidth, kHeight);
+  for (const bool graphs : {false, true}) {
+    EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight}};
+    DrivenChain straight(settings, graphs);
+    DrivenChain trying(settings, graphs);
+    test::RandomPlanner planner(Geometry(kWidth, kHeight), {});
+    for (std::int64_t i = 0; i < kFrames; ++i) {
+      SCOPED_TRACE(testing::Message() << "frame " << i << ", graphs " << graphs);
+      const auto frame = std::span(video).subspan(static_cast<std::size_t>(i) * size, size);
+      const FramePlan plan = planner.plan({i, i % 13 == 0});
+      const EncodedFrame expected = straight.encode(frame, plan);
+      // Another way first, as often as leaves slots and pictures at every place of their rotation.
+      const ChainState state = trying.save();
+      FramePlan other = plan;
+      other.unpredicted = nullptr;
+      for (QuantizationTable& table : other.tables) table.fill(40);
+      for (std::int64_t attempt = 0; attempt < i % 4; ++attempt) {
+        static_cast<void>(trying.encode(frame, other));
+        if (attempt == 1) static_cast<void>(trying.encode(frame, plan));  // and one more frame after it
+        trying.restore(state);
+      }
+      EXPECT_TRUE(same_bytes(expected.bytes, trying.encode(frame, plan).bytes));
+    }
+  }
+}
+
+TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
+  const Bytes video = test::moving_video(32, 32, 1);
+  const EncoderSettings settings{.coding = {.width = 32, .height = 32}};
+  const QuantizationTables tables = make_quantization_tables(25);
+  const auto id_of = [&](bool after_inter, const FramePlan& plan) -> std::string {
+    DrivenChain chain(settings, false);
+    static_cast<void>(chain.encode(video, {.index = 0, .key = true, .tables = tables}));
+    if (after_inter) static_cast<void>(chain.encode(video, {.index = 1, .tables = tables}));
+    try {
+      static_cast<void>(chain.encode(video, plan));
+    } catch (const Error& error) {
+      return error.id();
+    }
+    return "none";
+  };
+  const FramePlan still{.index = 2, .tables = tables, .headers = {.frame = false}};
+  FramePlan still_key = still;
+  still_key.key = true;
+  FramePlan masked{.index = 2, .tables = tables};
+  masked.unpredicted = std::make_shared<BlockMask>(5);
+  EXPECT_EQ(id_of(true, still), "none");
+  EXPECT_EQ(id_of(false, still), "C63-PLAN-REFERENCE");
+  EXPECT_EQ(id_of(true, still_key), "C63-PLAN-REFERENCE");
+  EXPECT_EQ(id_of(true, masked), "C63-PLAN-MASK");
+}
+
+}  // namespace
+}  // namespace c63::cuda

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "codec/geometry.h"
+#include "decide/planner.h"
+#include "support/generators.h"
+
+namespace c63::test {
+
+/// What plans are to have besides tables of their own for each plane, which change.
+struct PlanKinds {
+  bool unpredicted = true;  ///< masks of blocks without a vector, at random
+  bool still = true;        ///< frames that do not advance the reference
+};
+
+/// Decides at random, but the same for the same frame, and as every decoder takes it: tables are sent where they change and in
+/// key frames; a frame without SOF comes after an inter frame and has its tables.
+class RandomPlanner final : public Planner {
+ public:
+  RandomPlanner(const Geometry& geometry, PlanKinds kinds) : blocks_(static_cast<std::size_t>(geometry.blocks())), kinds_(kinds) {}
+
+  [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
+    Random random(static_cast<std::uint64_t>(frame.index) + 1);
+    for (int i = 0; i < 4; ++i) static_cast<void>(random.next());  // seeds that are near begin alike
+    FramePlan plan{.index = frame.index, .key = frame.key};
+    const bool still = kinds_.still && !frame.key && after_inter_ && random.below(3) == 0;
+    const bool changes = frame.key || (!still && random.below(3) == 0);
+    if (changes) tables_ = random_tables(random);
+    plan.tables = tables_;
+    plan.headers = {.quantization_tables = changes,
+                    .frame = !still,
+                    .code_tables = random.below(4) == 0,
+                    .scan_components = random.below(2) == 0};
+    if (kinds_.unpredicted && !frame.key && random.below(4) != 0) {
+      auto mask = std::make_shared<BlockMask>(blocks_);
+      const std::uint32_t one_of = 1 + random.below(5);
+      for (std::uint8_t& block : *mask) block = random.below(one_of) == 0 ? 1 : 0;
+      plan.unpredicted = std::move(mask);
+    }
+    after_inter_ = !frame.key;
+    return plan;
+  }
+
+ private:
+  /// Steps of 5 at least, so that every level has a code.
+  static QuantizationTables random_tables(Random& random) {
+    QuantizationTables tables;
+    for (QuantizationTable& table : tables) {
+      const std::uint32_t least = 5 + random.below(40);
+      for (std::uint8_t& step : table) step = static_cast<std::uint8_t>(least + random.below(30));
+    }
+    return tables;
+  }
+
+  std::size_t blocks_;
+  PlanKinds kinds_;
+  QuantizationTables tables_{};
+  bool after_inter_ = false;
+};
+
+/// One for each GOP.
+inline PlannerFactory random_planners(const CodingSettings& coding, PlanKinds kinds = {}) {
+  return [geometry = Geometry(coding.width, coding.height), kinds] {
+    return std::make_unique<RandomPlanner>(geometry, kinds);
+  };
+}
+
+}  // namespace c63::test
