@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/host_device.h"
+#include "codec/vlc.h"
+
+// What syntax elements cost: the lengths of the codes of vlc.h with the values behind them, in bits.
+
+namespace c63 {
+
+// ---- segments of a frame, in bytes
+
+inline constexpr int kStartBytes = 2;                ///< SOI
+inline constexpr int kQuantizationTablesBytes = 199; ///< DQT
+inline constexpr int kFrameSegmentBytes = 20;        ///< SOF0
+inline constexpr int kCodeTablesBytes = 420;         ///< DHT
+inline constexpr int kScanSegmentBytes = 14;         ///< SOS with its components
+inline constexpr int kShortScanSegmentBytes = 4;     ///< SOS without
+inline constexpr int kEndBytes = 2;                  ///< EOI
+/// A frame that repeats the picture before it: SOI and EOI.
+inline constexpr int kRepeatFrameBytes = kStartBytes + kEndBytes;
+
+// ---- flags and vectors
+
+/// The flag of a block without vector.
+inline constexpr int kNoVectorBits = 1;
+/// Both flags of a block with a vector, which are all that a reused one takes.
+inline constexpr int kVectorFlagBits = 2;
+
+/// One component of a vector, -127..127: its size is coded as those of luma's DC differences.
+[[nodiscard]] C63_HD constexpr int vector_component_bits(int value) {
+  const int size = value_size(value);
+  return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
+}
+
+/// Both components of a vector that is not reused, without the flags.
+[[nodiscard]] C63_HD constexpr int vector_bits(int x, int y) {
+  return vector_component_bits(x) + vector_component_bits(y);
+}
+
+// ---- coefficients
+
+/// A DC difference, -2047..2047.
+[[nodiscard]] C63_HD constexpr int dc_bits(int difference, int plane) {
+  const int size = value_size(difference);
+  if (plane != 0) return size < 2 ? 2 + size : 2 * size;
+  return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
+}
+
+/// What AC symbols of a plane cost. Device code keeps a copy of its own.
+struct AcBits {
+  static constexpr std::uint8_t kNoCode = 255;
+
+  std::array<std::uint8_t, 256> symbols{};  ///< by run << 4 | size: code and value; kNoCode where there is none
+  std::uint8_t zero_run = 0;                ///< sixteen zeros
+  std::uint8_t end_of_block = 0;            ///< not coded behind coefficient 63
+
+  /// A level of `size` bits behind `zeros` zeros, 0..62.
+  [[nodiscard]] C63_HD constexpr int level(int zeros, int size) const {
+    return (zeros >> 4) * zero_run + symbols[static_cast<std::size_t>((zeros & 15) << 4 | size)];
+  }
+};
+
+[[nodiscard]] constexpr AcBits make_ac_bits(const std::array<VlcCode, 256>& codes) {
+  AcBits bits;
+  for (std::size_t symbol = 0; symbol < 256; ++symbol) {
+    const std::size_t size = symbol & 15;
+    const std::size_t length = codes[symbol].length;
+    bits.symbols[symbol] = length == 0 || size == 0 ? AcBits::kNoCode : static_cast<std::uint8_t>(length + size);
+  }
+  bits.zero_run = codes[kZeroRunLength].length;
+  bits.end_of_block = codes[kEndOfBlock].length;
+  return bits;
+}
+
+inline constexpr AcBits kAcLumaBits = make_ac_bits(kAcLumaCodes);
+inline constexpr AcBits kAcChromaBits = make_ac_bits(kAcChromaCodes);
+
+/// Those of a plane; for the host.
+[[nodiscard]] constexpr const AcBits& ac_bits(int plane) { return plane == 0 ? kAcLumaBits : kAcChromaBits; }
+
+}  // namespace c63
