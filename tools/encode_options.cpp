@@ -65,7 +65,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
 
 void add_coding_options(CLI::App& app, EncoderSettings& s) {
   const std::string group = "Coding";
-  app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50, higher is better")
+  app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50, higher is better; fractions count")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -86,11 +86,52 @@ void add_coding_options(CLI::App& app, EncoderSettings& s) {
       ->type_name("METHOD")
       ->default_str(std::string(name(s.coding.method)))
       ->group(group);
-  // The defaults are the reference preset's: naming it says so, and options beside it still count.
-  app.add_option("--preset", "A named set of coding options: reference (the course encoder's, the default)")
-      ->check(CLI::IsMember({"reference"}))
+}
+
+constexpr const char* kDecisions = "Decisions";
+
+/// Adds a flag with its opposite; the value is not set where neither is given.
+void add_decision_flag(CLI::App& app, const std::string& name, std::optional<bool>& value, const std::string& text) {
+  app.add_flag_function(
+         "--" + name + ",!--no-" + name, [&value](std::int64_t count) { value = count > 0; }, text)
+      ->group(kDecisions);
+}
+
+void add_decision_options(CLI::App& app, CodingSettings& s) {
+  const std::string group = kDecisions;
+  app.add_option_function<std::string>(
+         "--preset", [&s](const std::string& text) { s.preset = preset_from(text).value(); },
+         "A named set of decisions: reference (the course encoder's, the default), fast (about half the bits) or good "
+         "(fewer still); the options below are its unless they are given")
+      ->check(CLI::IsMember(preset_names()))
       ->type_name("NAME")
-      ->default_str("reference")
+      ->default_str(std::string(name(s.preset)))
+      ->group(group);
+  static const std::map<std::string, TableShape> kTables = {{"course", TableShape::course}, {"flat", TableShape::flat}};
+  app.add_option_function<std::string>(
+         "--tables", [&s](const std::string& text) { s.rate.tables = kTables.at(text); },
+         "Quantization tables: course, or flat, one step for all coefficients")
+      ->check(CLI::IsMember(kTables))
+      ->type_name("SHAPE")
+      ->group(group);
+  static const std::map<std::string, HeaderSet> kHeaders = {{"full", HeaderSet::full}, {"compact", HeaderSet::compact}};
+  app.add_option_function<std::string>(
+         "--headers", [&s](const std::string& text) { s.rate.headers = kHeaders.at(text); },
+         "Headers of frames: full, or compact, what a decoder has to be told")
+      ->check(CLI::IsMember(kHeaders))
+      ->type_name("SET")
+      ->group(group);
+  add_decision_flag(app, "rdoq", s.rate.choose_levels, "Choose the levels of coefficients by their bits");
+  app.add_option("--candidates", s.rate.candidates,
+                 "Vectors of the search that are tried in each block, with those around it; 0 to 7")
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--beam", s.rate.beam, "Ways to code a row that are kept, 1 to 8")->type_name("N")->group(group);
+  add_decision_flag(app, "unpredicted", s.rate.unpredicted, "Blocks may do without prediction");
+  add_decision_flag(app, "repeats", s.rate.repeats, "Frames may repeat the picture before them");
+  app.add_option("--lambda-scale", s.rate.lambda_scale, "What a bit is worth; more: fewer bits, worse pictures; 0.05 to 4")
+      ->type_name("X")
+      ->capture_default_str()
       ->group(group);
 }
 
@@ -153,6 +194,7 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
 void add_options(CLI::App& app, EncodeOptions& options) {
   add_input_options(app, options);
   add_coding_options(app, options.encoder);
+  add_decision_options(app, options.encoder.coding);
   add_machine_options(app, options);
   add_measurement_options(app, options);
 }

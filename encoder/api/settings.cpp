@@ -1,6 +1,7 @@
 #include "c63/settings.h"
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "c63/error.h"
@@ -18,6 +19,12 @@ constexpr std::array kSearchMethods = {
     std::pair{SearchMethod::diamond, std::string_view("diamond")},
     std::pair{SearchMethod::hex, std::string_view("hex")},
     std::pair{SearchMethod::pyramid, std::string_view("pyramid")},
+};
+
+constexpr std::array kPresets = {
+    std::pair{Preset::reference, std::string_view("reference")},
+    std::pair{Preset::fast, std::string_view("fast")},
+    std::pair{Preset::good, std::string_view("good")},
 };
 
 constexpr std::array kSimdLevels = {
@@ -49,6 +56,13 @@ std::vector<Value> values_of(const Table& table) {
   return values;
 }
 
+/// A number without needless digits.
+std::string number(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
 void require(bool condition, ErrorKind kind, const char* id, const std::string& message) {
   if (!condition) throw Error(kind, id, message);
 }
@@ -57,12 +71,19 @@ void require(bool condition, ErrorKind kind, const char* id, const std::string& 
 
 std::string_view name(SearchMethod method) { return name_in(kSearchMethods, method); }
 std::string_view name(SimdLevel level) { return name_in(kSimdLevels, level); }
+std::string_view name(Preset preset) { return name_in(kPresets, preset); }
 std::optional<SearchMethod> search_method_from(std::string_view text) {
   return find_in<SearchMethod>(kSearchMethods, text);
 }
 std::optional<SimdLevel> simd_level_from(std::string_view text) { return find_in<SimdLevel>(kSimdLevels, text); }
+std::optional<Preset> preset_from(std::string_view text) { return find_in<Preset>(kPresets, text); }
+std::vector<Preset> all_presets() { return values_of<Preset>(kPresets); }
 std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(kSearchMethods); }
 std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(kSimdLevels); }
+
+bool decides_by_rate(const CodingSettings& settings) {
+  return settings.preset != Preset::reference || settings.rate.decides_by_rate();
+}
 
 void validate(const EncoderSettings& s) {
   const std::string size = std::to_string(s.coding.width) + "x" + std::to_string(s.coding.height);
@@ -77,21 +98,37 @@ void validate(const EncoderSettings& s) {
           ErrorKind::limit, "C63-MAX-PIXELS",
           "picture size " + size + " exceeds the limit of " + std::to_string(s.execution.limits.max_pixels) + " pixels");
   require(s.coding.qp >= kMinQp && s.coding.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
-          "qp " + std::to_string(s.coding.qp) + " is outside 5..50: the format cannot hold its tables or coefficients");
+          "qp " + number(s.coding.qp) + " is outside 5..50: the format cannot hold its tables or coefficients");
   require(s.coding.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
   require(s.coding.search_range >= 1 && s.coding.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
           "search range " + std::to_string(s.coding.search_range) + " is outside 1..127: vectors have 7 bits");
+  require(s.coding.rate.candidates.value_or(0) >= 0 && s.coding.rate.candidates.value_or(0) <= 7, ErrorKind::usage,
+          "C63-CANDIDATES-RANGE", "the number of vector candidates must be 0 to 7");
+  require(s.coding.rate.beam.value_or(1) >= 1 && s.coding.rate.beam.value_or(1) <= 8, ErrorKind::usage, "C63-BEAM-RANGE",
+          "the beam must be 1 to 8 wide");
+  require(s.coding.rate.lambda_scale >= 0.05 && s.coding.rate.lambda_scale <= 4, ErrorKind::usage, "C63-LAMBDA-RANGE",
+          "the scale of lambda must be 0.05 to 4");
+  require(is_exhaustive(s.coding.method) || !decides_by_rate(s.coding), ErrorKind::usage, "C63-METHOD-RATE",
+          "search method " + std::string(name(s.coding.method)) +
+              " does not know what vectors cost; decisions by rate need a full search");
   require(s.execution.threads >= 0 && s.execution.lanes >= 0, ErrorKind::usage, "C63-COUNT-RANGE",
           "the numbers of threads and lanes must not be negative");
 }
 
 std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   std::vector<std::string> reasons;
+  if (s.coding.preset != Preset::reference) {
+    reasons.push_back("preset " + std::string(name(s.coding.preset)) + " decides by rate and distortion");
+  } else if (s.coding.rate.decides_by_rate()) {
+    reasons.emplace_back("decisions by rate and distortion");
+  }
+  if (s.coding.rate.tables == TableShape::flat) reasons.emplace_back("flat quantization tables");
+  if (s.coding.rate.headers == HeaderSet::compact) reasons.emplace_back("compact headers");
   if (s.coding.qp > kMaxExactQp) {
-    reasons.push_back("qp " + std::to_string(s.coding.qp) +
+    reasons.push_back("qp " + number(s.coding.qp) +
                       " is above 25: luma coefficients are kept to ±511, which the course encoder would write unreadably");
   } else if (s.coding.qp != 25) {
-    reasons.push_back("qp " + std::to_string(s.coding.qp) + " (the course encoder's is fixed at 25)");
+    reasons.push_back("qp " + number(s.coding.qp) + " (the course encoder's is fixed at 25)");
   }
   if (s.coding.key_interval != 100) {
     reasons.push_back("key interval " + std::to_string(s.coding.key_interval) + " (the course encoder's is fixed at 100)");

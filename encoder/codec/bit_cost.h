@@ -11,18 +11,6 @@
 
 namespace c63 {
 
-// ---- segments of a frame, in bytes
-
-inline constexpr int kStartBytes = 2;                ///< SOI
-inline constexpr int kQuantizationTablesBytes = 199; ///< DQT
-inline constexpr int kFrameSegmentBytes = 20;        ///< SOF0
-inline constexpr int kCodeTablesBytes = 420;         ///< DHT
-inline constexpr int kScanSegmentBytes = 14;         ///< SOS with its components
-inline constexpr int kShortScanSegmentBytes = 4;     ///< SOS without
-inline constexpr int kEndBytes = 2;                  ///< EOI
-/// A frame that repeats the picture before it: SOI and EOI.
-inline constexpr int kRepeatFrameBytes = kStartBytes + kEndBytes;
-
 // ---- flags and vectors
 
 /// The flag of a block without vector.

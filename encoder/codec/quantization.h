@@ -41,8 +41,8 @@ inline constexpr QuantizationTable kChromaBaseTable = {
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
-/// The tables of a qp in kMinQp..kMaxQp: base / (qp/10), cut to an integer.
-[[nodiscard]] constexpr QuantizationTables make_quantization_tables(int qp) {
+/// The course encoder's tables of a qp in kMinQp..kMaxQp: base / (qp/10), cut to an integer.
+[[nodiscard]] constexpr QuantizationTables make_quantization_tables(double qp) {
   QuantizationTables tables{};
   for (int plane = 0; plane < kPlanes; ++plane) {
     const QuantizationTable& base = plane == 0 ? kLumaBaseTable : kChromaBaseTable;

@@ -33,6 +33,13 @@ struct SearchWindow {
           x + range < last_x ? x + range : last_x, y + range < last_y ? y + range : last_y};
 }
 
+/// The same for an encoder that need not give the course encoder's bytes: the window reaches the plane's border, so that the
+/// zero vector is always in it.
+[[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
+                                                                int range) {
+  return search_window(column, row, plane_width + 1, plane_height + 1, range);
+}
+
 /// Whether a coded vector keeps its block inside the plane, as every decoder may demand.
 [[nodiscard]] C63_HD constexpr bool vector_is_legal(int column, int row, int plane_width, int plane_height, int mv_x,
                                                     int mv_y) {

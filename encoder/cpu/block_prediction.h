@@ -12,11 +12,16 @@
 
 namespace c63::cpu {
 
+/// What blocks without a vector are predicted from.
+[[nodiscard]] inline BlockPrediction no_prediction() {
+  static constexpr std::uint8_t kZeros[kBlockSize] = {};  // one row, used with a pitch of 0
+  return {kZeros, 0};
+}
+
 /// The codec's prediction: the block that the vector points to in inter frames, zero everywhere else.
 [[nodiscard]] inline BlockPrediction predict_block(const FrameSyntax& syntax, int plane, int block, int column, int row,
                                                    const PaddedPicture& reference) {
-  static constexpr std::uint8_t kZeros[kBlockSize] = {};  // one row, used with a pitch of 0
-  if (syntax.key || syntax.planes[plane].uses_vector[block] == 0) return {kZeros, 0};
+  if (syntax.key || syntax.planes[plane].uses_vector[block] == 0) return no_prediction();
   const MotionVector vector = syntax.planes[plane].vectors[block];
   const ConstPlaneView view = reference.plane(plane);
   return {&view.at(column * kBlockSize + vector.x, row * kBlockSize + vector.y), view.pitch};

@@ -81,10 +81,12 @@ Searchers FrameCoder::make_searchers() const {
 }
 
 void FrameCoder::begin_search(const FrameJob& job) const {
+  if (job.rate != nullptr) return job.rate->begin_search(*job.current, *job.reference);
   for (int p = 0; p < kPlanes; ++p) (*job.searchers)[p]->begin(job.current->plane(p), job.reference->plane(p));
 }
 
 void FrameCoder::prepare_row(const FrameJob& job, int mcu_row) const {
+  if (job.rate != nullptr) return job.rate->prepare_row(mcu_row);
   for (int p = 0; p < kPlanes; ++p) {
     const int rows = rows_per_mcu(p);
     (*job.searchers)[p]->prepare_rows(mcu_row * rows, (mcu_row + 1) * rows);
@@ -92,10 +94,12 @@ void FrameCoder::prepare_row(const FrameJob& job, int mcu_row) const {
 }
 
 void FrameCoder::prepare_search(const FrameJob& job) const {
+  if (job.rate != nullptr) return;
   for (const auto& searcher : *job.searchers) searcher->prepare();
 }
 
 std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
+  if (job.rate != nullptr) return job.rate->search_row(mcu_row);
   std::uint64_t luma_sad = 0;
   const UnpredictedBlocks unpredicted(*job.plan, geometry_);
   for (int p = 0; p < kPlanes; ++p) {
@@ -132,29 +136,58 @@ std::uint64_t FrameCoder::search_row(const FrameJob& job, int mcu_row) const {
   return luma_sad;
 }
 
-void FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
-  const UnpredictedBlocks unpredicted(*job.plan, geometry_);
+void FrameCoder::begin_blocks(const FrameJob& job, int plane, int mcu_row) {
+  const UnpredictedBlocks unpredicted(*job.plan, job.syntax->geometry);
+  PlaneSyntax& syntax = job.syntax->planes[plane];
+  for_each_block_of_mcu_row(syntax.geometry, plane, mcu_row, [&](int block, int, int) {
+    const bool predicted = job.rate == nullptr && !job.plan->key && !unpredicted.contains(plane, block);
+    syntax.uses_vector[block] = predicted ? 1 : 0;
+    if (predicted) return;
+    syntax.vectors[block] = {};
+    if (job.inherited != nullptr) job.inherited->apply_to(*job.syntax, plane, static_cast<std::size_t>(block));
+  });
+}
+
+std::int64_t FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
+  for (int p = 0; p < kPlanes; ++p) begin_blocks(job, p, mcu_row);
+  const std::int64_t cost =
+      job.rate != nullptr ? job.rate->decide_row(*job.current, *job.reference, mcu_row, *job.syntax) : 0;
   for (int p = 0; p < kPlanes; ++p) {
     PlaneSyntax& syntax = job.syntax->planes[p];
     const ConstPlaneView current = job.current->plane(p);
     const PlaneView reconstruction = job.reconstruction->plane(p);
-    for_each_block_of_mcu_row(syntax.geometry, p, mcu_row, [&](int block, int, int) {
-      const bool predicted = !job.plan->key && !unpredicted.contains(p, block);
-      syntax.uses_vector[block] = predicted ? 1 : 0;
-      if (predicted) return;
-      syntax.vectors[block] = {};
-      if (job.inherited != nullptr) job.inherited->apply_to(*job.syntax, p, static_cast<std::size_t>(block));
-    });
     for_each_run_of_mcu_row(
         *job.syntax, p, mcu_row, *job.reference, job.prediction,
         [&](int block, int column, int row, std::span<const BlockPrediction> predictions) {
           const int x = column * kBlockSize;
           const int y = row * kBlockSize;
           std::int16_t* const levels = syntax.block(block);
-          kernels_.transform_quantize(&current.at(x, y), current.pitch, predictions, transforms_[p], levels);
+          if (job.rate == nullptr) {
+            kernels_.transform_quantize(&current.at(x, y), current.pitch, predictions, transforms_[p], levels);
+          }
+          if (job.rate != nullptr && job.motion != nullptr) {
+            for (std::size_t i = 0; i < predictions.size(); ++i) {
+              const std::uint32_t sad = kernels_.sad(&current.at(x, y) + i * kBlockSize, current.pitch,
+                                                     predictions[i].samples, predictions[i].pitch);
+              (*job.motion)[p].sads[static_cast<std::size_t>(block) + i] = static_cast<std::uint16_t>(sad);
+            }
+          }
           kernels_.dequantize_reconstruct(levels, transforms_[p], predictions, &reconstruction.at(x, y), reconstruction.pitch);
         });
   }
+  return cost;
+}
+
+std::uint64_t FrameCoder::repeat_error(const FrameJob& job, int mcu_row) {
+  std::uint64_t error = 0;
+  for (int p = 0; p < kPlanes; ++p) {
+    const ConstPlaneView current = job.current->plane(p);
+    const int rows = rows_per_mcu(p);
+    const auto samples = static_cast<std::size_t>(rows) * static_cast<std::size_t>(current.width);
+    error += sum_of_squared_errors({current.row(mcu_row * rows), samples},
+                                   {job.reference->plane(p).row(mcu_row * rows), samples});
+  }
+  return error;
 }
 
 std::array<std::uint64_t, kPlanes> FrameCoder::measure_row(const FrameJob& job, int mcu_row) const {

@@ -10,6 +10,7 @@
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
+#include "cpu/rate_coder.h"
 #include "cpu/search_method.h"
 #include "decide/frame_plan.h"
 
@@ -28,6 +29,7 @@ struct FrameJob {
   const FrameSyntax* previous = nullptr;        ///< of the frame before; not read in key frames
   const InheritedVectors* inherited = nullptr;  ///< what unpredicted blocks inherit; null where the reference advances
   Searchers* searchers = nullptr;
+  RateCoder* rate = nullptr;  ///< that has begun with the plan; null where the plan decides nothing by rate
   PaddedPicture* prediction = nullptr;           ///< filled where it is not null
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs filled where it is not null
 };
@@ -44,20 +46,25 @@ class FrameCoder {
   [[nodiscard]] Searchers make_searchers() const;
 
   // An inter frame is begun, has all its rows prepared, and is prepared; then its rows are searched. A row may be coded
-  // when it has been searched.
+  // when it has been searched; where the frame is decided by rate, when all have been.
   void begin_search(const FrameJob& job) const;
   void prepare_row(const FrameJob& job, int mcu_row) const;
   void prepare_search(const FrameJob& job) const;
 
   /// Finds the vectors of MCU row `mcu_row` of an inter frame; returns the sum of luma's SADs.
   [[nodiscard]] std::uint64_t search_row(const FrameJob& job, int mcu_row) const;
-  /// Codes and reconstructs MCU row `mcu_row`, whose vectors are known. Blocks that inherit a vector have it in job.syntax
-  /// afterwards, as if it were coded.
-  void code_row(const FrameJob& job, int mcu_row) const;
+  /// Codes and reconstructs MCU row `mcu_row`. Blocks that inherit a vector have it in job.syntax afterwards, as if it were
+  /// coded. Returns D + λR as RowDecider counts it; 0 where nothing is decided by rate.
+  std::int64_t code_row(const FrameJob& job, int mcu_row) const;
+  /// The squared error of MCU row `mcu_row` where the picture before is repeated, in all samples of the planes.
+  [[nodiscard]] static std::uint64_t repeat_error(const FrameJob& job, int mcu_row);
   /// The squared errors of the planes over the coded samples of MCU row `mcu_row`.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
 
  private:
+  /// Says of each block of an MCU row of a plane whether it has a vector, where the plan or the kind of frame decides it.
+  static void begin_blocks(const FrameJob& job, int plane, int mcu_row);
+
   CodingSettings settings_;
   const Kernels& kernels_;
   Geometry geometry_;

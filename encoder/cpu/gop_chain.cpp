@@ -4,6 +4,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/quality.h"
+#include "decide/repeat_frame.h"
 
 namespace c63::cpu {
 namespace {
@@ -29,7 +31,7 @@ void for_each_mcu_row(const Geometry& geometry, Row&& row) {
 }  // namespace
 
 GopChain::GopChain(const EncoderSettings& settings, const Kernels& kernels)
-    : settings_(settings), coder_(settings.coding, kernels), searchers_(coder_.make_searchers()) {
+    : settings_(settings), kernels_(kernels), coder_(settings.coding, kernels), searchers_(coder_.make_searchers()) {
   const Geometry& geometry = coder_.geometry();
   for (FrameSyntax& syntax : syntax_) syntax = FrameSyntax(geometry);
   for (PaddedPicture& picture : pictures_) picture = PaddedPicture(geometry);
@@ -43,6 +45,7 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
   FrameSyntax& syntax = syntax_of(count);
   if (!plan.advances_reference() && last_advanced_) inherited_.remember(syntax_of(last_));
   coder_.set_tables(plan.tables);
+  if (plan.rate.any()) rate_coder().begin(plan);
   const FrameJob job{.plan = &plan,
                      .current = &picture,
                      .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],
@@ -51,24 +54,72 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
                      .previous = &syntax_of(last_),
                      .inherited = plan.advances_reference() ? nullptr : &inherited_,
                      .searchers = &searchers_,
+                     .rate = plan.rate.any() ? rate_.get() : nullptr,
                      .prediction = settings_.measurement.keep_prediction ? &prediction_ : nullptr,
                      .motion = keeps_motion ? &frame.motion : nullptr};
-  syntax.key = plan.key;
-  if (keeps_motion) {
-    for (int p = 0; p < kPlanes; ++p) {
-      const PlaneGeometry g = coder_.geometry().plane(p);
-      frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
-    }
-  }
   frame.index = plan.index;
   frame.key = plan.key;
-  code_rows(job, plan.index, frame.statistics, trace);
+  frame.repeat = !code_unless_repeated(job, frame, trace);
+  if (frame.repeat) {
+    repeat(job, count, frame);
+    return;
+  }
   const auto coded = Clock::now();
   hand_out(job, frame);
   if (!plan.advances_reference()) keep_inherited(plan, syntax);
   frame.statistics.times.measure += milliseconds(trace.did("measure", plan.index) - coded);
   last_ = count;
   last_advanced_ = plan.advances_reference();
+}
+
+RateCoder& GopChain::rate_coder() {
+  if (rate_ == nullptr) {
+    rate_ = std::make_unique<RateCoder>(kernels_, coder_.geometry(), settings_.coding.search_range);
+  }
+  return *rate_;
+}
+
+bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace) {
+  const RateDecisions& rate = job.plan->rate;
+  const Geometry& geometry = coder_.geometry();
+  std::atomic<std::uint64_t> error = 0;
+  const bool may_repeat = rate.any() && rate.repeats && !job.plan->key && job.plan->advances_reference();
+  if (may_repeat) {
+    for_each_mcu_row(geometry, [&](int row) { error += FrameCoder::repeat_error(job, row); });
+    if (repeat_is_cheaper(error, least_row_costs(geometry, rate.lambda), job.plan->headers, rate.lambda)) return false;
+  }
+  job.syntax->key = job.plan->key;
+  if (job.motion != nullptr) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneGeometry g = geometry.plane(p);
+      frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
+    }
+  }
+  const std::int64_t cost = code_rows(job, frame.statistics, trace);
+  return !may_repeat || !repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda);
+}
+
+void GopChain::repeat(const FrameJob& job, std::int64_t count, EncodedFrame& frame) {
+  newest_ = 1 - newest_;  // the reference is still the newest picture
+  FrameSyntax& syntax = syntax_of(count);
+  if (count != last_) {  // what later frames want to know of the frame before
+    for (int p = 0; p < kPlanes; ++p) {
+      syntax.planes[p].vectors = syntax_of(last_).planes[p].vectors;
+      syntax.planes[p].uses_vector = syntax_of(last_).planes[p].uses_vector;
+    }
+  }
+  last_ = count;
+  frame.motion = {};
+  frame.statistics.luma_sad = 0;
+  frame.statistics.sse = {};
+  FrameJob shown = job;
+  shown.reconstruction = &pictures_[static_cast<std::size_t>(newest_)];
+  shown.motion = nullptr;
+  for (int row = 0; settings_.measurement.psnr && row < coder_.geometry().mcu_rows(); ++row) {
+    const auto errors = coder_.measure_row(shown, row);
+    for (int p = 0; p < kPlanes; ++p) frame.statistics.sse[p] += errors[p];
+  }
+  hand_out(shown, frame);
 }
 
 void GopChain::keep_inherited(const FramePlan& plan, FrameSyntax& syntax) {
@@ -84,9 +135,10 @@ void GopChain::keep_inherited(const FramePlan& plan, FrameSyntax& syntax) {
   }
 }
 
-void GopChain::code_rows(const FrameJob& job, std::int64_t index, FrameStatistics& statistics, TraceRow& trace) {
+std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace) {
   const Geometry& geometry = coder_.geometry();
   const bool key = job.plan->key;
+  const std::int64_t index = job.plan->index;
   const auto begin = Clock::now();
   if (!key) {
     coder_.begin_search(job);
@@ -95,25 +147,40 @@ void GopChain::code_rows(const FrameJob& job, std::int64_t index, FrameStatistic
   }
   const auto begin_rows = Clock::now();
   std::mutex totals;
+  std::int64_t cost = 0;
   Clock::duration search{};  // by all threads together, as the other two
   Clock::duration transform{};
   Clock::duration measure{};
-  for_each_mcu_row(geometry, [&](int row) {
+  const auto search_row = [&](int row) {
     const auto start = Clock::now();
-    const std::uint64_t sad = key ? 0 : coder_.search_row(job, row);
+    const std::uint64_t sad = coder_.search_row(job, row);
     const auto searched = Clock::now();
-    coder_.code_row(job, row);
+    const std::lock_guard lock(totals);
+    statistics.luma_sad += sad;
+    search += searched - start;
+  };
+  const auto code_row = [&](int row) {
+    const auto start = Clock::now();
+    const std::int64_t row_cost = coder_.code_row(job, row);
     const auto coded = Clock::now();
     std::array<std::uint64_t, kPlanes> errors{};
     if (settings_.measurement.psnr) errors = coder_.measure_row(job, row);
     const auto measured = Clock::now();
     const std::lock_guard lock(totals);
-    statistics.luma_sad += sad;
+    cost += row_cost;
     for (int p = 0; p < kPlanes; ++p) statistics.sse[p] += errors[p];
-    search += searched - start;
-    transform += coded - searched;
+    transform += coded - start;
     measure += measured - coded;
-  });
+  };
+  if (!key && job.rate != nullptr) {  // decisions look at what was found in the rows around
+    for_each_mcu_row(geometry, search_row);
+    for_each_mcu_row(geometry, code_row);
+  } else {
+    for_each_mcu_row(geometry, [&](int row) {
+      if (!key) search_row(row);
+      code_row(row);
+    });
+  }
   const auto end_rows = Clock::now();
 
   // Stages take turns row by row; in the books they come one after another, each with its share of the frame's time.
@@ -129,15 +196,16 @@ void GopChain::code_rows(const FrameJob& job, std::int64_t index, FrameStatistic
   statistics.times.measure = milliseconds(end_rows - coded);
   if (!key) trace.did("search", index, searched);
   trace.did("code", index, coded);
+  return cost;
 }
 
-void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) const {
+void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) {
   const Geometry& geometry = coder_.geometry();
   const MeasurementSettings& wanted = settings_.measurement;
   if (job.motion != nullptr) {
     for (int p = 0; p < kPlanes; ++p) {
       frame.motion[p].vectors = job.syntax->planes[p].vectors;
-      if (job.plan->unpredicted) frame.motion[p].inter = job.syntax->planes[p].uses_vector;
+      if (job.plan->unpredicted || job.rate != nullptr) frame.motion[p].inter = job.syntax->planes[p].uses_vector;
     }
   }
   if (wanted.ssim || wanted.keep_reconstruction) {
@@ -151,14 +219,22 @@ void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) const {
     if (!wanted.keep_reconstruction) frame.reconstruction = {};
   }
   if (wanted.keep_prediction) {
-    frame.prediction.resize(geometry.frame_bytes());
-    job.prediction->copy_to(frame.prediction);
+    if (!frame.repeat) {
+      shown_prediction_.resize(geometry.frame_bytes());
+      job.prediction->copy_to(shown_prediction_);
+    }
+    frame.prediction = shown_prediction_;
   }
 }
 
 void GopChain::write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const {
   const auto start = Clock::now();
   std::vector<std::uint8_t>& bytes = frame.bytes;
+  if (frame.repeat) {
+    write_repeat_frame(bytes);
+    frame.statistics.bits.header = 8 * kRepeatFrameBytes;
+    return;
+  }
   write_frame_header(bytes, coder_.geometry(), plan.tables, plan.key, plan.headers);
   const std::size_t header_bytes = bytes.size();
   encode_scan(syntax_of(count), bytes, frame.statistics.bits);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "bitstream/frame_syntax.h"
 #include "c63/encoder.h"
@@ -52,11 +53,18 @@ class GopChain {
   }
   /// Takes what blocks without a vector have inherited out of the frame's syntax elements, where it is not coded.
   void keep_inherited(const FramePlan& plan, FrameSyntax& syntax);
-  void code_rows(const FrameJob& job, std::int64_t index, FrameStatistics& statistics, TraceRow& trace);
+  [[nodiscard]] RateCoder& rate_coder();
+  /// Codes the frame; returns false, and whatever was coded does not count, where it is cheaper to repeat the one before.
+  [[nodiscard]] bool code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
+  /// Codes all rows; returns D + λR of the frame, headers not counted, where it is decided by rate.
+  std::int64_t code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
+  /// Makes a frame that repeats the one before of one that was not or in vain coded.
+  void repeat(const FrameJob& job, std::int64_t count, EncodedFrame& frame);
   /// Copies what the settings ask for beside the coded bytes.
-  void hand_out(const FrameJob& job, EncodedFrame& frame) const;
+  void hand_out(const FrameJob& job, EncodedFrame& frame);
 
   EncoderSettings settings_;
+  const Kernels& kernels_;
   FrameCoder coder_;
   std::array<FrameSyntax, kUnwritten> syntax_;
   std::array<PaddedPicture, 2> pictures_;  ///< the reconstruction of the frame coded last, and its reference
@@ -67,6 +75,8 @@ class GopChain {
   InheritedVectors inherited_;             ///< how it was predicted, where it did not
   PaddedPicture prediction_;
   Searchers searchers_;
+  std::unique_ptr<RateCoder> rate_;              ///< made for the first plan that decides by rate
+  std::vector<std::uint8_t> shown_prediction_;   ///< handed out with the last frame; repeats show it again
 };
 
 }  // namespace c63::cpu

@@ -6,42 +6,12 @@
 #include <optional>
 #include <span>
 
-#include "c63/picture.h"
 #include "c63/settings.h"
 #include "codec/quantization.h"
-#include "codec/search_window.h"
+#include "cpu/decision_kernels.h"
+#include "cpu/kernel_blocks.h"
 
 namespace c63::cpu {
-
-/// The best candidate of a block: its position in the reference plane, and its SAD.
-struct BestCandidate {
-  int x = 0;
-  int y = 0;
-  std::uint32_t sad = 0;
-};
-
-/// A candidate: the position of a block in the reference plane.
-struct Position {
-  int x = 0;
-  int y = 0;
-};
-
-/// One block to search: its samples, and where it may come from. The window is not empty.
-struct BlockSearch {
-  const std::uint8_t* current = nullptr;
-  std::ptrdiff_t current_pitch = 0;
-  ConstPlaneView reference;
-  SearchWindow window;
-};
-
-/// The sum of the 4x4 samples at and below-right of every position of a plane, 0..4080: entry (x, y) is at
-/// data[y·pitch + x], for x <= width-4 and y <= height-4. Entries outside that are readable, and mean nothing.
-struct SumsView {
-  const std::uint16_t* data = nullptr;
-  std::ptrdiff_t pitch = 0;
-
-  [[nodiscard]] const std::uint16_t* at(int x, int y) const { return data + y * pitch + x; }
-};
 
 /// The quantization of one plane, in the orders in which kernels want it.
 struct TransformTable {
@@ -61,12 +31,6 @@ struct TransformTable {
   alignas(64) std::array<std::int16_t, 64> limits{};  ///< largest magnitude that can be coded, zig-zag order
   QuantizationTable steps{};                          ///< zig-zag order
   int plane = 0;
-};
-
-/// Where the prediction of one 8x8 block lies.
-struct BlockPrediction {
-  const std::uint8_t* samples = nullptr;
-  std::ptrdiff_t pitch = 0;
 };
 
 /// Sums over a 4x4 block of two pictures that SSIM is made of: Σa, Σb, Σ(a²+b²), Σab.
@@ -111,6 +75,8 @@ struct Kernels {
   /// Sums of `count` 4x4 blocks that lie side by side.
   void (*ssim_sums)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
                     int count, SsimSums* sums);
+
+  const DecisionKernels& (*decisions)();
 };
 
 /// The kernels of `level`, or the best this machine has. Throws Error (usage) for a level it has not.

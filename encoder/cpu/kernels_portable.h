@@ -317,7 +317,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
           sums_of_row,
           transform_quantize_each<code_block>,
           dequantize_reconstruct_each<restore_block>,
-          ssim_sums};
+          ssim_sums, scalar_decision_kernels};
 }
 
 }  // namespace portable

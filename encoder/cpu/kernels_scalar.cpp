@@ -103,7 +103,7 @@ const Kernels& scalar_kernels() {
                                    sums_of_row,
                                    transform_quantize_each<code_block>,
                                    dequantize_reconstruct_each<restore_block>,
-                                   ssim_sums};
+                                   ssim_sums, scalar_decision_kernels};
   return kScalar;
 }
 

@@ -1,4 +1,4 @@
-// The lengths of codec/bit_cost.h against what the entropy coder and the header writer write.
+// The lengths of codec/bit_cost.h against what the entropy coder writes.
 
 #include "codec/bit_cost.h"
 
@@ -10,7 +10,6 @@
 
 #include "bitstream/block_order.h"
 #include "bitstream/entropy_encoder.h"
-#include "bitstream/frame_header.h"
 #include "random_syntax.h"
 
 namespace c63::test {
@@ -92,13 +91,6 @@ TEST(BitCost, OfEveryAcSymbol) {
   }
   EXPECT_EQ(kAcLumaBits.symbols[0x0A], AcBits::kNoCode);
   EXPECT_EQ(kAcLumaBits.symbols[0x10], AcBits::kNoCode);
-}
-
-TEST(BitCost, OfSegments) {
-  EXPECT_EQ(static_cast<std::size_t>(kStartBytes + kQuantizationTablesBytes + kFrameSegmentBytes + kCodeTablesBytes +
-                                     kScanSegmentBytes),
-            kFrameHeaderBytes);
-  EXPECT_EQ(static_cast<std::size_t>(kEndBytes), kFrameTrailerBytes);
 }
 
 }  // namespace

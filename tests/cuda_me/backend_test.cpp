@@ -80,7 +80,7 @@ TEST_F(BackendTest, GivesTheCpusBytesForEverySizeContentAndQuality) {
                                test::extreme_video(width, height, 3)};
     for (const Bytes& video : videos) {
       for (const int qp : {5, 12, 25, 50}) {
-        const EncoderSettings settings{.coding = {.width = width, .height = height, .qp = qp, .key_interval = 3}};
+        const EncoderSettings settings{.coding = {.width = width, .height = height, .qp = static_cast<double>(qp), .key_interval = 3}};
         EXPECT_TRUE(same_bytes(on_cpu(settings, video).stream(), on_gpu(settings, video).stream()))
             << width << "x" << height << ", qp " << qp << ", video " << &video - videos.data();
       }

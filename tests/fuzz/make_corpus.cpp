@@ -22,7 +22,7 @@ void write_file(const fs::path& path, const Bytes& bytes) {
 }
 
 Bytes coded(const Bytes& video, int width, int height, int qp, int key_interval) {
-  c63::EncoderSettings settings{.coding = {.width = width, .height = height, .qp = qp}};
+  c63::EncoderSettings settings{.coding = {.width = width, .height = height, .qp = static_cast<double>(qp)}};
   settings.coding.key_interval = key_interval;
   return c63::encode(video, settings);
 }

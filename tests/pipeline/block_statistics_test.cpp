@@ -20,7 +20,7 @@ TEST(BlockStatisticsTest, BitsOfBlocksAreThoseThatTheEncoderCounts) {
     test::VideoSource source(test::generate_b(width, height, 5), width, height);
     BlockAnalyser analyser;
     int frames = 0;
-    Encoder({.coding = {.width = width, .height = height, .qp = qp, .key_interval = 3}, .measurement = {.keep_motion = true}})
+    Encoder({.coding = {.width = width, .height = height, .qp = static_cast<double>(qp), .key_interval = 3}, .measurement = {.keep_motion = true}})
         .encode(source, [&](EncodedFrame&& frame) {
           const FrameBlocks blocks = analyser.analyse(frame.bytes);
           EXPECT_EQ(blocks.key, frame.key);

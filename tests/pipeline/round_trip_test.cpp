@@ -21,7 +21,7 @@ TEST_P(RoundTrip, EverySizeUpTo66) {
       if (!is_codable_area(width, height)) continue;
       width_remainders.insert(width % 16);
       height_remainders.insert(height % 16);
-      EncoderSettings settings{.coding = {.width = width, .height = height, .qp = GetParam()}};
+      EncoderSettings settings{.coding = {.width = width, .height = height, .qp = static_cast<double>(GetParam())}};
       settings.measurement.keep_reconstruction = settings.measurement.ssim = true;
       settings.coding.search_range = 1 + (width + height) % 16;
       settings.execution.threads = 1;
@@ -57,7 +57,7 @@ TEST(RoundTripOf, OddSides) {
 
 TEST(RoundTripOf, ExtremesAtEveryQp) {
   for (int qp = 5; qp <= 50; ++qp) {
-    EncoderSettings settings{.coding = {.width = 64, .height = 48, .qp = qp}};
+    EncoderSettings settings{.coding = {.width = 64, .height = 48, .qp = static_cast<double>(qp)}};
     settings.measurement.keep_reconstruction = true;
     VideoSource source(extreme_video(64, 48, 3, static_cast<std::uint64_t>(qp)), 64, 48);
     const Encoded encoded = encode_source(source, settings);
@@ -79,7 +79,7 @@ TEST(RoundTripOf, LargestCoefficientsAreKeptWhereDecodersCanReadThem) {
                               std::cos((2 * (y % 8) + 1) * v * 3.14159265358979 / 16);
           frame[i] = wave > 0 ? 255 : 0;
         }
-        EncoderSettings settings{.coding = {.width = 16, .height = 16, .qp = qp}};
+        EncoderSettings settings{.coding = {.width = 16, .height = 16, .qp = static_cast<double>(qp)}};
         settings.measurement.keep_reconstruction = true;
         VideoSource source(frame, 16, 16);
         const Encoded encoded = encode_source(source, settings);

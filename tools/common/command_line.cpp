@@ -236,6 +236,12 @@ std::vector<std::string> search_method_names() {
   return names;
 }
 
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const Preset preset : all_presets()) names.emplace_back(name(preset));
+  return names;
+}
+
 std::vector<std::string> simd_level_names() {
   std::vector<std::string> names;
   for (const SimdLevel level : all_simd_levels()) names.emplace_back(name(level));

@@ -74,6 +74,7 @@ void write_stdout(std::string_view text);
 
 /// Names of enumerations as their options list them.
 [[nodiscard]] std::vector<std::string> search_method_names();
+[[nodiscard]] std::vector<std::string> preset_names();
 [[nodiscard]] std::vector<std::string> simd_level_names();
 
 /// Adds --max-pixels and --max-memory.

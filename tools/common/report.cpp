@@ -85,8 +85,11 @@ std::string input_line(const std::string& input, const VideoFormat& format, std:
 }
 
 std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s) {
-  return fmt::format("{}, {} lane{}, {} search ±{}, qp {}, keyint {}{}", summary.backend, summary.lanes,
-                     summary.lanes == 1 ? "" : "s", name(s.coding.method), s.coding.search_range, s.coding.qp, s.coding.key_interval,
+  const std::string preset =
+      s.coding.preset == Preset::reference ? "" : fmt::format("preset {}, ", name(s.coding.preset));
+  return fmt::format("{}, {} lane{}, {}{} search ±{}, qp {}, keyint {}{}", summary.backend, summary.lanes,
+                     summary.lanes == 1 ? "" : "s", preset, name(s.coding.method), s.coding.search_range, s.coding.qp,
+                     s.coding.key_interval,
                      s.coding.scene_cuts ? " and at scene cuts" : "");
 }
 

@@ -29,7 +29,8 @@ ordered_json summary_json(const EncodeSummary& s) {
 }
 
 ordered_json settings_json(const EncoderSettings& s) {
-  return {{"qp", s.coding.qp},
+  return {{"preset", name(s.coding.preset)},
+          {"qp", s.coding.qp},
           {"key_interval_frames", s.coding.key_interval},
           {"scene_cuts", s.coding.scene_cuts},
           {"search_range_samples", s.coding.search_range},

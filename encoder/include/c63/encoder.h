@@ -62,11 +62,12 @@ struct FrameStatistics {
 struct EncodedFrame {
   std::int64_t index = 0;
   bool key = false;
+  bool repeat = false;                       ///< nothing is coded: the picture of the frame before is shown again
   std::vector<std::uint8_t> bytes;           ///< the coded frame, SOI to EOI
   FrameStatistics statistics;
   std::vector<std::uint8_t> reconstruction;  ///< linear layout; empty unless kept
   std::vector<std::uint8_t> prediction;      ///< linear layout; empty unless kept
-  std::array<MotionField, 3> motion;         ///< empty unless kept, and in key frames
+  std::array<MotionField, 3> motion;         ///< empty unless kept, and in key frames and repeats
 };
 
 /// Which share of a run, 0 to 1, something was busy: the one near 1 is what limits. Where several do the same (readers,

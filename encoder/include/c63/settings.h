@@ -24,6 +24,19 @@ enum class SearchMethod {
   pyramid,
 };
 
+/// Named sets of coding decisions.
+enum class Preset {
+  reference,  ///< the course encoder's: its bytes
+  fast,       ///< nearly as fast, and about half the bits
+  good,       ///< fewer bits, in several times the time
+};
+
+/// Quantization tables: the course encoder's, or one step for all coefficients.
+enum class TableShape { course, flat };
+
+/// Headers of frames: the course encoder's in every frame, or what a decoder has to be told.
+enum class HeaderSet { full, compact };
+
 /// Instruction sets of the CPU kernels; all give the same bytes.
 enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 
@@ -32,12 +45,15 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 
 [[nodiscard]] std::string_view name(SearchMethod method);
 [[nodiscard]] std::string_view name(SimdLevel level);
+[[nodiscard]] std::string_view name(Preset preset);
 /// Returns nullopt for an unknown name.
 [[nodiscard]] std::optional<SearchMethod> search_method_from(std::string_view name);
 [[nodiscard]] std::optional<SimdLevel> simd_level_from(std::string_view name);
+[[nodiscard]] std::optional<Preset> preset_from(std::string_view name);
 /// All there are, in the order in which help texts list them.
 [[nodiscard]] std::vector<SearchMethod> all_search_methods();
 [[nodiscard]] std::vector<SimdLevel> all_simd_levels();
+[[nodiscard]] std::vector<Preset> all_presets();
 /// Those that this machine and this build have, slowest first; never empty.
 [[nodiscard]] std::vector<SimdLevel> available_simd_levels();
 
@@ -47,15 +63,35 @@ struct Limits {
   std::uint64_t max_memory = std::uint64_t{8} << 30;        ///< bytes that pictures and buffers may take
 };
 
+/// What is decided by rate and distortion. Where a value is not set, it is the preset's.
+struct RateSettings {
+  std::optional<TableShape> tables = {};
+  std::optional<HeaderSet> headers = {};
+  std::optional<bool> choose_levels = {};  ///< levels of coefficients by their bits (RDOQ); false: rounded
+  std::optional<int> candidates = {};      ///< so many of the search's best vectors are tried, and those of neighbours; 0..7
+  std::optional<int> beam = {};            ///< ways to code a row that are kept; 1..8
+  std::optional<bool> unpredicted = {};    ///< blocks of inter frames may do without prediction
+  std::optional<bool> repeats = {};        ///< frames may repeat the picture before them
+  double lambda_scale = 1;                 ///< more: fewer bits, worse pictures; 0.05..4
+
+  /// Whether anything is set that only an encoder can do that decides by rate.
+  [[nodiscard]] bool decides_by_rate() const {
+    return choose_levels.value_or(false) || candidates.value_or(0) > 0 || beam || unpredicted.value_or(false) ||
+           repeats.value_or(false);
+  }
+};
+
 /// What changes the bytes of a stream. The defaults are the course encoder's.
 struct CodingSettings {
   int width = 0;          ///< 1..65535
   int height = 0;         ///< 1..65535; width·height a multiple of 4
-  int qp = 25;            ///< 5..50, higher is better (the course codec's scale)
+  Preset preset = Preset::reference;
+  double qp = 25;         ///< 5..50, higher is better (the course codec's scale)
   int key_interval = 100; ///< a key frame every that many frames, from 1
   bool scene_cuts = false; ///< key frames at scene cuts too; the interval counts from them
   int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma
   SearchMethod method = SearchMethod::full;
+  RateSettings rate = {};
 };
 
 /// Where something runs, and with what. None of it changes a byte.
@@ -84,6 +120,9 @@ struct EncoderSettings {
   ExecutionSettings execution = {};
   MeasurementSettings measurement = {};
 };
+
+/// Whether the settings let a backend decide anything by rate and distortion.
+[[nodiscard]] bool decides_by_rate(const CodingSettings& settings);
 
 /// Throws Error (usage or limit) if the settings cannot be encoded with; says why and what would do.
 void validate(const EncoderSettings& settings);

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "c63/motion.h"
+#include "codec/geometry.h"
+#include "cpu/kernels.h"
+#include "decide/rate_decisions.h"
+#include "decide/vector_cost.h"
+
+namespace c63::cpu {
+
+/// Full search of one plane by SAD and what vectors cost: the best few vectors of every block, and for each block row what is
+/// chosen of them where a block may take its left neighbour's vector. A frame goes begin(), prepare_rows() of all rows, then
+/// search_block_row() of all rows of blocks, in any order and at the same time.
+class CostSearch {
+ public:
+  CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range);
+
+  /// The planes to be searched next, with kPlaneGuard around them, and how.
+  void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);
+  /// Prepares rows [first, end) of samples of the reference.
+  void prepare_rows(int first, int end);
+  /// Searches a row of blocks; returns the sum of the SADs of what is chosen.
+  std::uint64_t search_block_row(int row);
+
+  /// How many vectors are found of each block, unless its window has fewer.
+  [[nodiscard]] int found_count() const { return count_; }
+  /// The best vectors of a block, best first; the last one again where there are fewer.
+  [[nodiscard]] const MotionVector* found(int block) const {
+    return found_.data() + static_cast<std::size_t>(block) * kMaxFoundVectors;
+  }
+  /// What is chosen, for all blocks of the plane.
+  [[nodiscard]] const MotionVector* chosen() const { return chosen_.data(); }
+
+ private:
+  struct Found {
+    std::uint32_t cost = 0;
+    std::uint32_t sad = 0;
+  };
+  [[nodiscard]] Found search(int column, int row);
+
+  const Kernels& kernels_;
+  PlaneGeometry geometry_;
+  int range_;
+  ConstPlaneView current_;
+  ConstPlaneView reference_;
+  VectorCosts costs_;
+  int count_ = 1;
+  std::vector<std::uint16_t> sums_;
+  std::vector<MotionVector> found_;
+  std::vector<MotionVector> chosen_;
+};
+
+}  // namespace c63::cpu

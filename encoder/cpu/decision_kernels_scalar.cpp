@@ -1,0 +1,73 @@
+// The decision kernels as decide/ defines them: every other form is compared with these.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cpu/decision_kernels.h"
+#include "decide/forward_transform.h"
+
+namespace c63::cpu {
+namespace {
+
+std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
+  std::uint32_t sum = 0;
+  for (int y = 0; y < kBlockSize; ++y) {
+    for (int x = 0; x < kBlockSize; ++x) {
+      sum += static_cast<std::uint32_t>(std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]));
+    }
+  }
+  return sum;
+}
+
+void search_best(const CostedSearch& block, const SumsView&, std::span<const Position>, std::span<std::uint32_t> keys) {
+  std::ranges::fill(keys, UINT32_MAX);
+  const SearchWindow& window = block.window;
+  std::uint32_t index = 0;
+  for (int y = window.top; y < window.bottom; ++y) {
+    for (int x = window.left; x < window.right; ++x) {
+      const std::uint32_t sad =
+          sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
+      const std::uint32_t cost = sad + block.column_costs[x - window.left] + block.row_costs[y - window.top];
+      insert_key(keys, candidate_key(cost, index++));
+    }
+  }
+}
+
+void transform_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch, std::ptrdiff_t step,
+                      std::span<const BlockPrediction> predictions, const LevelTable& table, TransformedBlock* blocks) {
+  for (const BlockPrediction& prediction : predictions) {
+    TransformedBlock& block = *blocks++;
+    block.residual_sum = 0;
+    block.residual_squares = 0;
+    std::int16_t residual[64];
+    for (int y = 0; y < kBlockSize; ++y) {
+      for (int x = 0; x < kBlockSize; ++x) {
+        const int a = current[y * current_pitch + x];
+        const int b = prediction.samples[y * prediction.pitch + x];
+        block.residual_sum += a - b;
+        block.residual_squares += square(a - b);
+        residual[y * kBlockSize + x] = half_samples(a, b, prediction.pitch != 0);
+      }
+    }
+    forward_transform(residual, block.coefficients.data(), kTransformWeights, kZigZagPlace);
+    block.ac = summarize_ac(block.coefficients.data(), table.quantizer, table.cap);
+    current += step;
+  }
+}
+
+Cost choose_levels(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels) {
+  return choose_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
+}
+
+BeamChoices extend(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
+  return extend_beam(beam, width, candidates, count, row, plane, lambda);
+}
+
+}  // namespace
+
+const DecisionKernels& scalar_decision_kernels() {
+  static constexpr DecisionKernels kScalar{search_best, transform_blocks, choose_levels, extend};
+  return kScalar;
+}
+
+}  // namespace c63::cpu

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c63/picture.h"
+#include "codec/search_window.h"
+
+// What kernels are given: blocks, where they may come from, and where they were found.
+
+namespace c63::cpu {
+
+/// The best candidate of a block: its position in the reference plane, and its SAD.
+struct BestCandidate {
+  int x = 0;
+  int y = 0;
+  std::uint32_t sad = 0;
+};
+
+/// A candidate: the position of a block in the reference plane.
+struct Position {
+  int x = 0;
+  int y = 0;
+};
+
+/// One block to search: its samples, and where it may come from. The window is not empty.
+struct BlockSearch {
+  const std::uint8_t* current = nullptr;
+  std::ptrdiff_t current_pitch = 0;
+  ConstPlaneView reference;
+  SearchWindow window;
+};
+
+/// The sum of the 4x4 samples at and below-right of every position of a plane, 0..4080: entry (x, y) is at
+/// data[y·pitch + x], for x <= width-4 and y <= height-4. Entries outside that are readable, and mean nothing.
+struct SumsView {
+  const std::uint16_t* data = nullptr;
+  std::ptrdiff_t pitch = 0;
+
+  [[nodiscard]] const std::uint16_t* at(int x, int y) const { return data + y * pitch + x; }
+};
+
+/// Where the prediction of one 8x8 block lies.
+struct BlockPrediction {
+  const std::uint8_t* samples = nullptr;
+  std::ptrdiff_t pitch = 0;  ///< 0: no prediction, and `samples` is one row of zeros
+};
+
+}  // namespace c63::cpu

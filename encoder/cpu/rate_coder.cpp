@@ -1,0 +1,66 @@
+#include "cpu/rate_coder.h"
+
+#include "codec/search_window.h"
+#include "cpu/block_prediction.h"
+
+namespace c63::cpu {
+namespace {
+
+/// Rows of samples of a plane in one MCU row.
+int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
+
+}  // namespace
+
+RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range)
+    : geometry_(geometry), deciders_([&kernels, geometry] { return RowDecider(kernels, geometry); }) {
+  for (int p = 0; p < kPlanes; ++p) {
+    searches_.emplace_back(kernels, geometry.plane(p), plane_search_range(search_range, p));
+  }
+}
+
+void RateCoder::begin(const FramePlan& plan) {
+  plan_ = &plan;
+  for (int p = 0; p < kPlanes; ++p) levels_[p] = LevelTable(plan.tables[p], p, plan.rate.lambda);
+}
+
+void RateCoder::begin_search(const PaddedPicture& current, const PaddedPicture& reference) {
+  for (int p = 0; p < kPlanes; ++p) searches_[p].begin(current.plane(p), reference.plane(p), plan_->rate);
+}
+
+void RateCoder::prepare_row(int mcu_row) {
+  for (int p = 0; p < kPlanes; ++p) {
+    searches_[p].prepare_rows(mcu_row * rows_per_mcu(p), (mcu_row + 1) * rows_per_mcu(p));
+  }
+}
+
+std::uint64_t RateCoder::search_row(int mcu_row) {
+  std::uint64_t luma_sad = 0;
+  for (int p = 0; p < kPlanes; ++p) {
+    for (int row = mcu_row * block_rows_per_mcu(p); row < (mcu_row + 1) * block_rows_per_mcu(p); ++row) {
+      const std::uint64_t sad = searches_[p].search_block_row(row);
+      if (p == 0) luma_sad += sad;
+    }
+  }
+  return luma_sad;
+}
+
+std::int64_t RateCoder::decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row,
+                                   FrameSyntax& syntax) {
+  std::int64_t cost = 0;
+  const std::uint8_t* unpredicted = plan_->unpredicted ? plan_->unpredicted->data() : nullptr;
+  for (int p = 0; p < kPlanes; ++p) {
+    cost += deciders_.local().decide({.plane = p,
+                                      .mcu_row = mcu_row,
+                                      .current = current.plane(p),
+                                      .reference = reference.plane(p),
+                                      .search = plan_->key ? nullptr : &searches_[p],
+                                      .rate = &plan_->rate,
+                                      .levels = &levels_[p],
+                                      .unpredicted = unpredicted},
+                                     syntax.planes[p]);
+    if (unpredicted != nullptr) unpredicted += syntax.planes[p].geometry.blocks();
+  }
+  return cost;
+}
+
+}  // namespace c63::cpu

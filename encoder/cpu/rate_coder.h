@@ -1,0 +1,42 @@
+#pragma once
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "cpu/cost_search.h"
+#include "cpu/kernels.h"
+#include "cpu/padded_picture.h"
+#include "cpu/row_decider.h"
+#include "decide/frame_plan.h"
+
+namespace c63::cpu {
+
+/// The search and the decisions by rate and distortion of one GOP chain, a frame at a time. As in FrameCoder, MCU rows may be
+/// worked on at the same time within each step; a row may be decided when all have been searched.
+class RateCoder {
+ public:
+  RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range);
+
+  /// The plan of the next frame.
+  void begin(const FramePlan& plan);
+
+  // An inter frame is searched as in FrameCoder.
+  void begin_search(const PaddedPicture& current, const PaddedPicture& reference);
+  void prepare_row(int mcu_row);
+  std::uint64_t search_row(int mcu_row);
+
+  /// Decides an MCU row: fills `syntax` as RowDecider says. Returns D + λR.
+  std::int64_t decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row, FrameSyntax& syntax);
+
+ private:
+  Geometry geometry_;
+  const FramePlan* plan_ = nullptr;
+  std::array<LevelTable, kPlanes> levels_;
+  std::vector<CostSearch> searches_;  ///< one for each plane
+  oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
+};
+
+}  // namespace c63::cpu

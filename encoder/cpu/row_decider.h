@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "bitstream/frame_syntax.h"
+#include "codec/geometry.h"
+#include "cpu/cost_search.h"
+#include "cpu/kernels.h"
+#include "decide/beam.h"
+#include "decide/rate_decisions.h"
+
+namespace c63::cpu {
+
+/// What the decisions of one plane in one MCU row are made of.
+struct RowInput {
+  int plane = 0;
+  int mcu_row = 0;
+  ConstPlaneView current;
+  ConstPlaneView reference;          ///< not read in key frames
+  const CostSearch* search = nullptr;  ///< that has searched this and the neighbouring rows; null in key frames
+  const RateDecisions* rate = nullptr;
+  const LevelTable* levels = nullptr;
+  const std::uint8_t* unpredicted = nullptr;  ///< blocks that must do without a vector; null: none
+};
+
+/// Decides by D + λR which vectors, DC levels and AC levels the blocks of an MCU row have. One thread uses it at a time.
+class RowDecider {
+ public:
+  RowDecider(const Kernels& kernels, const Geometry& geometry);
+
+  /// Decides one plane of a row: fills its levels in `syntax`, and the vectors of those blocks that have one. Of the others
+  /// `syntax` says how they are predicted. Returns D + λR of what was chosen, headers and the first DC levels not counted.
+  std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
+
+ private:
+  /// The ways to code one block.
+  struct Options {
+    std::array<BeamCandidate, kBeamCandidates> candidates;
+    std::array<BlockPrediction, kBeamCandidates> predictions;
+    std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
+    int count = 0;
+  };
+  /// What the end of a row looks back on.
+  struct Decided {
+    int block = 0;
+    Options options;
+    BeamChoices choices;
+  };
+
+  static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int block, Options& options);
+  void evaluate(const RowInput& input, const std::uint8_t* samples, Options& options);
+  void write_levels(const RowInput& input, const std::uint8_t* samples, const Decided& decided, BeamChoice choice,
+                    PlaneSyntax& syntax);
+
+  const Kernels& kernels_;
+  const DecisionKernels& decisions_;
+  std::array<TransformedBlock, kBeamCandidates> transformed_;
+  std::vector<Decided> decided_;  ///< blocks of the row in coding order
+};
+
+}  // namespace c63::cpu

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+
+#include "codec/bit_cost.h"
+#include "codec/host_device.h"
+#include "codec/vlc.h"
+#include "decide/cost.h"
+#include "decide/quantizer.h"
+
+namespace c63 {
+
+/// What is known of the AC coefficients of a block before levels are chosen.
+struct AcSummary {
+  std::uint64_t kept = 0;  ///< coefficients above their threshold: the others become zero
+  Cost energy = 0;         ///< squared error of all zeros
+  Cost bound = 0;          ///< D + λR of no choice of levels is less, but for the end of block
+};
+
+/// Coefficients whose squares are cut at 3λ, the price of the cheapest code, sum up to a bound of D + λR: each is either
+/// coded or dropped.
+[[nodiscard]] inline std::int16_t bounding_magnitude(Cost lambda) {
+  std::int16_t root = 0;
+  while (square(root + 1) <= 3 * lambda) ++root;
+  return root;
+}
+
+/// `coefficients` in zig-zag order; the first is not looked at. `cap` is bounding_magnitude().
+[[nodiscard]] C63_HD inline AcSummary summarize_ac(const std::int16_t coefficients[64], const Quantizer& quantizer,
+                                                   std::int16_t cap) {
+  AcSummary summary;
+  for (int k = 1; k < 64; ++k) {
+    const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
+    summary.energy += square(magnitude);
+    summary.bound += square(magnitude < cap ? magnitude : cap);
+    if (magnitude > quantizer.thresholds[k]) summary.kept |= std::uint64_t{1} << k;
+  }
+  if (summary.kept == 0) summary.bound = summary.energy;
+  return summary;
+}
+
+/// The level next to a kept coefficient: 1 or more, and one that can be coded.
+[[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, const Quantizer& quantizer, int k) {
+  const int level = nearest_level(magnitude, quantizer.reciprocals[k]);
+  return level < 1 ? 1 : level > quantizer.max_level ? quantizer.max_level : level;
+}
+
+/// After how many of the coefficients kept before it one may come; besides them, after the cheapest of those before.
+inline constexpr int kLookBack = 3;
+
+/// Chooses the AC levels of a block by D + λR: rate-distortion optimized quantization.
+///
+/// Each kept coefficient has the nearest level or the one below. The cheapest way to come to it is found from those to the
+/// coefficients before it: the last kLookBack kept ones, and the cheapest of all older ones (the start of the block is one of
+/// them; of equals the later). Of equal ways that from the older wins, and the nearest level wins.
+///
+/// `coefficients` in zig-zag order, the first is not looked at. Where `levels` is not null, it gets 64 levels, the first of
+/// them 0. Returns the squared error of the AC coefficients and λ times their bits, the end of block counted.
+C63_HD inline Cost choose_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary,
+                                    const Quantizer& quantizer, const AcBits& bits, Cost lambda, std::int16_t* levels) {
+  struct Node {
+    Cost cost;  // of all up to here, less that of all zeros
+    std::int16_t level;
+    std::int8_t k;
+    std::int8_t previous;
+  };
+  Node nodes[64];
+  nodes[0] = {0, 0, 0, 0};
+  int count = 1;
+  int older = 0;
+  for (int k = 1; k < 64; ++k) {
+    if ((summary.kept >> k & 1) == 0) continue;
+    const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
+    const int nearest = nearest_kept_level(magnitude, quantizer, k);
+    Node node{INT32_MAX, 0, static_cast<std::int8_t>(k), 0};
+    const int last_older = count - 1 - kLookBack;
+    if (last_older > 0 && nodes[last_older].cost <= nodes[older].cost) older = last_older;
+    for (int p = last_older < 0 ? 0 : last_older; p < count; ++p) {
+      const int from = p == last_older ? older : p;
+      for (int level = nearest; level >= 1 && level >= nearest - 1; --level) {
+        const Cost distortion = square(magnitude - reconstruct_level(level, quantizer.steps[k])) - square(magnitude);
+        const Cost cost = nodes[from].cost + distortion + lambda * bits.level(k - nodes[from].k - 1, value_size(level));
+        if (cost < node.cost) {
+          node.cost = cost;
+          node.level = static_cast<std::int16_t>(level);
+          node.previous = static_cast<std::int8_t>(from);
+        }
+      }
+    }
+    nodes[count++] = node;
+  }
+  Cost best = lambda * bits.end_of_block;
+  int last = 0;
+  for (int i = 1; i < count; ++i) {
+    const Cost cost = nodes[i].cost + (nodes[i].k < 63 ? lambda * bits.end_of_block : 0);
+    if (cost < best) {
+      best = cost;
+      last = i;
+    }
+  }
+  if (levels != nullptr) {
+    for (int k = 0; k < 64; ++k) levels[k] = 0;
+    for (int i = last; i > 0; i = nodes[i].previous) {
+      const int k = nodes[i].k;
+      levels[k] = static_cast<std::int16_t>(coefficients[k] < 0 ? -nodes[i].level : nodes[i].level);
+    }
+  }
+  return summary.energy + best;
+}
+
+/// The same without a choice: every kept coefficient has its nearest level.
+C63_HD inline Cost round_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary, const Quantizer& quantizer,
+                                   const AcBits& bits, Cost lambda, std::int16_t* levels) {
+  Cost cost = summary.energy;
+  int last = 0;
+  if (levels != nullptr) {
+    for (int k = 0; k < 64; ++k) levels[k] = 0;
+  }
+  for (int k = 1; k < 64; ++k) {
+    if ((summary.kept >> k & 1) == 0) continue;
+    const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
+    const int level = nearest_kept_level(magnitude, quantizer, k);
+    cost += square(magnitude - reconstruct_level(level, quantizer.steps[k])) - square(magnitude) +
+            lambda * bits.level(k - last - 1, value_size(level));
+    last = k;
+    if (levels != nullptr) levels[k] = static_cast<std::int16_t>(coefficients[k] < 0 ? -level : level);
+  }
+  return last < 63 ? cost + lambda * bits.end_of_block : cost;
+}
+
+}  // namespace c63

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "c63/motion.h"
+#include "codec/bit_cost.h"
+#include "codec/host_device.h"
+#include "decide/cost.h"
+#include "decide/dc_levels.h"
+
+namespace c63 {
+
+// The choice of vectors and DC levels of the blocks of one plane in one MCU row. What a block's vector and DC level cost
+// depends on the blocks before it, so the cheapest few ways to code all blocks so far are kept: a beam. MCU rows know nothing
+// of each other: the DC difference of a row's first block is not counted.
+
+/// The vector of a block as one number. Blocks without a vector have kNoVector, as has what lies left of column 0.
+using VectorNumber = std::int32_t;
+inline constexpr VectorNumber kNoVector = -1;
+[[nodiscard]] C63_HD constexpr VectorNumber vector_number(MotionVector vector) {
+  return (vector.x & 255) << 8 | (vector.y & 255);
+}
+[[nodiscard]] C63_HD constexpr MotionVector vector_of(VectorNumber number) {
+  if (number == kNoVector) return {};
+  return {static_cast<std::int8_t>(number >> 8), static_cast<std::int8_t>(number & 255)};
+}
+
+inline constexpr int kMaxBeamWidth = 8;
+inline constexpr int kBeamCandidates = 8;                       ///< of a block
+inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< a lane is a candidate with a DC level
+
+/// The cost of a candidate's DC level that is not valid.
+inline constexpr Cost kInvalidCost = INT32_MAX;
+/// In a beam costs are relative to the least, and stop here: what is so much dearer is never chosen in the end. The sum of
+/// two and of a block's bits stays below kUnreachable.
+inline constexpr Cost kMaxBeamCost = 1 << 27;
+inline constexpr Cost kUnreachable = 1 << 29;
+
+/// One way to code a block, but for its DC level.
+struct BeamCandidate {
+  VectorNumber vector = kNoVector;
+  std::int32_t vector_bits = 0;  ///< of flags and vector, where it is not reused
+  std::array<std::int16_t, kDcLevels> levels{};
+  std::array<Cost, kDcLevels> costs{};  ///< D + λR but for vector, flags and DC; kInvalidCost: not a level of its own
+};
+
+/// One way to code all blocks so far.
+struct BeamState {
+  Cost cost = kUnreachable;
+  std::int32_t dc = 0;                                        ///< of the block before
+  std::array<VectorNumber, 2> left = {kNoVector, kNoVector};  ///< the last vectors of both block rows of the MCU row
+};
+
+/// The states so far, cheapest first.
+struct Beam {
+  std::array<BeamState, kMaxBeamWidth> states;
+  std::int64_t base = 0;  ///< what the first has cost so far
+  bool started = false;
+
+  C63_HD Beam() { states[0].cost = 0; }
+};
+
+/// How a state codes the block that it was extended by, and which state it continues.
+struct BeamChoice {
+  std::uint8_t lane = 0;  ///< candidate · kDcLevels + DC level
+  std::uint8_t parent = 0;
+};
+using BeamChoices = std::array<BeamChoice, kMaxBeamWidth>;
+
+/// What the vector of a block costs, flags counted, behind `left`.
+[[nodiscard]] C63_HD inline int motion_bits(const BeamCandidate& candidate, VectorNumber left) {
+  return candidate.vector != kNoVector && candidate.vector == left ? kVectorFlagBits : candidate.vector_bits;
+}
+
+/// Extends the first `width` states of a beam by a block in block row `row`, 0 or 1, of its MCU row: each lane continues the
+/// state from which it is cheapest (of equals the first), and the `width` cheapest lanes (of equals the first) become the new
+/// states. At least one of the 1 to kBeamCandidates candidates has a valid cost.
+C63_HD inline BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
+                                      Cost lambda) {
+  Cost least = kInvalidCost;
+  for (int lane = 0; lane < count * kDcLevels; ++lane) {
+    const Cost cost = candidates[lane / kDcLevels].costs[lane % kDcLevels];
+    if (cost < least) least = cost;
+  }
+  std::array<Cost, kBeamLanes> costs;
+  std::array<std::uint8_t, kBeamLanes> parents;
+  for (int lane = 0; lane < kBeamLanes; ++lane) {
+    costs[lane] = kUnreachable;
+    parents[lane] = 0;
+    if (lane >= count * kDcLevels) continue;
+    const BeamCandidate& candidate = candidates[lane / kDcLevels];
+    if (candidate.costs[lane % kDcLevels] == kInvalidCost) continue;
+    const Cost relative = candidate.costs[lane % kDcLevels] - least;
+    const Cost own = relative < kMaxBeamCost ? relative : kMaxBeamCost;
+    for (int p = 0; p < width; ++p) {
+      const BeamState& state = beam.states[p];
+      if (state.cost >= kUnreachable) continue;
+      const int dc = beam.started ? dc_bits(candidate.levels[lane % kDcLevels] - state.dc, plane) : 0;
+      const Cost cost = state.cost + own + lambda * (motion_bits(candidate, state.left[row]) + dc);
+      if (cost < costs[lane]) {
+        costs[lane] = cost;
+        parents[lane] = static_cast<std::uint8_t>(p);
+      }
+    }
+  }
+  BeamChoices choices{};
+  std::array<BeamState, kMaxBeamWidth> next;
+  Cost first = 0;
+  for (int i = 0; i < width; ++i) {
+    int best = 0;
+    for (int lane = 1; lane < kBeamLanes; ++lane) {
+      if (costs[lane] < costs[best]) best = lane;
+    }
+    if (costs[best] >= kUnreachable) break;
+    if (i == 0) first = costs[best];
+    const BeamCandidate& candidate = candidates[best / kDcLevels];
+    const Cost cost = costs[best] - first;
+    next[i].cost = cost < kMaxBeamCost ? cost : kMaxBeamCost;
+    next[i].dc = candidate.levels[best % kDcLevels];
+    next[i].left = beam.states[parents[best]].left;
+    next[i].left[row] = candidate.vector;
+    choices[i] = {static_cast<std::uint8_t>(best), parents[best]};
+    costs[best] = kUnreachable;
+  }
+  beam.states = next;
+  beam.base += least + first;
+  beam.started = true;
+  return choices;
+}
+
+}  // namespace c63

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/bit_cost.h"
+#include "codec/host_device.h"
+#include "decide/ac_levels.h"
+#include "decide/beam.h"
+#include "decide/cost.h"
+#include "decide/dc_levels.h"
+#include "decide/quantizer.h"
+
+namespace c63 {
+
+/// A block less one of the predictions that it may have, transformed.
+struct TransformedBlock {
+  alignas(64) std::array<std::int16_t, 64> coefficients;  ///< zig-zag order
+  std::int32_t residual_sum;      ///< of the residuals of its samples
+  std::int32_t residual_squares;
+  AcSummary ac;
+};
+
+/// A candidate is left out where not even its bound comes within so many bits of what the most promising candidate costs: a
+/// vector that is dearer here may be cheaper to reuse in the blocks to come.
+inline constexpr int kDiscardMarginBits = 16;
+
+/// How promising a candidate is: a bound of its D + λR, `vector_bits` bits of flags and vector counted.
+[[nodiscard]] C63_HD inline Cost promise(const TransformedBlock& block, const DcLevels& dc, const AcBits& bits,
+                                         int vector_bits, Cost lambda) {
+  return block.ac.bound + dc.errors[0] + lambda * (bits.end_of_block + vector_bits);
+}
+
+/// What a block costs with each of its DC levels, but for flags, vector and the bits of the DC level: with the AC levels that
+/// cost `ac`, or without any. Sets bit i of `without_ac` where DC level i goes without. Without AC the error is that of the
+/// decoder's samples, else that of the coefficients.
+[[nodiscard]] C63_HD inline std::array<Cost, kDcLevels> block_costs(const TransformedBlock& block, const DcLevels& dc,
+                                                                    Cost ac, const Quantizer& quantizer,
+                                                                    const AcBits& bits, Cost lambda,
+                                                                    std::uint8_t& without_ac) {
+  std::array<Cost, kDcLevels> costs{};
+  without_ac = 0;
+  for (std::size_t i = 0; i < kDcLevels; ++i) {
+    const int flat = flat_residual(dc.levels[i], quantizer.steps[0]);
+    const Cost empty = flat_error(block.residual_sum, block.residual_squares, flat) + lambda * bits.end_of_block;
+    const Cost coded = ac + dc.errors[i];
+    const bool is_empty = block.ac.kept == 0 || empty <= coded;
+    if (is_empty) without_ac = static_cast<std::uint8_t>(without_ac | 1U << i);
+    costs[i] = !dc.valid[i] ? kInvalidCost : is_empty ? empty : coded;
+  }
+  return costs;
+}
+
+}  // namespace c63

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "c63/motion.h"
+#include "codec/geometry.h"
+#include "codec/host_device.h"
+#include "codec/search_window.h"
+#include "decide/beam.h"
+
+namespace c63 {
+
+/// The vectors that are tried for a block, each once; there is room for one candidate more, the block without prediction.
+class CandidateVectors {
+ public:
+  C63_HD constexpr CandidateVectors(const PlaneGeometry& geometry, int column, int row)
+      : geometry_(geometry), column_(column), row_(row) {}
+
+  /// Adds a vector, if there is room and it may be coded here. Whether one is may depend on those before it: the order
+  /// decides.
+  C63_HD constexpr void add(MotionVector vector) {
+    if (count_ == kCapacity || !vector_is_legal(column_, row_, geometry_.width, geometry_.height, vector.x, vector.y)) return;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (vectors_[i] == vector) return;
+    }
+    vectors_[count_++] = vector;
+  }
+
+  [[nodiscard]] C63_HD constexpr std::size_t count() const { return count_; }
+  [[nodiscard]] C63_HD constexpr MotionVector operator[](std::size_t index) const { return vectors_[index]; }
+
+ private:
+  static constexpr std::size_t kCapacity = kBeamCandidates - 1;
+
+  PlaneGeometry geometry_;
+  int column_;
+  int row_;
+  std::array<MotionVector, kCapacity> vectors_{};
+  std::size_t count_ = 0;
+};
+
+/// The vectors to try: what the search found best here, what it chose left, right, above and below, the zero vector, and what
+/// else it found here. `chosen` has the search's choices for all blocks of the plane; `found` the best of this block, best
+/// first.
+[[nodiscard]] C63_HD constexpr CandidateVectors candidate_vectors(const PlaneGeometry& geometry, int column, int row,
+                                                                  const MotionVector* chosen, const MotionVector* found,
+                                                                  int found_count) {
+  CandidateVectors vectors(geometry, column, row);
+  const int block = row * geometry.columns + column;
+  vectors.add(found[0]);
+  if (column > 0) vectors.add(chosen[block - 1]);
+  if (column + 1 < geometry.columns) vectors.add(chosen[block + 1]);
+  if (row > 0) vectors.add(chosen[block - geometry.columns]);
+  if (row + 1 < geometry.rows) vectors.add(chosen[block + geometry.columns]);
+  vectors.add({0, 0});
+  for (int i = 1; i < found_count; ++i) vectors.add(found[i]);
+  return vectors;
+}
+
+}  // namespace c63

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "codec/quantization.h"
+#include "decide/cost.h"
+
+// One step for all coefficients, where the course encoder's tables have larger steps for higher frequencies: by squared error
+// that is better at equal bits.
+
+namespace c63 {
+
+/// The step whose pictures are as good as those of the course encoder's tables of a qp, in sixteenths: 74·qp^-0.6.
+[[nodiscard]] inline int equal_step_in_sixteenths(double qp) {
+  return static_cast<int>(std::lround(16.0 * 74.0 * std::pow(qp, -0.6)));
+}
+
+/// The nearest multiple of four to that step: a decoder rounds level·step/4, so that other steps are uneven. λ makes up for
+/// what is between them.
+[[nodiscard]] inline QuantizationTables flat_tables(double qp) {
+  const int step = std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252);
+  QuantizationTables tables;
+  for (QuantizationTable& table : tables) table.fill(static_cast<std::uint8_t>(step));
+  return tables;
+}
+
+/// λ = 0.2·step², times `scale`: where bits are worth so much squared error, a video's pictures are best for their bits.
+[[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
+  const double step = equal_step_in_sixteenths(qp) / 16.0;
+  const double lambda = scale * 0.2 * step * step * (1 << kCostFractionBits);
+  return static_cast<Cost>(std::lround(std::clamp(lambda, 1.0, static_cast<double>(kMaxLambda))));
+}
+
+}  // namespace c63

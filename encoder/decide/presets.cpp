@@ -1,0 +1,58 @@
+#include "decide/presets.h"
+
+#include "decide/flat_tables.h"
+#include "decide/vector_cost.h"
+
+namespace c63 {
+namespace {
+
+/// What a preset says where nothing else is set.
+struct Defaults {
+  TableShape tables;
+  HeaderSet headers;
+  bool decides_by_rate;
+  bool choose_levels;
+  int candidates;
+  int beam;
+  bool unpredicted;
+  bool repeats;
+};
+
+constexpr Defaults defaults_of(Preset preset) {
+  switch (preset) {
+    case Preset::reference:
+      break;
+    case Preset::fast:
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 2, true, true};
+    case Preset::good:
+      return {TableShape::flat, HeaderSet::compact, true, true, 4, 4, true, true};
+  }
+  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false};
+}
+
+}  // namespace
+
+PresetDecisions preset_decisions(const CodingSettings& settings) {
+  const Defaults defaults = defaults_of(settings.preset);
+  const RateSettings& set = settings.rate;
+  PresetDecisions decisions;
+  decisions.tables = set.tables.value_or(defaults.tables) == TableShape::flat ? flat_tables(settings.qp)
+                                                                              : make_quantization_tables(settings.qp);
+  if (set.headers.value_or(defaults.headers) == HeaderSet::compact) {
+    // The tables are sent with every key frame, so that GOPs can be cut apart and joined.
+    decisions.key_headers = {.code_tables = false, .scan_components = false};
+    decisions.inter_headers = {.quantization_tables = false, .code_tables = false, .scan_components = false};
+  }
+  RateDecisions& rate = decisions.rate;
+  rate.choose_levels = set.choose_levels.value_or(defaults.choose_levels);
+  rate.found_vectors = set.candidates.value_or(defaults.candidates);
+  rate.beam_width = set.beam.value_or(defaults.beam);
+  rate.unpredicted = set.unpredicted.value_or(defaults.unpredicted);
+  rate.repeats = set.repeats.value_or(defaults.repeats);
+  if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
+  rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale);
+  rate.sad_per_bit = sad_per_bit(rate.lambda);
+  return decisions;
+}
+
+}  // namespace c63

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "c63/settings.h"
+#include "codec/frame_headers.h"
+#include "codec/quantization.h"
+#include "decide/rate_decisions.h"
+
+namespace c63 {
+
+/// What a preset, with what is set beside it, decides for every frame of its kind.
+struct PresetDecisions {
+  QuantizationTables tables{};
+  FrameHeaders key_headers;
+  FrameHeaders inter_headers;
+  RateDecisions rate;
+};
+
+[[nodiscard]] PresetDecisions preset_decisions(const CodingSettings& settings);
+
+}  // namespace c63

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "codec/frame_headers.h"
+#include "codec/geometry.h"
+#include "codec/host_device.h"
+#include "decide/cost.h"
+
+namespace c63 {
+
+/// Bits of a frame that repeats the picture before it: SOI and EOI.
+inline constexpr int kRepeatFrameBits = 32;
+
+/// Whether a frame is better not coded, but shown as the picture before it. `repeat_error` is the squared error of that over
+/// the padded planes; `coded_cost` D + λR of the frame's blocks, or a bound of it.
+[[nodiscard]] C63_HD inline bool repeat_is_cheaper(std::uint64_t repeat_error, std::int64_t coded_cost,
+                                                   const FrameHeaders& headers, Cost lambda) {
+  const auto header_bits = static_cast<std::int64_t>(8 * (frame_header_bytes(headers) + 2));
+  const auto repeat_cost = static_cast<std::int64_t>(repeat_error << kCostFractionBits) + lambda * kRepeatFrameBits;
+  return repeat_cost < coded_cost + std::int64_t{lambda} * header_bits;
+}
+
+/// What the blocks of a frame cost at least: 38 bits an MCU, less the DC levels that are not counted, two bits for each plane
+/// in every MCU row.
+[[nodiscard]] C63_HD constexpr std::int64_t least_row_costs(const Geometry& geometry, Cost lambda) {
+  return std::int64_t{lambda} * (38 * geometry.mcus() - 6 * geometry.mcu_rows());
+}
+
+}  // namespace c63

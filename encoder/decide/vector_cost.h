@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/bit_cost.h"
+#include "codec/host_device.h"
+#include "decide/cost.h"
+
+namespace c63 {
+
+/// What a vector adds to the SAD of a search: its bits, in whole units of SAD. SADs are at most 16,320 and a vector at most
+/// 538, so that costs fit in 16 bits.
+struct VectorCosts {
+  std::array<std::uint16_t, 256> components{};  ///< of component value, at value + 128
+
+  VectorCosts() = default;
+  /// `sad_per_bit` with 8 fraction bits.
+  constexpr explicit VectorCosts(std::int32_t sad_per_bit) {
+    for (int value = -127; value <= 127; ++value) {
+      components[static_cast<std::size_t>(value + 128)] =
+          static_cast<std::uint16_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
+    }
+  }
+
+  [[nodiscard]] C63_HD constexpr std::uint32_t of(int x, int y) const {
+    return std::uint32_t{components[static_cast<std::size_t>(x + 128)]} + components[static_cast<std::size_t>(y + 128)];
+  }
+};
+
+/// SAD units a bit of a vector is worth: 0.7·√λ, with 8 fraction bits. A SAD is no squared error: it grows with its root.
+[[nodiscard]] inline std::int32_t sad_per_bit(Cost lambda) {
+  return static_cast<std::int32_t>(std::lround(0.7 * std::sqrt(lambda / 256.0) * 256.0));
+}
+
+}  // namespace c63

@@ -1,0 +1,102 @@
+#include "decide/presets.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "decide/flat_tables.h"
+#include "decide/planner.h"
+#include "decide/repeat_frame.h"
+
+namespace c63::test {
+namespace {
+
+TEST(Presets, ReferenceDecidesWhatTheCourseEncoderDoes) {
+  for (const double qp : {5.0, 10.0, 25.0, 50.0}) {
+    const auto planner = make_planner_factory({.width = 16, .height = 16, .qp = qp})();
+    for (const bool key : {true, false}) {
+      const FramePlan plan = planner->plan({.index = 3, .key = key});
+      EXPECT_EQ(plan.index, 3);
+      EXPECT_EQ(plan.key, key);
+      EXPECT_EQ(plan.tables, make_quantization_tables(qp));
+      EXPECT_EQ(plan.headers, FrameHeaders{});
+      EXPECT_EQ(plan.unpredicted, nullptr);
+      EXPECT_FALSE(plan.rate.any());
+    }
+  }
+}
+
+TEST(Presets, SendTablesWithKeyFramesOnly) {
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    const PresetDecisions decisions = preset_decisions({.preset = preset});
+    EXPECT_TRUE(decisions.key_headers.quantization_tables);
+    EXPECT_EQ(frame_header_bytes(decisions.inter_headers) + 2, 28U);
+    EXPECT_TRUE(decisions.inter_headers.frame);
+    EXPECT_TRUE(decisions.rate.any());
+  }
+}
+
+TEST(Presets, GiveWayToWhatIsSet) {
+  CodingSettings settings{.preset = Preset::good, .qp = 20};
+  settings.rate = {.tables = TableShape::course, .headers = HeaderSet::full, .choose_levels = false, .candidates = 2,
+                   .beam = 3, .unpredicted = false, .repeats = false, .lambda_scale = 2};
+  const PresetDecisions decisions = preset_decisions(settings);
+  EXPECT_EQ(decisions.tables, make_quantization_tables(20));
+  EXPECT_EQ(decisions.key_headers, FrameHeaders{});
+  EXPECT_EQ(decisions.inter_headers, FrameHeaders{});
+  const RateDecisions& rate = decisions.rate;
+  EXPECT_FALSE(rate.choose_levels || rate.unpredicted || rate.repeats);
+  EXPECT_EQ(rate.found_vectors, 2);
+  EXPECT_EQ(rate.beam_width, 3);
+  EXPECT_NEAR(rate.lambda, 2.0 * preset_decisions({.preset = Preset::good, .qp = 20}).rate.lambda, 1.0);
+  // Beside the reference, tables and headers alone decide nothing by rate.
+  settings.preset = Preset::reference;
+  settings.rate = {.tables = TableShape::flat, .headers = HeaderSet::compact};
+  EXPECT_FALSE(preset_decisions(settings).rate.any());
+  settings.rate.choose_levels = true;
+  EXPECT_TRUE(preset_decisions(settings).rate.any());
+}
+
+TEST(FlatTables, AreCoarserForLowerQualityAndEvenForDecoders) {
+  int last = 256;
+  Cost last_lambda = kMaxLambda;
+  for (double qp = 5; qp <= 50; qp += 0.25) {
+    const QuantizationTables tables = flat_tables(qp);
+    const int step = tables[0][0];
+    for (const QuantizationTable& table : tables) {
+      EXPECT_EQ(std::set<int>(table.begin(), table.end()), std::set<int>{step});
+    }
+    EXPECT_EQ(step % 4, 0);
+    EXPECT_LE(step, last);
+    EXPECT_NEAR(step, 74 * std::pow(qp, -0.6), 2.1);
+    const Cost lambda = lambda_of_qp(qp, 1);
+    EXPECT_LE(lambda, last_lambda);
+    last = step;
+    last_lambda = lambda;
+  }
+  EXPECT_EQ(flat_tables(5)[2][63], 28);
+  EXPECT_EQ(flat_tables(50)[2][63], 8);
+}
+
+// Powers are not the same to the last bit on all machines; no qp in hundredths comes near to where that would matter.
+TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
+  for (int hundredths = 500; hundredths <= 5000; ++hundredths) {
+    const double sixteenths = 16 * 74 * std::pow(hundredths / 100.0, -0.6);
+    EXPECT_GT(std::abs(sixteenths - std::floor(sixteenths) - 0.5), 1e-9) << hundredths;
+  }
+}
+
+TEST(RepeatFrames, AreCheaperWhereTheErrorIsLessThanTheBitsAreWorth) {
+  const Cost lambda = 1000;
+  const FrameHeaders headers{.quantization_tables = false, .code_tables = false, .scan_components = false};
+  const std::int64_t coded = 5000;  // and 224 bits of headers, 192 more than a repeat
+  const std::int64_t worth = coded + std::int64_t{lambda} * 192;
+  const auto error = static_cast<std::uint64_t>(worth / 256);
+  EXPECT_TRUE(repeat_is_cheaper(error, coded, headers, lambda));
+  EXPECT_FALSE(repeat_is_cheaper(error + 1, coded, headers, lambda));
+  EXPECT_FALSE(repeat_is_cheaper(std::uint64_t{1} << 50, coded, headers, lambda));
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,146 @@
+// Presets that decide by rate and distortion: what they write is decoded to what the encoder shows, is the same however it
+// is run, and takes fewer bits.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bitstream/frame_header.h"
+#include "pipeline/coding.h"
+#include "support/print_names.h"
+
+namespace c63::test {
+namespace {
+
+Bytes noise(int width, int height, int frames, bool extreme) {
+  Random random(5);
+  return generate(width, height, frames, [&](std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
+    return extreme ? 255 * random.below(2) : random.below(256);
+  });
+}
+
+/// Large areas of black and white, which make the largest coefficients, and change from frame to frame.
+Bytes flashes(int width, int height, int frames) {
+  return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t) {
+    return (x / 8 + y / 8 * 3 + f) % 3 == 0 ? 255U : 0U;
+  });
+}
+
+Encoded encode_video(const Bytes& video, int width, int height, const CodingSettings& coding, int lanes = 1,
+                     std::optional<SimdLevel> simd = {}) {
+  EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = lanes, .simd = simd}};
+  settings.coding.width = width;
+  settings.coding.height = height;
+  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
+  VideoSource source(video, width, height);
+  return encode_source(source, settings);
+}
+
+void expect_decodes(const Encoded& encoded, const std::string& what) {
+  ASSERT_FALSE(encoded.error) << what << ": " << encoded.error->what();
+  const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});
+  ASSERT_FALSE(decoded.error) << what << ": " << decoded.error->what();
+  ASSERT_EQ(decoded.frames.size(), encoded.frames.size()) << what;
+  for (std::size_t i = 0; i < decoded.frames.size(); ++i) {
+    ASSERT_EQ(decoded.frames[i].picture, encoded.frames[i].reconstruction) << what << " frame " << i;
+    ASSERT_EQ(decoded.frames[i].prediction, encoded.frames[i].prediction) << what << " frame " << i;
+    ASSERT_EQ(decoded.frames[i].repeat, encoded.frames[i].repeat) << what << " frame " << i;
+    for (int p = 0; p < 3; ++p) {
+      ASSERT_EQ(decoded.frames[i].motion[p].vectors, encoded.frames[i].motion[p].vectors) << what << " frame " << i;
+    }
+  }
+}
+
+class RatePresets : public testing::TestWithParam<Preset> {};
+
+TEST_P(RatePresets, DecodeToWhatTheEncoderShows) {
+  for (const auto& [width, height] : {std::pair{16, 16}, {80, 48}, {16, 96}, {152, 100}, {100, 50}}) {
+    for (const double qp : {5.0, 12.5, 25.0, 50.0}) {
+      const CodingSettings coding{.preset = GetParam(), .qp = qp, .key_interval = 4};
+      const std::string what = std::to_string(width) + "x" + std::to_string(height) + " qp " + std::to_string(qp);
+      expect_decodes(encode_video(moving_video(width, height, 6), width, height, coding), "moving " + what);
+      expect_decodes(encode_video(noise(width, height, 3, false), width, height, coding), "noise " + what);
+      expect_decodes(encode_video(noise(width, height, 3, true), width, height, coding), "extremes " + what);
+      expect_decodes(encode_video(flashes(width, height, 4), width, height, coding), "flashes " + what);
+    }
+  }
+}
+
+TEST_P(RatePresets, SameBytesForEveryLaneCountAndInstructionSet) {
+  const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5};
+  const Bytes video = moving_video(112, 64, 14);
+  const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar).stream();
+  for (const int lanes : {0, 2, 3}) EXPECT_EQ(encode_video(video, 112, 64, coding, lanes).stream(), expected) << lanes;
+  for (const SimdLevel level : available_simd_levels()) {
+    EXPECT_EQ(encode_video(video, 112, 64, coding, 2, level).stream(), expected) << name(level);
+  }
+}
+
+TEST_P(RatePresets, RepeatFramesWhereNothingChanges) {
+  const Bytes still = moving_video(80, 48, 1);
+  Bytes video;
+  for (int i = 0; i < 5; ++i) video.insert(video.end(), still.begin(), still.end());
+  for (std::size_t i = 3 * still.size(); i < 3 * still.size() + 80 * 20; ++i) video[i] ^= 0xFF;  // but in the fourth frame
+  const Encoded encoded = encode_video(video, 80, 48, {.preset = GetParam()});
+  expect_decodes(encoded, "still");
+  const Bytes repeat = {0xFF, 0xD8, 0xFF, 0xD9};
+  EXPECT_FALSE(encoded.frames[0].repeat);
+  for (const std::size_t i : {1U, 2U}) {
+    EXPECT_TRUE(encoded.frames[i].repeat) << i;
+    EXPECT_EQ(encoded.frames[i].bytes, repeat) << i;
+    EXPECT_EQ(encoded.frames[i].statistics.sse, encoded.frames[0].statistics.sse) << i;
+  }
+  EXPECT_FALSE(encoded.frames[3].repeat);
+  EXPECT_FALSE(encoded.frames[4].repeat);
+
+  const Encoded without = encode_video(video, 80, 48, {.preset = GetParam(), .rate = {.repeats = false}});
+  expect_decodes(without, "still, coded");
+  for (const EncodedFrame& frame : without.frames) EXPECT_FALSE(frame.repeat);
+}
+
+TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
+  const Bytes video = moving_video(176, 144, 8);
+  const auto luma_error = [](const Encoded& encoded) {
+    std::uint64_t error = 0;
+    for (const EncodedFrame& frame : encoded.frames) error += frame.statistics.sse[0];
+    return error;
+  };
+  const Encoded reference = encode_video(video, 176, 144, {.qp = 20});
+  const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 20});
+  EXPECT_LT(10 * preset.stream().size(), 9 * reference.stream().size());
+  EXPECT_LT(luma_error(preset), luma_error(reference) * 11 / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RatePresets, testing::Values(Preset::fast, Preset::good),
+                         [](const auto& preset) { return std::string(name(preset.param)); });
+
+TEST(RateOptions, EachDecodesAlone) {
+  const Bytes video = moving_video(80, 48, 5);
+  const auto check = [&](const RateSettings& rate, const std::string& what) {
+    for (const Preset preset : {Preset::reference, Preset::fast}) {
+      expect_decodes(encode_video(video, 80, 48, {.preset = preset, .qp = 14, .key_interval = 3, .rate = rate}), what);
+    }
+  };
+  check({.tables = TableShape::flat}, "flat tables");
+  check({.headers = HeaderSet::compact}, "compact headers");
+  check({.choose_levels = true}, "rdoq");
+  check({.choose_levels = false}, "no rdoq");
+  check({.candidates = 7}, "candidates");
+  check({.beam = 8}, "beam");
+  check({.unpredicted = true}, "unpredicted");
+  check({.unpredicted = false}, "all predicted");
+  check({.repeats = true}, "repeats");
+  check({.beam = 1, .lambda_scale = 4}, "large lambda");
+  check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
+}
+
+TEST(RateOptions, HeadersAloneSaveNothingButHeaders) {
+  const Bytes video = moving_video(80, 48, 5);
+  const std::size_t full = encode_video(video, 80, 48, {.qp = 14}).stream().size();
+  const std::size_t compact = encode_video(video, 80, 48, {.qp = 14, .rate = {.headers = HeaderSet::compact}}).stream().size();
+  EXPECT_EQ(full - compact, (420 + 10) + 4U * (199 + 420 + 10));
+}
+
+}  // namespace
+}  // namespace c63::test
