@@ -190,7 +190,7 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
     const auto mask = mask_of(plan, context_.layout, p, plane.blocks());
     for (std::size_t i = 0; i < mask.size(); ++i) {
       if (mask[i] == 0) continue;
-      field.vectors[i] = {};
+      if (field.vectors[i] == no_vector()) field.vectors[i] = {};  // others are inherited
       field.sads[i] = 0;
     }
   }

@@ -29,7 +29,7 @@ inline constexpr std::size_t kDeviceAlignment = 256;
 /// Where the parts of a frame lie on the device.
 ///
 /// A picture is its three padded planes one after another, each from a multiple of kDeviceAlignment on, rows of exactly
-/// the plane's width. Per-block arrays (vectors, SADs, levels) hold the blocks of Y, then U, then V, in raster order.
+/// the plane's width. Per-block arrays (vectors, SADs, masks) hold the blocks of Y, then U, then V, in raster order.
 struct FrameLayout {
   int mcu_columns = 0;
   int mcus = 0;
@@ -40,7 +40,7 @@ struct FrameLayout {
   std::array<int, kPlanes> first_block{};     ///< of a plane in a per-block array
   std::array<std::size_t, kPlanes> offset{};  ///< of a plane in a picture
   std::array<std::size_t, kPlanes> coded{};   ///< samples from a plane's start that belong to the picture
-  std::size_t picture_bytes = 0;              ///< with room behind the last plane for reads of whole words
+  std::size_t picture_bytes = 0;              ///< with room past the last plane for reads of whole words
 
   FrameLayout() = default;
   explicit FrameLayout(const Geometry& geometry)

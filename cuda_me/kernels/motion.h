@@ -69,7 +69,7 @@ class MotionSearch {
  public:
   virtual ~MotionSearch() = default;
 
-  /// Puts the search of all jobs on `stream` (planes of several lanes together fill the device best) and returns. May be
+  /// Puts the search of all jobs on `stream` (planes of several frames together fill the device best) and returns. May be
   /// captured in a graph. An empty window gives the vector (0, 0) and the SAD there, as the codec has it.
   /// Throws Error (usage) for jobs outside the limits above.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);

@@ -172,11 +172,17 @@ TEST_F(PlanTest, AChainGoesBackToAState) {
 TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
   const Bytes video = test::moving_video(32, 32, 1);
   const EncoderSettings settings{.coding = {.width = 32, .height = 32}};
-  const QuantizationTables tables = make_quantization_tables(25);
+  const auto plan_of = [](std::int64_t index, bool key) {
+    FramePlan plan;
+    plan.index = index;
+    plan.key = key;
+    plan.tables = make_quantization_tables(25);
+    return plan;
+  };
   const auto id_of = [&](bool after_inter, const FramePlan& plan) -> std::string {
     DrivenChain chain(settings, false);
-    static_cast<void>(chain.encode(video, {.index = 0, .key = true, .tables = tables}));
-    if (after_inter) static_cast<void>(chain.encode(video, {.index = 1, .tables = tables}));
+    static_cast<void>(chain.encode(video, plan_of(0, true)));
+    if (after_inter) static_cast<void>(chain.encode(video, plan_of(1, false)));
     try {
       static_cast<void>(chain.encode(video, plan));
     } catch (const Error& error) {
@@ -184,10 +190,10 @@ TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
     }
     return "none";
   };
-  const FramePlan still{.index = 2, .tables = tables, .headers = {.frame = false}};
-  FramePlan still_key = still;
-  still_key.key = true;
-  FramePlan masked{.index = 2, .tables = tables};
+  FramePlan still = plan_of(2, false);
+  FramePlan still_key = plan_of(2, true);
+  still.headers.frame = still_key.headers.frame = false;
+  FramePlan masked = plan_of(2, false);
   masked.unpredicted = std::make_shared<BlockMask>(5);
   EXPECT_EQ(id_of(true, still), "none");
   EXPECT_EQ(id_of(false, still), "C63-PLAN-REFERENCE");

@@ -25,7 +25,9 @@ class RandomPlanner final : public Planner {
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     Random random(static_cast<std::uint64_t>(frame.index) + 1);
     for (int i = 0; i < 4; ++i) static_cast<void>(random.next());  // seeds that are near begin alike
-    FramePlan plan{.index = frame.index, .key = frame.key};
+    FramePlan plan;
+    plan.index = frame.index;
+    plan.key = frame.key;
     const bool still = kinds_.still && !frame.key && after_inter_ && random.below(3) == 0;
     const bool changes = frame.key || (!still && random.below(3) == 0);
     if (changes) tables_ = random_tables(random);
