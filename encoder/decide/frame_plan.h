@@ -19,10 +19,10 @@ struct FramePlan {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< predicts from nothing, and starts a GOP
   QuantizationTables tables{};  ///< of Y, U and V; no zeros
-  FrameHeaders headers;
+  FrameHeaders headers = {};
   /// Blocks of an inter frame that are coded without a vector, predicted from zero; null: none.
-  std::shared_ptr<const BlockMask> unpredicted;
-  RateDecisions rate;
+  std::shared_ptr<const BlockMask> unpredicted = {};
+  RateDecisions rate = {};
 
   /// Whether the picture of the frame before becomes the reference. Where it does not, the frame is predicted from the same
   /// reference as the frame before, and its picture takes that frame's place.
