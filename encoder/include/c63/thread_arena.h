@@ -16,6 +16,7 @@ class ThreadArena {
   /// The caller's, which outlives this.
   explicit ThreadArena(oneapi::tbb::task_arena& arena) : arena_(&arena) {}
 
+  ~ThreadArena();
   ThreadArena(const ThreadArena&) = delete;
   ThreadArena& operator=(const ThreadArena&) = delete;
 
