@@ -146,6 +146,7 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
       ->capture_default_str()
       ->group("Machine");
   add_simd_option(app, o.encoder.execution.simd);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.encoder.execution.limits);
 }
 

@@ -105,6 +105,7 @@ void EncodeRun::check_command_line() {
                                                         {"--stats-yuview", o.yuview},
                                                         {"--trace", o.trace},
                                                         {"--log-file", session_.common.log.file}});
+  check_apart_from_log({"--output", o.output});
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;
@@ -176,7 +177,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
 
 Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
-  TraceFile trace(options_.trace);
+  TraceFile trace(options_.trace, options_.durability);
   options_.encoder.measurement.trace = trace.sink();
   Pass pass;
   try {
@@ -191,7 +192,6 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
     throw;
   }
   options_.encoder.measurement.trace = nullptr;
-  trace.commit(*session_.log);
   if (outputs.frames() > 0) {
     outputs.commit();
   } else if (!pass.totals.summary.stopped) {
@@ -200,6 +200,7 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
                                          : "there is no whole frame",
                 {.file = options_.source.path == "-" ? "stdin" : options_.source.path});
   }
+  trace.commit(*session_.log);
   return pass;
 }
 
@@ -252,10 +253,12 @@ int EncodeRun::run() {
     runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
     passes.add(runs_frames_per_s.back(), std::move(pass));
   };
+  std::optional<Error> side_fault;
   {
     EncodeOutputs outputs(options_, format_);
     for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
     add(encode_and_keep(backend, outputs));
+    side_fault = outputs.side_fault();
   }
   while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
     Pass pass = encode(backend, nullptr);
@@ -270,7 +273,8 @@ int EncodeRun::run() {
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
   tell(report);
-  if (!options_.json.empty()) write_json(options_.json, to_json(report));
+  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability);
+  if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",
                 {.frame = report.cpu->first_difference});

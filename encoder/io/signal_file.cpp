@@ -12,7 +12,6 @@
 
 #include "c63/error.h"
 #include "io/input_file.h"
-#include "io/output_file.h"
 
 namespace c63 {
 namespace {
@@ -188,9 +187,9 @@ std::vector<double> read_signal(const std::string& path, const SignalOptions& op
   return parse_signal_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name(), options.warn);
 }
 
-void write_signal(const std::string& path, std::span<const double> values, SignalFormat format) {
+void write_signal(const std::string& path, std::span<const double> values, SignalFormat format, Durability durability) {
   if (format == SignalFormat::automatic) format = signal_format_of(path);
-  OutputFile file(path);
+  OutputFile file(path, durability);
   switch (format) {
     case SignalFormat::npy: {
       std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";

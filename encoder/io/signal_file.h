@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/output_file.h"
+
 namespace c63 {
 
 /// How a signal lies in a file.
@@ -46,6 +48,6 @@ struct SignalOptions {
 /// Writes a signal; "-" is stdout. Values that the format cannot hold are an Error (usage, C63-SIGNAL-RANGE); floats of
 /// 32 bits are rounded. Throws Error (output).
 void write_signal(const std::string& path, std::span<const double> values,
-                  SignalFormat format = SignalFormat::automatic);
+                  SignalFormat format = SignalFormat::automatic, Durability durability = Durability::process);
 
 }  // namespace c63

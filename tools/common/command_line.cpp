@@ -5,24 +5,25 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/sink.h>
 
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 
 #include "c63/error.h"
 #include "c63/version.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/values.h"
+#include "io/descriptor.h"
 
 namespace c63::tools {
 namespace {
@@ -82,8 +83,37 @@ int report(const Program& program, Console& console, spdlog::logger* log, const 
       }
     }
   }
-  console.line(program.name + ": " + line);
+  console.line(std::string(program.name) + ": " + line);
   return exit_code(error.kind());
+}
+
+/// Tells that there is no memory, not even for words.
+int report_without_memory(const Program& program) noexcept {
+  std::uint64_t written = 0;
+  for (const char* part : {program.name.c_str(), ": out of memory [C63-MEMORY]; use a machine with more memory\n"}) {
+    static_cast<void>(write_all(STDERR_FILENO, bytes_of(part), written));
+  }
+  return kExitMemory;
+}
+
+/// Reports the exception that is being handled.
+int report_caught(const Program& program, Console& console, spdlog::logger* log) {
+  const auto fail = [&](const Error& error) { return report(program, console, log, error); };
+  try {
+    throw;
+  } catch (const Error& error) {
+    return fail(error);
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorKind::memory, "C63-MEMORY", "out of memory"));
+  } catch (const std::system_error& e) {
+    const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;
+    return fail(system_fault(ErrorKind::internal, "C63-INTERNAL", no_thread ? "cannot start a thread" : "internal error",
+                             e.code().value()));
+  } catch (const std::exception& e) {
+    return fail(Error(ErrorKind::internal, "C63-INTERNAL", std::string("internal error: ") + e.what()));
+  } catch (...) {
+    return fail(Error(ErrorKind::internal, "C63-INTERNAL", "internal error of unknown kind"));
+  }
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
@@ -183,6 +213,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
     log->info("stopped: {}", error_line(error));
   }
   console.clear_status();
+  finish_log(*log);
   return code == kExitDone && signals.received() != 0 ? 128 + signals.received() : code;
 }
 
@@ -193,22 +224,27 @@ std::unique_ptr<Progress> Session::progress(std::optional<std::int64_t> total, d
 }
 
 int run_main(int argc, char** argv, const Program& program) {
-  const auto console = std::make_shared<Console>();
+  std::shared_ptr<Console> console;
   std::shared_ptr<spdlog::logger> log;
-  const auto fail = [&](const Error& error) { return report(program, *console, log.get(), error); };
   try {
+    const bool filled = fill_standard_descriptors();
+    ignore_write_signals();
+    console = std::make_shared<Console>();
+    if (!filled) {
+      throw Error(ErrorKind::output, "C63-STANDARD-STREAMS",
+                  "standard input, output or error is closed, and /dev/null cannot be opened in its place");
+    }
     Session session;
     session.program = program.name;
     session.console = console;
     return run_program(argc, argv, program, *console, session, log);
-  } catch (const Error& error) {
-    return fail(error);
-  } catch (const std::bad_alloc&) {
-    return fail(Error(ErrorKind::memory, "C63-MEMORY", "out of memory"));
-  } catch (const std::exception& e) {
-    return fail(Error(ErrorKind::internal, "C63-INTERNAL", std::string("internal error: ") + e.what()));
   } catch (...) {
-    return fail(Error(ErrorKind::internal, "C63-INTERNAL", "internal error of unknown kind"));
+    try {
+      if (console) return report_caught(program, *console, log.get());
+    } catch (...) {
+      // There is no memory for that either.
+    }
+    return report_without_memory(program);
   }
 }
 
@@ -223,11 +259,10 @@ std::string version_text(const std::string& program) {
 }
 
 void write_stdout(std::string_view text) {
-  errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(ErrorKind::output, "C63-WRITE",
-                fmt::format("cannot write to standard output: {}", std::strerror(errno)), {.file = "stdout"});
-  }
+  std::uint64_t written = 0;
+  const int code = write_all(STDOUT_FILENO, bytes_of(text), written);
+  if (code == 0) return;
+  throw system_fault(ErrorKind::output, "C63-WRITE", "cannot write to standard output", code, {.file = "stdout"});
 }
 
 std::vector<std::string> search_method_names() {
@@ -261,6 +296,12 @@ void add_limit_options(CLI::App& app, Limits& limits) {
       ->type_name("BYTES")
       ->capture_default_str()
       ->group("Limits");
+}
+
+void add_sync_option(CLI::App& app, Durability& durability) {
+  app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
+                        "Have finished files and their names on the disk, safe from a loss of power, before success is said")
+      ->group("Input and output");
 }
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {

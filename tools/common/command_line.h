@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "io/output_file.h"
 
 namespace CLI {
 class App;
@@ -79,6 +80,9 @@ void write_stdout(std::string_view text);
 
 /// Adds --max-pixels and --max-memory.
 void add_limit_options(CLI::App& app, Limits& limits);
+
+/// Adds --sync.
+void add_sync_option(CLI::App& app, Durability& durability);
 
 /// Adds --simd. Throws (while parsing) for a level that this machine does not have.
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd);

@@ -75,7 +75,7 @@ BinMap bin_map_of(const FilterOptions& o) {
 }
 
 void write_values(const FilterOptions& o, std::span<const double> values) {
-  write_signal(o.output.empty() ? "-" : o.output, values, o.output_format);
+  write_signal(o.output.empty() ? "-" : o.output, values, o.output_format, o.durability);
 }
 
 int run_filter(const Session& session, const FilterOptions& o) {

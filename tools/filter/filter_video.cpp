@@ -76,7 +76,7 @@ ByteKernel kernel_of(const FilterOptions& o) {
 void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
   const ByteKernel kernel = kernel_of(o);
   const VideoFormat size = run.format();
-  const auto writer = open_frame_writer(o.output, size.rate);
+  const auto writer = open_frame_writer(o.output, size.rate, o.durability);
   std::vector<std::uint8_t> out(run.frame().size()), expected(run.frame().size());
   run.for_all([&](std::int64_t) {
     const auto from = split_planes(run.frame(), size.width, size.height);
@@ -166,7 +166,7 @@ void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, 
                 fmt::format("the video has no frame {} to compare with", o.reference));
   }
   const VideoFormat size = run.format();
-  OutputFile csv(o.output.empty() ? "-" : o.output);
+  OutputFile csv(o.output.empty() ? "-" : o.output, o.durability);
   csv.write("frame,dx,dy\n");
   std::int64_t without = 0;
   run.for_all([&](std::int64_t index) {
@@ -205,7 +205,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
                             o.whitening.memory + 1, *count),
                 {.file = o.input});
   }
-  const auto writer = open_frame_writer(o.output, size.rate);
+  const auto writer = open_frame_writer(o.output, size.rate, o.durability);
   std::vector<float> rest(luma_bytes), expected(luma_bytes), plain(luma_bytes);
   std::vector<std::uint8_t> out(run.frame().size(), 128), last;
   const auto view = [&](std::vector<float>& samples) {
@@ -245,8 +245,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   }
   writer->commit();
   session.log->info("{} frames read, {} whitened, the first of them frame {}", frames, written, o.whitening.memory);
-  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2));
-  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2));
+  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2), o.durability);
+  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2), o.durability);
   if (const auto b = before.decibels(), a = after.decibels(); a && b) {
     session.log->info("signal-to-noise ratio of the object: {:.1f} dB before, {:.1f} dB after: {:+.1f} dB", *b, *a,
                       *a - *b);

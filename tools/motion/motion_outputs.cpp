@@ -26,7 +26,8 @@ class YuviewOutput final : public MotionOutput {
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
       writer_.emplace(options_.output, options_.input, VideoFormat{frame.blocks.width, frame.blocks.height, {}},
-                      BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")});
+                      BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")},
+                      options_.durability);
     }
     writer_->add(frame.index, frame.blocks, frame.sads[0]);
   }
@@ -41,7 +42,7 @@ class YuviewOutput final : public MotionOutput {
 
 class CsvOutput final : public MotionOutput {
  public:
-  explicit CsvOutput(const MotionOptions& o) : file_(o.output) {
+  explicit CsvOutput(const MotionOptions& o) : file_(o.output, o.durability) {
     file_.write("frame,plane,x,y,inter,mv_x,mv_y,sad,vector_bits,coefficient_bits\n");
   }
 
@@ -100,7 +101,7 @@ class JsonOutput final : public MotionOutput {
     json["file"] = options_.input;
     json["summary"] = summary.json();
     json["frames"] = std::move(frames_);
-    write_json(options_.output, json);
+    write_json(options_.output, json, options_.durability);
   }
 
  private:
@@ -151,7 +152,7 @@ class PictureOutput final : public MotionOutput {
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     const bool has_blocks = !frame.blocks.key && !frame.blocks.repeat;
     if (done_ || (options_.frame >= 0 ? frame.index != options_.frame : !has_blocks)) return;
-    save_picture(options_.output, beside_each_other(panels(options_, frame)));
+    save_picture(options_.output, beside_each_other(panels(options_, frame)), options_.durability);
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
@@ -167,7 +168,7 @@ class PictureOutput final : public MotionOutput {
 
 class PageOutput final : public MotionOutput {
  public:
-  explicit PageOutput(const MotionOptions& o) : options_(o), file_(o.output) {
+  explicit PageOutput(const MotionOptions& o) : options_(o), file_(o.output, o.durability) {
     if (!can_write_png()) throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg)");
   }
 

@@ -85,9 +85,9 @@ void check_picture_name(const std::string& path) {
   }
 }
 
-void save_picture(const std::string& path, const Image& image) {
+void save_picture(const std::string& path, const Image& image, Durability durability) {
   check_picture_name(path);
-  OutputFile file(path);
+  OutputFile file(path, durability);
   if (path.ends_with(".ppm")) {
     file.write(fmt::format("P6\n{} {}\n255\n", image.width(), image.height()));
     file.write(image.bytes());
