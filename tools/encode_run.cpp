@@ -68,7 +68,7 @@ class EncodeRun {
   void check_command_line();
   [[nodiscard]] bool is_brief() const;
   void open_first_source();
-  [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn) const;
+  [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
   [[nodiscard]] Pass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
@@ -78,6 +78,7 @@ class EncodeRun {
   EncodeOptions options_;
   VideoFormat format_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
   bool first_pass_ = true;  // whose start-up is the program's
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
@@ -123,7 +124,7 @@ bool EncodeRun::is_brief() const {
   return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
 }
 
-std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
+std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
   SourceOptions source = options_.source;
   source.stop = session_.stop;
   if (warn) {
@@ -135,7 +136,11 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
   }
   std::unique_ptr<FrameSource> frames =
       clip_frames(open_frame_source(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
-  if (options_.prefilter) frames = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter);
+  if (options_.prefilter) {
+    auto smoothed = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter, source.limits.max_memory / 2);
+    prefilter_bytes_ = smoothed->memory();
+    frames = std::move(smoothed);
+  }
   return std::make_unique<StoppableSource>(std::move(frames), session_.stop);
 }
 
@@ -156,7 +161,9 @@ void EncodeRun::open_first_source() {
 
 Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
   const auto source = first_source_ ? std::move(first_source_) : open_source(false);
-  Encoder encoder = make_encoder(options_.encoder, backend, [this](const std::string& reason) {
+  EncoderSettings settings = options_.encoder;
+  settings.execution.limits.max_memory -= prefilter_bytes_;
+  Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("going on with the CPU: {}", reason);
   });
   const auto progress = session_.progress(source->frame_count(), format_.rate.value());

@@ -1,6 +1,7 @@
 #include "generate_run.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <spdlog/logger.h>
@@ -158,7 +159,8 @@ int run_generate(const Session& session, const GenerateOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   const auto progress = session.progress(o.sequence.frames, o.sequence.rate.value());
   const std::size_t bytes = frame_bytes(o.sequence.width, o.sequence.height);
-  tbb::task_arena arena(session.common.threads > 0 ? session.common.threads : tbb::task_arena::automatic);
+  const int threads = tbb::info::default_concurrency();
+  tbb::task_arena arena(session.common.threads > 0 ? std::min(session.common.threads, threads) : threads);
   const auto at_once = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
       o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(arena.max_concurrency())));
   std::vector<std::vector<std::uint8_t>> frames(static_cast<std::size_t>(std::min(at_once, o.sequence.frames)),

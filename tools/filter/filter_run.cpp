@@ -1,5 +1,6 @@
 #include "filter/filter_run.h"
 
+#include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 #include <spdlog/logger.h>
 
@@ -48,6 +49,13 @@ void FilterComparison::report(const Session& session, const FilterEngines& engin
   session.log->info("{}: {:.3f} ms, with transfers {:.3f} ms: {:.1f} and {:.1f} times as fast, largest difference {:g}",
                     engines.chosen->description(), chosen_.compute_ms, chosen_.total_ms,
                     serial_.total_ms / chosen_.compute_ms, serial_.total_ms / chosen_.total_ms, difference_);
+}
+
+void check_filter_memory(const FilterOptions& o, std::uint64_t bytes) {
+  if (bytes <= o.source.limits.max_memory) return;
+  throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+              fmt::format("filtering takes {} bytes, the limit is {} (--max-memory)", bytes, o.source.limits.max_memory),
+              {.file = o.input});
 }
 
 BinMap bin_map_of(const FilterOptions& o) {
