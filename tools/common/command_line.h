@@ -64,6 +64,13 @@ struct Program {
 /// into one line on standard error and an exit code. A run that a signal ended returns 128 + its number.
 [[nodiscard]] int run_main(int argc, char** argv, const Program& program);
 
+// What run_main() parses with, for tests.
+
+/// Adds the options that every program has.
+void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program);
+/// Parses; an exit code where the command line asked for no more than a text, which is printed. Throws Error (usage).
+[[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
+
 /// The whole option tree of a program as JSON, from which man pages and shell completions are made.
 [[nodiscard]] std::string describe_options(const CLI::App& app);
 
