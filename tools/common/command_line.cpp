@@ -68,7 +68,8 @@ int report(const std::string& program, Console& console, spdlog::logger* log, co
 /// Tells that there is no memory, not even for words.
 int report_without_memory() noexcept {
   std::uint64_t written = 0;
-  for (const char* part : {program_invocation_short_name, ": out of memory [C63-MEMORY]; use a machine with more memory\n"}) {
+  const char* const parts[] = {program_invocation_short_name, ": out of memory [C63-MEMORY]; use a machine with more memory\n"};
+  for (const char* part : parts) {
     static_cast<void>(write_all(STDERR_FILENO, bytes_of(part), written));
   }
   return kExitMemory;
