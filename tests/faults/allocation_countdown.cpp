@@ -55,6 +55,8 @@ void fail_allocation(long number, bool from_there_on) {
   calls = 0;
 }
 
+void stop_failing() { first = 0; }
+
 long allocations() { return calls; }
 
 }  // namespace c63::test

@@ -6,7 +6,10 @@ namespace c63::test {
 /// `from_there_on` all after it, too; 0: none.
 void fail_allocation(long number, bool from_there_on);
 
-/// Calls since then.
+/// No call fails any more.
+void stop_failing();
+
+/// Calls since fail_allocation().
 [[nodiscard]] long allocations();
 
 }  // namespace c63::test
