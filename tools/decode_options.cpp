@@ -37,6 +37,7 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->capture_default_str()
       ->group("Machine");
   add_simd_option(app, o.decoder.execution.simd);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.decoder.execution.limits);
 }
 

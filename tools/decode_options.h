@@ -4,6 +4,7 @@
 #include <string>
 
 #include "c63/decoder.h"
+#include "io/output_file.h"
 
 namespace CLI {
 class App;
@@ -15,6 +16,7 @@ namespace c63::tools {
 struct DecodeOptions {
   std::string input;
   std::string output;
+  Durability durability = Durability::process;  ///< of all files written
   std::int64_t max_frames = 0;  ///< 0: all
   FrameRate rate;               ///< for the header of Y4M; the stream has none
   bool md5 = false;

@@ -28,14 +28,18 @@ void check_command_line(const Session& session, const DecodeOptions& o) {
   if (o.output == "-" && o.md5) {
     throw Error(ErrorKind::usage, "C63-USAGE", "standard output cannot carry both the video and --md5");
   }
-  check_distinct_files({{"the input", o.input}}, {{"the output", o.output}, {"--trace", o.trace}, {"--log-file", session.common.log.file}});
+  check_distinct_files({{"the input", o.input}}, {{"the output", o.output},
+                                                  {"--trace", o.trace},
+                                                  {"--log-file", session.common.log.file}});
+  check_apart_from_log({"the output", o.output});
 }
 
 /// Takes the decoded frames to where they go.
 class DecodeSink {
  public:
   DecodeSink(const DecodeOptions& options, DecodeOutput what)
-      : writer_(options.output.empty() ? make_null_writer() : open_frame_writer(options.output, options.rate)),
+      : writer_(options.output.empty() ? make_null_writer()
+                                       : open_frame_writer(options.output, options.rate, options.durability)),
         what_(what),
         with_md5_(options.md5) {
     if (options.statistics) statistics_.emplace();
@@ -106,7 +110,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   const ErrorPlace place{.file = options.input == "-" ? "stdin" : options.input};
 
   DecodeSink sink(options, what);
-  TraceFile trace(options.trace);
+  TraceFile trace(options.trace, options.durability);
   options.decoder.trace = trace.sink();
   const DecodeSummary summary = decode_and_keep(session, options, sink, place);
   if (sink.frames() > 0) {

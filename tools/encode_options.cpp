@@ -60,6 +60,9 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
          "then against the smoothed frames")
       ->type_name("NAME")
       ->group(group);
+  app.add_flag("--tolerant", o.source.tolerant,
+               "Skip what is damaged in a video that FFmpeg reads, with a warning that counts it, instead of ending there")
+      ->group(group);
   app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
 }
 
@@ -146,6 +149,7 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
       ->capture_default_str()
       ->group("Machine");
   add_simd_option(app, o.encoder.execution.simd);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.encoder.execution.limits);
 }
 

@@ -7,6 +7,7 @@
 #include "c63/settings.h"
 #include "common/backends.h"
 #include "c63/frame_source.h"
+#include "io/output_file.h"
 #include "pipeline/prefilter_source.h"
 
 namespace CLI {
@@ -24,6 +25,7 @@ struct EncodeOptions {
   std::int64_t max_frames = 0;  ///< 0: all, as the course encoder has it
   std::optional<Prefilter> prefilter;
   std::string output;
+  Durability durability = Durability::process;  ///< of all files written
 
   EncoderSettings encoder;
   BackendChoice backend;

@@ -40,39 +40,51 @@ void verify_frame(FrameDecoder& decoder, const EncodedFrame& frame, const Encode
   throw Error(ErrorKind::comparison, "C63-VERIFY", what, {.frame = frame.index});
 }
 
-EncodeOutputs::EncodeOutputs(const EncodeOptions& options, const VideoFormat& format) : stream_(options.output) {
-  if (!options.reconstruction.empty()) reconstruction_ = open_frame_writer(options.reconstruction, format.rate);
-  if (!options.prediction.empty()) prediction_ = open_frame_writer(options.prediction, format.rate);
-  if (!options.csv.empty()) csv_ = std::make_unique<FrameCsv>(options.csv);
-  if (!options.yuview.empty()) {
-    const std::string name = options.source.path == "-" ? "stdin" : options.source.path;
-    yuview_ = std::make_unique<YuviewWriter>(options.yuview, name, format, BlockTypes{});
+EncodeOutputs::EncodeOutputs(const EncodeOptions& o, const VideoFormat& format) : stream_(o.output, o.durability) {
+  const auto open_video = [&](const std::string& path) {
+    return SideOutput<FrameWriter>(path.empty() ? nullptr : open_frame_writer(path, format.rate, o.durability));
+  };
+  reconstruction_ = open_video(o.reconstruction);
+  prediction_ = open_video(o.prediction);
+  if (!o.csv.empty()) csv_ = SideOutput(std::make_unique<FrameCsv>(o.csv, o.durability));
+  if (!o.yuview.empty()) {
+    const std::string name = o.source.path == "-" ? "stdin" : o.source.path;
+    yuview_ = SideOutput(std::make_unique<YuviewWriter>(o.yuview, name, format, BlockTypes{}, o.durability));
   }
-  if (options.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.execution = {.simd = options.encoder.execution.simd}});
+  if (o.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.execution = {.simd = o.encoder.execution.simd}});
 }
 
 void EncodeOutputs::write(EncodedFrame& frame, const EncoderSettings& settings) {
   if (decoder_) verify_frame(*decoder_, frame, settings);
   const auto start = std::chrono::steady_clock::now();
+  const int width = settings.coding.width;
+  const int height = settings.coding.height;
   stream_.write(frame.bytes);
-  if (reconstruction_) reconstruction_->write(settings.coding.width, settings.coding.height, frame.reconstruction);
-  if (prediction_) prediction_->write(settings.coding.width, settings.coding.height, frame.prediction);
-  if (yuview_) {
+  reconstruction_.use([&](FrameWriter& video) { video.write(width, height, frame.reconstruction); });
+  prediction_.use([&](FrameWriter& video) { video.write(width, height, frame.prediction); });
+  yuview_.use([&](YuviewWriter& statistics) {
     const std::vector<std::uint32_t> sads(frame.motion[0].sads.begin(), frame.motion[0].sads.end());
-    yuview_->add(frame.index, analyser_.analyse(frame.bytes), sads);
-  }
+    statistics.add(frame.index, analyser_.analyse(frame.bytes), sads);
+  });
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   frame.statistics.times.write += took.count();
-  if (csv_) csv_->add(frame, settings);
+  csv_.use([&](FrameCsv& csv) { csv.add(frame, settings); });
   ++frames_;
 }
 
 void EncodeOutputs::commit() {
   stream_.commit();
-  if (reconstruction_) reconstruction_->commit();
-  if (prediction_) prediction_->commit();
-  if (csv_) csv_->commit();
-  if (yuview_) yuview_->commit();
+  reconstruction_.commit();
+  prediction_.commit();
+  csv_.commit();
+  yuview_.commit();
+}
+
+std::optional<Error> EncodeOutputs::side_fault() const {
+  for (const auto* fault : {&reconstruction_.fault(), &prediction_.fault(), &csv_.fault(), &yuview_.fault()}) {
+    if (*fault) return *fault;
+  }
+  return std::nullopt;
 }
 
 }  // namespace c63::tools

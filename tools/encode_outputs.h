@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
 #include "common/report.h"
+#include "common/side_output.h"
 #include "encode_options.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
@@ -20,22 +22,25 @@ class EncodeOutputs {
   /// Opens them all, so that what cannot be written is known before anything is encoded.
   EncodeOutputs(const EncodeOptions& options, const VideoFormat& format);
 
-  /// Writes one frame everywhere and adds the time it took to its statistics.
-  /// Throws Error (output), and Error (comparison) where the decoder shows another picture than the encoder.
+  /// Writes one frame everywhere and adds the time it took to its statistics. Only the stream's faults are thrown, as
+  /// Error (output); those of files beside it are kept. Throws Error (comparison) where the decoder shows another picture than the encoder.
   void write(EncodedFrame& frame, const EncoderSettings& settings);
 
-  /// Completes all files.
+  /// Completes all files. Throws Error (output) for the stream only.
   void commit();
+
+  /// Why a file beside the stream is missing: the first such fault.
+  [[nodiscard]] std::optional<Error> side_fault() const;
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
 
  private:
   OutputFile stream_;
-  std::unique_ptr<FrameWriter> reconstruction_;
-  std::unique_ptr<FrameWriter> prediction_;
-  std::unique_ptr<FrameCsv> csv_;
+  SideOutput<FrameWriter> reconstruction_;
+  SideOutput<FrameWriter> prediction_;
+  SideOutput<FrameCsv> csv_;
+  SideOutput<YuviewWriter> yuview_;
   std::unique_ptr<FrameDecoder> decoder_;
-  std::unique_ptr<YuviewWriter> yuview_;
   BlockAnalyser analyser_;  ///< for yuview_
   std::int64_t frames_ = 0;
 };

@@ -68,7 +68,7 @@ class EncodeRun {
   void check_command_line();
   [[nodiscard]] bool is_brief() const;
   void open_first_source();
-  [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn) const;
+  [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
   [[nodiscard]] Pass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
@@ -78,6 +78,7 @@ class EncodeRun {
   EncodeOptions options_;
   VideoFormat format_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
   bool first_pass_ = true;  // whose start-up is the program's
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
@@ -105,6 +106,7 @@ void EncodeRun::check_command_line() {
                                                         {"--stats-yuview", o.yuview},
                                                         {"--trace", o.trace},
                                                         {"--log-file", session_.common.log.file}});
+  check_apart_from_log({"--output", o.output});
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;
@@ -122,7 +124,7 @@ bool EncodeRun::is_brief() const {
   return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
 }
 
-std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
+std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
   SourceOptions source = options_.source;
   source.stop = session_.stop;
   if (warn) {
@@ -134,7 +136,11 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) const {
   }
   std::unique_ptr<FrameSource> frames =
       clip_frames(open_frame_source(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
-  if (options_.prefilter) frames = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter);
+  if (options_.prefilter) {
+    auto smoothed = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter, source.limits.max_memory / 2);
+    prefilter_bytes_ = smoothed->memory();
+    frames = std::move(smoothed);
+  }
   return std::make_unique<StoppableSource>(std::move(frames), session_.stop);
 }
 
@@ -155,7 +161,9 @@ void EncodeRun::open_first_source() {
 
 Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
   const auto source = first_source_ ? std::move(first_source_) : open_source(false);
-  Encoder encoder = make_encoder(options_.encoder, backend, [this](const std::string& reason) {
+  EncoderSettings settings = options_.encoder;
+  settings.execution.limits.max_memory -= prefilter_bytes_;
+  Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("going on with the CPU: {}", reason);
   });
   const auto progress = session_.progress(source->frame_count(), format_.rate.value());
@@ -176,7 +184,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
 
 Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
-  TraceFile trace(options_.trace);
+  TraceFile trace(options_.trace, options_.durability);
   options_.encoder.measurement.trace = trace.sink();
   Pass pass;
   try {
@@ -191,7 +199,6 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
     throw;
   }
   options_.encoder.measurement.trace = nullptr;
-  trace.commit(*session_.log);
   if (outputs.frames() > 0) {
     outputs.commit();
   } else if (!pass.totals.summary.stopped) {
@@ -200,6 +207,7 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
                                          : "there is no whole frame",
                 {.file = options_.source.path == "-" ? "stdin" : options_.source.path});
   }
+  trace.commit(*session_.log);
   return pass;
 }
 
@@ -252,10 +260,12 @@ int EncodeRun::run() {
     runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
     passes.add(runs_frames_per_s.back(), std::move(pass));
   };
+  std::optional<Error> side_fault;
   {
     EncodeOutputs outputs(options_, format_);
     for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
     add(encode_and_keep(backend, outputs));
+    side_fault = outputs.side_fault();
   }
   while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
     Pass pass = encode(backend, nullptr);
@@ -270,7 +280,8 @@ int EncodeRun::run() {
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
   tell(report);
-  if (!options_.json.empty()) write_json(options_.json, to_json(report));
+  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability);
+  if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",
                 {.frame = report.cpu->first_difference});

@@ -1,6 +1,7 @@
 #include "generate_run.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <spdlog/logger.h>
@@ -11,6 +12,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
+#include "common/side_output.h"
 #include "common/values.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
@@ -55,8 +58,8 @@ std::vector<std::string> pattern_names() {
 /// The true motion as CSV; the frames come in order.
 class TruthWriter {
  public:
-  TruthWriter(const std::string& path, const SequenceGenerator& source)
-      : file_(path), source_(source), stars_(source.star_truth(0).has_value()) {
+  TruthWriter(const std::string& path, Durability durability, const SequenceGenerator& source)
+      : file_(path, durability), source_(source), stars_(source.star_truth(0).has_value()) {
     file_.write(stars_ ? "frame,shift_x,shift_y,object_x,object_y,object_peak\n" : "frame,x,y,mv_x,mv_y\n");
   }
 
@@ -141,21 +144,23 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          "Standard deviation of the sensor noise in grey levels (default: the pattern's own)")
       ->type_name("SD")
       ->group(picture);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.sequence.limits);
 }
 
 int run_generate(const Session& session, const GenerateOptions& o) {
   if (o.output.empty() && o.truth.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
   check_distinct_files({}, {{"the output", o.output}, {"--truth", o.truth}, {"--log-file", session.common.log.file}});
+  check_apart_from_log({"the output", o.output});
   SequenceGenerator source(o.sequence);
-  const auto writer = o.output.empty() ? make_null_writer() : open_frame_writer(o.output, o.sequence.rate);
-  std::optional<TruthWriter> truth;
-  if (!o.truth.empty()) truth.emplace(o.truth, source);
+  const auto writer = o.output.empty() ? make_null_writer() : open_frame_writer(o.output, o.sequence.rate, o.durability);
+  SideOutput<TruthWriter> truth(o.truth.empty() ? nullptr : std::make_unique<TruthWriter>(o.truth, o.durability, source));
 
   const auto start = std::chrono::steady_clock::now();
   const auto progress = session.progress(o.sequence.frames, o.sequence.rate.value());
   const std::size_t bytes = frame_bytes(o.sequence.width, o.sequence.height);
-  tbb::task_arena arena(session.common.threads > 0 ? session.common.threads : tbb::task_arena::automatic);
+  const int threads = tbb::info::default_concurrency();
+  tbb::task_arena arena(session.common.threads > 0 ? std::min(session.common.threads, threads) : threads);
   const auto at_once = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
       o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(arena.max_concurrency())));
   std::vector<std::vector<std::uint8_t>> frames(static_cast<std::size_t>(std::min(at_once, o.sequence.frames)),
@@ -169,17 +174,18 @@ int run_generate(const Session& session, const GenerateOptions& o) {
     });
     for (std::int64_t i = 0; i < count; ++i, ++done) {
       writer->write(o.sequence.width, o.sequence.height, frames[static_cast<std::size_t>(i)]);
-      if (truth) truth->add(done);
+      truth.use([&](TruthWriter& rows) { rows.add(done); });
       progress->advance(bytes);
     }
   }
   writer->commit();
-  if (truth) truth->commit();
+  truth.commit();
   progress->finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   session.summary->info("generated {} frame{} of {}x{} {} in {:.2f} s ({:.1f} fps)", done, done == 1 ? "" : "s",
                         o.sequence.width, o.sequence.height, name(o.sequence.pattern), seconds,
                         seconds > 0 ? static_cast<double>(done) / seconds : 0);
+  if (truth.fault()) throw Error(*truth.fault());
   return kExitDone;
 }
 

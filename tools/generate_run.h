@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/command_line.h"
+#include "io/output_file.h"
 #include "io/sequence_generator.h"
 
 namespace CLI {
@@ -15,6 +16,7 @@ namespace c63::tools {
 struct GenerateOptions {
   SequenceOptions sequence;
   std::string output;
+  Durability durability = Durability::process;  ///< of all files written
   std::string truth;  ///< file for the true motion; empty: none
 };
 

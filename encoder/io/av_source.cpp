@@ -10,12 +10,17 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <exception>
+#include <cerrno>
 #include <limits>
+#include <new>
+#include <thread>
 #include <utility>
 
 #include "codec/geometry.h"
+#include "io/av_fault.h"
+#include "io/av_input.h"
 #include "io/av_log.h"
+#include "io/descriptor.h"
 #include "io/frame_converter.h"
 #include "io/text.h"
 
@@ -35,80 +40,27 @@ struct FrameDeleter {
   void operator()(AVFrame* frame) const { av_frame_free(&frame); }
 };
 
-std::string ffmpeg_message(int code) {
-  char text[AV_ERROR_MAX_STRING_SIZE] = {};
-  av_strerror(code, text, sizeof text);
-  std::string message = text;
-  const std::string logged = last_av_error();
-  return logged.empty() ? message : message + " (" + logged + ")";
-}
-
-/// FFmpeg's view of an InputFile. FFmpeg is C: what is thrown here waits until its call has returned.
-class AvInput {
+/// Settings for what FFmpeg opens: one list, or one for each stream.
+class Settings {
  public:
-  explicit AvInput(std::unique_ptr<InputFile> file) : file_(std::move(file)) {
-    constexpr int kBufferBytes = 64 * 1024;
-    auto* buffer = static_cast<unsigned char*>(av_malloc(kBufferBytes));
-    if (buffer == nullptr) throw std::bad_alloc();
-    context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read, nullptr, file_->seekable() ? seek : nullptr);
-    if (context_ == nullptr) {
-      av_free(buffer);
-      throw std::bad_alloc();
+  explicit Settings(std::size_t lists) : lists_(lists) {}
+  ~Settings() {
+    for (AVDictionary*& list : lists_) av_dict_free(&list);
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+
+  /// In all lists.
+  void set(const char* name, std::int64_t value) {
+    for (AVDictionary*& list : lists_) {
+      if (av_dict_set_int(&list, name, value, 0) < 0) throw std::bad_alloc();
     }
   }
-  ~AvInput() {
-    av_freep(&context_->buffer);
-    avio_context_free(&context_);
-  }
-  AvInput(const AvInput&) = delete;
-  AvInput& operator=(const AvInput&) = delete;
-
-  [[nodiscard]] AVIOContext* context() const { return context_; }
-  [[nodiscard]] const std::string& name() const { return file_->name(); }
-  void rethrow() const {
-    if (fault_) std::rethrow_exception(fault_);
-  }
+  /// FFmpeg takes out of the lists what it knows.
+  [[nodiscard]] AVDictionary** get() { return lists_.empty() ? nullptr : lists_.data(); }
 
  private:
-  static int read(void* opaque, std::uint8_t* data, int size) {
-    auto& self = *static_cast<AvInput*>(opaque);
-    try {
-      const std::span<std::uint8_t> bytes(data, static_cast<std::size_t>(std::max(size, 0)));
-      const std::size_t got =
-          self.file_->seekable() ? self.file_->read_at(self.position_, bytes) : self.file_->read_some(bytes);
-      self.position_ += static_cast<std::int64_t>(got);
-      return got == 0 ? AVERROR_EOF : static_cast<int>(got);
-    } catch (...) {
-      self.fault_ = std::current_exception();
-      return AVERROR(EIO);
-    }
-  }
-
-  static std::int64_t seek(void* opaque, std::int64_t offset, int whence) {
-    auto& self = *static_cast<AvInput*>(opaque);
-    const std::int64_t size = *self.file_->size();
-    if ((whence & AVSEEK_SIZE) != 0) return size;
-    switch (whence & ~AVSEEK_FORCE) {
-      case SEEK_SET:
-        break;
-      case SEEK_CUR:
-        offset += self.position_;
-        break;
-      case SEEK_END:
-        offset += size;
-        break;
-      default:
-        return AVERROR(EINVAL);
-    }
-    if (offset < 0) return AVERROR(EINVAL);
-    self.position_ = offset;
-    return offset;
-  }
-
-  std::unique_ptr<InputFile> file_;
-  AVIOContext* context_ = nullptr;
-  std::int64_t position_ = 0;
-  std::exception_ptr fault_;
+  std::vector<AVDictionary*> lists_;
 };
 
 /// The frames of a file's best video stream, in display order, each once.
@@ -158,42 +110,51 @@ class AvSource final : public FrameSource {
   }
 
  private:
-  [[nodiscard]] Error fail(const char* id, const std::string& message) const {
+  static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`: then that is the end
+
+  [[nodiscard]] ErrorPlace place() const { return {.file = input_.name(), .frame = next_}; }
+
+  /// Calls FFmpeg, whose decoder threads abort the process if they are ended after memory ran out.
+  template <typename Call>
+  int call(const Call& what) {
+    try {
+      return av_call(what, place());
+    } catch (const Error&) {
+      static_cast<void>(codec_.release());
+      throw;
+    }
+  }
+
+  /// The error for damage, or for what `code` says if it is one of FFmpeg's.
+  [[nodiscard]] Error fail(const char* id, const std::string& message, int code = 0) const {
     // FFmpeg refuses pictures above max_pixels with the codes that it has for damage; only its log tells.
     const std::string logged = last_av_error();
     if (logged.find("max pixel") != std::string::npos) {
-      return {ErrorKind::limit,
-              "C63-MAX-PIXELS",
-              "exceeds the limit of " + std::to_string(options_.limits.max_pixels) + " pixels (" + logged + ")",
-              {.file = input_.name(), .frame = next_}};
+      return {ErrorKind::limit, "C63-MAX-PIXELS",
+              "exceeds the limit of " + std::to_string(options_.limits.max_pixels) + " pixels (" + logged + ")", place()};
     }
-    return {ErrorKind::input, id, message, {.file = input_.name(), .frame = next_}};
+    return code < 0 ? av_fault(id, message, code, place()) : Error(ErrorKind::input, id, message, place());
   }
 
   void open_container() {
-    AVFormatContext* context = avformat_alloc_context();
-    if (context == nullptr) throw std::bad_alloc();
-    context->pb = input_.context();
-    // The name serves to guess the format only; it frees the context where it fails.
-    const int opened = avformat_open_input(&context, options_.path.c_str(), nullptr, nullptr);
-    input_.rethrow();
-    if (opened < 0) {
-      throw Error(ErrorKind::input, "C63-AV-OPEN",
-                  "neither Y4M nor anything that FFmpeg reads: " + ffmpeg_message(opened) +
-                      "; for raw video give width and height",
-                  {.file = input_.name()});
-    }
-    container_.reset(context);
+    const AVInputFormat* format = find_av_format(input_, options_.path);
+    Settings settings(1);
+    // Both are off anyway: tracks of a QuickTime file may lie in other files.
+    settings.set("enable_drefs", 0);
+    settings.set("use_absolute_path", 0);
+    AVFormatContext* context = input_.make_format_context();
+    const std::string name = plain_name(options_.path);
+    const int opened = call([&] {
+      const int code = avformat_open_input(&context, name.c_str(), format, settings.get());
+      container_.reset(context);
+      return code;
+    });
+    check_container(opened, "cannot be opened");
     // Its trial decoding must not take more than is allowed either.
-    std::vector<AVDictionary*> trial(context->nb_streams, nullptr);
-    for (AVDictionary*& entry : trial) av_dict_set_int(&entry, "max_pixels", max_pixels(), 0);
-    const int found = avformat_find_stream_info(context, trial.empty() ? nullptr : trial.data());
-    for (AVDictionary*& entry : trial) av_dict_free(&entry);
-    input_.rethrow();
-    if (found < 0) {
-      throw Error(ErrorKind::input, "C63-AV-OPEN", "no streams found: " + ffmpeg_message(found),
-                  {.file = input_.name()});
-    }
+    Settings trial(context->nb_streams);
+    trial.set("max_pixels", max_pixels());
+    const int found = call([&] { return avformat_find_stream_info(context, trial.get()); });
+    check_container(found, "no streams found");
     stream_ = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
     if (stream_ < 0) throw Error(ErrorKind::input, "C63-AV-NO-VIDEO", "holds no video", {.file = input_.name()});
     for (unsigned other = 0; other < context->nb_streams; ++other) {
@@ -223,12 +184,25 @@ class AvSource final : public FrameSource {
     }
     codec_.reset(avcodec_alloc_context3(codec));
     if (!codec_) throw std::bad_alloc();
-    avcodec_parameters_to_context(codec_.get(), parameters);
+    const int copied = call([&] { return avcodec_parameters_to_context(codec_.get(), parameters); });
+    if (copied < 0) throw fail("C63-AV-OPEN", "the decoder does not open", copied);
     codec_->pkt_timebase = container_->streams[stream_]->time_base;
-    codec_->thread_count = 0;
+    codec_->thread_count = thread_count(*parameters);
     codec_->max_pixels = max_pixels();
-    const int opened = avcodec_open2(codec_.get(), codec, nullptr);
-    if (opened < 0) throw fail("C63-AV-OPEN", "the decoder does not open: " + ffmpeg_message(opened));
+    const int opened = call([&] { return avcodec_open2(codec_.get(), codec, nullptr); });
+    if (opened == AVERROR(EAGAIN)) {
+      throw system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread to decode", EAGAIN, place());
+    }
+    if (opened < 0) throw fail("C63-AV-OPEN", "the decoder does not open", opened);
+  }
+
+  /// As many as there are (0), or fewer where each one's pictures would take too much.
+  [[nodiscard]] int thread_count(const AVCodecParameters& parameters) const {
+    constexpr std::uint64_t kPicturesPerThread = 3;
+    if (parameters.width <= 0 || parameters.height <= 0) return 0;
+    const std::uint64_t room = options_.limits.max_memory / 8 / kPicturesPerThread /
+                               std::max<std::uint64_t>(1, frame_bytes(parameters.width, parameters.height));
+    return room >= std::thread::hardware_concurrency() ? 0 : static_cast<int>(std::max<std::uint64_t>(room, 1));
   }
 
   [[nodiscard]] std::int64_t max_pixels() const {
@@ -236,23 +210,37 @@ class AvSource final : public FrameSource {
         std::min<std::uint64_t>(options_.limits.max_pixels, std::numeric_limits<int>::max()));
   }
 
+  /// What must hold after each call that reads the container: nothing was thrown below it, nothing left out of it.
+  void check_container(int result, const char* what) {
+    input_.rethrow();
+    if (av_wants_other_files() || (result < 0 && !input_.refused().empty())) {
+      throw Error(ErrorKind::input, "C63-AV-REFERENCES",
+                  "names another file" + (input_.refused().empty() ? "" : ", '" + input_.refused() + "',") +
+                      " which is not opened",
+                  {.file = input_.name()});
+    }
+    if (result < 0) throw av_fault("C63-AV-OPEN", what, result, {.file = input_.name()});
+  }
+
   /// Decodes the next frame into frame_; false at the end.
   bool decode_next() {
     for (;;) {
-      const int received = avcodec_receive_frame(codec_.get(), frame_.get());
+      const int received = call([this] { return avcodec_receive_frame(codec_.get(), frame_.get()); });
       if (received == 0) {
+        faults_in_a_row_ = 0;
         if (is_late(*frame_)) continue;
         if (frame_->decode_error_flags != 0 || (frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0) {
-          throw fail("C63-AV-DECODE", damage_message("the frame is damaged"));
+          if (!options_.tolerant) throw fail("C63-AV-DECODE", damage_message("the frame is damaged"));
+          ++damaged_frames_;
         }
         return true;
       }
-      if (received == AVERROR_EOF) {
-        if (damage_) throw fail("C63-AV-DECODE", *damage_);
+      if (received == AVERROR_EOF || faults_in_a_row_ > kMostFaultsInARow) {
+        if (damage_) throw *damage_;
+        tell_damage();
         return false;
       }
-      if (ended_) throw fail("C63-AV-DECODE", damage_ ? *damage_ : "does not decode: " + ffmpeg_message(received));
-      if (received == AVERROR(EAGAIN)) {
+      if (received == AVERROR(EAGAIN) && !ended_) {
         feed();
       } else {
         note_damage(received);
@@ -262,41 +250,78 @@ class AvSource final : public FrameSource {
 
   /// Hands the decoder one more packet, or the end.
   void feed() {
-    const int got = av_read_frame(container_.get(), packet_.get());
+    const int got = call([this] { return av_read_frame(container_.get(), packet_.get()); });
     input_.rethrow();
     if (got < 0) {
-      if (got != AVERROR_EOF && !damage_) damage_ = "cannot read on: " + ffmpeg_message(got);
-      end();
+      if (got != AVERROR_EOF) note_bad_read(got);
+      // Some containers can be read on past damage.
+      if (got == AVERROR_EOF || !options_.tolerant || ++faults_in_a_row_ > kMostFaultsInARow) end();
       return;
     }
     int sent = 0;
-    if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) {
-      damage_ = damage_message("truncated or damaged");
-      end();
-    } else if (packet_->stream_index == stream_) {
-      packet_->pts = ++packets_;  // a mark that the frame carries; the time is not needed
-      sent = avcodec_send_packet(codec_.get(), packet_.get());
+    if (packet_->stream_index == stream_) {
+      if ((packet_->flags & AV_PKT_FLAG_CORRUPT) == 0) {
+        packet_->pts = ++packets_;  // a mark that the frame carries; the time is not needed
+        sent = call([this] { return avcodec_send_packet(codec_.get(), packet_.get()); });
+      } else if (options_.tolerant) {
+        ++damaged_packets_;
+      } else {
+        damage_ = fail("C63-AV-DECODE", damage_message("truncated or damaged"));
+        end();
+      }
     }
     av_packet_unref(packet_.get());
-    if (sent < 0 && sent != AVERROR(EAGAIN)) note_damage(sent);
+    if (sent < 0) note_damage(sent);
   }
 
   void end() {
     ended_ = true;
-    avcodec_send_packet(codec_.get(), nullptr);
+    static_cast<void>(call([this] { return avcodec_send_packet(codec_.get(), nullptr); }));
   }
 
-  /// After a packet that does not decode, the frames before it still come out.
+  /// The container cannot be read on.
+  void note_bad_read(int code) {
+    Error fault = fail("C63-AV-DECODE", "cannot read on", code);
+    if (options_.tolerant) {
+      ++damaged_packets_;
+    } else if (!damage_) {
+      damage_ = std::move(fault);
+    }
+  }
+
+  /// After a packet that does not decode, the frames before it still come out, and with `tolerant` those after it, too.
   void note_damage(int code) {
-    damage_ = "does not decode: " + ffmpeg_message(code);
+    Error fault = fail("C63-AV-DECODE", "does not decode", code);
+    if (options_.tolerant) {
+      ++damaged_packets_;
+      ++faults_in_a_row_;
+      return;
+    }
+    if (ended_) throw damage_ ? *damage_ : fault;
+    damage_ = std::move(fault);
     // Several threads each hold a packet; the one that failed is the oldest of them.
     const int threads = (codec_->active_thread_type & FF_THREAD_FRAME) != 0 ? codec_->thread_count : 1;
     damaged_packet_ = packets_ - (threads - 1);
     end();
   }
 
-  /// True for a frame from behind the damaged packet: its index would be wrong.
+  /// True for a frame from past the damaged packet: its index would be wrong.
   [[nodiscard]] bool is_late(const AVFrame& frame) const { return damaged_packet_ && frame.pts >= *damaged_packet_; }
+
+  /// With `tolerant`, at the end: what was left out.
+  void tell_damage() {
+    if (damaged_packets_ > 0) {
+      warn(options_, count_text(damaged_packets_, "damaged packet") + " skipped: frames may be missing");
+    }
+    if (damaged_frames_ > 0) {
+      warn(options_, count_text(damaged_frames_, "damaged frame") + " taken as decoded");
+    }
+    damaged_packets_ = damaged_frames_ = 0;
+  }
+
+  [[nodiscard]] static std::string count_text(std::int64_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  }
 
   [[nodiscard]] static std::string damage_message(const std::string& what) {
     const std::string logged = last_av_error();
@@ -334,8 +359,11 @@ class AvSource final : public FrameSource {
   bool has_frame_ = false;
   bool ended_ = false;
   bool warned_ = false;
-  std::optional<std::string> damage_;
+  std::optional<Error> damage_;  ///< what is thrown after the frames before it
   std::optional<std::int64_t> damaged_packet_;
+  std::int64_t damaged_packets_ = 0;  ///< with `tolerant`
+  std::int64_t damaged_frames_ = 0;
+  int faults_in_a_row_ = 0;
 };
 
 }  // namespace

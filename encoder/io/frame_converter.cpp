@@ -4,6 +4,8 @@
 
 #ifdef C63_HAVE_FFMPEG
 
+#include "io/av_fault.h"
+
 extern "C" {
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
@@ -67,7 +69,7 @@ FrameConverter::FrameConverter(int pixel_format, int width, int height, bool ful
   av_opt_set_int(scaler, "dst_format", AV_PIX_FMT_YUV420P, 0);
   av_opt_set_int(scaler, "sws_flags", SWS_BICUBIC, 0);
   if (full_range) av_opt_set_int(scaler, "src_range", 1, 0);
-  if (sws_init_context(scaler, nullptr, nullptr) < 0) throw refuse();
+  if (av_call([&] { return sws_init_context(scaler, nullptr, nullptr); }, {}) < 0) throw refuse();
   state_->converted = make_picture(AV_PIX_FMT_YUV420P, width, height);
 }
 
@@ -82,7 +84,13 @@ bool FrameConverter::is_for(int pixel_format, int width, int height, bool full_r
 
 void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame) {
   if (state_->scaler != nullptr) {
-    sws_scale(state_->scaler, planes, pitches, 0, state_->height, state_->converted->data, state_->converted->linesize);
+    const int rows = av_call(
+        [&] {
+          return sws_scale(state_->scaler, planes, pitches, 0, state_->height, state_->converted->data,
+                           state_->converted->linesize);
+        },
+        {});
+    if (rows < 0) throw av_fault("C63-AV-PIXEL-FORMAT", "the picture cannot be converted", rows, {});
     planes = state_->converted->data;
     pitches = state_->converted->linesize;
   }

@@ -1,7 +1,6 @@
 #include "io/frame_writer.h"
 
 #include "c63/error.h"
-#include "io/output_file.h"
 #include "io/text.h"
 
 namespace c63 {
@@ -9,7 +8,7 @@ namespace {
 
 class RawWriter final : public FrameWriter {
  public:
-  explicit RawWriter(const std::string& path) : file_(path) {}
+  RawWriter(const std::string& path, Durability durability) : file_(path, durability) {}
 
   void write(int, int, std::span<const std::uint8_t> frame) override { file_.write(frame); }
   void commit() override { file_.commit(); }
@@ -20,7 +19,7 @@ class RawWriter final : public FrameWriter {
 
 class Y4mWriter final : public FrameWriter {
  public:
-  Y4mWriter(const std::string& path, FrameRate rate) : file_(path), rate_(rate) {}
+  Y4mWriter(const std::string& path, FrameRate rate, Durability durability) : file_(path, durability), rate_(rate) {}
 
   void write(int width, int height, std::span<const std::uint8_t> frame) override {
     if (width_ == 0) {
@@ -66,9 +65,9 @@ class NullWriter final : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate) {
-  if (extension_of(path) == "y4m") return std::make_unique<Y4mWriter>(path, rate);
-  return std::make_unique<RawWriter>(path);
+std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate, Durability durability) {
+  if (extension_of(path) == "y4m") return std::make_unique<Y4mWriter>(path, rate, durability);
+  return std::make_unique<RawWriter>(path, durability);
 }
 
 std::unique_ptr<FrameWriter> make_null_writer() { return std::make_unique<NullWriter>(); }

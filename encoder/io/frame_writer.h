@@ -6,6 +6,7 @@
 #include <string>
 
 #include "c63/picture.h"
+#include "io/output_file.h"
 
 namespace c63 {
 
@@ -22,7 +23,8 @@ class FrameWriter {
 
 /// Y4M where the path ends in .y4m, else raw. "-" is stdout.
 /// Y4M takes even sides only: for others it holds ceil(W/2)·ceil(H/2) chroma samples, and the course codec W·H/4.
-[[nodiscard]] std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate = {});
+[[nodiscard]] std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate = {},
+                                                             Durability durability = Durability::process);
 
 /// Takes frames and keeps nothing.
 [[nodiscard]] std::unique_ptr<FrameWriter> make_null_writer();

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "io/descriptor.h"
 
 namespace c63 {
 namespace {
@@ -22,24 +23,23 @@ namespace {
 // Linux transfers no more than this in one call.
 constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 
-std::string system_message(int code) { return std::strerror(code); }
-
 }  // namespace
 
 InputFile::InputFile(const std::string& path, std::stop_token stop)
     : name_(path == "-" ? "stdin" : path), stop_(std::move(stop)), owned_(path != "-") {
-  const auto refuse = [&](const std::string& why) -> Error {
-    return {ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading: " + why, {.file = name_}};
+  const auto refuse = [&](int code) {
+    return system_fault(ErrorKind::input, "C63-INPUT-OPEN", "cannot open for reading", code, {.file = name_});
   };
   if (path.empty()) throw Error(ErrorKind::usage, "C63-INPUT-MISSING", "no input file was given");
   descriptor_ = owned_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-  if (descriptor_ < 0) throw refuse(system_message(errno));
+  if (descriptor_ < 0) throw refuse(errno);
   struct stat status {};
   int fault = ::fstat(descriptor_, &status) != 0 ? errno : 0;
   if (fault == 0 && S_ISDIR(status.st_mode)) fault = EISDIR;
+  if (fault == 0 && !is_open_for_reading(descriptor_)) fault = EBADF;
   if (fault != 0) {
     if (owned_) ::close(descriptor_);
-    throw refuse(system_message(fault));
+    throw refuse(fault);
   }
   if (S_ISREG(status.st_mode)) {
     base_ = owned_ ? 0 : std::max<std::int64_t>(0, ::lseek(descriptor_, 0, SEEK_CUR));
@@ -62,13 +62,9 @@ bool InputFile::wait_for_bytes() const {
 
 std::size_t InputFile::read_descriptor(std::span<std::uint8_t> bytes) const {
   if (!seekable() && stop_.stop_possible() && !wait_for_bytes()) return 0;
-  for (;;) {
-    const ssize_t got = ::read(descriptor_, bytes.data(), std::min(bytes.size(), kMaxTransfer));
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) {
-      throw Error(ErrorKind::input, "C63-INPUT-READ", "cannot read: " + system_message(errno), {.file = name_});
-    }
-  }
+  const std::ptrdiff_t got = c63::read_some(descriptor_, bytes);
+  if (got < 0) throw system_fault(ErrorKind::input, "C63-INPUT-READ", "cannot read", errno, {.file = name_});
+  return static_cast<std::size_t>(got);
 }
 
 std::span<const std::uint8_t> InputFile::peek(std::size_t bytes) {
@@ -127,8 +123,8 @@ std::size_t InputFile::read_piece(std::int64_t offset, std::span<std::uint8_t> b
     if (got == 0) break;
     if (got < 0) {
       if (errno == EINTR) continue;
-      throw Error(ErrorKind::input, "C63-INPUT-READ", "cannot read: " + system_message(errno),
-                  {.file = name_, .offset = offset + static_cast<std::int64_t>(filled)});
+      throw system_fault(ErrorKind::input, "C63-INPUT-READ", "cannot read", errno,
+                         {.file = name_, .offset = offset + static_cast<std::int64_t>(filled)});
     }
     filled += static_cast<std::size_t>(got);
   }

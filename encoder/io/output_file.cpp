@@ -4,111 +4,144 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "c63/error.h"
+#include "io/descriptor.h"
 
 namespace c63 {
 namespace {
 
-constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
+namespace fs = std::filesystem;
 
-// A rename onto a symbolic link would replace the link; this is also right for a link to what does not exist yet.
-std::string follow_links(std::filesystem::path path) {
-  std::error_code fault;
-  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, fault); ++links) {
-    path = path.parent_path() / std::filesystem::read_symlink(path, fault);
-  }
-  return path.string();
+constexpr const char* kOpening = "cannot open for writing";
+
+/// What a path names once its symbolic links are followed.
+struct Target {
+  std::string path;
+  std::optional<int> own_descriptor = {};  ///< /dev/stdout, /dev/fd/3, …
+  bool open_elsewhere = false;             ///< an open file of another process, by /proc
+  bool link_loop = false;
+};
+
+std::optional<int> number_from(const std::string& text) {
+  int number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-int open_new_beside(const std::string& target, std::string& temporary) {
-  for (int attempt = 0;; ++attempt) {
-    temporary = target + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST || attempt == 999) return descriptor;
+/// Follows links one by one: a rename onto a link would replace the link, also one to what does not exist yet. Links in a
+/// folder of descriptors are not to be followed: what they tell is no name to open.
+Target follow_links(fs::path path) {
+  constexpr int kMostLinks = 40;
+  for (int links = 0;; ++links) {
+    std::error_code fault;
+    const std::string folder = fs::canonical(path.has_parent_path() ? path.parent_path() : fs::path("."), fault).string();
+    if (!fault && folder.starts_with("/proc/") && folder.ends_with("/fd")) {
+      const bool own = folder.starts_with(fs::canonical("/proc/self", fault).string() + "/");
+      const auto number = own ? number_from(path.filename().string()) : std::nullopt;
+      return {.path = path.string(), .own_descriptor = number, .open_elsewhere = !own};
+    }
+    if (!fs::is_symlink(path, fault)) return {.path = path.string()};
+    if (links == kMostLinks) return {.path = path.string(), .link_loop = true};
+    path = path.parent_path() / fs::read_symlink(path, fault);
   }
 }
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : name_(path == "-" ? "stdout" : path) {
+OutputFile::OutputFile(const std::string& path, Durability durability)
+    : name_(path == "-" ? "stdout" : path), durability_(durability) {
   if (path.empty()) throw Error(ErrorKind::usage, "C63-OUTPUT-MISSING", "no output file was given");
-  const std::string opening = "cannot open for writing";
-  if (path == "-") {
-    descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (descriptor_ < 0) fail("C63-WRITE-OPEN", opening, errno);
-    return;
+  Target target = path == "-" ? Target{.path = path, .own_descriptor = STDOUT_FILENO} : follow_links(path);
+  if (target.link_loop) fail("C63-WRITE-OPEN", kOpening, ELOOP);
+  if (target.own_descriptor) {
+    open_descriptor(*target.own_descriptor);
+  } else if (target.open_elsewhere) {
+    open_directly(target.path, O_APPEND);
+  } else {
+    target_ = std::move(target.path);
+    open_part();
   }
-  target_ = follow_links(path);
+}
+
+void OutputFile::open_descriptor(int descriptor) {
+  if (!is_open_for_writing(descriptor)) fail("C63-WRITE-OPEN", kOpening, EBADF);
+  descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
+}
+
+void OutputFile::open_directly(const std::string& path, int more_flags) {
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | more_flags);
+  if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
+}
+
+void OutputFile::open_part() {
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail("C63-WRITE-OPEN", opening, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {
-    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (descriptor_ < 0) fail("C63-WRITE-OPEN", opening, errno);
-    return;
-  }
+  if (!exists && errno != ENOENT) fail("C63-WRITE-OPEN", kOpening, errno);
+  if (exists && S_ISDIR(status.st_mode)) fail("C63-WRITE-OPEN", kOpening, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) return open_directly(target_, 0);
   // A rename would also replace a file that nobody may write.
-  if (exists && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", opening, errno);
-  descriptor_ = open_new_beside(target_, temporary_);
-  if (descriptor_ < 0) {
-    const int code = errno;
-    temporary_.clear();
-    fail("C63-WRITE-OPEN", opening, code);
-  }
+  if (exists && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", kOpening, errno);
+  descriptor_ = part_.create(target_);
+  if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
   if (exists && ::fchmod(descriptor_, status.st_mode & 07777) != 0) {
     const int code = errno;
     ::close(descriptor_);
-    ::unlink(temporary_.c_str());
     fail("C63-WRITE-OPEN", "cannot keep the permissions", code);
   }
 }
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void OutputFile::write(std::span<const std::uint8_t> bytes) {
   if (descriptor_ < 0) throw Error(ErrorKind::internal, "C63-WRITE-COMMITTED", "written after commit", {.file = name_});
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMaxTransfer));
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      if (errno == EPIPE) {
-        throw Error(ErrorKind::output, "C63-PIPE-CLOSED",
-                    "the reader closed the pipe after " + std::to_string(written_) + " bytes", {.file = name_});
-      }
-      fail("C63-WRITE-FAILED", "cannot write after " + std::to_string(written_) + " bytes", errno);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    written_ += static_cast<std::uint64_t>(put);
+  const int code = write_all(descriptor_, bytes, written_);
+  if (code == 0) return;
+  if (code == EPIPE) {
+    throw Error(ErrorKind::output, "C63-PIPE-CLOSED",
+                "the reader closed the pipe after " + std::to_string(written_) + " bytes", {.file = name_});
   }
+  fail("C63-WRITE-FAILED", "cannot write after " + std::to_string(written_) + " bytes", code);
 }
 
-void OutputFile::write(std::string_view text) {
-  write(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-}
+void OutputFile::write(std::string_view text) { write(bytes_of(text)); }
 
 void OutputFile::commit() {
   if (descriptor_ < 0) return;
+  const bool sync = durability_ == Durability::power_loss;
+  // What cannot be synced, such as a pipe, says EINVAL.
+  if (sync && ::fsync(descriptor_) != 0 && (part_.exists() || errno != EINVAL)) {
+    fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
+  }
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) fail("C63-WRITE-CLOSE", "cannot finish writing", errno);
-  if (temporary_.empty()) return;
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    fail("C63-WRITE-RENAME", "cannot give the finished file its name", errno);
-  }
-  temporary_.clear();
+  if (!part_.exists()) return;
+  if (!part_.rename_to(target_)) fail("C63-WRITE-RENAME", "cannot give the finished file its name", errno);
+  if (sync) sync_folder();
+}
+
+void OutputFile::sync_folder() const {
+  const fs::path path(target_);
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int synced = descriptor < 0 ? -1 : ::fsync(descriptor);
+  const int code = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (synced != 0) fail("C63-WRITE-SYNC", "the file is complete, but its name cannot be written to the disk", code);
 }
 
 void OutputFile::fail(const char* id, const std::string& what, int code) const {
-  throw Error(ErrorKind::output, id, what + ": " + std::strerror(code), {.file = name_});
+  throw system_fault(ErrorKind::output, id, what, code, {.file = name_});
 }
 
 bool same_file(const std::string& input, const std::string& output) {

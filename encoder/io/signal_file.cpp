@@ -6,13 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "c63/error.h"
 #include "io/input_file.h"
-#include "io/output_file.h"
+#include "io/signal_memory.h"
 
 namespace c63 {
 namespace {
@@ -30,33 +31,35 @@ constexpr std::array<std::pair<SignalFormat, std::string_view>, 8> kNames = {{{S
 
 std::vector<std::uint8_t> read_all(InputFile& file, std::size_t max_bytes) {
   std::vector<std::uint8_t> bytes;
-  const auto check = [&](std::uint64_t size) {
-    if (size <= max_bytes) return;
-    throw Error(ErrorKind::limit, "C63-MAX-MEMORY", "the signal is larger than the limit of memory", {.file = file.name()});
-  };
   if (file.size()) {
-    check(static_cast<std::uint64_t>(*file.size()));
+    check_signal_memory(static_cast<std::uint64_t>(*file.size()), 0, max_bytes, file.name());
     bytes.resize(static_cast<std::size_t>(*file.size()));
     bytes.resize(file.read(bytes));
     return bytes;
   }
-  for (std::size_t had = 0;; had = bytes.size()) {
-    bytes.resize(had + std::max<std::size_t>(had, std::size_t{1} << 20));
-    const std::size_t got = file.read(std::span(bytes).subspan(had));
-    const bool ended = got < bytes.size() - had;
-    bytes.resize(had + got);
-    check(bytes.size());
-    if (ended) return bytes;
-  }
+  // In pieces, so that no growing buffer is there twice.
+  std::deque<std::vector<std::uint8_t>> pieces;
+  std::size_t size = 0;
+  do {
+    pieces.emplace_back(std::size_t{1} << 20);
+    pieces.back().resize(file.read(pieces.back()));
+    size += pieces.back().size();
+    check_signal_memory(size, 0, max_bytes, file.name());
+  } while (!pieces.back().empty());
+  bytes.reserve(size);
+  for (; !pieces.empty(); pieces.pop_front()) bytes.insert(bytes.end(), pieces.front().begin(), pieces.front().end());
+  return bytes;
 }
 
 template <typename T>
-std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::string& file, std::size_t base) {
+std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::string& file, std::size_t base,
+                            std::size_t max_bytes) {
   if (bytes.size() % sizeof(T) != 0) {
     throw Error(ErrorKind::input, "C63-SIGNAL-SIZE",
                 std::to_string(bytes.size()) + " bytes are no whole number of values of " + std::to_string(sizeof(T)),
                 {.file = file, .offset = static_cast<std::int64_t>(base + bytes.size() / sizeof(T) * sizeof(T))});
   }
+  check_signal_memory(bytes.size(), bytes.size() / sizeof(T), max_bytes, file);
   std::vector<double> values(bytes.size() / sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) {
     T value;
@@ -72,13 +75,13 @@ std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::stri
 }
 
 std::vector<double> convert_as(SignalFormat format, std::span<const std::uint8_t> bytes, const std::string& file,
-                               std::size_t base) {
+                               std::size_t base, std::size_t max_bytes) {
   switch (format) {
-    case SignalFormat::f32: return convert<float>(bytes, file, base);
-    case SignalFormat::i32: return convert<std::int32_t>(bytes, file, base);
-    case SignalFormat::u32: return convert<std::uint32_t>(bytes, file, base);
-    case SignalFormat::u8: return convert<std::uint8_t>(bytes, file, base);
-    default: return convert<double>(bytes, file, base);
+    case SignalFormat::f32: return convert<float>(bytes, file, base, max_bytes);
+    case SignalFormat::i32: return convert<std::int32_t>(bytes, file, base, max_bytes);
+    case SignalFormat::u32: return convert<std::uint32_t>(bytes, file, base, max_bytes);
+    case SignalFormat::u8: return convert<std::uint8_t>(bytes, file, base, max_bytes);
+    default: return convert<double>(bytes, file, base, max_bytes);
   }
 }
 
@@ -93,7 +96,7 @@ std::string_view npy_entry(std::string_view header, std::string_view key) {
   return header;
 }
 
-std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::string& file) {
+std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::string& file, std::size_t max_bytes) {
   const auto fail = [&](const char* id, const std::string& message) {
     throw Error(ErrorKind::input, id, message, {.file = file});
   };
@@ -130,7 +133,7 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
     count = count * 10 + static_cast<std::size_t>(c - '0');
   }
   if (!digits) fail("C63-NPY-SHAPE", "the array must have one dimension, as in (1000,)");
-  const auto values = convert_as(known->second, bytes.subspan(start + length), file, start + length);
+  const auto values = convert_as(known->second, bytes.subspan(start + length), file, start + length, max_bytes);
   if (values.size() != count) {
     fail("C63-NPY-SHAPE", "the header tells of " + std::to_string(count) + " values, the file has " +
                               std::to_string(values.size()));
@@ -183,14 +186,16 @@ std::vector<double> read_signal(const std::string& path, const SignalOptions& op
   InputFile file(path);
   const std::vector<std::uint8_t> bytes = read_all(file, options.max_bytes);
   const SignalFormat format = options.format == SignalFormat::automatic ? signal_format_of(path) : options.format;
-  if (format == SignalFormat::npy) return read_npy(bytes, file.name());
-  if (format != SignalFormat::text) return convert_as(format, bytes, file.name(), 0);
-  return parse_signal_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name(), options.warn);
+  if (format == SignalFormat::npy) return read_npy(bytes, file.name(), options.max_bytes);
+  if (format != SignalFormat::text) return convert_as(format, bytes, file.name(), 0, options.max_bytes);
+  return parse_signal_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name(), options.warn,
+                           options.max_bytes);
 }
 
-void write_signal(const std::string& path, std::span<const double> values, SignalFormat format) {
+void write_signal(const std::string& path, std::span<const double> values, SignalFormat format, Durability durability) {
+  constexpr std::size_t kPrinted = std::size_t{1} << 18;
   if (format == SignalFormat::automatic) format = signal_format_of(path);
-  OutputFile file(path);
+  OutputFile file(path, durability);
   switch (format) {
     case SignalFormat::npy: {
       std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
@@ -210,7 +215,11 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
     case SignalFormat::u32: write_raw<std::uint32_t>(file, values); break;
     case SignalFormat::u8: write_raw<std::uint8_t>(file, values); break;
     default:
-      for (const std::string& piece : print_signal_text(values)) file.write(piece);
+      // Text takes three times the memory of its values: not of all at once.
+      for (std::size_t start = 0; start < values.size(); start += kPrinted) {
+        const auto part = values.subspan(start, std::min(kPrinted, values.size() - start));
+        for (const std::string& piece : print_signal_text(part)) file.write(piece);
+      }
   }
   file.commit();
 }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/output_file.h"
+
 namespace c63 {
 
 /// How a signal lies in a file.
@@ -27,7 +29,7 @@ enum class SignalFormat {
 
 struct SignalOptions {
   SignalFormat format = SignalFormat::automatic;
-  std::size_t max_bytes = std::size_t{8} << 30;
+  std::size_t max_bytes = std::size_t{8} << 30;  ///< of the file and its values together
   std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name
 };
 
@@ -37,15 +39,16 @@ struct SignalOptions {
 /// partial raw value, C63-NPY-… for a broken array; Error (limit, C63-MAX-MEMORY).
 [[nodiscard]] std::vector<double> read_signal(const std::string& path, const SignalOptions& options = {});
 
-/// Numbers of text as read_signal() takes them; `file` is for messages.
+/// Numbers of text as read_signal() takes them; `file` is for messages, `max_bytes` of text and values together.
 [[nodiscard]] std::vector<double> parse_signal_text(std::string_view text, const std::string& file,
-                                                    const std::function<void(const std::string&)>& warn = {});
+                                                    const std::function<void(const std::string&)>& warn = {},
+                                                    std::size_t max_bytes = std::size_t{8} << 30);
 /// One number a line, the shortest text that std::from_chars reads back to the same bits; printed in parallel.
 [[nodiscard]] std::vector<std::string> print_signal_text(std::span<const double> values);
 
 /// Writes a signal; "-" is stdout. Values that the format cannot hold are an Error (usage, C63-SIGNAL-RANGE); floats of
 /// 32 bits are rounded. Throws Error (output).
 void write_signal(const std::string& path, std::span<const double> values,
-                  SignalFormat format = SignalFormat::automatic);
+                  SignalFormat format = SignalFormat::automatic, Durability durability = Durability::process);
 
 }  // namespace c63

@@ -11,6 +11,7 @@
 
 #include "c63/error.h"
 #include "io/signal_file.h"
+#include "io/signal_memory.h"
 
 namespace c63 {
 namespace {
@@ -70,7 +71,7 @@ std::vector<std::size_t> split_at_lines(std::string_view text, std::size_t size)
 }  // namespace
 
 std::vector<double> parse_signal_text(std::string_view text, const std::string& file,
-                                      const std::function<void(const std::string&)>& warn) {
+                                      const std::function<void(const std::string&)>& warn, std::size_t max_bytes) {
   const std::vector<std::size_t> bounds = split_at_lines(text, std::size_t{1} << 18);
   const std::size_t pieces = bounds.size() - 1;
   std::vector<std::size_t> first_line(pieces + 1);
@@ -80,6 +81,7 @@ std::vector<double> parse_signal_text(std::string_view text, const std::string& 
   });
   for (std::size_t piece = 0; piece < pieces; ++piece) first_line[piece + 1] += first_line[piece];
 
+  check_signal_memory(text.size(), first_line[pieces], max_bytes, file);
   std::vector<double> values(first_line[pieces]);
   std::vector<Fault> faults(pieces);
   tbb::parallel_for(std::size_t{0}, pieces, [&](std::size_t piece) {

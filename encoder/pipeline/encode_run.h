@@ -41,6 +41,7 @@ class EncodeRun {
   void run(TraceRow& trace, const std::function<void(FinishedFrame&&)>& deliver) {
     {
       std::vector<std::jthread> threads;
+      threads.reserve(2 * devices_.size());  // a thread that found no place would be waited for before it is told to end
       const End on_leaving{*this};  // before the threads are joined
       for (DeviceRun& device : devices_) {
         order_.add_producer();

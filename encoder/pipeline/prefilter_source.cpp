@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 #include <utility>
 
 #include "c63/error.h"
@@ -14,6 +15,9 @@ bool parse(std::string_view text, T& value) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   return status == std::errc() && end == text.data() + text.size();
 }
+
+constexpr std::uint64_t kSumFrames = 2;      // 16-bit sums of one frame
+constexpr std::uint64_t kSpatialFrames = 4;  // the frame as it was, and its largest plane padded, before and after
 
 std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
   switch (prefilter.kind) {
@@ -83,8 +87,28 @@ void smooth(ConstPlaneView in, const ByteKernel& kernel, PlaneView out) {
   }
 }
 
-PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefilter& prefilter)
-    : inner_(std::move(inner)), prefilter_(prefilter), kernel_(kernel_of(prefilter)) {}
+PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefilter& prefilter, std::uint64_t max_memory)
+    : inner_(std::move(inner)), prefilter_(prefilter), kernel_(kernel_of(prefilter)),
+      frame_bytes_(frame_bytes(inner_->format().width, inner_->format().height)) {
+  const std::uint64_t room = max_memory / frame_bytes_;
+  std::uint64_t least = kSpatialFrames;
+  if (prefilter.kind == Prefilter::Kind::temporal) {
+    const auto window = static_cast<std::uint64_t>(prefilter.size);
+    least = kSumFrames + window;
+    // Several lanes read at their own places: enough for eight of them.
+    most_frames_ = std::clamp(room, least, kSumFrames + 8 * window);
+    most_kept_ = static_cast<std::size_t>(most_frames_ - kSumFrames);
+  } else {
+    const std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
+    concurrent_ = room >= threads * kSpatialFrames;
+    most_frames_ = (concurrent_ ? threads : 1) * kSpatialFrames;
+  }
+  if (room < least) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "the prefilter " + name(prefilter) + " takes " + std::to_string(least * frame_bytes_) +
+                    " bytes, there are " + std::to_string(max_memory) + " for it (--max-memory)");
+  }
+}
 
 const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, std::size_t bytes) {
   const auto found = kept_.find(index);
@@ -93,8 +117,7 @@ const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, s
     return &found->second.bytes;
   }
   Kept kept{{}, ++clock_};
-  // Several lanes read at their own places: enough for eight of them, then the longest unused goes.
-  if (kept_.size() >= 8 * static_cast<std::size_t>(prefilter_.size)) {
+  if (kept_.size() >= most_kept_) {  // the longest unused goes
     const auto oldest = std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; });
     kept.bytes = std::move(oldest->second.bytes);
     kept_.erase(oldest);

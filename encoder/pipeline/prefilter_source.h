@@ -31,15 +31,19 @@ void smooth(ConstPlaneView in, const ByteKernel& kernel, PlaneView out);
 
 /// The frames of another source, prefiltered: each plane smoothed in space, or the rounded mean of a frame and those
 /// before it (fewer at the start). Chroma of sizes with an odd side has no rows and is not smoothed in space. Any number of
-/// threads may read at once where the other source allows it.
+/// threads may read at once where the other source and the memory allow it.
 class PrefilterSource final : public FrameSource {
  public:
-  PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefilter& prefilter);
+  /// Throws Error (limit, C63-MAX-MEMORY) where smoothing takes more than `max_memory` bytes.
+  PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefilter& prefilter, std::uint64_t max_memory);
+
+  /// Bytes that it takes at most; what is left of a limit is for others.
+  [[nodiscard]] std::uint64_t memory() const { return most_frames_ * frame_bytes_; }
 
   [[nodiscard]] VideoFormat format() const override { return inner_->format(); }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return inner_->frame_count(); }
   [[nodiscard]] bool seekable() const override { return inner_->seekable(); }
-  [[nodiscard]] bool concurrent() const override { return inner_->concurrent(); }
+  [[nodiscard]] bool concurrent() const override { return concurrent_ && inner_->concurrent(); }
   void stop_waiting() override { inner_->stop_waiting(); }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
@@ -54,6 +58,10 @@ class PrefilterSource final : public FrameSource {
   std::unique_ptr<FrameSource> inner_;
   Prefilter prefilter_;
   std::optional<ByteKernel> kernel_;
+  std::uint64_t frame_bytes_;
+  std::uint64_t most_frames_ = 0;  ///< that it has in memory at a time
+  std::size_t most_kept_ = 0;      ///< of them: originals
+  bool concurrent_ = true;
   std::mutex mutex_;  ///< of what is kept
   std::map<std::int64_t, Kept> kept_;
   std::uint64_t clock_ = 0;

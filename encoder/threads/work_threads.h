@@ -20,7 +20,7 @@ class WorkThreads {
     std::size_t argument = 0;
   };
 
-  /// Starts `threads` threads, or as many of them as the system lets it start; throws Error (memory, C63-THREADS) where
+  /// Starts `threads` threads, or as many of them as the system lets it start; throws Error (limit, C63-THREADS) where
   /// that is none. At most `capacity` tasks may be posted and not yet begun.
   WorkThreads(ThreadArena& arena, int threads, std::size_t capacity);
   /// Waits for all tasks that were posted.

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "c63/encoder.h"
+#include "io/movie_builder.h"
 #include "support/compact_stream.h"
 #include "support/generators.h"
 #include "support/stream_editor.h"
@@ -76,6 +78,46 @@ void write_videos(const fs::path& folder) {
   put("sheared", {19, 5, 20, 3, 15, 4}, c63::test::generate_a(20, 6, 3));
 }
 
+Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+/// `head`, then `text`.
+Bytes with_head(Bytes head, const std::string& text) {
+  head.insert(head.end(), text.begin(), text.end());
+  return head;
+}
+
+void write_sources(const fs::path& folder) {
+  const std::string frame(16 * 16 * 3 / 2, 'f');
+  const std::string header = "YUV4MPEG2 W16 H16 F25:1 Ip A0:0 C420jpeg\n";
+  write_file(folder / "y4m", with_head({0, 0, 0}, header + "FRAME\n" + frame + "FRAME Ip\n" + frame));
+  write_file(folder / "y4m_cut", with_head({1, 0, 0}, header + "FRAME\n" + frame.substr(0, 100)));
+  write_file(folder / "y4m_odd", with_head({4, 4, 4}, "YUV4MPEG2 W3 H3 C444p10\nFRAME\n" + std::string(54, 'x')));
+  write_file(folder / "raw", with_head({2, 16, 16}, frame + frame));
+  write_file(folder / "raw_cut", with_head({3, 16, 16}, frame + "cut"));
+}
+
+void write_av(const fs::path& folder) {
+  const std::string picture(16 * 16 * 3, 'p');
+  write_file(folder / "ppm", with_head({0}, "P6\n16 16\n255\n" + picture));
+  write_file(folder / "movie", with_head({2}, c63::test::movie_of({picture, "short", picture})));
+  write_file(folder / "movie_tolerant", with_head({1}, c63::test::movie_of({picture, "short", picture})));
+  write_file(folder / "elsewhere", with_head({0}, c63::test::movie_with_data_elsewhere("disk:/none")));
+  write_file(folder / "playlist", with_head({0}, "#EXTM3U\n#EXTINF:1,\nnone.ts\n"));
+}
+
+void write_signals(const fs::path& folder) {
+  write_file(folder / "text", with_head({1}, "1\n-2.5e3\n+0.125\n"));
+  write_file(folder / "npy", with_head({2}, std::string("\x93NUMPY\x01\0\x36\0", 10) +
+                                               "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), } \n" + "abc"));
+  write_file(folder / "f32", with_head({4}, std::string(8, '\0')));
+}
+
+void write_configs(const fs::path& folder) {
+  write_file(folder / "plain", bytes_of("qp=30\nkeyint = 12\n# comment\nme=\"hex\"\n"));
+  write_file(folder / "section", bytes_of("[c63]\nssim=true\nmax-memory=1GiB\nfps=30000/1001\n"));
+  write_file(folder / "wrong", bytes_of("no-such-option=1\nqp=x\n"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,9 +125,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: make_corpus FOLDER\n");
     return 2;
   }
-  for (const std::string target : {"fuzz_decode", "fuzz_round_trip"})
+  const std::pair<const char*, void (*)(const fs::path&)> corpora[] = {
+      {"fuzz_decode", write_streams},   {"fuzz_decode_kernels", write_streams}, {"fuzz_round_trip", write_videos},
+      {"fuzz_sources", write_sources},  {"fuzz_av", write_av},                  {"fuzz_signals", write_signals},
+      {"fuzz_config", write_configs},
+  };
+  for (const auto& [target, write] : corpora) {
     fs::create_directories(fs::path(argv[1]) / target);
-  write_streams(fs::path(argv[1]) / "fuzz_decode");
-  write_videos(fs::path(argv[1]) / "fuzz_round_trip");
+    write(fs::path(argv[1]) / target);
+  }
   return 0;
 }

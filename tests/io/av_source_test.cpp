@@ -2,6 +2,7 @@
 
 #include "c63/frame_source.h"
 #include "io_test_support.h"
+#include "movie_builder.h"
 #include "support/sha256.h"
 
 namespace c63 {
@@ -144,6 +145,38 @@ TEST_F(AvSource, DamagedStreamGivesTheFramesBeforeTheDamage) {
                [&](const Error& error) { EXPECT_EQ(error.place().frame, frames); });
   EXPECT_GT(frames, 5);
   EXPECT_LT(frames, 30);
+}
+
+TEST_F(AvSource, TolerantSkipsDamagedPacketsAndCountsThem) {
+  const auto picture = [](char sample) { return std::string(16 * 16 * 3, sample); };
+  SourceOptions tolerant = options(write_file(
+      "a.mov", test::movie_of({picture('a'), "short", picture('b'), picture('c'), "short", "short", picture('d')})));
+  tolerant.tolerant = true;
+  const std::string whole = read_all(*open_frame_source(
+      options(write_file("whole.mov", test::movie_of({picture('a'), picture('b'), picture('c'), picture('d')})))));
+  ASSERT_EQ(whole.size(), 4U * 16 * 16 * 3 / 2);
+  warnings_.clear();
+  EXPECT_EQ(read_all(*open_frame_source(tolerant)), whole);
+  ASSERT_EQ(warnings_.size(), 2U);
+  EXPECT_EQ(warnings_[1], "3 damaged packets skipped: frames may be missing");
+
+  tolerant.tolerant = false;
+  const auto strict = open_frame_source(tolerant);
+  EXPECT_EQ(read_frame(*strict, 0), whole.substr(0, 384));
+  expect_error(ErrorKind::input, "C63-AV-DECODE", [&] { (void)read_frame(*strict, 1); });
+}
+
+TEST_F(AvSource, TolerantReadsARealStreamOn) {
+  const std::string mobile = shared_sequence("mobile_352x288.264");
+  if (!std::filesystem::exists(mobile)) GTEST_SKIP() << "no file " << mobile << " (set C63_SHARED_DATA)";
+  std::string coded = test::read_file(mobile);
+  std::fill_n(coded.begin() + static_cast<std::ptrdiff_t>(coded.size() / 2), 3000, '\0');
+  SourceOptions tolerant = options(write_file("a.264", coded));
+  expect_error(ErrorKind::input, "C63-AV-DECODE", [&] { (void)read_all(*open_frame_source(tolerant)); });
+  tolerant.tolerant = true;
+  EXPECT_GE(read_all(*open_frame_source(tolerant)).size(), 28 * 152064U);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_EQ(warnings_[0], "1 damaged frame taken as decoded");
 }
 
 #else

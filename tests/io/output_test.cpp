@@ -72,6 +72,52 @@ TEST_F(OutputFiles, FollowsLinks) {
   }
 }
 
+TEST_F(OutputFiles, LinksInACircleAreRefused) {
+  std::filesystem::create_symlink("b", path("a"));
+  std::filesystem::create_symlink("a", path("b"));
+  expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("a")); });
+  EXPECT_TRUE(std::filesystem::is_symlink(path("a")));
+  EXPECT_EQ(files_in_folder(), 2U);
+}
+
+TEST_F(OutputFiles, DescriptorsByNameAreWrittenWhereTheyStand) {
+  const int descriptor = ::open(write_file("log", "old ").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  OutputFile file("/proc/thread-self/fd/" + std::to_string(descriptor));
+  EXPECT_TRUE(file.direct());
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(::close(descriptor), 0);  // that was a copy
+  EXPECT_EQ(read_file(path("log")), "old new");
+  EXPECT_EQ(files_in_folder(), 1U);
+}
+
+TEST_F(OutputFiles, PartsHaveShortNames) {
+  const std::string longest(255, 'x');
+  OutputFile file(path(longest));
+  file.write("x");
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_LE(entry.path().filename().string().size(), 110U);
+    EXPECT_TRUE(entry.path().filename().string().starts_with("xxx"));
+  }
+  file.commit();
+  EXPECT_EQ(read_file(path(longest)), "x");
+  expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile too_long(path(longest + "x")); });
+}
+
+TEST_F(OutputFiles, DurableFilesAppearTheSameWay) {
+  write_file("old", "old");
+  for (const char* name : {"old", "new"}) {
+    OutputFile file(path(name), Durability::power_loss);
+    file.write("bytes");
+    file.commit();
+    EXPECT_EQ(read_file(path(name)), "bytes");
+  }
+  OutputFile null("/dev/null", Durability::power_loss);  // cannot be synced, which is no fault
+  null.write("bytes");
+  null.commit();
+  EXPECT_EQ(files_in_folder(), 2U);
+}
+
 TEST_F(OutputFiles, RefusesWhatCannotBeWritten) {
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(folder_.string()); });
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("none/out")); });

@@ -11,6 +11,8 @@
 namespace c63 {
 namespace {
 
+constexpr std::uint64_t kPlenty = 1 << 20;
+
 /// Frames of noise around a level that rises by 10 a frame.
 class NoiseSource final : public FrameSource {
  public:
@@ -74,7 +76,7 @@ TEST(Prefilter, SmoothingKeepsFlatPicturesUpToTheBorder) {
 
 TEST(Prefilter, SmoothingTakesNoiseAwayInAllPlanes) {
   NoiseSource plain(32, 16, true);
-  PrefilterSource smoothed(std::make_unique<NoiseSource>(32, 16, true), prefilter_from("gauss:1.5"));
+  PrefilterSource smoothed(std::make_unique<NoiseSource>(32, 16, true), prefilter_from("gauss:1.5"), kPlenty);
   const auto before = frame_of(plain, 3);
   const auto after = frame_of(smoothed, 3);
   const auto spread = [](const auto& samples, std::size_t first, std::size_t last) {
@@ -89,17 +91,36 @@ TEST(Prefilter, SmoothingTakesNoiseAwayInAllPlanes) {
 
 TEST(Prefilter, ChromaWithoutRowsIsLeftAlone) {
   NoiseSource plain(4, 5, true);
-  PrefilterSource smoothed(std::make_unique<NoiseSource>(4, 5, true), prefilter_from("mean:3"));
+  PrefilterSource smoothed(std::make_unique<NoiseSource>(4, 5, true), prefilter_from("mean:3"), kPlenty);
   const auto before = frame_of(plain, 1);
   const auto after = frame_of(smoothed, 1);
   EXPECT_FALSE(std::equal(before.begin(), before.begin() + 20, after.begin()));
   EXPECT_TRUE(std::equal(before.begin() + 20, before.end(), after.begin() + 20));
 }
 
+TEST(Prefilter, TakesNoMoreThanItsLimit) {
+  constexpr std::uint64_t kFrame = 16 * 8 * 3 / 2;
+  const auto memory_of = [](const char* text, std::uint64_t limit) -> std::uint64_t {
+    try {
+      return PrefilterSource(std::make_unique<NoiseSource>(16, 8, true), prefilter_from(text), limit).memory();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.id(), "C63-MAX-MEMORY");
+      return 0;
+    }
+  };
+  EXPECT_EQ(memory_of("temporal:4", 6 * kFrame), 6 * kFrame);
+  EXPECT_EQ(memory_of("temporal:4", 6 * kFrame - 1), 0U);
+  EXPECT_EQ(memory_of("temporal:4", 9 * kFrame + 5), 9 * kFrame);
+  EXPECT_EQ(memory_of("temporal:4", kPlenty), 34 * kFrame);
+  EXPECT_EQ(memory_of("mean:3", 4 * kFrame), 4 * kFrame);
+  EXPECT_EQ(memory_of("mean:3", 4 * kFrame - 1), 0U);
+}
+
 TEST(Prefilter, TemporalMeansAreTheSameInAnyOrder) {
+  constexpr std::uint64_t kLeast = 6 * 16 * 8 * 3 / 2;
   NoiseSource plain(16, 8, true);
-  PrefilterSource forward(std::make_unique<NoiseSource>(16, 8, false), prefilter_from("temporal:4"));
-  PrefilterSource anyhow(std::make_unique<NoiseSource>(16, 8, true), prefilter_from("temporal:4"));
+  PrefilterSource forward(std::make_unique<NoiseSource>(16, 8, false), prefilter_from("temporal:4"), kLeast);
+  PrefilterSource anyhow(std::make_unique<NoiseSource>(16, 8, true), prefilter_from("temporal:4"), kLeast);
   std::vector<std::vector<std::uint8_t>> expected;
   for (std::int64_t index = 0; index < 12; ++index) {
     expected.push_back(frame_of(forward, index));

@@ -228,12 +228,47 @@ TEST_F(ExitCodes, OutputThatCannotBeOpenedIsAnOutputError) {
 
 TEST_F(ExitCodes, AFullDeviceIsAnOutputError) {
   expect_one_line(encode({"-w", "32", "-h", "32", "-o", "/dev/full", input_}), 6, "c63enc", "C63-WRITE-FAILED");
-  expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--recon", "/dev/full", input_}), 6, "c63enc",
-                  "C63-WRITE-FAILED");
   expect_one_line(run({kDec, "--quiet", encoded("s.c63"), "/dev/full"}), 6, "c63dec", "C63-WRITE-FAILED");
   Process process({kDec, "--quiet", path("s.c63"), "-"}, Process::Stdout::collected, "/dev/full");
   expect_one_line(process.wait(), 6, "c63dec", "C63-WRITE-FAILED");
   EXPECT_EQ(files_in_folder(), 2);
+}
+
+TEST_F(ExitCodes, AFaultOfAnOutputBesideTheStreamLeavesTheStream) {
+  const std::string stream = read_file(encoded("s.c63"));
+  for (const char* option : {"--recon", "--pred", "--trace", "--json"}) {
+    SCOPED_TRACE(option);
+    expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), option, "/dev/full", input_}), 6, "c63enc",
+                    "C63-WRITE-FAILED");
+    EXPECT_TRUE(read_file(path("o.c63")) == stream);
+    std::filesystem::remove(path("o.c63"));
+  }
+  // These have a header, whose fault comes before the first frame is encoded.
+  for (const char* option : {"--csv", "--stats-yuview"}) {
+    SCOPED_TRACE(option);
+    expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), option, "/dev/full", input_}), 6, "c63enc",
+                    "C63-WRITE-FAILED");
+    EXPECT_FALSE(std::filesystem::exists(path("o.c63")));
+  }
+  expect_one_line(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "2", "-o", path("g.yuv"), "--truth", "/dev/full"}), 6,
+                  "c63gen", "C63-WRITE-FAILED");
+  EXPECT_FALSE(std::filesystem::exists(path("g.yuv")));
+  // What still works beside it is kept, too.
+  expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--recon", "/dev/full", "--pred", path("p.yuv"),
+                          input_}),
+                  6, "c63enc", "C63-WRITE-FAILED");
+  EXPECT_EQ(read_file(path("p.yuv")).size(), 6 * kFrame);
+  expect_one_line(run({kDec, "--quiet", path("s.c63"), path("d.yuv"), "--trace", "/dev/full"}), 6, "c63dec",
+                  "C63-WRITE-FAILED");
+  EXPECT_EQ(read_file(path("d.yuv")).size(), 6 * kFrame);
+}
+
+TEST_F(ExitCodes, ALogThatCannotBeWrittenIsAnOutputError) {
+  const ProcessResult full = encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--log-file", "/dev/full", input_});
+  expect_one_line(full, 6, "c63enc", "C63-LOG-FILE");
+  EXPECT_TRUE(read_file(path("o.c63")) == read_file(encoded("s.c63")));
+  EXPECT_EQ(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--log-file", path("log"), input_}).exit_code, 0);
+  EXPECT_GT(lines_in(read_file(path("log"))), 6);
 }
 
 TEST_F(ExitCodes, AClosedPipeIsAnOutputErrorAndNoSignal) {

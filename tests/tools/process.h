@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ struct ProcessResult {
   int signal = 0;
   std::string out;
   std::string err;
+  std::uint64_t peak_bytes = 0;  ///< of resident memory; no less than this test program's when it started the program
 };
 
 /// A running program whose standard input is a pipe from here and whose outputs are collected.

@@ -86,7 +86,8 @@ TEST_P(Stopping, TheSecondSignalStopsAtOnce) {
   // An output that nobody reads holds the first stop up for ever.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const std::string input = write_file("in.yuv", generate({'A', 0, 352, 288, 20}));
-  Process process({kEnc, "-v", "-w", "352", "-h", "288", "-q", "50", "--me", "zero", "-o", path("fifo"), input});
+  Process process({kEnc, "-v", "-w", "352", "-h", "288", "-q", "50", "--me", "zero", "--recon",
+                   path("recon.yuv"), "-o", path("fifo"), input});
   const int reader = ::open(path("fifo").c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_GE(reader, 0);
   for (int filled = 0; filled < 60000; ::usleep(1000)) ASSERT_EQ(::ioctl(reader, FIONREAD, &filled), 0);
@@ -97,6 +98,7 @@ TEST_P(Stopping, TheSecondSignalStopsAtOnce) {
   for (; process.running(); ::usleep(10000)) process.kill(GetParam());
   EXPECT_EQ(process.wait().exit_code, 128 + GetParam());
   ::close(reader);
+  EXPECT_EQ(files_in_folder(), 2);  // fifo and input: nothing of the reconstruction
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, Stopping, ::testing::Values(SIGINT, SIGTERM),

@@ -5,24 +5,28 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/sink.h>
 
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <exception>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 
 #include "c63/error.h"
 #include "c63/version.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/values.h"
+#include "io/descriptor.h"
+#include "io/part_file.h"
 
 namespace c63::tools {
 namespace {
@@ -32,78 +36,83 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
     "6 output not written, 7 out of memory, 8 GPU not usable, 130 and 143 stopped by SIGINT and SIGTERM.";
 
-void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program) {
-  const std::string group = "General";
-  app.set_version_flag(
-         "--version", [program] { return version_text(program); }, "Print version and build and exit")
-      ->group(group);
-  app.add_flag("-v,--verbose", common.verbose, "Say more (same as --log-level debug)")->group(group);
-  app.add_flag("--quiet", common.quiet, "Say nothing but errors")->group(group);
-  app.add_option("--log-level", common.log.level, "What standard error shows")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
-      ->type_name("LEVEL")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--log-file", common.log.file, "Append the log, with time stamps, to a file")
-      ->type_name("FILE")
-      ->group(group);
-  static const std::map<std::string, ProgressMode> kModes = {{"auto", ProgressMode::automatic},
-                                                             {"tty", ProgressMode::tty},
-                                                             {"plain", ProgressMode::plain},
-                                                             {"json", ProgressMode::json},
-                                                             {"none", ProgressMode::none}};
-  app.add_option_function<std::string>(
-         "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); },
-         "How to show progress: auto, tty, plain, json or none")
-      ->check(CLI::IsMember(kModes))
-      ->type_name("MODE")
-      ->default_str("auto")
-      ->group(group);
-  app.add_option("--threads", common.threads, "CPU threads; 0: as many as the machine has")
-      ->check(CLI::Range(0, 4096))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.set_config("--config", "", "Read options from a file of lines like qp=30; the command line comes first")
-      ->type_name("FILE")
-      ->group(group);
-  app.allow_config_extras(CLI::config_extras_mode::error);
-}
+/// Reads the file of --config. CLI11 takes what it cannot read for the end.
+class ConfigFile final : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    input.exceptions(std::ios_base::badbit);
+    try {
+      return CLI::ConfigTOML::from_config(input);
+    } catch (const std::ios_base::failure&) {
+      throw Error(ErrorKind::input, "C63-CONFIG-READ", "cannot read the file of --config");
+    }
+  }
+};
 
-int report(const Program& program, Console& console, spdlog::logger* log, const Error& error) {
+int report(const std::string& program, Console& console, spdlog::logger* log, const Error& error) {
   const std::string line = error_line(error);
   console.clear_status();
   if (log != nullptr) {
     // The one line that no --log-level hides: it goes to the console here and through the log to a log file only.
     for (const auto& sink : log->sinks()) {
       if (sink != log->sinks().front()) {
-        sink->log(spdlog::details::log_msg(program.name, spdlog::level::err, line));
+        sink->log(spdlog::details::log_msg(program, spdlog::level::err, line));
         sink->flush();
       }
     }
   }
-  console.line(program.name + ": " + line);
+  console.line(program + ": " + line);
   return exit_code(error.kind());
 }
 
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+/// Tells that there is no memory, not even for words.
+int report_without_memory() noexcept {
+  std::uint64_t written = 0;
+  const char* const parts[] = {program_invocation_short_name, ": out of memory [C63-MEMORY]; use a machine with more memory\n"};
+  for (const char* part : parts) {
+    static_cast<void>(write_all(STDERR_FILENO, bytes_of(part), written));
+  }
+  return kExitMemory;
+}
+
+/// Reports the exception that is being handled.
+int report_caught(const std::string& program, Console& console, spdlog::logger* log) {
+  const auto fail = [&](const Error& error) { return report(program, console, log, error); };
   try {
-    app.parse(argc, argv);
-    return std::nullopt;
-  } catch (const CLI::CallForHelp&) {
-    write_stdout(app.help());
-    return kExitDone;
-  } catch (const CLI::CallForVersion& e) {
-    write_stdout(std::string(e.what()) + "\n");
-    return kExitDone;
-  } catch (const CLI::ConfigError& e) {
-    // CLI11 calls the file "INI" and does not say what is wrong with the word it names last.
-    const std::string what = e.what();
-    throw Error(ErrorKind::usage, "C63-USAGE", "no option for " + what.substr(what.rfind(' ') + 1) + " in the file of --config");
-  } catch (const CLI::ParseError& e) {
-    throw Error(ErrorKind::usage, "C63-USAGE", e.what());
+    throw;
+  } catch (const Error& error) {
+    return fail(error);
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorKind::memory, "C63-MEMORY", "out of memory"));
+  } catch (const std::system_error& e) {
+    const bool no_thread = e.code() == std::errc::resource_unavailable_try_again;
+    return fail(system_fault(ErrorKind::internal, "C63-INTERNAL", no_thread ? "cannot start a thread" : "internal error",
+                             e.code().value()));
+  } catch (const std::exception& e) {
+    // oneTBB tells of a thread that does not start in words only.
+    if (std::string_view(e.what()).starts_with("pthread_create")) {
+      return fail(system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread", EAGAIN));
+    }
+    return fail(Error(ErrorKind::internal, "C63-INTERNAL", std::string("internal error: ") + e.what()));
+  } catch (...) {
+    return fail(Error(ErrorKind::internal, "C63-INTERNAL", "internal error of unknown kind"));
   }
 }
+
+/// An exception left main, or a thread that nobody catches in, as those of oneTBB's that cannot start another one.
+[[noreturn]] void end_by_exception() noexcept {
+  int code = kExitInternal;
+  try {
+    Console console;
+    code = report_caught(program_invocation_short_name, console, nullptr);
+  } catch (...) {
+    code = report_without_memory();
+  }
+  exit_without_part_files(code);
+}
+
+/// Set before main, where options are made and nothing is caught.
+[[maybe_unused]] const std::terminate_handler kDefaultHandler = std::set_terminate(end_by_exception);
 
 nlohmann::ordered_json describe_option(const CLI::Option& option) {
   nlohmann::ordered_json names = nlohmann::ordered_json::array();
@@ -159,7 +168,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   if (program.add_options) program.add_options(app);
   add_subcommands(app, program);
   add_common_options(app, session.common, program.name);
-  if (const auto code = parse(app, argc, argv)) return *code;
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
   if (describe) {
     write_stdout(describe_options(app) + "\n");
     return kExitDone;
@@ -183,32 +192,96 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
     log->info("stopped: {}", error_line(error));
   }
   console.clear_status();
+  finish_log(*log);
   return code == kExitDone && signals.received() != 0 ? 128 + signals.received() : code;
 }
 
 }  // namespace
+
+void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program) {
+  const std::string group = "General";
+  app.set_version_flag(
+         "--version", [program] { return version_text(program); }, "Print version and build and exit")
+      ->group(group);
+  app.add_flag("-v,--verbose", common.verbose, "Say more (same as --log-level debug)")->group(group);
+  app.add_flag("--quiet", common.quiet, "Say nothing but errors")->group(group);
+  app.add_option("--log-level", common.log.level, "What standard error shows")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
+      ->type_name("LEVEL")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--log-file", common.log.file, "Append the log, with time stamps, to a file")
+      ->type_name("FILE")
+      ->group(group);
+  static const std::map<std::string, ProgressMode> kModes = {{"auto", ProgressMode::automatic},
+                                                             {"tty", ProgressMode::tty},
+                                                             {"plain", ProgressMode::plain},
+                                                             {"json", ProgressMode::json},
+                                                             {"none", ProgressMode::none}};
+  app.add_option_function<std::string>(
+         "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); },
+         "How to show progress: auto, tty, plain, json or none")
+      ->check(CLI::IsMember(kModes))
+      ->type_name("MODE")
+      ->default_str("auto")
+      ->group(group);
+  app.add_option("--threads", common.threads, "CPU threads; 0: as many as the machine has")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.set_config("--config", "", "Read options from a file of lines like qp=30; the command line comes first")
+      ->type_name("FILE")
+      ->group(group);
+  app.config_formatter(std::make_shared<ConfigFile>());
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
+
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    write_stdout(app.help());
+    return kExitDone;
+  } catch (const CLI::CallForVersion& e) {
+    write_stdout(std::string(e.what()) + "\n");
+    return kExitDone;
+  } catch (const CLI::ConfigError& e) {
+    // CLI11 calls the file "INI" and does not say what is wrong with the word it names last.
+    const std::string what = e.what();
+    throw Error(ErrorKind::usage, "C63-USAGE", "no option for " + what.substr(what.rfind(' ') + 1) + " in the file of --config");
+  } catch (const CLI::ParseError& e) {
+    throw Error(ErrorKind::usage, "C63-USAGE", e.what());
+  }
+}
 
 std::unique_ptr<Progress> Session::progress(std::optional<std::int64_t> total, double video_fps) const {
   return std::make_unique<Progress>(common.progress, console, total, video_fps);
 }
 
 int run_main(int argc, char** argv, const Program& program) {
-  const auto console = std::make_shared<Console>();
+  std::shared_ptr<Console> console;
   std::shared_ptr<spdlog::logger> log;
-  const auto fail = [&](const Error& error) { return report(program, *console, log.get(), error); };
   try {
+    const bool filled = fill_standard_descriptors();
+    ignore_write_signals();
+    console = std::make_shared<Console>();
+    if (!filled) {
+      throw Error(ErrorKind::output, "C63-STANDARD-STREAMS",
+                  "standard input, output or error is closed, and /dev/null cannot be opened in its place");
+    }
     Session session;
     session.program = program.name;
     session.console = console;
     return run_program(argc, argv, program, *console, session, log);
-  } catch (const Error& error) {
-    return fail(error);
-  } catch (const std::bad_alloc&) {
-    return fail(Error(ErrorKind::memory, "C63-MEMORY", "out of memory"));
-  } catch (const std::exception& e) {
-    return fail(Error(ErrorKind::internal, "C63-INTERNAL", std::string("internal error: ") + e.what()));
   } catch (...) {
-    return fail(Error(ErrorKind::internal, "C63-INTERNAL", "internal error of unknown kind"));
+    try {
+      if (console) return report_caught(program.name, *console, log.get());
+    } catch (...) {
+      // There is no memory for that either.
+    }
+    return report_without_memory();
   }
 }
 
@@ -223,11 +296,10 @@ std::string version_text(const std::string& program) {
 }
 
 void write_stdout(std::string_view text) {
-  errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(ErrorKind::output, "C63-WRITE",
-                fmt::format("cannot write to standard output: {}", std::strerror(errno)), {.file = "stdout"});
-  }
+  std::uint64_t written = 0;
+  const int code = write_all(STDOUT_FILENO, bytes_of(text), written);
+  if (code == 0) return;
+  throw system_fault(ErrorKind::output, "C63-WRITE", "cannot write to standard output", code, {.file = "stdout"});
 }
 
 std::vector<std::string> search_method_names() {
@@ -261,6 +333,12 @@ void add_limit_options(CLI::App& app, Limits& limits) {
       ->type_name("BYTES")
       ->capture_default_str()
       ->group("Limits");
+}
+
+void add_sync_option(CLI::App& app, Durability& durability) {
+  app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
+                        "Have finished files and their names on the disk, safe from a loss of power, before success is said")
+      ->group("Input and output");
 }
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "io/output_file.h"
 
 namespace CLI {
 class App;
@@ -63,6 +64,13 @@ struct Program {
 /// into one line on standard error and an exit code. A run that a signal ended returns 128 + its number.
 [[nodiscard]] int run_main(int argc, char** argv, const Program& program);
 
+// What run_main() parses with, for tests.
+
+/// Adds the options that every program has.
+void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program);
+/// Parses; an exit code where the command line asked for no more than a text, which is printed. Throws Error (usage).
+[[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
+
 /// The whole option tree of a program as JSON, from which man pages and shell completions are made.
 [[nodiscard]] std::string describe_options(const CLI::App& app);
 
@@ -79,6 +87,9 @@ void write_stdout(std::string_view text);
 
 /// Adds --max-pixels and --max-memory.
 void add_limit_options(CLI::App& app, Limits& limits);
+
+/// Adds --sync.
+void add_sync_option(CLI::App& app, Durability& durability);
 
 /// Adds --simd. Throws (while parsing) for a level that this machine does not have.
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd);

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cerrno>
+#include "io/descriptor.h"
 
 namespace c63::tools {
 namespace {
@@ -41,12 +41,8 @@ void Console::clear_status() {
 
 void Console::write(std::string_view text) const {
   // Nobody can be told that standard error is closed; the data's own outputs are checked where they are written.
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd_, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
+  std::uint64_t written = 0;
+  static_cast<void>(write_all(fd_, bytes_of(text), written));
 }
 
 }  // namespace c63::tools

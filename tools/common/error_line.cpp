@@ -20,6 +20,11 @@ constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-CMP-SIZE"), std::string_view("compare videos of one size")},
     std::pair{std::string_view("C63-CMP-COUNT"), std::string_view("cut both to the same frames with --seek and -f")},
     std::pair{std::string_view("C63-CMP-"), std::string_view("this is the comparison's result")},
+    std::pair{std::string_view("C63-AV-REFERENCES"), std::string_view("give the video file itself")},
+    std::pair{std::string_view("C63-OPEN-FILES"), std::string_view("raise the limit of open files (ulimit -n)")},
+    std::pair{std::string_view("C63-THREADS"),
+              std::string_view("lower --threads, or raise the limit of processes (ulimit -u)")},
+    std::pair{std::string_view("C63-STANDARD-STREAMS"), std::string_view("leave them open, or redirect them")},
     std::pair{std::string_view("C63-SAME-FILE"), std::string_view("choose another output name")},
 };
 

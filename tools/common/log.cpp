@@ -2,14 +2,14 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/basic_file_sink.h>
 
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "c63/error.h"
+#include "common/log_file.h"
 
 namespace c63::tools {
 namespace {
@@ -33,6 +33,9 @@ class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
   std::shared_ptr<Console> console_;
 };
 
+/// A line for which there is no memory. spdlog would print another instead, where one line per error is promised.
+void drop_line(const std::string&) {}
+
 }  // namespace
 
 std::shared_ptr<spdlog::logger> make_log(const std::string& program, const std::shared_ptr<Console>& console,
@@ -42,23 +45,27 @@ std::shared_ptr<spdlog::logger> make_log(const std::string& program, const std::
   const auto level = spdlog::level::from_str(settings.level);
   sinks.back()->set_level(level);
   if (!settings.file.empty()) {
-    try {
-      sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(settings.file));
-    } catch (const spdlog::spdlog_ex& e) {
-      throw Error(ErrorKind::output, "C63-LOG-FILE", e.what(), {.file = settings.file});
-    }
+    sinks.push_back(std::make_shared<LogFile>(settings.file));
     sinks.back()->set_level(spdlog::level::debug);
   }
   auto log = std::make_shared<spdlog::logger>(program, sinks.begin(), sinks.end());
   log->set_level(settings.file.empty() ? level : std::min(level, spdlog::level::debug));
   log->flush_on(spdlog::level::warn);
+  log->set_error_handler(drop_line);
   return log;
 }
 
 std::shared_ptr<spdlog::logger> make_plain_log(const spdlog::logger& log) {
   auto plain = std::make_shared<spdlog::logger>("", log.sinks().begin(), log.sinks().end());
   plain->set_level(log.level());
+  plain->set_error_handler(drop_line);
   return plain;
+}
+
+void finish_log(const spdlog::logger& log) {
+  for (const spdlog::sink_ptr& sink : log.sinks()) {
+    if (auto* file = dynamic_cast<LogFile*>(sink.get())) file->finish();
+  }
 }
 
 }  // namespace c63::tools

@@ -25,4 +25,7 @@ struct LogSettings {
 /// The same destinations for lines that stand without the program's name, such as the last one of a summary.
 [[nodiscard]] std::shared_ptr<spdlog::logger> make_plain_log(const spdlog::logger& log);
 
+/// Completes the file of --log-file, where there is one. Throws Error (output, C63-LOG-FILE) if it lacks anything.
+void finish_log(const spdlog::logger& log);
+
 }  // namespace c63::tools

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "c63/error.h"
@@ -13,17 +17,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_file_to_be(const std::string& path) {
-  std::error_code fault;
-  const fs::file_status status = fs::status(path, fault);
-  return !fs::exists(status) || fs::is_regular_file(status);
+/// What is there under a name; "-" is standard output. Nothing where there is none.
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  const int fault = path == "-" ? ::fstat(STDOUT_FILENO, &status) : ::stat(path.c_str(), &status);
+  return fault == 0 ? std::optional(status) : std::nullopt;
+}
+
+/// Whether what is written to both would be mixed up. Devices take all they are given: a terminal, /dev/null.
+bool is_same(const struct stat& a, const struct stat& b) {
+  return !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 bool same_output(const std::string& a, const std::string& b) {
-  if (a == "-" || b == "-") return a == b;
-  if (!is_file_to_be(a) || !is_file_to_be(b)) return false;
+  if (a == "-" && b == "-") return true;
+  const auto status_a = status_of(a);
+  const auto status_b = status_of(b);
+  if (status_a || status_b) return status_a && status_b && is_same(*status_a, *status_b);
   std::error_code fault;
-  if (fs::equivalent(a, b, fault)) return true;
   return fs::weakly_canonical(fs::absolute(a), fault) == fs::weakly_canonical(fs::absolute(b), fault);
 }
 
@@ -43,6 +54,14 @@ void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vecto
     for (std::size_t k = 0; k < i; ++k) {
       if (!outputs[k].path.empty() && same_output(outputs[k].path, outputs[i].path)) refuse(outputs[k], outputs[i]);
     }
+  }
+}
+
+void check_apart_from_log(const NamedPath& output) {
+  struct stat standard_error {};
+  const auto status = status_of(output.path);
+  if (status && ::fstat(STDERR_FILENO, &standard_error) == 0 && is_same(*status, standard_error)) {
+    refuse(output, {"standard error", output.path});
   }
 }
 

@@ -12,7 +12,10 @@ struct NamedPath {
 };
 
 /// Throws Error (usage, C63-SAME-FILE) if an output is also an input or another output, through whatever links, or if
-/// two outputs go to stdout. Devices and pipes may be named more than once.
+/// two outputs go to stdout. Devices may be named more than once.
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
+
+/// Throws the same if standard error goes where an output of bytes does, as with `-o - 2>&1`: log lines would be in it.
+void check_apart_from_log(const NamedPath& output);
 
 }  // namespace c63::tools

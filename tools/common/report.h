@@ -92,13 +92,13 @@ struct EncodeReport {
 /// Version, compiler and machine, for any program's JSON.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
 /// Writes indented JSON to a file ("-": stdout) and commits it. Throws Error (output).
-void write_json(const std::string& path, const nlohmann::ordered_json& json);
+void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process);
 void write_json(OutputFile& file, const nlohmann::ordered_json& json);
 
 /// One row per frame.
 class FrameCsv {
  public:
-  explicit FrameCsv(const std::string& path);
+  FrameCsv(const std::string& path, Durability durability);
   void add(const EncodedFrame& frame, const EncoderSettings& settings);
   void commit() { file_.commit(); }
 

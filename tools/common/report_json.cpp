@@ -125,8 +125,8 @@ ordered_json to_json(const EncodeReport& report) {
   return json;
 }
 
-void write_json(const std::string& path, const ordered_json& json) {
-  OutputFile file(path);
+void write_json(const std::string& path, const ordered_json& json, Durability durability) {
+  OutputFile file(path, durability);
   write_json(file, json);
 }
 

@@ -1,9 +1,10 @@
 #include "common/signals.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <csignal>
+
+#include "io/part_file.h"
 
 namespace c63::tools {
 namespace {
@@ -18,8 +19,12 @@ sigset_t stop_signals() {
 
 }  // namespace
 
-Signals::Signals() {
+void ignore_write_signals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+Signals::Signals() {
   // A shell that starts a job in the background has it ignore SIGINT; whoever sends one means it.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
@@ -40,7 +45,7 @@ void Signals::watch() {
     int signal = 0;
     if (sigwait(&set, &signal) != 0) continue;
     if (done_) return;
-    if (received_ != 0) _exit(128 + signal);
+    if (received_ != 0) exit_without_part_files(128 + signal);
     received_ = signal;
     source_.request_stop();
   }

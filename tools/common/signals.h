@@ -6,9 +6,12 @@
 
 namespace c63::tools {
 
-/// Turns the first SIGINT or SIGTERM into a stop request; the second ends the process at once with 128 + its number.
-/// Also has SIGPIPE ignored, so that a closed pipe is a failed write. Make it before any other thread starts: the
-/// signals are taken by a thread of its own, so no call elsewhere is interrupted.
+/// From now on a closed pipe (SIGPIPE) and a file at its size limit (SIGXFSZ) are failed writes.
+void ignore_write_signals();
+
+/// Turns the first SIGINT or SIGTERM into a stop request; the second ends the process at once with 128 + its number and
+/// removes output files that are not complete. Make it before any other thread starts: the signals are taken by a thread
+/// of its own, so no call elsewhere is interrupted.
 class Signals {
  public:
   Signals();

@@ -69,8 +69,8 @@ std::vector<std::string> trace_lines(std::span<const TraceSpan> spans) {
   return lines;
 }
 
-TraceFile::TraceFile(const std::string& path)
-    : path_(path), file_(path.empty() ? nullptr : std::make_unique<OutputFile>(path)) {}
+TraceFile::TraceFile(const std::string& path, Durability durability)
+    : path_(path), file_(path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability)) {}
 
 void TraceFile::commit(spdlog::logger& log) {
   if (!file_) return;

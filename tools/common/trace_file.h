@@ -20,7 +20,7 @@ namespace c63::tools {
 class TraceFile {
  public:
   /// Throws Error (output) where the file cannot be written.
-  explicit TraceFile(const std::string& path);
+  TraceFile(const std::string& path, Durability durability);
 
   [[nodiscard]] TraceSink* sink() { return file_ ? &recorder_ : nullptr; }
   /// Writes the trace and tells where the time went.

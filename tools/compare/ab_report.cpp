@@ -143,6 +143,7 @@ ordered_json ab_json(const AbResult& r) {
   json["repeat"] = r.repeat;
   json["warmup"] = r.warmup;
   json["clock"] = r.process_clock ? "process" : "encode";
+  json["inputs"] = ordered_json::array();
   for (const AbInput& input : r.inputs) {
     json["inputs"].push_back({{"file", input.name},
                               {"width_pixels", input.format.width},
@@ -150,6 +151,7 @@ ordered_json ab_json(const AbResult& r) {
                               {"frames", input.frames},
                               {"frames_per_s", input.format.rate.value()}});
   }
+  json["configurations"] = ordered_json::array();
   for (const Configuration& c : r.configurations) {
     json["configurations"].push_back({{"name", c.name}, {"text", c.text}, {"external", c.external}, {"quantizers", c.quantizers}});
   }

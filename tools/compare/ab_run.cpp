@@ -63,8 +63,8 @@ void check_command_line(const Session& session, const AbOptions& o) {
 }
 
 /// Opened before the first run: a name that cannot be written must not cost an hour's results.
-std::unique_ptr<OutputFile> open_output(const std::string& path) {
-  return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
+std::unique_ptr<OutputFile> open_output(const std::string& path, Durability durability) {
+  return path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability);
 }
 
 void write_text(OutputFile& file, const std::string& text) {
@@ -124,6 +124,7 @@ void add_options(CLI::App& app, AbOptions& o) {
   app.add_option("--html", o.html, "Write the report: one page that opens without a network")->type_name("FILE")->group(group);
   app.add_option("--csv", o.csv, "Write a row per point")->type_name("FILE")->group(group);
   app.add_option("--json", o.json, "Write everything")->type_name("FILE")->group(group);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
 
@@ -137,9 +138,9 @@ int run_ab(const Session& session, const AbOptions& o) {
                                      [](const Configuration& c) { return c.external; });
   result.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
   result.devices = list_devices();
-  const auto html = open_output(o.html);
-  const auto csv = open_output(o.csv);
-  const auto json = open_output(o.json);
+  const auto html = open_output(o.html, o.durability);
+  const auto csv = open_output(o.csv, o.durability);
+  const auto json = open_output(o.json, o.durability);
   AbBench bench(session, o, result);
   bench.prepare_inputs();
   if (!bench.run_points()) return kExitDone;  // stopped: half a comparison is none

@@ -38,6 +38,7 @@ struct AbOptions {
   std::string csv;
   std::string json;
   Limits limits;
+  Durability durability = Durability::process;  ///< of all files written
 };
 
 void add_options(CLI::App& app, AbOptions& options);

@@ -141,6 +141,7 @@ void add_options(CLI::App& app, MetricRunOptions& o) {
   app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")
       ->type_name("FILE")
       ->group(group);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
 
@@ -167,13 +168,13 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
     videos.push_back(std::move(video));
   }
   if (!o.csv.empty()) {
-    OutputFile file(o.csv);
+    OutputFile file(o.csv, o.durability);
     file.write(metric_csv(videos));
     file.commit();
   }
-  if (!o.json.empty()) write_json(o.json, metric_json(o.reference, videos));
+  if (!o.json.empty()) write_json(o.json, metric_json(o.reference, videos), o.durability);
   if (!o.heatmap.empty()) {
-    save_picture(o.heatmap, heat.image());
+    save_picture(o.heatmap, heat.image(), o.durability);
     session.log->info("{}: the brightest spot differs by {:.2f} in the mean", o.heatmap, heat.peak());
   }
   for (const ComparedVideo& video : videos) {

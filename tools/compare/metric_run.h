@@ -30,6 +30,7 @@ struct MetricRunOptions {
   std::string json;
   std::string heatmap;
   Limits limits;
+  Durability durability = Durability::process;  ///< of all files written
 };
 
 void add_options(CLI::App& app, MetricRunOptions& options);

@@ -16,6 +16,7 @@
 #include <iterator>
 
 #include "c63/error.h"
+#include "io/descriptor.h"
 
 extern char** environ;
 
@@ -45,6 +46,7 @@ struct SpawnSetup {
     sigset_t usual;
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
@@ -76,7 +78,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
   pid_t child = 0;
   const int fault = posix_spawn(&child, "/bin/sh", &setup.actions, &setup.attributes, arguments, environ);
   if (fault != 0) {
-    throw Error(ErrorKind::internal, "C63-PROCESS", std::string("cannot start /bin/sh: ") + std::strerror(fault));
+    throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot start /bin/sh", fault);
   }
   int status = 0;
   rusage usage{};

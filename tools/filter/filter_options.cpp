@@ -88,6 +88,7 @@ void add_options(CLI::App& app, FilterOptions& o) {
   app.require_subcommand(0, 1);  // that there is none is told when it runs: --describe-options needs none
   add_input_options(app, o);
   add_device_options(app, o);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.source.limits);
 
   CLI::App* mean = add_command(app, o, FilterCommand::mean, "mean", "Moving mean of a signal, or of each picture",

@@ -7,6 +7,7 @@
 
 #include "filter/filter_engine.h"
 #include "c63/frame_source.h"
+#include "io/output_file.h"
 #include "io/signal_file.h"
 
 namespace CLI {
@@ -22,6 +23,7 @@ struct FilterOptions {
   FilterCommand command = FilterCommand::none;
   std::string input;
   std::string output;  ///< "-": stdout
+  Durability durability = Durability::process;  ///< of all files written
   SignalFormat input_format = SignalFormat::automatic;
   SignalFormat output_format = SignalFormat::automatic;
   std::optional<bool> video = {};  ///< nothing: told by the input's name

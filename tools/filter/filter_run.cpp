@@ -1,5 +1,6 @@
 #include "filter/filter_run.h"
 
+#include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 #include <spdlog/logger.h>
 
@@ -50,6 +51,13 @@ void FilterComparison::report(const Session& session, const FilterEngines& engin
                     serial_.total_ms / chosen_.compute_ms, serial_.total_ms / chosen_.total_ms, difference_);
 }
 
+void check_filter_memory(const FilterOptions& o, std::uint64_t bytes) {
+  if (bytes <= o.source.limits.max_memory) return;
+  throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+              fmt::format("filtering takes {} bytes, the limit is {} (--max-memory)", bytes, o.source.limits.max_memory),
+              {.file = o.input});
+}
+
 BinMap bin_map_of(const FilterOptions& o) {
   BinMap map;
   map.bins = o.bins;
@@ -75,7 +83,7 @@ BinMap bin_map_of(const FilterOptions& o) {
 }
 
 void write_values(const FilterOptions& o, std::span<const double> values) {
-  write_signal(o.output.empty() ? "-" : o.output, values, o.output_format);
+  write_signal(o.output.empty() ? "-" : o.output, values, o.output_format, o.durability);
 }
 
 int run_filter(const Session& session, const FilterOptions& o) {

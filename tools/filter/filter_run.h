@@ -35,6 +35,9 @@ void filter_signal(const Session& session, const FilterOptions& options, FilterE
 void filter_video(const Session& session, const FilterOptions& options, FilterEngines& engines,
                   FilterComparison& comparison);
 
+/// Throws Error (limit, C63-MAX-MEMORY) where a filter takes more than --max-memory.
+void check_filter_memory(const FilterOptions& options, std::uint64_t bytes);
+
 /// The histogram's bins that the options ask for.
 [[nodiscard]] BinMap bin_map_of(const FilterOptions& options);
 /// Writes counts or values, one a line; to standard output where no file is named.

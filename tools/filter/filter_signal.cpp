@@ -10,9 +10,12 @@
 namespace c63::tools {
 namespace {
 
-double largest_difference(std::span<const double> a, std::span<const double> b) {
+template <typename Value>
+double largest_difference(std::span<const Value> a, std::span<const Value> b) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
   return largest;
 }
 
@@ -24,11 +27,19 @@ std::vector<Value> run_on(FilterEngines& engines, FilterComparison& comparison, 
   if (engines.serial) {
     std::vector<Value> expected(size);
     const FilterTiming serial = filter(*engines.serial, std::span<Value>(expected));
-    comparison.add(timing, serial,
-                   largest_difference(std::vector<double>(out.begin(), out.end()),
-                                      std::vector<double>(expected.begin(), expected.end())));
+    comparison.add(timing, serial, largest_difference<Value>(out, expected));
   }
   return out;
+}
+
+/// Bytes that a filter of that many values takes.
+std::uint64_t memory_of(const FilterOptions& o, std::uint64_t values) {
+  const std::uint64_t results = o.compare ? 2 : 1;
+  switch (o.command) {
+    case FilterCommand::reduce: return values * sizeof(double);
+    case FilterCommand::histogram: return values * (sizeof(double) + 1);
+    default: return values * sizeof(double) * (1 + results);
+  }
 }
 
 std::vector<std::uint8_t> bytes_of(std::span<const double> values, const std::string& file) {
@@ -64,6 +75,7 @@ void filter_signal(const Session& session, const FilterOptions& o, FilterEngines
                             .max_bytes = o.source.limits.max_memory,
                             .warn = [&](const std::string& text) { session.log->warn("{}: {}", o.input, text); }});
   const auto read = Clock::now();
+  check_filter_memory(o, memory_of(o, values.size()));
   std::vector<double> out;
   switch (o.command) {
     case FilterCommand::mean:

@@ -63,6 +63,26 @@ class VideoRun {
   std::vector<std::uint8_t> frame_;
 };
 
+/// Bytes that a command takes for pictures.
+std::uint64_t memory_of(const FilterOptions& o, const VideoFormat& format) {
+  const std::uint64_t frame = frame_bytes(format.width, format.height);
+  const std::uint64_t luma = plane_bytes(format.width, format.height, 0);
+  const std::uint64_t engines = o.compare ? 2 : 1;
+  switch (o.command) {
+    case FilterCommand::mean:
+    case FilterCommand::convolve: return frame * (1 + engines);
+    case FilterCommand::reduce: return frame + luma * sizeof(double);
+    case FilterCommand::shift: return 2 * frame;
+    case FilterCommand::whiten: {
+      // Each engine has its history and, to replace outliers, a copy of it; then there are planes of floats.
+      const std::uint64_t copies = o.whitening.reject ? 2 : 1;
+      const auto history = static_cast<std::uint64_t>(std::max(o.whitening.memory, 0)) * copies + 1;
+      return frame * 3 + luma * (engines * history + (2 + engines) * sizeof(float));
+    }
+    default: return frame;
+  }
+}
+
 ByteKernel kernel_of(const FilterOptions& o) {
   if (o.command == FilterCommand::mean) return mean_kernel(o.width);
   if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution of video needs --kernel");
@@ -76,12 +96,12 @@ ByteKernel kernel_of(const FilterOptions& o) {
 void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
   const ByteKernel kernel = kernel_of(o);
   const VideoFormat size = run.format();
-  const auto writer = open_frame_writer(o.output, size.rate);
-  std::vector<std::uint8_t> out(run.frame().size()), expected(run.frame().size());
+  const auto writer = open_frame_writer(o.output, size.rate, o.durability);
+  std::vector<std::uint8_t> out(run.frame().size()), expected(engines.serial ? run.frame().size() : 0);
   run.for_all([&](std::int64_t) {
     const auto from = split_planes(run.frame(), size.width, size.height);
     const auto to = split_planes(std::span<std::uint8_t>(out), size.width, size.height);
-    const auto to_serial = split_planes(std::span<std::uint8_t>(expected), size.width, size.height);
+    const auto to_serial = split_planes(std::span<std::uint8_t>(engines.serial ? expected : out), size.width, size.height);
     for (std::size_t plane = 0; plane < 3; ++plane) {
       if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // no rows: left as it is
         std::ranges::copy(from[plane], to[plane].begin());
@@ -166,7 +186,7 @@ void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, 
                 fmt::format("the video has no frame {} to compare with", o.reference));
   }
   const VideoFormat size = run.format();
-  OutputFile csv(o.output.empty() ? "-" : o.output);
+  OutputFile csv(o.output.empty() ? "-" : o.output, o.durability);
   csv.write("frame,dx,dy\n");
   std::int64_t without = 0;
   run.for_all([&](std::int64_t index) {
@@ -205,8 +225,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
                             o.whitening.memory + 1, *count),
                 {.file = o.input});
   }
-  const auto writer = open_frame_writer(o.output, size.rate);
-  std::vector<float> rest(luma_bytes), expected(luma_bytes), plain(luma_bytes);
+  const auto writer = open_frame_writer(o.output, size.rate, o.durability);
+  std::vector<float> rest(luma_bytes), expected(engines.serial ? luma_bytes : 0), plain(truth.empty() ? 0 : luma_bytes);
   std::vector<std::uint8_t> out(run.frame().size(), 128), last;
   const auto view = [&](std::vector<float>& samples) {
     return BasicPlaneView<float>{samples.data(), size.width, size.height, size.width};
@@ -245,8 +265,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
   }
   writer->commit();
   session.log->info("{} frames read, {} whitened, the first of them frame {}", frames, written, o.whitening.memory);
-  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2));
-  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2));
+  if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2), o.durability);
+  if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2), o.durability);
   if (const auto b = before.decibels(), a = after.decibels(); a && b) {
     session.log->info("signal-to-noise ratio of the object: {:.1f} dB before, {:.1f} dB after: {:+.1f} dB", *b, *a,
                       *a - *b);
@@ -260,6 +280,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
 void filter_video(const Session& session, const FilterOptions& o, FilterEngines& engines,
                   FilterComparison& comparison) {
   VideoRun run(session, o);
+  check_filter_memory(o, memory_of(o, run.format()));
   switch (o.command) {
     case FilterCommand::mean:
     case FilterCommand::convolve: return convolve_video(run, o, engines, comparison);

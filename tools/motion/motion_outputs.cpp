@@ -26,7 +26,8 @@ class YuviewOutput final : public MotionOutput {
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
       writer_.emplace(options_.output, options_.input, VideoFormat{frame.blocks.width, frame.blocks.height, {}},
-                      BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")});
+                      BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")},
+                      options_.durability);
     }
     writer_->add(frame.index, frame.blocks, frame.sads[0]);
   }
@@ -41,7 +42,7 @@ class YuviewOutput final : public MotionOutput {
 
 class CsvOutput final : public MotionOutput {
  public:
-  explicit CsvOutput(const MotionOptions& o) : file_(o.output) {
+  explicit CsvOutput(const MotionOptions& o) : file_(o.output, o.durability) {
     file_.write("frame,plane,x,y,inter,mv_x,mv_y,sad,vector_bits,coefficient_bits\n");
   }
 
@@ -65,21 +66,46 @@ class CsvOutput final : public MotionOutput {
   OutputFile file_;
 };
 
+/// What an output holds until its end, about.
+class HeldBytes {
+ public:
+  explicit HeldBytes(const MotionOptions& options) : options_(options) {}
+
+  /// Throws Error (limit, C63-MAX-MEMORY) where that is too much.
+  void add(std::size_t bytes) {
+    held_ += bytes;
+    if (held_ <= options_.limits.max_memory) return;
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                fmt::format("--format {} holds all frames, more than the limit of {} bytes; take fewer with -f, or --format "
+                            "csv",
+                            options_.format, options_.limits.max_memory),
+                {.file = options_.input});
+  }
+
+ private:
+  const MotionOptions& options_;
+  std::uint64_t held_ = 0;
+};
+
 class JsonOutput final : public MotionOutput {
  public:
-  explicit JsonOutput(const MotionOptions& o) : options_(o) {}
+  explicit JsonOutput(const MotionOptions& o) : options_(o), held_(o) {}
 
   void add(const MotionFrame& frame, const MotionTruth* truth) override {
     if (frame.blocks.repeat) {
       frames_.push_back({{"frame", frame.index}, {"repeat", true}});
       return;
     }
+    constexpr std::size_t kBytesPerBlock = 400;  // a dozen values and their text
     const PlaneBlocks& luma = frame.blocks.planes[0];
+    held_.add(kBytesPerBlock * luma.vectors.size());
     nlohmann::ordered_json entry = {{"frame", frame.index}, {"key", frame.blocks.key},
                                     {"columns", luma.columns}, {"rows", luma.rows}};
     if (wants(options_, "mv")) {
       entry["inter"] = luma.inter;
-      for (const MotionVector v : luma.vectors) entry["vectors"].push_back({v.x, v.y});
+      // Made before it is filled: a null that becomes an array by push_back() does not survive a failing allocation.
+      nlohmann::ordered_json& vectors = entry["vectors"] = nlohmann::ordered_json::array();
+      for (const MotionVector v : luma.vectors) vectors.push_back({v.x, v.y});
     }
     if (wants(options_, "sad")) entry["sads"] = frame.sads[0];
     if (wants(options_, "bits")) {
@@ -100,11 +126,12 @@ class JsonOutput final : public MotionOutput {
     json["file"] = options_.input;
     json["summary"] = summary.json();
     json["frames"] = std::move(frames_);
-    write_json(options_.output, json);
+    write_json(options_.output, json, options_.durability);
   }
 
  private:
   const MotionOptions& options_;
+  HeldBytes held_;
   nlohmann::ordered_json frames_ = nlohmann::ordered_json::array();
 };
 
@@ -151,7 +178,7 @@ class PictureOutput final : public MotionOutput {
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     const bool has_blocks = !frame.blocks.key && !frame.blocks.repeat;
     if (done_ || (options_.frame >= 0 ? frame.index != options_.frame : !has_blocks)) return;
-    save_picture(options_.output, beside_each_other(panels(options_, frame)));
+    save_picture(options_.output, beside_each_other(panels(options_, frame)), options_.durability);
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
@@ -167,7 +194,7 @@ class PictureOutput final : public MotionOutput {
 
 class PageOutput final : public MotionOutput {
  public:
-  explicit PageOutput(const MotionOptions& o) : options_(o), file_(o.output) {
+  explicit PageOutput(const MotionOptions& o) : options_(o), held_(o), file_(o.output, o.durability) {
     if (!can_write_png()) throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg)");
   }
 
@@ -178,7 +205,10 @@ class PageOutput final : public MotionOutput {
       frames_.push_back(std::move(shown));
       return;
     }
-    for (const Image& image : panels(options_, frame)) shown.pictures.push_back(data_uri(encode_png(image)));
+    for (const Image& image : panels(options_, frame)) {
+      shown.pictures.push_back(data_uri(encode_png(image)));
+      held_.add(2 * shown.pictures.back().size());  // here and in the page
+    }
     frames_.push_back(std::move(shown));
   }
   void finish(const MotionSummary& summary) override {
@@ -189,6 +219,7 @@ class PageOutput final : public MotionOutput {
 
  private:
   const MotionOptions& options_;
+  HeldBytes held_;
   OutputFile file_;
   std::vector<MotionPageFrame> frames_;
 };

@@ -90,6 +90,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->type_name("FILE")
       ->group(group);
   app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
+  add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
 

@@ -28,6 +28,7 @@ struct MotionOptions {
   std::string source;
   std::string truth;
   Limits limits;
+  Durability durability = Durability::process;  ///< of all files written
 };
 
 void add_options(CLI::App& app, MotionOptions& options);

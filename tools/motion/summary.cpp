@@ -135,7 +135,8 @@ nlohmann::ordered_json MotionSummary::json() const {
                                  {"sad_of", sad_of_source_ ? "source" : "reconstruction"},
                                  {"mean_vector_bits", share(bits_[0], blocks_)},
                                  {"mean_coefficient_bits", share(bits_[1], blocks_)}};
-  for (const auto& [label, count] : histogram()) json["histogram"][label] = count;
+  nlohmann::ordered_json& bins = json["histogram"] = nlohmann::ordered_json::object();
+  for (const auto& [label, count] : histogram()) bins[label] = count;
   if (with_truth_) {
     json["endpoint_error"] = {{"blocks", errors_.size()},
                               {"mean_samples", mean_error()},

@@ -43,8 +43,9 @@ void add_rows(std::string& rows, std::int64_t frame, const PlaneBlocks& luma, in
 
 }  // namespace
 
-YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types)
-    : file_(path),
+YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types,
+                           Durability durability)
+    : file_(path, durability),
       types_(types),
       width_((format.width + 15) / 16 * 16),
       height_(blocks_line_up(format.width) ? format.height : (format.height + 15) / 16 * 16) {

@@ -22,7 +22,8 @@ struct BlockTypes {
 class YuviewWriter {
  public:
   /// `name` is the sequence's.
-  YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types);
+  YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types,
+               Durability durability = Durability::process);
 
   /// Frames come in order. `sads` holds one value a luma block, and may be empty. Blocks without a vector get no row for it,
   /// repeats no rows at all.

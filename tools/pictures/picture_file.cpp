@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "c63/error.h"
+#include "io/av_fault.h"
+#include "io/av_log.h"
 #include "io/output_file.h"
 
 #if defined(C63_HAVE_FFMPEG)
@@ -14,6 +16,7 @@ extern "C" {
 }
 
 #include <memory>
+#include <new>
 #endif
 
 namespace c63::tools {
@@ -29,8 +32,15 @@ struct Deleter {
   }
 };
 
-void require(bool condition, const char* what) {
-  if (!condition) throw Error(ErrorKind::internal, "C63-PNG", fmt::format("cannot encode PNG: {} failed", what));
+/// `code` is what a function of FFmpeg returned.
+void require(int code, const char* what) {
+  if (is_av_memory_fault(code, 0)) throw std::bad_alloc();
+  if (code < 0) throw Error(ErrorKind::internal, "C63-PNG", fmt::format("cannot encode PNG: {} failed", what));
+}
+
+template <typename T>
+void require_memory(const T& allocated) {
+  if (!allocated) throw std::bad_alloc();
 }
 
 }  // namespace
@@ -39,32 +49,33 @@ bool can_write_png() { return avcodec_find_encoder(AV_CODEC_ID_PNG) != nullptr; 
 
 std::vector<std::uint8_t> encode_png(const Image& image) {
   const AVCodec* codec = avcodec_find_encoder(AV_CODEC_ID_PNG);
+  capture_av_log();
   if (codec == nullptr) throw Error(ErrorKind::usage, "C63-NO-PNG", "this FFmpeg has no PNG encoder; write .ppm");
   const std::unique_ptr<AVCodecContext, Deleter<avcodec_free_context>> context(avcodec_alloc_context3(codec));
-  require(context != nullptr, "avcodec_alloc_context3");
+  require_memory(context);
   context->width = image.width();
   context->height = image.height();
   context->pix_fmt = AV_PIX_FMT_RGB24;
   context->time_base = {1, 25};
   context->thread_count = 1;
-  require(avcodec_open2(context.get(), codec, nullptr) == 0, "avcodec_open2");
+  require(avcodec_open2(context.get(), codec, nullptr), "avcodec_open2");
 
   const std::unique_ptr<AVFrame, Deleter<av_frame_free>> frame(av_frame_alloc());
-  require(frame != nullptr, "av_frame_alloc");
+  require_memory(frame);
   frame->width = image.width();
   frame->height = image.height();
   frame->format = AV_PIX_FMT_RGB24;
-  require(av_frame_get_buffer(frame.get(), 0) == 0, "av_frame_get_buffer");
+  require(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer");
   const auto row_bytes = static_cast<std::size_t>(image.width()) * 3;
   for (int y = 0; y < image.height(); ++y) {
     const auto row = image.bytes().subspan(static_cast<std::size_t>(y) * row_bytes, row_bytes);
     std::copy(row.begin(), row.end(), frame->data[0] + static_cast<std::ptrdiff_t>(y) * frame->linesize[0]);
   }
   const std::unique_ptr<AVPacket, Deleter<av_packet_free>> packet(av_packet_alloc());
-  require(packet != nullptr, "av_packet_alloc");
-  require(avcodec_send_frame(context.get(), frame.get()) == 0, "avcodec_send_frame");
-  require(avcodec_send_frame(context.get(), nullptr) == 0, "avcodec_send_frame");
-  require(avcodec_receive_packet(context.get(), packet.get()) == 0, "avcodec_receive_packet");
+  require_memory(packet);
+  require(avcodec_send_frame(context.get(), frame.get()), "avcodec_send_frame");
+  require(avcodec_send_frame(context.get(), nullptr), "avcodec_send_frame");
+  require(avcodec_receive_packet(context.get(), packet.get()), "avcodec_receive_packet");
   return {packet->data, packet->data + packet->size};
 }
 #else
@@ -85,9 +96,9 @@ void check_picture_name(const std::string& path) {
   }
 }
 
-void save_picture(const std::string& path, const Image& image) {
+void save_picture(const std::string& path, const Image& image, Durability durability) {
   check_picture_name(path);
-  OutputFile file(path);
+  OutputFile file(path, durability);
   if (path.ends_with(".ppm")) {
     file.write(fmt::format("P6\n{} {}\n255\n", image.width(), image.height()));
     file.write(image.bytes());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "io/output_file.h"
 #include "pictures/image.h"
 
 namespace c63::tools {
@@ -18,7 +19,7 @@ namespace c63::tools {
 void check_picture_name(const std::string& path);
 
 /// Writes PNG or, by the name, PPM. Throws Error (usage) for other names, Error (output).
-void save_picture(const std::string& path, const Image& image);
+void save_picture(const std::string& path, const Image& image, Durability durability = Durability::process);
 
 /// "data:image/png;base64,…" for pages that carry their pictures.
 [[nodiscard]] std::string data_uri(const std::vector<std::uint8_t>& png);

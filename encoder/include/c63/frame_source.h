@@ -75,6 +75,7 @@ struct SourceOptions {
   int height = 0;
   std::optional<FrameRate> rate = {};  ///< nothing: the file's, or 25 per second
   bool strict = false;                 ///< a partial last frame is an error instead of a warning
+  bool tolerant = false;               ///< FFmpeg's: damaged packets are skipped, with a warning that counts them
   Limits limits = {};
   std::stop_token stop = {};             ///< ends the waiting for a pipe: as if it had ended
   std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name

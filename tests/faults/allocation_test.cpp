@@ -1,0 +1,251 @@
+// Every allocation of encoder, decoder, filters, files and sources fails once, and from it on: within five seconds each run
+// ends with std::bad_alloc or Error (memory), or with the result of a run without a fault.
+//
+// Each run is a process of its own, so that one that aborts or hangs is a failure and not the end of the test. With
+// C63_FAULT_EVERY=1 in the environment no position is left out.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <new>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include "allocation_countdown.h"
+#include "c63/decoder.h"
+#include "c63/encoder.h"
+#include "c63/error.h"
+#include "c63/filters.h"
+#include "c63/frame_source.h"
+#include "io/frame_writer.h"
+#include "io/signal_file.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+/// Does something and returns what came out of it.
+using Scenario = std::function<Bytes()>;
+
+constexpr int kSame = 0, kMemory = 7, kOtherError = 1;
+
+struct Outcome {
+  int status = 0;  ///< of the process, as waitpid() gives it
+  std::uint64_t hash = 0;
+  long allocations = 0;
+};
+
+/// What a child tells its parent.
+struct Report {
+  std::uint64_t hash = 0;
+  long allocations = 0;
+};
+
+Outcome run_in_child(const Scenario& scenario, long number, bool from_there_on) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(5);
+    Report report;
+    int code = kSame;
+    fail_allocation(number, from_there_on);
+    try {
+      const Bytes result = scenario();
+      report.allocations = allocations();
+      stop_failing();
+      report.hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(result.data()), result.size()});
+    } catch (const std::bad_alloc&) {
+      code = kMemory;
+    } catch (const Error& error) {
+      code = error.kind() == ErrorKind::memory ? kMemory : kOtherError;
+    } catch (...) {
+      code = kOtherError;
+    }
+    stop_failing();
+    if (::write(ends[1], &report, sizeof report) != sizeof report) code = kOtherError;
+    ::_exit(code);
+  }
+  ::close(ends[1]);
+  Report report;
+  const bool told = ::read(ends[0], &report, sizeof report) == sizeof report;
+  ::close(ends[0]);
+  Outcome outcome;
+  ::waitpid(child, &outcome.status, 0);
+  if (told) {
+    outcome.hash = report.hash;
+    outcome.allocations = report.allocations;
+  }
+  return outcome;
+}
+
+std::string describe(int status) {
+  if (WIFSIGNALED(status)) {
+    return WTERMSIG(status) == SIGALRM ? "not done after 5 s" : "signal " + std::to_string(WTERMSIG(status));
+  }
+  return "exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+/// Tries positions of a scenario; `every` is the least distance where the environment asks for nothing else.
+void try_positions(const Scenario& scenario, long every) {
+  const Outcome whole = run_in_child(scenario, 0, false);
+  ASSERT_TRUE(WIFEXITED(whole.status) && WEXITSTATUS(whole.status) == kSame) << describe(whole.status);
+  ASSERT_GT(whole.allocations, 0);
+  const char* wanted = std::getenv("C63_FAULT_EVERY");
+  if (wanted != nullptr) every = std::max(1L, std::atol(wanted));
+  long tried = 0;
+  for (const bool from_there_on : {false, true}) {
+    for (long number = 1; number <= whole.allocations; number += every, ++tried) {
+      const Outcome outcome = run_in_child(scenario, number, from_there_on);
+      const bool ended = WIFEXITED(outcome.status);
+      const bool memory = ended && WEXITSTATUS(outcome.status) == kMemory;
+      const bool same = ended && WEXITSTATUS(outcome.status) == kSame && outcome.hash == whole.hash;
+      EXPECT_TRUE(memory || same) << "allocation " << number << " of " << whole.allocations
+                                  << (from_there_on ? " and all after it: " : ": ") << describe(outcome.status);
+    }
+  }
+  ::testing::Test::RecordProperty("positions", std::to_string(tried));
+}
+
+template <typename T>
+Bytes bytes_of_values(const std::vector<T>& values) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+  return {bytes, bytes + values.size() * sizeof(T)};
+}
+
+TEST(Allocations, OfFiltersOnSignals) {
+  try_positions(
+      [] {
+        std::vector<double> values(100000);
+        std::iota(values.begin(), values.end(), -50.0);
+        std::vector<double> out(values.size());
+        convolve(values, mean_taps(5), out);
+        inclusive_scan<double>(out, values);
+        values.push_back(sum<double>(out));
+        values.push_back(static_cast<double>(argmin<double>(out)));
+        std::vector<std::uint8_t> bytes(300000);
+        std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+        BinMap map;
+        map.bins = 256;
+        std::iota(map.bin.begin(), map.bin.end(), std::uint8_t{0});
+        std::vector<std::uint64_t> counts(256);
+        histogram(bytes, map, counts);
+        for (const std::uint64_t count : counts) values.push_back(static_cast<double>(count));
+        return bytes_of_values(values);
+      },
+      1);
+}
+
+TEST(Allocations, OfFiltersOnPictures) {
+  static constexpr int kWidth = 24, kHeight = 20;
+  try_positions(
+      [] {
+        const Bytes video = moving_video(kWidth, kHeight, 4);
+        const std::size_t frame = frame_bytes(kWidth, kHeight);
+        Bytes smoothed(kWidth * kHeight);
+        std::vector<float> rest(kWidth * kHeight);
+        Whitener<std::uint8_t> whitener(kWidth, kHeight, {.memory = 2, .method = WhiteningMethod::correlation, .reject = 3.0});
+        for (std::size_t i = 0; i < 4; ++i) {
+          const ConstPlaneView luma{video.data() + i * frame, kWidth, kHeight, kWidth};
+          convolve(luma, gauss_kernel(1.5), PlaneView{smoothed.data(), kWidth, kHeight, kWidth});
+          whitener.push(luma, {rest.data(), kWidth, kHeight, kWidth});
+        }
+        Bytes result = bytes_of_values(rest);
+        result.insert(result.end(), smoothed.begin(), smoothed.end());
+        return result;
+      },
+      3);
+}
+
+/// A folder that a scenario's process has for itself.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("c63-allocations-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directory(path_);
+  }
+  ~Folder() {
+    stop_failing();
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Allocations, OfSignalFiles) {
+  try_positions(
+      [] {
+        const Folder folder;
+        Bytes result;
+        for (const char* name : {"a.txt", "a.npy", "a.f32"}) {
+          write_signal(folder.file(name), std::vector<double>{1, 2.5, -3});
+          const Bytes values = bytes_of_values(read_signal(folder.file(name)));
+          result.insert(result.end(), values.begin(), values.end());
+        }
+        return result;
+      },
+      1);
+}
+
+TEST(Allocations, OfVideoFiles) {
+  try_positions(
+      [] {
+        const Folder folder;
+        const Bytes video = moving_video(16, 16, 2);
+        Bytes result;
+        for (const char* name : {"a_16x16.yuv", "a.y4m"}) {
+          const auto writer = open_frame_writer(folder.file(name));
+          for (std::size_t i = 0; i < 2; ++i) writer->write(16, 16, std::span(video).subspan(i * 384, 384));
+          writer->commit();
+          const auto source = clip_frames(open_frame_source({.path = folder.file(name)}), 0);
+          Bytes frame(384);
+          for (std::int64_t i = 0; source->read(i, frame); ++i) result.insert(result.end(), frame.begin(), frame.end());
+        }
+        return result;
+      },
+      1);
+}
+
+EncoderSettings small_settings() {
+  EncoderSettings settings{.coding = {.width = 32, .height = 32, .key_interval = 2}};
+  settings.execution.threads = 2;
+  settings.execution.lanes = 2;
+  settings.measurement.ssim = true;
+  return settings;
+}
+
+TEST(Allocations, OfAnEncoder) {
+  try_positions([] { return encode(moving_video(32, 32, 6), small_settings()); }, 1);
+}
+
+TEST(Allocations, OfADecoder) {
+  // The stream comes from a process of its own: this one must have no threads.
+  const std::string file = std::filesystem::temp_directory_path() / ("c63-stream-" + std::to_string(::getpid()));
+  const Outcome made = run_in_child(
+      [&] {
+        const Bytes stream = encode(moving_video(32, 32, 6), small_settings());
+        std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(stream.data()), static_cast<std::streamsize>(stream.size()));
+        return stream;
+      },
+      0, false);
+  ASSERT_EQ(made.status, 0);
+  std::ifstream in(file, std::ios::binary);
+  const Bytes stream{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(file);
+  ASSERT_FALSE(stream.empty());
+  try_positions([&] { return decode(stream, {.execution = {.threads = 2}}); }, 1);
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,214 @@
+// Preloaded into a program, makes one call of the system fail: tools/fault_check and the tests here run programs with it.
+// glibc on Linux only.
+//
+//   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on
+//   C63_FAULT_COUNT=FILE    how many calls there were, written when main returns
+//   C63_FAULT_TRACE=FILE    a line for each call that concerns files, appended in order
+//
+// "malloc" are all functions that allocate, "open", "write" and "read" their variants, too.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+// glibc's own, so that no symbol has to be looked up, which allocates.
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+}
+
+namespace {
+
+enum class Call { none, malloc, write, read, open, close, fsync, rename, mmap, pthread_create, fstat };
+
+struct Kind {
+  const char* name;
+  Call call;
+  int code;  ///< what it fails with
+};
+constexpr Kind kKinds[] = {{"malloc", Call::malloc, ENOMEM},
+                           {"write", Call::write, ENOSPC},
+                           {"read", Call::read, EIO},
+                           {"open", Call::open, EMFILE},
+                           {"close", Call::close, EIO},
+                           {"fsync", Call::fsync, EIO},
+                           {"rename", Call::rename, EIO},
+                           {"mmap", Call::mmap, ENOMEM},
+                           {"pthread_create", Call::pthread_create, EAGAIN},
+                           {"fstat", Call::fstat, EIO}};
+
+std::atomic<bool> running = false;  // between the start of main and its return
+std::atomic<long> calls = 0;
+Call failing = Call::none;
+int failure_code = 0;
+long first = 0;
+bool from_there_on = false;
+const char* count_path = nullptr;
+int trace = -1;
+int (*program_main)(int, char**, char**) = nullptr;
+
+void read_environment() {
+  count_path = std::getenv("C63_FAULT_COUNT");
+  if (const char* path = std::getenv("C63_FAULT_TRACE")) {
+    trace = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  }
+  const char* wanted = std::getenv("C63_FAULT");
+  if (wanted == nullptr) return;
+  const std::size_t length = std::strcspn(wanted, ":");
+  for (const Kind& kind : kKinds) {
+    if (std::strncmp(kind.name, wanted, length) != 0 || kind.name[length] != '\0') continue;
+    failing = kind.call;
+    failure_code = kind.code;
+    char* end = nullptr;
+    first = wanted[length] == ':' ? std::strtol(wanted + length + 1, &end, 10) : 0;
+    from_there_on = end != nullptr && *end == '+';
+  }
+}
+
+/// Whether this call is one that fails; counts it.
+bool fails(Call call) {
+  if (call != failing || !running) return false;
+  const long number = ++calls;
+  if (first == 0 || (from_there_on ? number < first : number != first)) return false;
+  errno = failure_code;
+  return true;
+}
+
+template <typename Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+void note(const char* call, const char* what, int descriptor) {
+  if (trace < 0 || !running) return;
+  char link[64];
+  char target[512];
+  if (what == nullptr) {
+    std::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    const ssize_t length = ::readlink(link, target, sizeof target - 1);
+    target[length < 0 ? 0 : length] = '\0';
+    what = target;
+  }
+  char line[600];
+  const int length = std::snprintf(line, sizeof line, "%s %s\n", call, what);
+  static_cast<void>(::syscall(SYS_write, trace, line, static_cast<std::size_t>(length)));
+}
+
+int counted_main(int argc, char** argv, char** environment) {
+  running = true;
+  const int code = program_main(argc, argv, environment);
+  running = false;
+  if (count_path != nullptr) {
+    char text[32];
+    const int length = std::snprintf(text, sizeof text, "%ld\n", calls.load());
+    const int file = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, count_path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    static_cast<void>(::syscall(SYS_write, file, text, static_cast<std::size_t>(length)));
+    ::syscall(SYS_close, file);
+  }
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+
+int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(), void (*fini)(),
+                      void (*rtld_fini)(), void* stack_end) {
+  read_environment();
+  program_main = main;
+  return next<decltype(&__libc_start_main)>("__libc_start_main")(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+void* malloc(std::size_t size) { return fails(Call::malloc) ? nullptr : __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) { return fails(Call::malloc) ? nullptr : __libc_calloc(count, size); }
+void* realloc(void* memory, std::size_t size) { return fails(Call::malloc) ? nullptr : __libc_realloc(memory, size); }
+void* memalign(std::size_t alignment, std::size_t size) {
+  return fails(Call::malloc) ? nullptr : __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  void* const got = memalign(alignment, size);
+  if (got == nullptr) return ENOMEM;
+  *memory = got;
+  return 0;
+}
+
+ssize_t write(int descriptor, const void* bytes, std::size_t count) {
+  note("write", nullptr, descriptor);
+  return fails(Call::write) ? -1 : ::syscall(SYS_write, descriptor, bytes, count);
+}
+ssize_t writev(int descriptor, const iovec* parts, int count) {
+  return fails(Call::write) ? -1 : ::syscall(SYS_writev, descriptor, parts, count);
+}
+ssize_t read(int descriptor, void* bytes, std::size_t count) {
+  return fails(Call::read) ? -1 : ::syscall(SYS_read, descriptor, bytes, count);
+}
+ssize_t pread(int descriptor, void* bytes, std::size_t count, off_t offset) {
+  return fails(Call::read) ? -1 : ::syscall(SYS_pread64, descriptor, bytes, count, offset);
+}
+ssize_t pread64(int descriptor, void* bytes, std::size_t count, off64_t offset) {
+  return pread(descriptor, bytes, count, offset);
+}
+
+int open(const char* path, int flags, ...) {
+  std::va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  note("open", path, -1);
+  return fails(Call::open) ? -1 : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+int open64(const char* path, int flags, ...) {
+  std::va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return open(path, flags, mode);
+}
+int close(int descriptor) {
+  note("close", nullptr, descriptor);
+  // As a real one: the descriptor is closed all the same.
+  const bool fault = fails(Call::close);
+  const int code = errno;
+  const int closed = static_cast<int>(::syscall(SYS_close, descriptor));
+  if (!fault) return closed;
+  errno = code;
+  return -1;
+}
+int fsync(int descriptor) {
+  note("fsync", nullptr, descriptor);
+  return fails(Call::fsync) ? -1 : static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+int rename(const char* from, const char* to) noexcept {
+  note("rename", to, -1);
+  return fails(Call::rename) ? -1 : static_cast<int>(::syscall(SYS_rename, from, to));
+}
+int fstat(int descriptor, struct stat* status) noexcept {
+  return fails(Call::fstat) ? -1 : static_cast<int>(::syscall(SYS_fstat, descriptor, status));
+}
+void* mmap(void* address, std::size_t length, int protection, int flags, int descriptor, off_t offset) noexcept {
+  if (fails(Call::mmap)) return MAP_FAILED;
+  return reinterpret_cast<void*>(::syscall(SYS_mmap, address, length, protection, flags, descriptor, offset));
+}
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) noexcept {
+  if (fails(Call::pthread_create)) return EAGAIN;
+  static const auto real = next<decltype(&pthread_create)>("pthread_create");
+  return real(thread, attributes, start, argument);
+}
+
+}  // extern "C"

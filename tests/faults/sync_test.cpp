@@ -1,0 +1,72 @@
+// --sync: bytes, name and folder reach the disk in this order, before success is said.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "process.h"
+
+namespace c63::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Sync : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "c63-sync-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = fs::canonical(name);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// Calls that concern files, in order, of c63gen with these options.
+  [[nodiscard]] std::vector<std::string> calls_of(const std::vector<std::string>& options) const {
+    const std::string trace = (folder_ / "trace").string();
+    fs::remove(trace);
+    std::vector<std::string> command = {"/usr/bin/env", "LD_PRELOAD=" C63_FAULT_SHIM, "C63_FAULT_TRACE=" + trace,
+                                        C63_BIN_DIR "/c63gen", "-w", "32", "-h", "32", "-f", "2"};
+    command.insert(command.end(), options.begin(), options.end());
+    const ProcessResult result = run(command);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::ifstream file(trace);
+    std::vector<std::string> calls;
+    for (std::string line; std::getline(file, line);) calls.push_back(line);
+    return calls;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Sync, BytesThenNameThenFolderThenWords) {
+  const std::string target = (folder_ / "out.yuv").string();
+  const auto calls = calls_of({"--sync", "-o", target});
+  // Each of these comes after the one before it.
+  const std::vector<std::string> order = {"open " + target + ".part-", "write " + target + ".part-", "fsync " + target + ".part-",
+                                          "close " + target + ".part-", "rename " + target, "open " + folder_.string(),
+                                          "fsync " + folder_.string(), "write pipe:"};
+  auto at = calls.begin();
+  for (const std::string& step : order) {
+    at = std::find_if(at, calls.end(), [&](const std::string& call) { return call.starts_with(step); });
+    ASSERT_NE(at, calls.end()) << "no \"" << step << "\" in its place";
+    ++at;
+  }
+  // And no bytes after they were synced.
+  const auto synced = std::find_if(calls.begin(), calls.end(), [](const std::string& c) { return c.starts_with("fsync "); });
+  EXPECT_TRUE(std::none_of(synced, calls.end(), [&](const std::string& c) { return c.starts_with("write " + target); }));
+}
+
+TEST_F(Sync, IsLeftOutUnlessAskedFor) {
+  const auto calls = calls_of({"-o", (folder_ / "out.yuv").string()});
+  EXPECT_FALSE(calls.empty());
+  EXPECT_TRUE(std::none_of(calls.begin(), calls.end(), [](const std::string& c) { return c.starts_with("fsync "); }));
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+namespace c63::fuzz {
+
+inline void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// Bytes as a file that has a name, for as long as this lives: a regular one in memory, or a pipe.
+class NamedBytes {
+ public:
+  enum class Kind { file, pipe };
+
+  /// A pipe holds 64 KiB.
+  NamedBytes(std::span<const std::uint8_t> bytes, Kind kind) {
+    int writer = -1;
+    if (kind == Kind::file) {
+      writer = descriptor_ = ::memfd_create("fuzz", MFD_CLOEXEC);
+    } else {
+      int ends[2];
+      require(::pipe2(ends, O_CLOEXEC) == 0);
+      descriptor_ = ends[0];
+      writer = ends[1];
+    }
+    require(descriptor_ >= 0);
+    require(::write(writer, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    if (kind == Kind::pipe) ::close(writer);
+  }
+  ~NamedBytes() { ::close(descriptor_); }
+  NamedBytes(const NamedBytes&) = delete;
+  NamedBytes& operator=(const NamedBytes&) = delete;
+
+  [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace c63::fuzz

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <spdlog/sinks/base_sink.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace c63::tools {
+
+/// What --log-file names: lines with time stamps, appended. Unlike spdlog's own file it remembers that writing failed.
+class LogFile : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  /// Throws Error (output, C63-LOG-FILE).
+  explicit LogFile(const std::string& path);
+  ~LogFile() override;
+
+  /// Writes what is still held and closes the file; lines that come later are dropped. Throws Error (output,
+  /// C63-LOG-FILE) if anything could not be written.
+  void finish();
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override;
+  void flush_() override;
+
+ private:
+  void write_held() noexcept;
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::string held_;
+  std::uint64_t written_ = 0;
+  int fault_ = 0;  ///< the first, as the system's error code
+};
+
+}  // namespace c63::tools
