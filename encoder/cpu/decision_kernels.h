@@ -18,6 +18,9 @@ struct CostedSearch : BlockSearch {
   const std::uint16_t* row_costs = nullptr;     ///< of its rows
 };
 
+/// The size of the largest AC level.
+inline constexpr std::size_t kMaxLevelSize = 10;
+
 /// What the levels of a plane's blocks are chosen by.
 struct LevelTable {
   LevelTable() = default;
@@ -26,13 +29,28 @@ struct LevelTable {
         bits(ac_bits(plane_index)),
         plane(plane_index),
         lambda(lambda_of_frame),
-        cap(bounding_magnitude(lambda_of_frame)) {}
+        cap(bounding_magnitude(lambda_of_frame)) {
+    for (std::size_t zeros = 0; zeros < level_costs.size(); ++zeros) {
+      for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
+        level_costs[zeros][size] = lambda * bits.level(static_cast<int>(zeros), static_cast<int>(size));
+      }
+    }
+  }
 
   Quantizer quantizer;
   AcBits bits;
   int plane = 0;
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
+  /// λ times the bits of a level, by the zeros before it and its size; of size 0 nothing.
+  alignas(64) std::array<std::array<Cost, 16>, 63> level_costs{};
+};
+
+/// A block, and one of the predictions that it may have.
+struct BlockPair {
+  const std::uint8_t* current = nullptr;
+  std::ptrdiff_t current_pitch = 0;
+  BlockPrediction prediction;
 };
 
 /// The kernels of decisions by rate and distortion; like all, they exist once per instruction set and give the same results.
@@ -43,13 +61,15 @@ struct DecisionKernels {
   void (*search_best)(const CostedSearch& block, const SumsView& sums, std::span<const Position> starts,
                       std::span<std::uint32_t> keys);
 
-  /// Transforms blocks, one for each prediction. They begin `step` samples from each other: 0 where they are one block with
-  /// several predictions.
-  void (*transform_blocks)(const std::uint8_t* current, std::ptrdiff_t current_pitch, std::ptrdiff_t step,
-                           std::span<const BlockPrediction> predictions, const LevelTable& table, TransformedBlock* blocks);
+  /// Transforms blocks less their predictions.
+  void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
   /// choose_ac_levels().
   Cost (*choose_levels)(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels);
+
+  /// Gives a candidate that has these AC costs the levels of dc_levels() and the costs of block_costs(); returns the latter's
+  /// `without_ac`.
+  std::uint8_t (*cost_candidate)(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate);
 
   /// extend_beam().
   BeamChoices (*extend_beam)(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
@@ -57,7 +77,7 @@ struct DecisionKernels {
 };
 
 /// Puts a key to its place among the smallest ones, if it is one of them.
-inline void insert_key(std::span<std::uint32_t> keys, std::uint32_t key) {
+[[gnu::always_inline]] inline void insert_key(std::span<std::uint32_t> keys, std::uint32_t key) {
   std::size_t i = keys.size();
   if (key >= keys[i - 1]) return;
   for (--i; i > 0 && key < keys[i - 1]; --i) keys[i] = keys[i - 1];
@@ -66,5 +86,9 @@ inline void insert_key(std::span<std::uint32_t> keys, std::uint32_t key) {
 
 /// The definition of correct.
 [[nodiscard]] const DecisionKernels& scalar_decision_kernels();
+
+// Those of the instruction sets that this build has code for; they may be called only where the machine has them.
+[[nodiscard]] const DecisionKernels& avx2_decision_kernels();
+[[nodiscard]] const DecisionKernels& avx512_decision_kernels();
 
 }  // namespace c63::cpu

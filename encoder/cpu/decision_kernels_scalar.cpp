@@ -33,30 +33,37 @@ void search_best(const CostedSearch& block, const SumsView&, std::span<const Pos
   }
 }
 
-void transform_blocks(const std::uint8_t* current, std::ptrdiff_t current_pitch, std::ptrdiff_t step,
-                      std::span<const BlockPrediction> predictions, const LevelTable& table, TransformedBlock* blocks) {
-  for (const BlockPrediction& prediction : predictions) {
+void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks) {
+  for (const BlockPair& pair : pairs) {
     TransformedBlock& block = *blocks++;
     block.residual_sum = 0;
     block.residual_squares = 0;
     std::int16_t residual[64];
     for (int y = 0; y < kBlockSize; ++y) {
       for (int x = 0; x < kBlockSize; ++x) {
-        const int a = current[y * current_pitch + x];
-        const int b = prediction.samples[y * prediction.pitch + x];
+        const int a = pair.current[y * pair.current_pitch + x];
+        const int b = pair.prediction.samples[y * pair.prediction.pitch + x];
         block.residual_sum += a - b;
         block.residual_squares += square(a - b);
-        residual[y * kBlockSize + x] = half_samples(a, b, prediction.pitch != 0);
+        residual[y * kBlockSize + x] = half_samples(a, b, pair.prediction.pitch != 0);
       }
     }
     forward_transform(residual, block.coefficients.data(), kTransformWeights, kZigZagPlace);
     block.ac = summarize_ac(block.coefficients.data(), table.quantizer, table.cap);
-    current += step;
   }
 }
 
 Cost choose_levels(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels) {
   return choose_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
+}
+
+std::uint8_t cost_candidate(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate) {
+  const Quantizer& quantizer = table.quantizer;
+  const DcLevels dc = dc_levels(block.coefficients[0], quantizer.steps[0], quantizer.reciprocals[0]);
+  std::uint8_t without_ac = 0;
+  candidate.levels = dc.levels;
+  candidate.costs = block_costs(block, dc, ac, quantizer, table.bits, table.lambda, without_ac);
+  return without_ac;
 }
 
 BeamChoices extend(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
@@ -66,7 +73,7 @@ BeamChoices extend(Beam& beam, int width, const BeamCandidate* candidates, int c
 }  // namespace
 
 const DecisionKernels& scalar_decision_kernels() {
-  static constexpr DecisionKernels kScalar{search_best, transform_blocks, choose_levels, extend};
+  static constexpr DecisionKernels kScalar{search_best, transform_blocks, choose_levels, cost_candidate, extend};
   return kScalar;
 }
 

@@ -9,121 +9,13 @@
 // inlined, for it wants all registers for itself.
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
-#include "cpu/candidates_avx512.h"
 #include "cpu/kernels_avx512.h"
+#include "cpu/octets_avx512.h"
 
 namespace c63::cpu::avx512 {
 namespace {
-
-constexpr int kOctet = 8;
-constexpr int kTileColumns = 32;
-constexpr int kTileOctets = kTileColumns / kOctet;
-constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile is a byte
-constexpr int kStarts = 4;     ///< octets searched at the same time
-/// What the numbers of the octets of two rows have to grow by for the next two.
-constexpr std::uint64_t kRowPair = 2 * kTileOctets * 0x0101010101010101;
-
-/// Part of a window: at most kTileColumns x kTileRows candidates, in rows of whole octets.
-struct Tile {
-  int left = 0;
-  int top = 0;
-  int columns = 0;
-  int rows = 0;
-};
-
-/// The 0, 1, … of a register's places.
-template <typename T, std::size_t kCount>
-constexpr std::array<T, kCount> iota() {
-  std::array<T, kCount> numbers{};
-  for (std::size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<T>(i);
-  return numbers;
-}
-alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uint16_t, 32>();
-
-[[gnu::always_inline]] inline __m128i sixteen_samples(const std::uint8_t* p) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-}
-
-/// The SADs of four octets; each begins where its pointer says.
-[[gnu::always_inline]] inline __m512i sads_of_octets(const BlockRows& block, const std::uint8_t* a,
-                                                     const std::uint8_t* b, const std::uint8_t* c,
-                                                     const std::uint8_t* d, std::ptrdiff_t pitch) {
-  __m512i left = _mm512_setzero_si512();
-  __m512i right = _mm512_setzero_si512();
-  unroll<kBlockSize>([&](auto k) __attribute__((always_inline)) {
-    // A broadcast from memory with a mask takes either vector port, an insertion into the upper half one of them.
-    __m512i samples = _mm512_castsi128_si512(sixteen_samples(a));
-    samples = _mm512_mask_broadcast_i64x2(samples, 0x0C, sixteen_samples(b));
-    samples = _mm512_mask_broadcast_i64x2(samples, 0x30, sixteen_samples(c));
-    samples = _mm512_mask_broadcast_i64x2(samples, 0xC0, sixteen_samples(d));
-    left = _mm512_add_epi16(left, _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf));
-    right = _mm512_add_epi16(right, _mm512_dbsad_epu8(block.right[k], samples, kRightHalf));
-    keep(left);
-    keep(right);
-    a += pitch;
-    b += pitch;
-    c += pitch;
-    d += pitch;
-    asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));  // four addresses, not one for each row of each
-  });
-  return _mm512_add_epi16(left, right);
-}
-
-/// Sum of 4x4 samples.
-int sum_of_4x4(const std::uint8_t* p, std::ptrdiff_t pitch) {
-  const auto row = [&](int y) {
-    std::int32_t bytes;
-    __builtin_memcpy(&bytes, p + y * pitch, sizeof bytes);
-    return bytes;
-  };
-  const __m128i sum = _mm_sad_epu8(_mm_setr_epi32(row(0), row(1), row(2), row(3)), _mm_setzero_si128());
-  return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_unpackhi_epi64(sum, sum)));
-}
-
-/// The sums of a row of 32 candidates' left and right squares.
-struct SumRow {
-  __m512i left;
-  __m512i right;
-  [[gnu::always_inline]] explicit SumRow(const std::uint16_t* p)
-      : left(_mm512_loadu_si512(p)), right(_mm512_loadu_si512(p + 4)) {}
-  [[gnu::always_inline]] __m512i difference(__m512i a, __m512i b) const {
-    return _mm512_add_epi16(_mm512_abs_epi16(_mm512_sub_epi16(left, a)), _mm512_abs_epi16(_mm512_sub_epi16(right, b)));
-  }
-};
-
-/// Lists the octets of two rows that have a candidate, of 32 each, at `octets`, of which eight are written: the numbers in
-/// `numbers`, a byte for each octet, the first row's first. Returns how many they are.
-[[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
-                                                 std::uint8_t* octets) {
-  constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
-  const std::uint64_t bits = _cvtmask64_u64(_mm512_kunpackd(second, first));
-  const std::uint64_t found = (((bits & kLow) + kLow) | bits) & ~kLow;  // the top bit of each byte that is not 0
-  const std::uint64_t listed = _pext_u64(numbers, (found << 1) - (found >> 7));
-  __builtin_memcpy(octets, &listed, sizeof listed);
-  return std::popcount(found);
-}
-
-/// The sums of the block's own squares.
-struct Quarters {
-  __m512i top_left;
-  __m512i top_right;
-  __m512i bottom_left;
-  __m512i bottom_right;
-
-  [[gnu::always_inline]] explicit Quarters(const BlockSearch& search)
-      : top_left(quarter(search, 0, 0)),
-        top_right(quarter(search, 4, 0)),
-        bottom_left(quarter(search, 0, 4)),
-        bottom_right(quarter(search, 4, 4)) {}
-
- private:
-  static __m512i quarter(const BlockSearch& search, int x, int y) {
-    return all(sum_of_4x4(search.current + y * search.current_pitch + x, search.current_pitch));
-  }
-};
 
 /// The best of the octets that have these candidates in their middle, as far as the window lets them.
 [[gnu::noinline]] BestCandidate best_of_starts(const BlockSearch& search, const Position& a, const Position& b,

@@ -27,10 +27,9 @@ RowDecider::RowDecider(const Kernels& kernels, const Geometry& geometry)
       decisions_(kernels.decisions()),
       decided_(static_cast<std::size_t>(2 * geometry.plane(0).columns)) {}
 
-void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& syntax, int block, Options& options) {
+void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options) {
   const PlaneGeometry& g = syntax.geometry;
-  const int column = block % g.columns;
-  const int row = block / g.columns;
+  const int block = row * g.columns + column;
   options.count = 0;
   const auto predicted_by = [&](MotionVector v) {
     return BlockPrediction{&input.reference.at(column * kBlockSize + v.x, row * kBlockSize + v.y), input.reference.pitch};
@@ -55,46 +54,57 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
   add(kNoVector, kNoVectorBits, syntax.uses_vector[b] != 0 ? predicted_by(syntax.vectors[b]) : no_prediction());
 }
 
-void RowDecider::evaluate(const RowInput& input, const std::uint8_t* samples, Options& options) {
+void RowDecider::transform(const RowInput& input, const Decided* blocks, int count) {
+  std::array<BlockPair, kGroup * kBeamCandidates> pairs;
+  std::size_t size = 0;
+  for (int i = 0; i < count; ++i) {
+    for (int c = 0; c < blocks[i].options.count; ++c) {
+      pairs[size++] = {blocks[i].samples, input.current.pitch, blocks[i].options.predictions[static_cast<std::size_t>(c)]};
+    }
+  }
+  decisions_.transform_blocks(std::span(pairs).first(size), *input.levels, transformed_.data());
+}
+
+Cost RowDecider::ac_levels(const RowInput& input, const TransformedBlock& block, std::int16_t* levels) const {
+  const LevelTable& table = *input.levels;
+  if (block.ac.kept == 0) return block.ac.energy + table.lambda * table.bits.end_of_block;
+  if (input.rate->choose_levels) return decisions_.choose_levels(block, table, levels);
+  return round_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
+}
+
+void RowDecider::evaluate(const RowInput& input, const TransformedBlock* transformed, Options& options,
+                          std::int16_t* levels) const {
   const LevelTable& table = *input.levels;
   const Quantizer& quantizer = table.quantizer;
   const auto count = static_cast<std::size_t>(options.count);
-  decisions_.transform_blocks(samples, input.current.pitch, 0, std::span(options.predictions).first(count), table,
-                              transformed_.data());
-
-  std::array<DcLevels, kBeamCandidates> dc;
   std::array<Cost, kBeamCandidates> promises;
+  std::size_t first = 0;
+  Cost first_dc_error = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    dc[i] = dc_levels(transformed_[i].coefficients[0], quantizer.steps[0], quantizer.reciprocals[0]);
-    promises[i] = promise(transformed_[i], dc[i], table.bits, options.candidates[i].vector_bits, table.lambda);
+    const DcLevels dc = dc_levels(transformed[i].coefficients[0], quantizer.steps[0], quantizer.reciprocals[0]);
+    promises[i] = promise(transformed[i], dc, table.bits, options.candidates[i].vector_bits, table.lambda);
+    if (i > 0 && promises[i] >= promises[first]) continue;
+    first = i;
+    first_dc_error = dc.errors[0];
   }
-  const auto ac_cost = [&](std::size_t i) {
-    const TransformedBlock& block = transformed_[i];
-    if (block.ac.kept == 0) return block.ac.energy + table.lambda * table.bits.end_of_block;
-    if (input.rate->choose_levels) return decisions_.choose_levels(block, table, nullptr);
-    return round_ac_levels(block.coefficients.data(), block.ac, quantizer, table.bits, table.lambda, nullptr);
-  };
-  const auto first = static_cast<std::size_t>(std::min_element(promises.begin(), promises.begin() + options.count) -
-                                              promises.begin());
-  const Cost cost_of_first = ac_cost(first);
-  const Cost limit = cost_of_first + dc[first].errors[0] +
+  const Cost cost_of_first = ac_levels(input, transformed[first], levels);
+  const Cost limit = cost_of_first + first_dc_error +
                      table.lambda * (options.candidates[first].vector_bits + kDiscardMarginBits);
   int kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (i != first && promises[i] > limit) continue;
-    const Cost ac = i == first ? cost_of_first : ac_cost(i);
-    BeamCandidate& candidate = options.candidates[kept];
+    const Cost ac = i == first ? cost_of_first : ac_levels(input, transformed[i], nullptr);
+    if (i == first) options.written = static_cast<std::size_t>(kept);
+    BeamCandidate& candidate = options.candidates[static_cast<std::size_t>(kept)];
     candidate.vector = options.candidates[i].vector;
     candidate.vector_bits = options.candidates[i].vector_bits;
-    candidate.levels = dc[i].levels;
-    candidate.costs = block_costs(transformed_[i], dc[i], ac, quantizer, table.bits, table.lambda, options.without_ac[kept]);
+    options.without_ac[kept] = decisions_.cost_candidate(transformed[i], ac, table, candidate);
     options.predictions[kept++] = options.predictions[i];
   }
   options.count = kept;
 }
 
-void RowDecider::write_levels(const RowInput& input, const std::uint8_t* samples, const Decided& decided, BeamChoice choice,
-                              PlaneSyntax& syntax) {
+void RowDecider::write_levels(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) const {
   const auto block = static_cast<std::size_t>(decided.block);
   const std::size_t candidate = choice.lane / kDcLevels;
   const std::size_t dc = choice.lane % kDcLevels;
@@ -102,16 +112,11 @@ void RowDecider::write_levels(const RowInput& input, const std::uint8_t* samples
   std::int16_t* const levels = syntax.block(decided.block);
   if ((options.without_ac[candidate] >> dc & 1) != 0) {
     std::fill_n(levels, 64, std::int16_t{0});
-  } else {
-    const LevelTable& table = *input.levels;
-    decisions_.transform_blocks(samples, input.current.pitch, 0, std::span(options.predictions).subspan(candidate, 1), table,
-                                transformed_.data());
-    const TransformedBlock& again = transformed_[0];
-    if (input.rate->choose_levels) {
-      decisions_.choose_levels(again, table, levels);
-    } else {
-      round_ac_levels(again.coefficients.data(), again.ac, table.quantizer, table.bits, table.lambda, levels);
-    }
+  } else if (candidate != options.written) {
+    const BlockPair pair{decided.samples, input.current.pitch, options.predictions[candidate]};
+    TransformedBlock again;
+    decisions_.transform_blocks({&pair, 1}, *input.levels, &again);
+    ac_levels(input, again, levels);
   }
   levels[0] = options.candidates[candidate].levels[dc];
   const VectorNumber vector = options.candidates[candidate].vector;
@@ -121,27 +126,35 @@ void RowDecider::write_levels(const RowInput& input, const std::uint8_t* samples
 }
 
 std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
-  const PlaneGeometry& g = syntax.geometry;
   const int rows = block_rows_per_mcu(input.plane);
-  const int count = rows * g.columns;
-  const auto samples_of = [&](int block) {
-    return &input.current.at(block % g.columns * kBlockSize, block / g.columns * kBlockSize);
-  };
+  const int count = rows * syntax.geometry.columns;
   Beam beam;
-  for (int i = 0; i < count; ++i) {
-    const RowBlock place = row_block(input.plane, i);
-    Decided& decided = decided_[static_cast<std::size_t>(i)];
-    decided.block = (input.mcu_row * rows + place.row) * g.columns + place.column;
-    list_candidates(input, syntax, decided.block, decided.options);
-    evaluate(input, samples_of(decided.block), decided.options);
-    decided.choices = decisions_.extend_beam(beam, input.rate->beam_width, decided.options.candidates.data(),
-                                             decided.options.count, place.row, input.plane, input.rate->lambda);
+  for (int first = 0; first < count; first += kGroup) {
+    const int group = std::min(kGroup, count - first);
+    Decided* const decided = decided_.data() + first;
+    for (int i = 0; i < group; ++i) {
+      const RowBlock place = row_block(input.plane, first + i);
+      const int row = input.mcu_row * rows + place.row;
+      decided[i].block = row * syntax.geometry.columns + place.column;
+      decided[i].samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
+      list_candidates(input, syntax, place.column, row, decided[i].options);
+    }
+    transform(input, decided, group);
+    const TransformedBlock* transformed = transformed_.data();
+    for (int i = 0; i < group; ++i) {
+      Options& options = decided[i].options;
+      const int candidates = options.count;
+      evaluate(input, transformed, options, syntax.block(decided[i].block));
+      transformed += candidates;
+      decided[i].choices = decisions_.extend_beam(beam, input.rate->beam_width, options.candidates.data(), options.count,
+                                                  row_block(input.plane, first + i).row, input.plane, input.rate->lambda);
+    }
   }
   std::size_t state = 0;
   for (int i = count - 1; i >= 0; --i) {
     const Decided& decided = decided_[static_cast<std::size_t>(i)];
     const BeamChoice choice = decided.choices[state];
-    write_levels(input, samples_of(decided.block), decided, choice, syntax);
+    write_levels(input, decided, choice, syntax);
     state = choice.parent;
   }
   return beam.base;

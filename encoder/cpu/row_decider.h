@@ -35,28 +35,37 @@ class RowDecider {
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
+  /// Blocks that are transformed together.
+  static constexpr int kGroup = 4;
+
   /// The ways to code one block.
   struct Options {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
     std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
     int count = 0;
+    std::size_t written = 0;  ///< the candidate whose AC levels are in the syntax already
   };
   /// What the end of a row looks back on.
   struct Decided {
     int block = 0;
+    const std::uint8_t* samples = nullptr;
     Options options;
     BeamChoices choices;
   };
 
-  static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int block, Options& options);
-  void evaluate(const RowInput& input, const std::uint8_t* samples, Options& options);
-  void write_levels(const RowInput& input, const std::uint8_t* samples, const Decided& decided, BeamChoice choice,
-                    PlaneSyntax& syntax);
+  static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
+  /// Transforms the candidates of `count` blocks, each block's behind those of the block before it.
+  void transform(const RowInput& input, const Decided* blocks, int count);
+  /// Leaves those candidates of a block that may be chosen, with their costs; writes the AC levels of the most promising one.
+  void evaluate(const RowInput& input, const TransformedBlock* transformed, Options& options, std::int16_t* levels) const;
+  /// Chooses AC levels, and returns what they cost; writes them where `levels` is not null, unless all are zero anyway.
+  Cost ac_levels(const RowInput& input, const TransformedBlock& block, std::int16_t* levels) const;
+  void write_levels(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) const;
 
   const Kernels& kernels_;
   const DecisionKernels& decisions_;
-  std::array<TransformedBlock, kBeamCandidates> transformed_;
+  std::array<TransformedBlock, kGroup * kBeamCandidates> transformed_;
   std::vector<Decided> decided_;  ///< blocks of the row in coding order
 };
 

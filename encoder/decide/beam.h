@@ -33,10 +33,11 @@ inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< a lane is a
 
 /// The cost of a candidate's DC level that is not valid.
 inline constexpr Cost kInvalidCost = INT32_MAX;
-/// In a beam costs are relative to the least, and stop here: what is so much dearer is never chosen in the end. The sum of
-/// two and of a block's bits stays below kUnreachable.
-inline constexpr Cost kMaxBeamCost = 1 << 27;
-inline constexpr Cost kUnreachable = 1 << 29;
+/// In a beam costs are relative to the least, and stop here: what is so much dearer, 128 bits at the largest λ, is never
+/// chosen in the end. The sum of two and of a block's bits stays below kUnreachable, and that leaves room for a lane's number
+/// behind a cost.
+inline constexpr Cost kMaxBeamCost = 1 << 25;
+inline constexpr Cost kUnreachable = 1 << 27;
 
 /// One way to code a block, but for its DC level.
 struct BeamCandidate {

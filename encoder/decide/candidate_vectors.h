@@ -16,12 +16,16 @@ namespace c63 {
 class CandidateVectors {
  public:
   C63_HD constexpr CandidateVectors(const PlaneGeometry& geometry, int column, int row)
-      : geometry_(geometry), column_(column), row_(row) {}
+      : left_(-column * kBlockSize),
+        top_(-row * kBlockSize),
+        width_(static_cast<unsigned>(geometry.width - kBlockSize)),
+        height_(static_cast<unsigned>(geometry.height - kBlockSize)) {}
 
-  /// Adds a vector, if there is room and it may be coded here. Whether one is may depend on those before it: the order
-  /// decides.
+  /// Adds a vector, if there is room and it may be coded here (vector_is_legal()). Whether there is may depend on those before
+  /// it: the order decides.
   C63_HD constexpr void add(MotionVector vector) {
-    if (count_ == kCapacity || !vector_is_legal(column_, row_, geometry_.width, geometry_.height, vector.x, vector.y)) return;
+    const bool legal = static_cast<unsigned>(vector.x - left_) <= width_ && static_cast<unsigned>(vector.y - top_) <= height_;
+    if (count_ == kCapacity || !legal) return;
     for (std::size_t i = 0; i < count_; ++i) {
       if (vectors_[i] == vector) return;
     }
@@ -34,9 +38,10 @@ class CandidateVectors {
  private:
   static constexpr std::size_t kCapacity = kBeamCandidates - 1;
 
-  PlaneGeometry geometry_;
-  int column_;
-  int row_;
+  int left_;  ///< the vectors that may be coded go from here to left_ + width_
+  int top_;
+  unsigned width_;
+  unsigned height_;
   std::array<MotionVector, kCapacity> vectors_{};
   std::size_t count_ = 0;
 };

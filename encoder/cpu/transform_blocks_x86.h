@@ -1,0 +1,158 @@
+#pragma once
+
+// The forward transform of decisions for AVX2 and AVX-512: a register holds a row of several blocks, a block to each lane of
+// 128 bits. The text is written once, for both widths of registers; everything is local to the file that includes it.
+
+#include <immintrin.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "codec/quantization.h"
+#include "cpu/decision_kernels.h"
+#include "cpu/unroll.h"
+#include "decide/forward_transform.h"
+
+namespace c63::cpu {
+namespace {
+
+/// 16-bit samples of eight rows or columns of kBlocks blocks.
+template <typename Simd>
+struct BlockRegisters {
+  typename Simd::Vector rows[8];
+};
+
+/// Exchanges rows and columns of every block.
+template <typename Simd>
+[[gnu::always_inline]] inline void transpose(BlockRegisters<Simd>& block) {
+  using V = typename Simd::Vector;
+  V (&r)[8] = block.rows;
+  V a[8];
+  V b[8];
+  unroll<4>([&](auto i) __attribute__((always_inline)) {
+    a[2 * i] = Simd::interleave_low_16(r[2 * i], r[2 * i + 1]);
+    a[2 * i + 1] = Simd::interleave_high_16(r[2 * i], r[2 * i + 1]);
+  });
+  unroll<2>([&](auto i) __attribute__((always_inline)) {  // of rows 4i … 4i + 3: columns 2j and 2j + 1 in b[4i + j]
+    b[4 * i] = Simd::interleave_low_32(a[4 * i], a[4 * i + 2]);
+    b[4 * i + 1] = Simd::interleave_high_32(a[4 * i], a[4 * i + 2]);
+    b[4 * i + 2] = Simd::interleave_low_32(a[4 * i + 1], a[4 * i + 3]);
+    b[4 * i + 3] = Simd::interleave_high_32(a[4 * i + 1], a[4 * i + 3]);
+  });
+  unroll<4>([&](auto j) __attribute__((always_inline)) {
+    r[2 * j] = Simd::interleave_low_64(b[j], b[4 + j]);
+    r[2 * j + 1] = Simd::interleave_high_64(b[j], b[4 + j]);
+  });
+}
+
+/// Two weights as one 32-bit number: what pairs of samples are multiplied with.
+constexpr std::int32_t weight_pair(std::size_t r, std::size_t output) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint16_t>(kTransformWeights[r][output])) |
+                                   static_cast<std::uint32_t>(static_cast<std::uint16_t>(kTransformWeights[r + 1][output]))
+                                       << 16);
+}
+
+/// One pass over what lies in the registers: output i of each column of samples. Even outputs are made of sums of opposite
+/// samples, odd ones of differences; sums before rounding are exact, so this is the transform as it is defined.
+template <typename Simd, int kShift>
+[[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
+  using V = typename Simd::Vector;
+  V (&r)[8] = block.rows;
+  V low[4];  // pairs 01 and 23 of sums, then of differences: first four columns, and last four
+  V high[4];
+  {
+    V sums[4];
+    V differences[4];
+    unroll<4>([&](auto j) __attribute__((always_inline)) {
+      sums[j] = Simd::add_16(r[j], r[7 - j]);
+      differences[j] = Simd::subtract_16(r[j], r[7 - j]);
+    });
+    unroll<2>([&](auto j) __attribute__((always_inline)) {
+      low[j] = Simd::interleave_low_16(sums[2 * j], sums[2 * j + 1]);
+      high[j] = Simd::interleave_high_16(sums[2 * j], sums[2 * j + 1]);
+      low[2 + j] = Simd::interleave_low_16(differences[2 * j], differences[2 * j + 1]);
+      high[2 + j] = Simd::interleave_high_16(differences[2 * j], differences[2 * j + 1]);
+    });
+  }
+  const V half = Simd::all_32(1 << (kShift - 1));
+  unroll<8>([&](auto i) __attribute__((always_inline)) {
+    constexpr int kOdd = 2 * (i & 1);
+    const V first = Simd::all_32(weight_pair(0, i));
+    const V second = Simd::all_32(weight_pair(2, i));
+    const auto output = [&](const V* pairs) __attribute__((always_inline)) {
+      const V sum = Simd::add_32(Simd::multiply_add_pairs(pairs[kOdd], first),
+                                 Simd::multiply_add_pairs(pairs[kOdd + 1], second));
+      return Simd::template shift_right_32<kShift>(Simd::add_32(sum, half));
+    };
+    r[i] = Simd::pack_32(output(low), output(high));
+  });
+}
+
+/// Blocks to be transformed together, and their residuals' sums.
+template <typename Simd>
+struct Residuals {
+  BlockRegisters<Simd> half_samples;
+  alignas(64) std::int32_t sums[4 * Simd::kBlocks];     ///< the first of each four counts
+  alignas(64) std::int32_t squares[4 * Simd::kBlocks];
+
+  [[gnu::always_inline]] Residuals(const BlockPair* pairs) {
+    const auto offset = Simd::ones_where([&](int b) __attribute__((always_inline)) { return pairs[b].prediction.pitch == 0; });
+    auto sum = Simd::zero();
+    auto square_sum = Simd::zero();
+    unroll<8>([&](auto y) __attribute__((always_inline)) {
+      const auto current = Simd::row_of_samples(
+          [&](int b) __attribute__((always_inline)) { return pairs[b].current + y * pairs[b].current_pitch; });
+      const auto predicted = Simd::row_of_samples([&](int b) __attribute__((always_inline)) {
+        return pairs[b].prediction.samples + y * pairs[b].prediction.pitch;
+      });
+      const auto difference = Simd::subtract_16(current, predicted);
+      sum = Simd::add_16(sum, difference);
+      square_sum = Simd::add_32(square_sum, Simd::multiply_add_pairs(difference, difference));
+      half_samples.rows[y] = Simd::add_16(Simd::add_16(difference, difference), offset);
+    });
+    Simd::store(sums, Simd::sum_of_four_32(Simd::multiply_add_pairs(sum, Simd::all_16(1))));
+    Simd::store(squares, Simd::sum_of_four_32(square_sum));
+  }
+};
+
+/// Transforms Simd::kBlocks blocks.
+template <typename Simd>
+[[gnu::always_inline]] inline void transform_together(const BlockPair* pairs, const LevelTable& table,
+                                                      TransformedBlock* const* blocks) {
+  Residuals<Simd> residuals(pairs);
+  BlockRegisters<Simd>& block = residuals.half_samples;
+  transpose<Simd>(block);
+  transform_pass<Simd, kRowShift>(block);
+  transpose<Simd>(block);
+  transform_pass<Simd, kColumnShift>(block);
+  Simd::store_zig_zag(block, blocks);
+  for (int b = 0; b < Simd::kBlocks; ++b) {
+    blocks[b]->residual_sum = residuals.sums[4 * b];
+    blocks[b]->residual_squares = residuals.squares[4 * b];
+    Simd::summarize(*blocks[b], table);
+  }
+}
+
+template <typename Simd>
+void transform_blocks_of(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks) {
+  constexpr std::size_t kBlocks = Simd::kBlocks;
+  TransformedBlock* targets[kBlocks];
+  std::size_t i = 0;
+  for (; i + kBlocks <= pairs.size(); i += kBlocks) {
+    for (std::size_t b = 0; b < kBlocks; ++b) targets[b] = blocks + i + b;
+    transform_together<Simd>(pairs.data() + i, table, targets);
+  }
+  if (i == pairs.size()) return;
+  BlockPair rest[kBlocks];  // the last one again, for as many as a register has
+  for (std::size_t b = 0; b < kBlocks; ++b) {
+    const std::size_t from = i + b < pairs.size() ? i + b : pairs.size() - 1;
+    rest[b] = pairs[from];
+    targets[b] = blocks + from;
+  }
+  transform_together<Simd>(rest, table, targets);
+}
+
+}  // namespace
+}  // namespace c63::cpu

@@ -1,0 +1,279 @@
+// The decision kernels of every instruction set do exactly what the scalar ones, which are the definitions in decide/, do.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "codec/search_window.h"
+#include "contents.h"
+#include "cpu/block_prediction.h"
+#include "cpu/kernels.h"
+#include "decide/vector_cost.h"
+#include "support/generators.h"
+#include "support/print_names.h"
+
+namespace c63::cpu {
+namespace {
+
+using parity::Content;
+using parity::kContents;
+using parity::name_of;
+using test::Random;
+
+class DecisionParity : public testing::TestWithParam<SimdLevel> {
+ protected:
+  void SetUp() override {
+    const auto levels = available_simd_levels();
+    if (std::ranges::find(levels, GetParam()) == levels.end()) {
+      GTEST_SKIP() << "this machine or build has no " << name(GetParam()) << " kernels";
+    }
+    kernels_ = &kernels(GetParam()).decisions();
+  }
+
+  const DecisionKernels& scalar_ = scalar_decision_kernels();
+  const DecisionKernels* kernels_ = nullptr;
+};
+
+/// A plane with the guard that kernels may read over.
+class Plane {
+ public:
+  Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed)
+      : width_(width), height_(height), pitch_(pitch), bytes_(2 * kPlaneGuard + static_cast<std::size_t>(pitch * height), 0xA5) {
+    parity::fill(content, bytes_.data() + kPlaneGuard, width, height, pitch, seed);
+  }
+  [[nodiscard]] ConstPlaneView view() const { return {bytes_.data() + kPlaneGuard, width_, height_, pitch_}; }
+  [[nodiscard]] std::vector<std::uint16_t> sums() const {
+    std::vector<std::uint16_t> sums(static_cast<std::size_t>(width_ * height_) + 4 * kPlaneGuard, 0xBEEF);
+    for (int y = 0; y + 4 <= height_; ++y) {
+      scalar_kernels().sums_of_row(view().row(y), pitch_, width_ - 3, sums.data() + y * width_);
+    }
+    return sums;
+  }
+
+ private:
+  int width_;
+  int height_;
+  std::ptrdiff_t pitch_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+/// Tables of all kinds: flat and course ones, steps of 1 and 255.
+std::vector<LevelTable> level_tables() {
+  std::vector<LevelTable> tables;
+  Random random(1);
+  for (const int plane : {0, 1, 2}) {
+    for (const Cost lambda : {1, 400, 17000, 90000, kMaxLambda}) {
+      QuantizationTable table;
+      for (const int step : {1, 7, 16, 40, 255}) {
+        table.fill(static_cast<std::uint8_t>(step));
+        tables.emplace_back(table, plane, lambda);
+      }
+      for (std::uint8_t& step : table) step = static_cast<std::uint8_t>(1 + random.below(255));
+      tables.emplace_back(table, plane, lambda);
+    }
+  }
+  return tables;
+}
+
+// ---- search
+
+TEST_P(DecisionParity, SearchOfEveryBlock) {
+  constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {8, 96}};
+  for (const auto [width, height] : kSizes) {
+    for (const Content content : kContents) {
+      const Plane current(content, width, height, width + 3, 5);
+      const Plane reference(content, width, height, width + 11, 6);
+      const auto sums = reference.sums();
+      for (const int range : {1, 5, 8, 16, 40, 127}) {
+        for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
+          const VectorCosts costs(sad_per_bit(lambda));
+          for (int block = 0; block < width / 8 * (height / 8); ++block) {
+            const int x = block % (width / 8) * 8;
+            const int y = block / (width / 8) * 8;
+            CostedSearch search;
+            search.current = &current.view().at(x, y);
+            search.current_pitch = current.view().pitch;
+            search.reference = reference.view();
+            search.window = whole_search_window(x / 8, y / 8, width, height, range);
+            search.column_costs = costs.components.data() + 128 + search.window.left - x;
+            search.row_costs = costs.components.data() + 128 + search.window.top - y;
+            const std::array<Position, 3> starts = {Position{x, y}, {search.window.left, search.window.top},
+                                                    {search.window.right - 1, search.window.bottom - 1}};
+            for (const std::size_t count : {1U, 2U, 4U, 7U}) {
+              std::array<std::uint32_t, 9> expected;
+              expected.fill(0xABCDABCD);
+              auto actual = expected;
+              scalar_.search_best(search, {sums.data(), width}, starts, std::span(expected).subspan(1, count));
+              kernels_->search_best(search, {sums.data(), width}, std::span(starts).first(1 + count % 3),
+                                    std::span(actual).subspan(1, count));
+              ASSERT_EQ(actual, expected) << name_of(content) << " " << width << "x" << height << " range " << range
+                                          << " block " << block << " best " << count;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// ---- transform
+
+void expect_same(const TransformedBlock& actual, const TransformedBlock& expected, const std::string& what) {
+  ASSERT_EQ(actual.coefficients, expected.coefficients) << what;
+  ASSERT_EQ(actual.residual_sum, expected.residual_sum) << what;
+  ASSERT_EQ(actual.residual_squares, expected.residual_squares) << what;
+  ASSERT_EQ(actual.ac.kept, expected.ac.kept) << what;
+  ASSERT_EQ(actual.ac.energy, expected.ac.energy) << what;
+  ASSERT_EQ(actual.ac.bound, expected.ac.bound) << what;
+}
+
+TEST_P(DecisionParity, TransformOfAnyNumberOfBlocks) {
+  Random random(2);
+  const auto tables = level_tables();
+  for (const Content a : kContents) {
+    for (const Content b : kContents) {
+      const Plane current(a, 40, 24, 43, 1);
+      const Plane reference(b, 40, 24, 51, 2);
+      for (const std::size_t count : {0U, 1U, 2U, 3U, 4U, 5U, 7U, 8U, 11U, 32U}) {
+        std::vector<BlockPair> pairs(count);
+        for (BlockPair& pair : pairs) {
+          const auto x = static_cast<int>(random.below(33));
+          const auto y = static_cast<int>(random.below(17));
+          pair = {&current.view().at(x, y), 43, {&reference.view().at(32 - x, 16 - y), 51}};
+          if (random.below(3) == 0) pair.prediction = no_prediction();
+        }
+        const LevelTable& table = tables[random.below(static_cast<std::uint32_t>(tables.size()))];
+        std::vector<TransformedBlock> expected(count + 4);
+        std::vector<TransformedBlock> actual(count + 4);
+        std::memset(static_cast<void*>(actual.data()), 0x5A, actual.size() * sizeof(TransformedBlock));
+        const std::vector<TransformedBlock> poisoned = actual;
+        scalar_.transform_blocks(pairs, table, expected.data());
+        kernels_->transform_blocks(pairs, table, actual.data());
+        for (std::size_t i = 0; i < count; ++i) {
+          expect_same(actual[i], expected[i], std::string(name_of(a)) + " less " + name_of(b) + ", " + std::to_string(i));
+        }
+        for (std::size_t i = count; i < actual.size(); ++i) expect_same(actual[i], poisoned[i], "past the end");
+      }
+    }
+  }
+}
+
+// ---- levels and costs
+
+/// A block of which `kept` coefficients or fewer are large; no two blocks are alike.
+TransformedBlock random_block(Random& random, const LevelTable& table, std::uint32_t kept, std::uint32_t reach) {
+  TransformedBlock block{};
+  for (std::int16_t& c : block.coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(33)) - 16);
+  for (std::uint32_t i = 0; i < kept; ++i) {
+    const auto value = static_cast<int>(random.below(reach));
+    block.coefficients[random.below(64)] = static_cast<std::int16_t>(random.below(2) == 0 ? value : -value);
+  }
+  block.residual_sum = static_cast<int>(random.below(32641)) - 16320;
+  block.residual_squares = static_cast<int>(random.below(4161600));
+  block.ac = summarize_ac(block.coefficients.data(), table.quantizer, table.cap);
+  return block;
+}
+
+/// Kept coefficients and their sizes, from none to a block that is full; no more energy than a block can have.
+struct Shape {
+  std::uint32_t kept;
+  std::uint32_t reach;
+};
+constexpr Shape kShapes[] = {{0, 1}, {1, 32705}, {3, 4000}, {8, 900}, {20, 3000}, {60, 700}, {200, 3500}};
+
+TEST_P(DecisionParity, ChosenLevels) {
+  Random random(3);
+  for (const LevelTable& table : level_tables()) {
+    for (const Shape shape : kShapes) {
+      for (int n = 0; n < 60; ++n) {
+        const TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
+        std::array<std::int16_t, 66> expected;
+        expected.fill(0x5A5A);
+        auto actual = expected;
+        const Cost cost = scalar_.choose_levels(block, table, expected.data() + 1);
+        ASSERT_EQ(kernels_->choose_levels(block, table, actual.data() + 1), cost) << shape.kept << " kept";
+        ASSERT_EQ(actual, expected) << shape.kept << " kept, plane " << table.plane << " lambda " << table.lambda;
+        ASSERT_EQ(kernels_->choose_levels(block, table, nullptr), cost);
+      }
+    }
+  }
+}
+
+TEST_P(DecisionParity, CostsOfCandidates) {
+  Random random(4);
+  for (const LevelTable& table : level_tables()) {
+    for (const int dc : {0, 1, -1, 40, -40, 500, -500, 7000, 32704, -32704}) {
+      for (const Shape shape : kShapes) {
+        TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
+        block.coefficients[0] = static_cast<std::int16_t>(dc);
+        const auto ac = static_cast<Cost>(random.below(std::uint32_t{1} << (8 + random.below(20))));
+        BeamCandidate expected;
+        expected.vector = 77;
+        expected.vector_bits = 13;
+        BeamCandidate actual = expected;
+        actual.levels.fill(0x5A5A);
+        actual.costs.fill(0x5A5A5A5A);
+        ASSERT_EQ(kernels_->cost_candidate(block, ac, table, actual), scalar_.cost_candidate(block, ac, table, expected));
+        ASSERT_EQ(actual.levels, expected.levels);
+        ASSERT_EQ(actual.costs, expected.costs);
+        ASSERT_EQ(actual.vector, 77);
+        ASSERT_EQ(actual.vector_bits, 13);
+      }
+    }
+  }
+}
+
+// ---- beam
+
+BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_t level_reach) {
+  BeamCandidate c;
+  const MotionVector v{static_cast<std::int8_t>(random.below(3)), static_cast<std::int8_t>(-static_cast<int>(random.below(2)))};
+  c.vector = random.below(4) == 0 ? kNoVector : vector_number(v);
+  c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
+  for (std::size_t i = 0; i < kDcLevels; ++i) {
+    c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
+    // Few different costs: equal ones are where orders show.
+    c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
+  }
+  return c;
+}
+
+TEST_P(DecisionParity, Beams) {
+  Random random(5);
+  for (int n = 0; n < 6000; ++n) {
+    const auto width = static_cast<int>(1 + random.below(kMaxBeamWidth));
+    const auto plane = static_cast<int>(random.below(3));
+    const Cost lambda = n % 5 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(std::uint32_t{1} << random.below(18)));
+    const std::uint32_t reach = std::uint32_t{1} << random.below(24);
+    const std::uint32_t level_reach = n % 3 == 0 ? 1023 : 20;
+    Beam expected;
+    Beam actual;
+    for (int b = 0; b < 12; ++b) {
+      std::array<BeamCandidate, kBeamCandidates> candidates;
+      const auto count = static_cast<int>(1 + random.below(kBeamCandidates));
+      for (int c = 0; c < count; ++c) candidates[static_cast<std::size_t>(c)] = random_candidate(random, reach, level_reach);
+      const int row = plane == 0 ? b / 2 % 2 : 0;
+      const BeamChoices choices = scalar_.extend_beam(expected, width, candidates.data(), count, row, plane, lambda);
+      const BeamChoices same = kernels_->extend_beam(actual, width, candidates.data(), count, row, plane, lambda);
+      ASSERT_EQ(actual.base, expected.base) << n << " " << b;
+      for (std::size_t i = 0; i < kMaxBeamWidth; ++i) {
+        ASSERT_EQ(actual.states[i].cost, expected.states[i].cost) << n << " block " << b << " state " << i;
+        ASSERT_EQ(actual.states[i].dc, expected.states[i].dc) << n << " block " << b << " state " << i;
+        ASSERT_EQ(actual.states[i].left, expected.states[i].left) << n << " block " << b << " state " << i;
+        ASSERT_EQ(same[i].lane, choices[i].lane) << n << " block " << b << " state " << i;
+        ASSERT_EQ(same[i].parent, choices[i].parent) << n << " block " << b << " state " << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DecisionParity,
+                         testing::Values(SimdLevel::sse4, SimdLevel::avx2, SimdLevel::avx512, SimdLevel::neon),
+                         [](const auto& level) { return std::string(name(level.param)); });
+
+}  // namespace
+}  // namespace c63::cpu
