@@ -83,12 +83,6 @@ if(C63_SANITIZE)
       -Wno-maybe-uninitialized>)
   target_link_options(c63_build_options INTERFACE -fsanitize=${C63_SANITIZE})
 endif()
-if(C63_FUZZ)
-  target_compile_options(c63_build_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow
-      -fno-sanitize-recover=all -fno-omit-frame-pointer>)
-  target_link_options(c63_build_options INTERFACE -fsanitize=address,undefined)
-endif()
 if(C63_GPROF)
   target_compile_options(c63_build_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-pg -fno-inline-functions>)
   target_link_options(c63_build_options INTERFACE -pg)

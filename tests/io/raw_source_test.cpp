@@ -66,8 +66,9 @@ TEST_F(RawSource, RefusesAnAreaThatIsNoMultipleOfFour) {
 TEST_F(RawSource, RefusesSizesThatAreNone) {
   const std::string path = write_file("a.yuv", sample_bytes(100));
   expect_error(ErrorKind::usage, "C63-SIZE-UNKNOWN", [&] { (void)open_frame_source(options(path)); });
-  for (const auto& [width, height] : {std::pair{4, 0}, {0, 4}, {-4, 4}, {4, -4}, {-4, -4}}) {
-    expect_error(ErrorKind::usage, "C63-SIZE-ZERO", [&] { (void)open_frame_source(options(path, width, height)); });
+  for (const auto& size : {std::pair{4, 0}, {0, 4}, {-4, 4}, {4, -4}, {-4, -4}}) {
+    expect_error(ErrorKind::usage, "C63-SIZE-ZERO",
+                 [&] { (void)open_frame_source(options(path, size.first, size.second)); });
   }
   expect_error(ErrorKind::limit, "C63-SIZE-RANGE", [&] { (void)open_frame_source(options(path, 65536, 4)); });
 }

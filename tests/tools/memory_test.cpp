@@ -11,7 +11,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 class MaxMemory : public ToolsTest {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(C63_SANITIZED)
     GTEST_SKIP() << "a sanitizer takes memory of its own";
 #endif
     ToolsTest::SetUp();

@@ -1,0 +1,35 @@
+# Every suite of a GoogleTest program becomes a test of CTest's, found when the program has been built. A process for each
+# single test, as gtest_discover_tests has it, takes longer to start than most tests take.
+#
+# c63_discover_suites(target prefix): tests prefix/suite, which count as skipped where every test of theirs was.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  execute_process(COMMAND ${RUN} --gtest_list_tests OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
+  list(JOIN RUN "]==] [==[" run)
+  set(script "")
+  string(REGEX MATCHALL "[^\n]+" lines "${list}")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^([^ ]+)[.]( |$)")
+      set(suite ${CMAKE_MATCH_1})
+      string(APPEND script "add_test([==[${PREFIX}/${suite}]==] [==[${run}]==] [==[--gtest_filter=${suite}.*]==])\n"
+        "set_tests_properties([==[${PREFIX}/${suite}]==] PROPERTIES TIMEOUT 600 "
+        "SKIP_REGULAR_EXPRESSION [==[\\[  PASSED  \\] 0 tests]==])\n")
+    endif()
+  endforeach()
+  file(WRITE ${OUTPUT} "${script}")
+  return()
+endif()
+
+set(C63_TEST_SUITES_FILE ${CMAKE_CURRENT_LIST_FILE})
+
+function(c63_discover_suites target prefix)
+  set(suites ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
+  set(include ${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake)
+  file(WRITE ${include} "if(EXISTS [==[${suites}]==])\n  include([==[${suites}]==])\nelse()\n"
+    "  add_test([==[${prefix}_NOT_BUILT]==] ${target}_NOT_BUILT)\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include})
+  add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${suites}
+    COMMAND ${CMAKE_COMMAND} "-DRUN=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${target}>" -DPREFIX=${prefix}
+      -DOUTPUT=${suites} -P ${C63_TEST_SUITES_FILE}
+    VERBATIM)
+endfunction()
