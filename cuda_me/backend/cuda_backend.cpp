@@ -80,7 +80,6 @@ CudaBackend::CudaBackend(const EncoderSettings& settings, const CudaBackendOptio
   info_.chains = chains;
   info_.depth = kChainDepth;
   info_.inputs = std::max(1, uploads_.staging() / 2);
-  info_.needs_collector = true;
 }
 
 std::vector<std::uint8_t*> CudaBackend::carve_memory() {

@@ -32,7 +32,7 @@ struct BackendInfo {
   int depth = 1;            ///< frames that a chain can hold between submit() and collect()
   int inputs = 1;           ///< inputs that may be in hand: taken by input() and neither submitted nor discarded
   int parallelism = 1;      ///< frames that are worked on at a time: stage times add up to so many times the run's
-  bool needs_collector = false;  ///< stalls unless results are collected promptly: a thread that does nothing else is worth it
+  bool uses_arena = false;  ///< keeps the arena's threads busy, so that nobody else should wait for them
 };
 
 /// One device that encodes frames: a GPU, or the machine's CPU. It has a number of GOP chains, each with its own reference

@@ -77,12 +77,17 @@ void DeviceRun::read_frames() {
     if (!samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
     if (read.frame.in_place.empty() || measures) ++work;
   }
-  if (work > 1 && parts_.supply.concurrent() && parts_.arena.concurrency() > 1) {
-    parts_.arena.execute([this] {
+  // Calling other threads takes some microseconds, as long as copying a small frame.
+  constexpr double kWorthSharingMs = 0.05;
+  if (work > 1 && parts_.reading_arena != nullptr && static_cast<double>(work) * read_ms_ > kWorthSharingMs) {
+    parts_.reading_arena->execute([this] {
       oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
     });
   } else {
     for (Read& read : reads_) read_frame(read);
+  }
+  for (const Read& read : reads_) {
+    if (read.frame.in_place.empty()) read_ms_ = read.frame.read_ms;
   }
 }
 

@@ -26,12 +26,12 @@ namespace c63 {
 /// What the devices of a run share.
 struct RunParts {
   const EncoderSettings& settings;
-  ThreadArena& arena;
   FrameSupply& supply;
   GopQueue& gops;
   FrameOrder& order;
   ChangeSignal& changes;  ///< input arrived, frames were finished or delivered, or the run is to end
   std::function<void()> end_run;  ///< has all devices quit
+  ThreadArena* reading_arena;     ///< where frames are read side by side; null: one after another
 };
 
 /// One device at work in a run. Two threads drive it: one that keeps the inputs of its chains filled, and one that takes what
@@ -91,6 +91,7 @@ class DeviceRun {
   int first_chain_ = 0;  ///< whose turn it is
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
+  double read_ms_ = 0;  ///< what reading a frame took last
   std::vector<FinishedFrame> finished_;  ///< the collecting thread's
   TraceRow trace_;
   std::atomic<bool> quit_ = false;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -31,9 +33,10 @@ class EncodeRun {
         order_(options.delivered, options.most_waiting),
         supply_(supply),
         changes_(changes) {
+    ThreadArena* const reading = find_reading_arena(arena, devices);
     int index = 0;
     for (const auto& device : devices) {
-      devices_.emplace_back(RunParts{settings, arena, supply, gops_, order_, changes, [this] { end(); }}, *device, index++);
+      devices_.emplace_back(RunParts{settings, supply, gops_, order_, changes, [this] { end(); }, reading}, *device, index++);
     }
   }
 
@@ -78,6 +81,15 @@ class EncodeRun {
     ~End() { run.end(); }
   };
 
+  /// Where frames can be read side by side; null where they cannot. Where a device computes in the arena, reading has one of
+  /// its own: all places of that one may be taken for as long as there is something to code. None beside a caller's arena.
+  [[nodiscard]] ThreadArena* find_reading_arena(ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices) {
+    if (!supply_.concurrent() || arena.concurrency() == 1) return nullptr;
+    if (std::ranges::none_of(devices, [](const auto& device) { return device->info().uses_arena; })) return &arena;
+    if (arena.is_callers()) return nullptr;
+    return &reading_arena_.emplace(arena.concurrency());
+  }
+
   void end() noexcept {
     order_.close();
     for (DeviceRun& device : devices_) device.quit();
@@ -87,6 +99,7 @@ class EncodeRun {
   FrameOrder order_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
+  std::optional<ThreadArena> reading_arena_;
   std::list<DeviceRun> devices_;
 };
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -28,7 +28,7 @@ class FrameOrder {
   /// Waits while the one who takes is behind; false when there will be no more taking.
   bool wait_for_room() {
     std::unique_lock lock(mutex_);
-    taken_.wait(lock, [this] { return in_order_.size() < most_waiting_ || closed_; });
+    taken_.wait(lock, [this] { return arrived_.size() < most_waiting_ || closed_; });
     return !closed_;
   }
 
@@ -36,11 +36,7 @@ class FrameOrder {
   void put(std::vector<FinishedFrame>& finished) {
     {
       const std::lock_guard lock(mutex_);
-      for (FinishedFrame& one : finished) put_one(std::move(one));
-      if (in_order_.empty()) {
-        finished.clear();
-        return;
-      }
+      arrived_.insert(arrived_.end(), std::make_move_iterator(finished.begin()), std::make_move_iterator(finished.end()));
     }
     finished.clear();
     put_.notify_one();
@@ -62,13 +58,18 @@ class FrameOrder {
   /// Takes all frames that are next, waiting for one; false when there will be none.
   bool take(std::vector<FinishedFrame>& frames) {
     frames.clear();
-    {
-      std::unique_lock lock(mutex_);
-      put_.wait(lock, [this] { return !in_order_.empty() || producers_ == 0; });
-      std::swap(frames, in_order_);
+    while (frames.empty()) {
+      {
+        std::unique_lock lock(mutex_);
+        put_.wait(lock, [this] { return !arrived_.empty() || producers_ == 0; });
+        std::swap(taking_, arrived_);
+      }
+      if (taking_.empty()) return false;
+      taken_.notify_all();
+      for (FinishedFrame& one : taking_) sort(std::move(one), frames);
+      taking_.clear();
     }
-    taken_.notify_all();
-    return !frames.empty();
+    return true;
   }
 
   /// Nothing will be taken any more.
@@ -81,27 +82,30 @@ class FrameOrder {
   }
 
  private:
-  /// The mutex is held.
-  void put_one(FinishedFrame&& finished) {
+  /// Appends a frame, and those that waited for it, to `frames`, or keeps it until its turn has come.
+  void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
     if (index < next_) return;  // taken before a device failed
     if (index > next_) {
       early_.emplace(index, std::move(finished));
       return;
     }
-    in_order_.push_back(std::move(finished));
+    frames.push_back(std::move(finished));
     ++next_;
     for (auto it = early_.begin(); it != early_.end() && it->first == next_; it = early_.erase(it), ++next_) {
-      in_order_.push_back(std::move(it->second));
+      frames.push_back(std::move(it->second));
     }
   }
+
+  // The taking thread's own, so that devices never wait while it sorts.
+  std::vector<FinishedFrame> taking_;
+  std::map<std::int64_t, FinishedFrame> early_;  ///< finished before a frame that comes before them
+  std::int64_t next_;                            ///< frame that is to be taken next
 
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable put_;
   std::condition_variable taken_;
-  std::map<std::int64_t, FinishedFrame> early_;  ///< finished before a frame that comes before them
-  std::vector<FinishedFrame> in_order_;          ///< to be taken
-  std::int64_t next_;                            ///< frame that comes behind those
+  std::vector<FinishedFrame> arrived_;
   std::size_t most_waiting_;
   int producers_ = 0;
   bool closed_ = false;

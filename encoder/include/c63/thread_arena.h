@@ -20,6 +20,8 @@ class ThreadArena {
   ThreadArena(const ThreadArena&) = delete;
   ThreadArena& operator=(const ThreadArena&) = delete;
 
+  [[nodiscard]] bool is_callers() const { return own_ == nullptr; }
+
   /// How many threads may work in it at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
 
