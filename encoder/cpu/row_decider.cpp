@@ -23,8 +23,7 @@ RowBlock row_block(int plane, int index) {
 }  // namespace
 
 RowDecider::RowDecider(const Kernels& kernels, const Geometry& geometry)
-    : kernels_(kernels),
-      decisions_(kernels.decisions()),
+    : decisions_(kernels.decisions()),
       decided_(static_cast<std::size_t>(2 * geometry.plane(0).columns)) {}
 
 void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options) {

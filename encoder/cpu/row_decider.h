@@ -63,7 +63,6 @@ class RowDecider {
   Cost ac_levels(const RowInput& input, const TransformedBlock& block, std::int16_t* levels) const;
   void write_levels(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) const;
 
-  const Kernels& kernels_;
   const DecisionKernels& decisions_;
   std::array<TransformedBlock, kGroup * kBeamCandidates> transformed_;
   std::vector<Decided> decided_;  ///< blocks of the row in coding order
