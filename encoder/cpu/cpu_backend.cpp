@@ -1,7 +1,5 @@
 #include "cpu/cpu_backend.h"
 
-#include <oneapi/tbb/task_group.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -41,7 +39,6 @@ struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
   TraceRow trace;  ///< whoever runs the chain tells it
-  std::array<oneapi::tbb::task_group, GopChain::kUnwritten> writes;  ///< frame n's is number n modulo how many there are
 
   // Numbers of frames; a frame's slot is its number modulo kDepth. Guarded by the backend's mutex.
   std::int64_t submitted = 0;
@@ -61,7 +58,7 @@ class CpuBackend final : public Backend {
         arena_(*settings_.execution.arena),
         chains_(static_cast<std::size_t>(chain_count(settings, max_chains))),
         writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
-        threads_(arena_, std::min(arena_.concurrency(), static_cast<int>(chains_.size())), chains_.size()) {
+        threads_(arena_, chains_.size() * (kDepth + 1)) {
     const Kernels& kernels = cpu::kernels(settings.execution.simd);
     const Geometry geometry(settings.coding.width, settings.coding.height);
     for (ScheduledChain& chain : chains_) {
@@ -80,7 +77,7 @@ class CpuBackend final : public Backend {
 
   ~CpuBackend() override {
     std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return running_ == 0; });
+    idle_.wait(lock, [this] { return tasks_ == 0; });
     for (ScheduledChain& chain : chains_) chain.trace.did("no input");
   }
 
@@ -131,53 +128,66 @@ class CpuBackend final : public Backend {
   }
   [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
 
-  /// Has somebody run the chain if there is a frame to code and nobody does. The mutex is held.
+  /// Posts a task that ends with end_task(). The mutex is held.
+  template <auto kTask>
+  void post(std::size_t argument) {
+    ++tasks_;
+    threads_.post({[](void* backend, std::size_t value) noexcept { (static_cast<CpuBackend*>(backend)->*kTask)(value); },
+                   this, argument});
+  }
+
+  /// The mutex is held.
+  void end_task() {
+    if (--tasks_ == 0) idle_.notify_all();
+  }
+
+  /// Has somebody run the chain if there is a frame to code, the syntax elements that it overwrites have been written, and
+  /// nobody does. The mutex is held.
   void run_if_possible(ScheduledChain& chain) {
-    if (chain.running || chain.started == chain.submitted) return;
+    if (chain.running || !may_start(chain)) return;
     chain.running = true;
-    ++running_;
-    threads_.post({[](void* backend, std::size_t index) noexcept { static_cast<CpuBackend*>(backend)->run(index); }, this,
-                   static_cast<std::size_t>(index_of(chain))});
+    post<&CpuBackend::run>(static_cast<std::size_t>(index_of(chain)));
+  }
+  [[nodiscard]] static bool may_start(ScheduledChain& chain) {
+    if (chain.started == chain.submitted) return false;
+    const std::int64_t before = chain.started - GopChain::kUnwritten;
+    return before < chain.collected || chain.slot(before).finished;
   }
 
   /// Codes the frames of a chain one after another until there are no more.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
-    while (chain.started < chain.submitted) {
-      do {
-        const std::int64_t number = chain.started++;
-        lock.unlock();
-        code(chain, number);
-        if (!writes_beside_ || !write_beside(chain, number)) write(chain, number);
-        lock.lock();
-      } while (chain.started < chain.submitted);
-      if (!writes_beside_) break;
+    while (may_start(chain)) {
+      const std::int64_t number = chain.started++;
       lock.unlock();
-      for (auto& writes : chain.writes) writes.wait();
-      lock.lock();
+      code(chain, number);
+      if (!writes_beside_) {
+        write(chain, number);
+        lock.lock();
+        finish(chain, number);
+      } else {
+        lock.lock();
+        post<&CpuBackend::write_beside>(static_cast<std::size_t>(number) * chains_.size() + index);
+      }
     }
     chain.running = false;
-    if (--running_ == 0) idle_.notify_all();
+    end_task();
   }
 
-  /// Has a frame written by another thread, beside the coding of the next one; false where there is no memory to ask with.
-  bool write_beside(ScheduledChain& chain, std::int64_t number) noexcept {
-    try {
-      writes_of(chain, number).run([this, &chain, number] { write(chain, number); });
-      return true;
-    } catch (...) {
-      return false;
-    }
-  }
-
-  [[nodiscard]] static oneapi::tbb::task_group& writes_of(ScheduledChain& chain, std::int64_t number) {
-    return chain.writes[static_cast<std::size_t>(number) % chain.writes.size()];
+  /// Writes a frame beside the coding of the next one.
+  void write_beside(std::size_t argument) noexcept {
+    ScheduledChain& chain = chains_[argument % chains_.size()];
+    const auto number = static_cast<std::int64_t>(argument / chains_.size());
+    write(chain, number);
+    const std::lock_guard lock(mutex_);
+    finish(chain, number);
+    run_if_possible(chain);
+    end_task();
   }
 
   void code(ScheduledChain& chain, std::int64_t number) noexcept {
     Slot& slot = chain.slot(number);
-    if (writes_beside_) writes_of(chain, number).wait();  // until the syntax elements that are overwritten have been written
     try {
       chain.trace.did("no input", -1, slot.submitted);
       chain.trace.did("queued", slot.plan.index);  // for a thread, or for syntax elements to be written
@@ -191,17 +201,20 @@ class CpuBackend final : public Backend {
 
   void write(ScheduledChain& chain, std::int64_t number) noexcept {
     Slot& slot = chain.slot(number);
-    const std::int64_t frame = slot.plan.index;  // the slot may be another frame's once this one is finished
+    if (slot.fault) return;
     try {
       const TraceScope trace(writes_beside_ ? settings_.measurement.trace : nullptr, "entropy", TraceTrack::entropy,
-                             index_of(chain), frame);
-      if (!slot.fault) chain.chain->write(number, slot.plan, slot.frame);
+                             index_of(chain), slot.plan.index);
+      chain.chain->write(number, slot.plan, slot.frame);
     } catch (...) {
       slot.fault = std::current_exception();
     }
-    if (!writes_beside_) chain.trace.did("entropy", frame);
-    const std::lock_guard lock(mutex_);
-    slot.finished = true;
+    if (!writes_beside_) chain.trace.did("entropy", slot.plan.index);
+  }
+
+  /// The mutex is held.
+  void finish(ScheduledChain& chain, std::int64_t number) {
+    chain.slot(number).finished = true;
     finished_.notify_one();
   }
 
@@ -213,7 +226,7 @@ class CpuBackend final : public Backend {
   std::mutex mutex_;
   std::condition_variable finished_;
   std::condition_variable idle_;
-  int running_ = 0;      ///< chains that somebody runs, or soon will
+  int tasks_ = 0;        ///< posted and not yet ended
   WorkThreads threads_;  ///< last: they use all of the above
 };
 

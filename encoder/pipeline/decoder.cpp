@@ -81,7 +81,7 @@ class ParallelDecode {
         threads_(arena_->concurrency()),
         reader_(source, settings.execution.limits),
         loop_(settings.trace, TraceTrack::loop),
-        pool_(*arena_, threads_, static_cast<std::size_t>(threads_) + 1) {
+        pool_(*arena_, static_cast<std::size_t>(threads_) + 1) {
     for (int i = 0; i < threads_; ++i) add_worker();
   }
 

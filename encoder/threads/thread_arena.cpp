@@ -14,9 +14,7 @@ int logical_cpus() { return std::max(1, static_cast<int>(std::thread::hardware_c
 
 /// oneTBB has a worker less than the machine has CPUs, and complains where an arena wants more: the others of so many threads
 /// are the library's own, for which an arena keeps places.
-oneapi::tbb::task_arena make_arena(int threads) {
-  return oneapi::tbb::task_arena(threads, static_cast<unsigned>(std::max(1, threads - (logical_cpus() - 1))));
-}
+int places_kept_of(int threads) { return std::max(1, threads - (logical_cpus() - 1)); }
 
 /// Arenas that nobody uses now. oneTBB keeps some memory of every arena that ends while its workers are still on their way
 /// out, so arenas are used again, by whoever wants as many threads.
@@ -40,7 +38,7 @@ std::unique_ptr<oneapi::tbb::task_arena> take_arena(int threads) {
       return arena;
     }
   }
-  return std::make_unique<oneapi::tbb::task_arena>(make_arena(threads));
+  return std::make_unique<oneapi::tbb::task_arena>(threads, static_cast<unsigned>(places_kept_of(threads)));
 }
 
 }  // namespace
@@ -57,7 +55,8 @@ ThreadArena::~ThreadArena() {
 
 ThreadArena::ThreadArena(int threads)
     : own_(take_arena(threads > 0 ? threads : logical_cpus())),
-      arena_(own_.get()) {
+      arena_(own_.get()),
+      places_kept_(places_kept_of(own_->max_concurrency())) {
   own_->initialize();  // here, where it may throw for want of memory
 }
 

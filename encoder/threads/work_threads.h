@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -10,8 +11,10 @@
 
 namespace c63 {
 
-/// Threads that take tasks, first posted first begun, and run each as one of an arena's threads. Posting cannot fail, so
-/// that whoever counts tasks is never left waiting for one that was not started.
+/// Takes tasks, first posted first begun, and has each run as one of an arena's threads: by own threads in the places that the
+/// arena keeps for those, and where they are busy by oneTBB's workers. oneTBB may have no worker or no memory to call one; the
+/// own threads do everything then. So posting cannot fail, and whoever counts tasks is never left waiting for one that was
+/// not started.
 class WorkThreads {
  public:
   struct Task {
@@ -20,30 +23,40 @@ class WorkThreads {
     std::size_t argument = 0;
   };
 
-  /// Starts `threads` threads, or as many of them as the system lets it start; throws Error (limit, C63-THREADS) where
-  /// that is none. At most `capacity` tasks may be posted and not yet begun.
-  WorkThreads(ThreadArena& arena, int threads, std::size_t capacity);
+  /// At most `capacity` tasks may be posted and not yet begun. Throws Error (memory, C63-THREADS) where no thread can be
+  /// started.
+  WorkThreads(ThreadArena& arena, std::size_t capacity);
   /// Waits for all tasks that were posted.
   ~WorkThreads();
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
 
-  [[nodiscard]] int threads() const { return static_cast<int>(threads_.size()); }
-
   void post(const Task& task) noexcept;
 
  private:
+  /// What the arena's workers share with this. They may come when it is gone.
+  struct Queue {
+    std::mutex mutex;
+    std::condition_variable posted;
+    std::condition_variable ended;
+    std::vector<Task> ring;  ///< task number n is at n modulo its size
+    std::size_t count = 0;   ///< tasks posted
+    std::size_t begun = 0;
+    std::size_t done = 0;
+    int waiting = 0;   ///< own threads
+    int woken = 0;     ///< of them, that have not taken notice yet
+    bool closed = false;
+
+    /// Begins the next task, if there is one, and calls `run` for it; the mutex is held before and after.
+    template <typename Run>
+    bool take(std::unique_lock<std::mutex>& lock, Run&& run) noexcept;
+  };
+
   void work() noexcept;
-  void run(const Task& task) noexcept;
 
   ThreadArena& arena_;
-  std::mutex mutex_;
-  std::condition_variable posted_;
-  std::vector<Task> ring_;      ///< task number n is at n modulo its size
-  std::size_t count_ = 0;       ///< tasks posted
-  std::size_t begun_ = 0;
-  bool ending_ = false;
-  std::vector<std::jthread> threads_;  ///< last: they use all of the above
+  std::shared_ptr<Queue> queue_;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace c63

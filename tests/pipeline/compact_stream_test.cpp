@@ -289,7 +289,7 @@ TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
     settings.execution.limits.max_memory = 1 << 20;
     std::int64_t frames = 0;
     const AllocationProbe probe;
-    const DecodeSummary summary = Decoder(settings).decode(source, [&](DecodedFrame&& frame) {
+    const DecodeSummary summary = Decoder(settings).decode(source, [&, first = first](DecodedFrame&& frame) {
       ASSERT_EQ(frame.index, first + frames);
       ASSERT_EQ(frame.picture, picture);
       ++frames;
@@ -313,7 +313,7 @@ TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyWhereWanted) {
     DecoderSettings settings{.execution = {.threads = 2}, .first_frame = count, .max_frames = 2};
     settings.execution.limits.max_memory = 40 * picture;  // half of it for what is decoded ahead
     const AllocationProbe probe;
-    Decoder(settings).decode(source, [&](DecodedFrame&& frame) {
+    Decoder(settings).decode(source, [&, count = count](DecodedFrame&& frame) {
       EXPECT_EQ(frame.index, count + frames++);
       EXPECT_EQ(frame.picture.size(), picture);
     });

@@ -25,6 +25,15 @@ class ThreadArena {
   /// How many threads may work in it at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
 
+  /// How many of them cannot be oneTBB's workers: places for threads of one's own.
+  [[nodiscard]] int places_kept() const { return places_kept_; }
+
+  /// Has a worker call `work` soon, if there is one.
+  template <typename Work>
+  void enqueue(Work&& work) {
+    arena_->enqueue(std::forward<Work>(work));
+  }
+
   /// Calls `work` as one of the arena's threads and waits for it; what it runs in parallel runs in the arena.
   template <typename Work>
   decltype(auto) execute(Work&& work) {
@@ -34,6 +43,7 @@ class ThreadArena {
  private:
   std::unique_ptr<oneapi::tbb::task_arena> own_;
   oneapi::tbb::task_arena* arena_;
+  int places_kept_ = 1;
 };
 
 }  // namespace c63
