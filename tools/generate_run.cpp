@@ -1,9 +1,7 @@
 #include "generate_run.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 #include <spdlog/logger.h>
 
 #include <CLI/App.hpp>
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "c63/thread_arena.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/side_output.h"
@@ -159,10 +158,9 @@ int run_generate(const Session& session, const GenerateOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   const auto progress = session.progress(o.sequence.frames, o.sequence.rate.value());
   const std::size_t bytes = frame_bytes(o.sequence.width, o.sequence.height);
-  const int threads = tbb::info::default_concurrency();
-  tbb::task_arena arena(session.common.threads > 0 ? std::min(session.common.threads, threads) : threads);
+  ThreadArena arena(session.common.threads);
   const auto at_once = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
-      o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(arena.max_concurrency())));
+      o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(arena.concurrency())));
   std::vector<std::vector<std::uint8_t>> frames(static_cast<std::size_t>(std::min(at_once, o.sequence.frames)),
                                                 std::vector<std::uint8_t>(bytes));
   std::int64_t done = 0;

@@ -1,5 +1,6 @@
 #include "c63/error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace c63 {
@@ -12,16 +13,21 @@ std::string describe(const std::string& id, const std::string& message, const Er
   if (!place.block.empty()) text += place.block + ": ";
   text += message;
   if (place.offset) text += " at byte " + std::to_string(*place.offset);
-  return text + " [" + id + "]";
+  return one_line(text + " [" + id + "]");
 }
 
 }  // namespace
+
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
+  return text;
+}
 
 Error::Error(ErrorKind kind, std::string id, std::string message, ErrorPlace place)
     : std::runtime_error(describe(id, message, place)),
       kind_(kind),
       id_(std::move(id)),
-      message_(std::move(message)),
+      message_(one_line(std::move(message))),
       place_(std::move(place)) {}
 
 Error Error::at(const ErrorPlace& outer) const {

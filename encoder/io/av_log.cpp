@@ -14,6 +14,8 @@ extern "C" {
 #include <new>
 #include <string_view>
 
+#include "c63/error.h"
+
 namespace c63 {
 namespace {
 
@@ -30,10 +32,7 @@ Captured& captured() {
 }
 
 void keep_line(const char* text) {
-  std::string line = text;
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
+  std::string line = one_line(text);
   while (!line.empty() && line.back() == ' ') line.pop_back();
   if (line.empty()) return;
   const std::scoped_lock lock(captured().mutex);

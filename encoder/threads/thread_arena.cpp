@@ -1,11 +1,16 @@
 #include "c63/thread_arena.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "c63/error.h"
 
 namespace c63 {
 namespace {
@@ -25,6 +30,51 @@ struct SpareArenas {
 SpareArenas& spare_arenas() {
   static auto* const spare = new SpareArenas;  // never destroyed: an arena may be given back when the process ends
   return *spare;
+}
+
+/// oneTBB starts its workers when there is work for them, also in destructors and on other workers, where a thread or memory
+/// that is missing ends the process. So they are started here, once for the process, each by a task in an arena with room for
+/// a single worker, and all of them busy until the last one has been started.
+class WorkerStarter {
+ public:
+  /// Throws std::bad_alloc, or Error (limit, C63-THREADS).
+  void start(int count) {
+    const std::lock_guard lock(mutex_);
+    if (count <= started_) return;
+    const auto all_started = std::make_shared<std::atomic<bool>>(false);
+    const Release release{*all_started};
+    std::vector<std::unique_ptr<oneapi::tbb::task_arena>> arenas(static_cast<std::size_t>(count));
+    for (auto& arena : arenas) {
+      arena = std::make_unique<oneapi::tbb::task_arena>(2, 1);
+      arena->initialize();
+      try {
+        arena->enqueue([all_started] { all_started->wait(false); });
+      } catch (const std::runtime_error& error) {
+        static_cast<void>(arena.release());  // it waits for its worker for ever
+        throw Error(ErrorKind::limit, "C63-THREADS", std::string("cannot start a thread: ") + error.what());
+      } catch (...) {
+        static_cast<void>(arena.release());
+        throw;
+      }
+    }
+    started_ = count;
+  }
+
+ private:
+  struct Release {
+    std::atomic<bool>& flag;
+    ~Release() {
+      flag = true;
+      flag.notify_all();
+    }
+  };
+  std::mutex mutex_;
+  int started_ = 0;
+};
+
+void start_workers(int count) {
+  static WorkerStarter starter;
+  starter.start(count);
 }
 
 std::unique_ptr<oneapi::tbb::task_arena> take_arena(int threads) {
@@ -58,6 +108,7 @@ ThreadArena::ThreadArena(int threads)
       arena_(own_.get()),
       places_kept_(places_kept_of(own_->max_concurrency())) {
   own_->initialize();  // here, where it may throw for want of memory
+  start_workers(std::min(own_->max_concurrency(), logical_cpus()) - 1);
 }
 
 }  // namespace c63

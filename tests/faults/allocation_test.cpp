@@ -20,6 +20,7 @@
 
 #include "allocation_countdown.h"
 #include "c63/decoder.h"
+#include "c63/encode_session.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
 #include "c63/filters.h"
@@ -227,6 +228,43 @@ EncoderSettings small_settings() {
 
 TEST(Allocations, OfAnEncoder) {
   try_positions([] { return encode(moving_video(32, 32, 6), small_settings()); }, 1);
+}
+
+TEST(Allocations, OfAnEncoderThatDecides) {
+  try_positions(
+      [] {
+        EncoderSettings settings = small_settings();
+        settings.coding.preset = Preset::good;
+        settings.coding.scene_cuts = true;
+        settings.measurement.global_motion = true;
+        settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
+        return encode(moving_video(32, 32, 4), settings);
+      },
+      31);
+}
+
+TEST(Allocations, OfAPushSession) {
+  try_positions(
+      [] {
+        const Bytes video = moving_video(32, 32, 6);
+        const std::size_t frame = frame_bytes(32, 32);
+        EncodeSession session(small_settings());
+        Bytes stream;
+        const auto take = [&](const std::optional<EncodedFrame>& coded) {
+          if (coded) stream.insert(stream.end(), coded->bytes.begin(), coded->bytes.end());
+          return coded.has_value();
+        };
+        for (std::size_t i = 0; i < 6; ++i) {
+          session.push(std::span(video).subspan(i * frame, frame));
+          while (take(session.poll())) {
+          }
+        }
+        session.finish();
+        while (take(session.wait())) {
+        }
+        return stream;
+      },
+      1);
 }
 
 TEST(Allocations, OfADecoder) {

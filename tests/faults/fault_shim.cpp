@@ -1,7 +1,8 @@
 // Preloaded into a program, makes one call of the system fail: tools/fault_check and the tests here run programs with it.
 // glibc on Linux only.
 //
-//   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on
+//   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on;
+//                           write:17! kills the program there, in the middle of what it writes
 //   C63_FAULT_COUNT=FILE    how many calls there were, written when main returns
 //   C63_FAULT_TRACE=FILE    a line for each call that concerns files, appended in order
 //
@@ -18,6 +19,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
@@ -58,6 +60,7 @@ Call failing = Call::none;
 int failure_code = 0;
 long first = 0;
 bool from_there_on = false;
+bool kills = false;
 const char* count_path = nullptr;
 int trace = -1;
 int (*program_main)(int, char**, char**) = nullptr;
@@ -77,6 +80,7 @@ void read_environment() {
     char* end = nullptr;
     first = wanted[length] == ':' ? std::strtol(wanted + length + 1, &end, 10) : 0;
     from_there_on = end != nullptr && *end == '+';
+    kills = end != nullptr && *end == '!';
   }
 }
 
@@ -85,8 +89,17 @@ bool fails(Call call) {
   if (call != failing || !running) return false;
   const long number = ++calls;
   if (first == 0 || (from_there_on ? number < first : number != first)) return false;
+  if (kills && call != Call::write) ::raise(SIGKILL);
   errno = failure_code;
   return true;
+}
+
+/// write() that fails, or is cut in the middle.
+ssize_t failing_write(int descriptor, const void* bytes, std::size_t count) {
+  if (!kills) return -1;
+  static_cast<void>(::syscall(SYS_write, descriptor, bytes, count / 2));
+  ::raise(SIGKILL);
+  return -1;
 }
 
 template <typename Function>
@@ -150,10 +163,11 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
 
 ssize_t write(int descriptor, const void* bytes, std::size_t count) {
   note("write", nullptr, descriptor);
-  return fails(Call::write) ? -1 : ::syscall(SYS_write, descriptor, bytes, count);
+  return fails(Call::write) ? failing_write(descriptor, bytes, count) : ::syscall(SYS_write, descriptor, bytes, count);
 }
 ssize_t writev(int descriptor, const iovec* parts, int count) {
-  return fails(Call::write) ? -1 : ::syscall(SYS_writev, descriptor, parts, count);
+  return fails(Call::write) ? failing_write(descriptor, parts[0].iov_base, parts[0].iov_len)
+                            : ::syscall(SYS_writev, descriptor, parts, count);
 }
 ssize_t read(int descriptor, void* bytes, std::size_t count) {
   return fails(Call::read) ? -1 : ::syscall(SYS_read, descriptor, bytes, count);

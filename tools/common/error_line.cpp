@@ -68,8 +68,7 @@ std::string error_line(const Error& error) {
   if (place.offset) line += fmt::format(" at byte {}", *place.offset);
   if (const auto* noted = dynamic_cast<const NotedError*>(&error)) line += "; " + noted->note();
   line += fmt::format(" [{}]; {}", error.id(), advice(error));
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line;
+  return one_line(std::move(line));
 }
 
 }  // namespace c63::tools

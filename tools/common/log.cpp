@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/error.h"
 #include "common/log_file.h"
 
 namespace c63::tools {
@@ -25,7 +26,7 @@ class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
       line = std::string(message.logger_name.data(), message.logger_name.size()) + ": ";
     if (message.level == spdlog::level::warn) line += "warning: ";
     line.append(message.payload.data(), message.payload.size());
-    console_->line(line);
+    console_->line(one_line(std::move(line)));
   }
   void flush_() override {}
 

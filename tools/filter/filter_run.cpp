@@ -1,14 +1,13 @@
 #include "filter/filter_run.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
 #include <spdlog/logger.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "c63/error.h"
+#include "c63/thread_arena.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
 
@@ -96,14 +95,12 @@ int run_filter(const Session& session, const FilterOptions& o) {
                         {"--before", o.before},
                         {"--after", o.after},
                         {"--log-file", session.common.log.file}});
-  std::optional<tbb::global_control> threads;
-  if (session.common.threads > 0) {
-    threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(session.common.threads));
-  }
-  FilterEngines engines = open_engines(session, o);
-  FilterComparison comparison;
-  is_video(o) ? filter_video(session, o, engines, comparison) : filter_signal(session, o, engines, comparison);
-  comparison.report(session, engines);
+  ThreadArena(session.common.threads).execute([&] {
+    FilterEngines engines = open_engines(session, o);
+    FilterComparison comparison;
+    is_video(o) ? filter_video(session, o, engines, comparison) : filter_signal(session, o, engines, comparison);
+    comparison.report(session, engines);
+  });
   return kExitDone;
 }
 

@@ -27,6 +27,9 @@ struct ErrorPlace {
   std::string block = {};                   ///< for example "Y block 3,7"
 };
 
+/// `text` with blanks for control characters: what a file says must not break a line or move a terminal's cursor.
+[[nodiscard]] std::string one_line(std::string text);
+
 /// The only exception the library throws on account of its input. what() is one line: place, cause, id.
 class Error : public std::runtime_error {
  public:

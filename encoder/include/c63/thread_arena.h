@@ -11,9 +11,10 @@ namespace c63 {
 /// it and nobody else in the process; nothing of the process is changed for it.
 class ThreadArena {
  public:
-  /// An arena of its own, in which at most `threads` threads work at the same time; 0: as many as the machine has.
+  /// An arena of its own, in which at most `threads` threads work at the same time; 0: as many as the machine has. Starts
+  /// what oneTBB lacks of them. Throws std::bad_alloc, or Error (limit, C63-THREADS) where the system has no threads left.
   explicit ThreadArena(int threads = 0);
-  /// The caller's, which outlives this.
+  /// The caller's, which outlives this. Where oneTBB then has to start a thread and cannot, it ends the process.
   explicit ThreadArena(oneapi::tbb::task_arena& arena) : arena_(&arena) {}
 
   ~ThreadArena();
