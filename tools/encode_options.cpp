@@ -164,6 +164,9 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
       ->group(group);
   app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU too; print both times and whether the bytes agree")
       ->group(group);
+  app.add_flag("--bits", o.count_bits,
+               "Count bits by kind: headers, flags, vectors, DC, AC, ends of blocks; -v does too. In CSV and JSON as well")
+      ->group(group);
   app.add_flag("--timing", o.timing, "Print what each stage took")->group(group);
   app.add_option("--repeat", o.repeat, "Encode that many times; print median and spread")
       ->check(CLI::Range(1, 1000000))

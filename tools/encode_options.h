@@ -32,6 +32,7 @@ struct EncodeOptions {
   bool list_devices = false;
 
   bool compare_cpu = false;
+  bool count_bits = false;
   bool timing = false;
   bool verify = false;
   int repeat = 1;

@@ -51,6 +51,7 @@ EncodeOutputs::EncodeOutputs(const EncodeOptions& o, const VideoFormat& format) 
     const std::string name = o.source.path == "-" ? "stdin" : o.source.path;
     yuview_ = SideOutput(std::make_unique<YuviewWriter>(o.yuview, name, format, BlockTypes{}, o.durability));
   }
+  if (o.count_bits) kinds_.emplace();
   if (o.verify) decoder_ = std::make_unique<FrameDecoder>(DecoderSettings{.execution = {.simd = o.encoder.execution.simd}});
 }
 
@@ -62,13 +63,17 @@ void EncodeOutputs::write(EncodedFrame& frame, const EncoderSettings& settings) 
   stream_.write(frame.bytes);
   reconstruction_.use([&](FrameWriter& video) { video.write(width, height, frame.reconstruction); });
   prediction_.use([&](FrameWriter& video) { video.write(width, height, frame.prediction); });
+  std::optional<FrameBlocks> blocks;
+  if (kinds_) blocks = analyser_.analyse(frame.bytes);
   yuview_.use([&](YuviewWriter& statistics) {
     const std::vector<std::uint32_t> sads(frame.motion[0].sads.begin(), frame.motion[0].sads.end());
-    statistics.add(frame.index, analyser_.analyse(frame.bytes), sads);
+    if (!blocks) blocks = analyser_.analyse(frame.bytes);
+    statistics.add(frame.index, *blocks, sads);
   });
+  if (kinds_) *kinds_ += blocks->bits;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   frame.statistics.times.write += took.count();
-  csv_.use([&](FrameCsv& csv) { csv.add(frame, settings); });
+  csv_.use([&](FrameCsv& csv) { csv.add(frame, settings, kinds_ ? &blocks->bits : nullptr); });
   ++frames_;
 }
 

@@ -33,6 +33,8 @@ class EncodeOutputs {
   [[nodiscard]] std::optional<Error> side_fault() const;
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
+  /// The bits of all frames by kind; nothing where they are not counted.
+  [[nodiscard]] const std::optional<KindBits>& kinds() const { return kinds_; }
 
  private:
   OutputFile stream_;
@@ -41,7 +43,8 @@ class EncodeOutputs {
   SideOutput<FrameCsv> csv_;
   SideOutput<YuviewWriter> yuview_;
   std::unique_ptr<FrameDecoder> decoder_;
-  BlockAnalyser analyser_;  ///< for yuview_
+  BlockAnalyser analyser_;  ///< for yuview_ and kinds_
+  std::optional<KindBits> kinds_;
   std::int64_t frames_ = 0;
 };
 

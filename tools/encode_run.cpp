@@ -230,6 +230,7 @@ void EncodeRun::tell(const EncodeReport& report) const {
   log.info("{}", stages_line(totals));
   log.info("{}", limit_line(totals.summary));
   if (totals.summary.lanes == 1) log.info("{}", latency_line(totals));
+  if (report.kinds) log.info("{}", kinds_line(*report.kinds));
   if (options_.timing) {
     for (const std::string& line : timing_table(totals)) log.info("{}", line);
   }
@@ -261,11 +262,14 @@ int EncodeRun::run() {
     passes.add(runs_frames_per_s.back(), std::move(pass));
   };
   std::optional<Error> side_fault;
+  std::optional<KindBits> kinds;
+  options_.count_bits = options_.count_bits || session_.log->should_log(spdlog::level::debug);
   {
     EncodeOutputs outputs(options_, format_);
     for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
     add(encode_and_keep(backend, outputs));
     side_fault = outputs.side_fault();
+    kinds = outputs.kinds();
   }
   while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
     Pass pass = encode(backend, nullptr);
@@ -274,6 +278,7 @@ int EncodeRun::run() {
   const Pass& median = passes.median();
   EncodeReport report{.input = options_.source.path, .format = format_, .settings = options_.encoder};
   report.totals = median.totals;
+  report.kinds = kinds;
   report.runs_frames_per_s = std::move(runs_frames_per_s);
   if (options_.compare_cpu && !session_.stop.stop_requested()) {
     CpuComparison comparison = compare_with_cpu(median);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,8 +19,9 @@ struct CostedSearch : BlockSearch {
   const std::uint16_t* row_costs = nullptr;     ///< of its rows
 };
 
-/// The size of the largest AC level.
+/// The size of the largest AC level, and for how many sizes LevelTable::level_costs has room: a power of two.
 inline constexpr std::size_t kMaxLevelSize = 10;
+inline constexpr std::size_t kLevelCostSizes = 16;
 
 /// What the levels of a plane's blocks are chosen by.
 struct LevelTable {
@@ -43,7 +45,7 @@ struct LevelTable {
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
   /// λ times the bits of a level, by the zeros before it and its size; of size 0 nothing.
-  alignas(64) std::array<std::array<Cost, 16>, 63> level_costs{};
+  alignas(64) std::array<std::array<Cost, kLevelCostSizes>, 63> level_costs{};
 };
 
 /// A block, and one of the predictions that it may have.
@@ -75,14 +77,6 @@ struct DecisionKernels {
   BeamChoices (*extend_beam)(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                              Cost lambda);
 };
-
-/// Puts a key to its place among the smallest ones, if it is one of them.
-[[gnu::always_inline]] inline void insert_key(std::span<std::uint32_t> keys, std::uint32_t key) {
-  std::size_t i = keys.size();
-  if (key >= keys[i - 1]) return;
-  for (--i; i > 0 && key < keys[i - 1]; --i) keys[i] = keys[i - 1];
-  keys[i] = key;
-}
 
 /// The definition of correct.
 [[nodiscard]] const DecisionKernels& scalar_decision_kernels();

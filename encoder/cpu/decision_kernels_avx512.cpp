@@ -3,7 +3,7 @@
 #include "cpu/decision_kernels_avx512.h"
 
 #include "cpu/candidates_avx512.h"
-#include "cpu/choose_levels_ahead.h"
+#include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
 #include "cpu/transform_blocks_x86.h"
 
@@ -124,7 +124,7 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
 }  // namespace avx512
 
 const DecisionKernels& avx512_decision_kernels() {
-  static constexpr DecisionKernels kKernels{avx512::search_best, avx512::transform_blocks, ahead::choose_levels,
+  static constexpr DecisionKernels kKernels{avx512::search_best, avx512::transform_blocks, portable::choose_levels,
                                             portable::cost_candidate, portable::extend_beam};
   return kKernels;
 }

@@ -29,7 +29,7 @@ static_assert(kDcLevels == 4);
 [[nodiscard]] inline Ints all(std::int32_t value) { return hn::Set(FourInts(), value); }
 
 /// block_costs() of dc_levels(), into the candidate.
-std::uint8_t cost_candidate(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate) {
+[[maybe_unused]] std::uint8_t cost_candidate(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate) {
   const FourInts ints;
   const FourFloats floats;
   const Quantizer& quantizer = table.quantizer;
@@ -68,7 +68,7 @@ std::uint8_t cost_candidate(const TransformedBlock& block, Cost ac, const LevelT
 }
 
 /// extend_beam(). A lane's key is its cost, and behind it what decides between equals: first the parent, then the lane.
-BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
+[[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;
   static_assert(kMaxBeamWidth == 1 << kParentBits && kBeamLanes == 1 << kLaneBits);

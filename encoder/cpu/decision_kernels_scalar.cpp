@@ -1,8 +1,8 @@
 // The decision kernels as decide/ defines them: every other form is compared with these.
 
-#include <algorithm>
 #include <cstdlib>
 
+#include "cpu/best_keys.h"
 #include "cpu/decision_kernels.h"
 #include "decide/forward_transform.h"
 
@@ -20,7 +20,7 @@ std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::
 }
 
 void search_best(const CostedSearch& block, const SumsView&, std::span<const Position>, std::span<std::uint32_t> keys) {
-  std::ranges::fill(keys, UINT32_MAX);
+  BestKeys best(keys);
   const SearchWindow& window = block.window;
   std::uint32_t index = 0;
   for (int y = window.top; y < window.bottom; ++y) {
@@ -28,7 +28,7 @@ void search_best(const CostedSearch& block, const SumsView&, std::span<const Pos
       const std::uint32_t sad =
           sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
       const std::uint32_t cost = sad + block.column_costs[x - window.left] + block.row_costs[y - window.top];
-      insert_key(keys, candidate_key(cost, index++));
+      best.add(candidate_key(cost, index++));
     }
   }
 }

@@ -34,7 +34,8 @@ constexpr Level kLevels[] = {
      [] {
        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
               __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-              __builtin_cpu_supports("bmi2") != 0;
+              __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
+              __builtin_cpu_supports("aes") != 0 && __builtin_cpu_supports("pclmul") != 0;
      },
      cpu::avx512_kernels},
 #elif defined(C63_SIMD_NEON)

@@ -231,7 +231,7 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
 const Kernels& avx2_kernels() {
   static constexpr Kernels kKernels{SimdLevel::avx2,      portable::sad,         search_brute,
                                     search_eliminating,   portable::sums_of_row, avx2::transform_quantize,
-                                    avx2::dequantize_reconstruct, portable::ssim_sums, scalar_decision_kernels};
+                                    avx2::dequantize_reconstruct, portable::ssim_sums, avx2_decision_kernels};
   return kKernels;
 }
 

@@ -309,7 +309,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
 }
 
 /// The table of a set that has no kernels of its own.
-[[maybe_unused]] constexpr Kernels table(SimdLevel level) {
+[[maybe_unused]] constexpr Kernels table(SimdLevel level, const DecisionKernels& (*decisions)()) {
   return {level,
           sad,
           search_brute,
@@ -317,7 +317,8 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
           sums_of_row,
           transform_quantize_each<code_block>,
           dequantize_reconstruct_each<restore_block>,
-          ssim_sums, scalar_decision_kernels};
+          ssim_sums,
+          decisions};
 }
 
 }  // namespace portable

@@ -1,36 +1,19 @@
 #if defined(C63_SIMD_X86)
 
 // The best few candidates by SAD and what vectors cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples first
-// tell which octets of candidates can still have one of them, then those octets are searched, four at a time.
+// tell which octets of candidates can still have one of them, then those octets are searched, four at a time. Where a row of
+// the window fits in a register and only one or two are wanted, looking at all is as fast.
 
 #include <algorithm>
 #include <bit>
 
+#include "cpu/best_keys.h"
+#include "cpu/columns_avx512.h"
 #include "cpu/decision_kernels_avx512.h"
 #include "cpu/octets_avx512.h"
 
 namespace c63::cpu::avx512 {
 namespace {
-
-/// The best candidates known, by key.
-class BestKeys {
- public:
-  explicit BestKeys(std::span<std::uint32_t> keys) : keys_(keys) { std::ranges::fill(keys_, UINT32_MAX); }
-
-  /// The cost up to which a candidate may be one of them.
-  [[nodiscard]] int limit() const { return static_cast<int>(std::min(keys_.back() >> 16, 0x7FFFU)); }
-
-  /// A candidate may come more than once.
-  void add(std::uint32_t key) {
-    for (const std::uint32_t known : keys_) {
-      if (known == key) return;
-    }
-    insert_key(keys_, key);
-  }
-
- private:
-  std::span<std::uint32_t> keys_;
-};
 
 /// What the columns of four octets add to a cost, and their rows.
 struct OctetCosts {
@@ -130,12 +113,119 @@ struct OctetCosts {
   }
 }
 
+// ---- all candidates
+
+/// What candidates cost beside their SAD: the columns of a register of them, and each row.
+template <typename Shape>
+class RegisterCosts;
+
+template <>
+class RegisterCosts<OneRow> {
+ public:
+  RegisterCosts(const CostedSearch& search, const OneRow&, __m512i columns) : columns_(columns), rows_(search.row_costs) {}
+  [[nodiscard, gnu::always_inline]] __m512i at(int row) const {
+    return _mm512_add_epi16(columns_, all(rows_[row]));
+  }
+
+ private:
+  __m512i columns_;
+  const std::uint16_t* rows_;
+};
+
+template <>
+class RegisterCosts<TwoRows> {
+ public:
+  RegisterCosts(const CostedSearch& search, const TwoRows& shape, __m512i columns)
+      : columns_(_mm512_inserti64x4(columns, _mm512_castsi512_si256(columns), 1)),
+        rows_(search.row_costs),
+        below_(search.row_costs + shape.rows) {}
+  [[nodiscard, gnu::always_inline]] __m512i at(int row) const {
+    const __m512i both = _mm512_mask_set1_epi16(all(rows_[row]), 0xFFFF0000U, static_cast<short>(below_[row]));
+    return _mm512_add_epi16(columns_, both);
+  }
+
+ private:
+  __m512i columns_;
+  const std::uint16_t* rows_;
+  const std::uint16_t* below_;
+};
+
+/// The best kBest, one or two, of each place in a register of candidates, and in which rows they are; of equals the first.
+template <typename Shape, std::size_t kBest>
+class BestOfPlaces {
+ public:
+  explicit BestOfPlaces(const RegisterCosts<Shape>& costs) : costs_(costs) {}
+
+  [[gnu::always_inline]] void take(__m512i sads, int row) {
+    const __m512i costs = _mm512_add_epi16(sads, costs_.at(row));
+    const __m512i rows = all(row);
+    const __mmask32 best = _mm512_cmplt_epu16_mask(costs, first_);
+    if constexpr (kBest > 1) {
+      const __mmask32 good = _mm512_cmplt_epu16_mask(costs, second_);
+      second_ = _mm512_min_epu16(second_, _mm512_max_epu16(first_, costs));
+      second_rows_ = _mm512_mask_mov_epi16(_mm512_mask_mov_epi16(second_rows_, good, rows), best, first_rows_);
+    }
+    first_ = _mm512_min_epu16(first_, costs);
+    first_rows_ = _mm512_mask_mov_epi16(first_rows_, best, rows);
+  }
+
+  /// Writes the keys of the best candidates.
+  void write(const Shape& shape, int columns, std::span<std::uint32_t> keys) {
+    const __mmask32 valid = shape.valid(columns);
+    for (std::uint32_t& key : keys) {
+      const int cost = smallest(_mm512_mask_mov_epi16(all(0xFFFF), valid, first_));
+      if (cost == 0xFFFF) return;
+      const __mmask32 equal = _mm512_mask_cmpeq_epu16_mask(valid, first_, all(cost));
+      const __m512i true_rows = shape.true_rows(first_rows_);
+      const int row = smallest(_mm512_mask_mov_epi16(all(0xFFFF), equal, true_rows));
+      const std::uint32_t places = _cvtmask32_u32(_mm512_mask_cmpeq_epu16_mask(equal, true_rows, all(row)));
+      const auto taken = static_cast<__mmask32>(places & -places);
+      key = candidate_key(static_cast<std::uint32_t>(cost),
+                          static_cast<std::uint32_t>(row * columns + std::countr_zero(places) % Shape::kColumns));
+      first_ = _mm512_mask_mov_epi16(first_, taken, second_);
+      first_rows_ = _mm512_mask_mov_epi16(first_rows_, taken, second_rows_);
+    }
+  }
+
+ private:
+  RegisterCosts<Shape> costs_;
+  __m512i first_ = all(0xFFFF);
+  __m512i first_rows_ = all(0);
+  __m512i second_ = all(0xFFFF);
+  __m512i second_rows_ = all(0);
+};
+
+template <std::size_t kBest, typename Shape>
+[[gnu::noinline]] void search_columns(const CostedSearch& search, Shape shape, int rows, std::span<std::uint32_t> keys) {
+  const SearchWindow& window = search.window;
+  const int columns = window.right - window.left;
+  const __m512i column_costs = _mm512_maskz_loadu_epi16(low_bits(columns), search.column_costs);
+  const BlockRows block(search);
+  BestOfPlaces<Shape, kBest> best{RegisterCosts<Shape>(search, shape, column_costs)};
+  search_rows(shape, block, &search.reference.at(window.left, window.top), search.reference.pitch, rows, best);
+  best.write(shape, columns, keys);
+}
+
+template <std::size_t kBest>
+void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
+  const int rows = search.window.bottom - search.window.top;
+  std::ranges::fill(keys, UINT32_MAX);
+  if (search.window.right - search.window.left <= TwoRows::kColumns && rows % 2 == 0) {
+    search_columns<kBest>(search, TwoRows{rows / 2, search.reference.pitch}, rows / 2, keys);
+  } else {
+    search_columns<kBest>(search, OneRow{}, rows, keys);
+  }
+}
+
 }  // namespace
 
 void search_best(const CostedSearch& search, const SumsView& sums, std::span<const Position> starts,
                  std::span<std::uint32_t> keys) {
   const SearchWindow& window = search.window;
   if (window.right - window.left < kOctet) return scalar_decision_kernels().search_best(search, sums, starts, keys);
+  const bool in_a_register = window.right - window.left <= OneRow::kColumns;
+  if (in_a_register && keys.size() == 1) return search_all<1>(search, keys);
+  if (in_a_register && keys.size() == 2) return search_all<2>(search, keys);
   BestKeys best(keys);
   search_starts(search, starts, best);
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];

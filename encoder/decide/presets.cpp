@@ -23,9 +23,9 @@ constexpr Defaults defaults_of(Preset preset) {
     case Preset::reference:
       break;
     case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 2, true, true};
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true};
     case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 4, 4, true, true};
+      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true};
   }
   return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false};
 }

@@ -17,32 +17,42 @@ std::uint32_t value_length(const Codes& codes, int value) {
   return static_cast<std::uint32_t>(codes[static_cast<std::size_t>(size)].length + size);
 }
 
-std::uint32_t motion_length(const PlaneSyntax& plane, int block, int column) {
-  if (plane.uses_vector[block] == 0) return 1;
+/// Counts the flags and the vector of a block.
+void count_motion(const PlaneSyntax& plane, int block, int column, KindBits& bits) {
+  bits.flags += 1;
+  if (plane.uses_vector[block] == 0) return;
+  bits.flags += 1;
   const MotionVector vector = plane.vectors[block];
-  if (column > 0 && plane.uses_vector[block - 1] != 0 && plane.vectors[block - 1] == vector) return 2;
-  return 2 + value_length(kDcLumaCodes, vector.x) + value_length(kDcLumaCodes, vector.y);
+  if (column > 0 && plane.uses_vector[block - 1] != 0 && plane.vectors[block - 1] == vector) return;
+  bits.vectors += value_length(kDcLumaCodes, vector.x) + value_length(kDcLumaCodes, vector.y);
 }
 
-std::uint32_t coefficient_length(const std::int16_t* levels, int dc_difference, int plane) {
+void count_coefficients(const std::int16_t* levels, int dc_difference, int plane, KindBits& bits) {
   const Codes& ac = plane == 0 ? kAcLumaCodes : kAcChromaCodes;
-  std::uint32_t length = value_length(plane == 0 ? kDcLumaCodes : kDcChromaCodes, dc_difference);
+  bits.dc += value_length(plane == 0 ? kDcLumaCodes : kDcChromaCodes, dc_difference);
   int run = 0;
   for (int k = 1; k < 64; ++k) {
     if (levels[k] == 0) {
       ++run;
       continue;
     }
-    for (; run >= 16; run -= 16) length += ac[kZeroRunLength].length;
+    for (; run >= 16; run -= 16) bits.ac += ac[kZeroRunLength].length;
     const int size = value_size(levels[k]);
-    length += static_cast<std::uint32_t>(ac[static_cast<std::size_t>(run << 4 | size)].length + size);
+    bits.ac += static_cast<std::uint64_t>(ac[static_cast<std::size_t>(run << 4 | size)].length + size);
     run = 0;
   }
-  if (run > 0) length += ac[kEndOfBlock].length;
-  return length;
+  if (run > 0) bits.end_of_block += ac[kEndOfBlock].length;
 }
 
 }  // namespace
+
+KindBits& KindBits::operator+=(const KindBits& other) {
+  for (const auto kind : {&KindBits::header, &KindBits::flags, &KindBits::vectors, &KindBits::dc, &KindBits::ac,
+                          &KindBits::end_of_block}) {
+    this->*kind += other.*kind;
+  }
+  return *this;
+}
 
 struct BlockAnalyser::State {
   FrameParser parser;
@@ -63,7 +73,10 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
   frame.repeat = parsed.repeat;
   frame.width = parsed.geometry.width();
   frame.height = parsed.geometry.height();
-  if (parsed.repeat) return frame;
+  if (parsed.repeat) {
+    frame.bits.header = 8 * bytes.size();
+    return frame;
+  }
 
   FrameSyntax& syntax = state_->syntax;
   if (syntax.geometry != parsed.geometry) syntax = FrameSyntax(parsed.geometry);
@@ -80,10 +93,15 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
   for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
     const PlaneSyntax& plane = syntax.planes[p];
     const std::int16_t* levels = plane.block(block);
-    frame.planes[p].motion_bits[block] = motion_length(plane, block, column);
-    frame.planes[p].coefficient_bits[block] = coefficient_length(levels, levels[0] - dc[p], p);
+    KindBits bits;
+    count_motion(plane, block, column, bits);
+    frame.planes[p].motion_bits[block] = static_cast<std::uint32_t>(bits.sum());
+    count_coefficients(levels, levels[0] - dc[p], p, bits);
+    frame.planes[p].coefficient_bits[block] = static_cast<std::uint32_t>(bits.sum()) - frame.planes[p].motion_bits[block];
+    frame.bits += bits;
     dc[p] = levels[0];
   });
+  frame.bits.header = 8 * bytes.size() - frame.bits.sum();
 
   // What blocks inherit costs nothing: it comes after their bits have been counted.
   if (!parsed.advances_reference) state_->inherited.apply_to(syntax);

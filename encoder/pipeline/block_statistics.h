@@ -21,12 +21,26 @@ struct PlaneBlocks {
   std::vector<std::uint32_t> coefficient_bits;
 };
 
+/// Bits of coded frames by what they say.
+struct KindBits {
+  std::uint64_t header = 0;   ///< markers, tables, stuffing, padding
+  std::uint64_t flags = 0;    ///< whether blocks have a vector, and whether it is their left neighbour's
+  std::uint64_t vectors = 0;
+  std::uint64_t dc = 0;
+  std::uint64_t ac = 0;       ///< levels and runs of zeros
+  std::uint64_t end_of_block = 0;
+
+  KindBits& operator+=(const KindBits& other);
+  [[nodiscard]] std::uint64_t sum() const { return header + flags + vectors + dc + ac + end_of_block; }
+};
+
 struct FrameBlocks {
   bool key = false;
   bool repeat = false;  ///< nothing is coded: there are no blocks
   int width = 0;
   int height = 0;
   std::array<PlaneBlocks, 3> planes;
+  KindBits bits;
 };
 
 /// Takes the frames of one stream apart, in order: where their bits went.

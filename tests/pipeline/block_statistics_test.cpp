@@ -38,10 +38,36 @@ TEST(BlockStatisticsTest, BitsOfBlocksAreThoseThatTheEncoderCounts) {
           EXPECT_EQ(sum(blocks.planes[0].coefficient_bits), frame.statistics.bits.luma);
           EXPECT_EQ(sum(blocks.planes[1].coefficient_bits) + sum(blocks.planes[2].coefficient_bits),
                     frame.statistics.bits.chroma);
+          const KindBits& kinds = blocks.bits;
+          EXPECT_EQ(kinds.flags + kinds.vectors, frame.statistics.bits.motion);
+          EXPECT_EQ(kinds.dc + kinds.ac + kinds.end_of_block, frame.statistics.bits.luma + frame.statistics.bits.chroma);
+          EXPECT_EQ(kinds.sum(), 8 * frame.bytes.size());
           ++frames;
         });
     EXPECT_EQ(frames, 5);
   }
+}
+
+TEST(BlockStatisticsTest, KindsOfAGreyPicture) {
+  // The first block of each plane has a DC level, all others repeat it: nothing else is coded.
+  const test::Bytes grey = test::generate(32, 16, 2, [](auto, auto, auto, auto) { return 128U; });
+  test::VideoSource source(grey, 32, 16);
+  BlockAnalyser analyser;
+  Encoder({.coding = {.width = 32, .height = 16, .qp = 25}}).encode(source, [&](EncodedFrame&& frame) {
+    const KindBits bits = analyser.analyse(frame.bytes).bits;
+    const std::uint64_t luma = 8;
+    const std::uint64_t chroma = 4;
+    EXPECT_EQ(bits.ac, 0U);
+    EXPECT_EQ(bits.end_of_block, 4 * luma + 2 * chroma);
+    if (frame.key) {
+      EXPECT_EQ(bits.flags, luma + chroma);
+      EXPECT_EQ(bits.vectors, 0U);
+      EXPECT_GT(bits.dc, 2 * (luma + chroma));
+    } else {
+      EXPECT_EQ(bits.flags, 2 * (luma + chroma));
+      EXPECT_EQ(bits.dc, 2 * (luma + chroma));
+    }
+  });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <map>
 #include <sstream>
 
 #include "support/trace_format.h"
@@ -107,6 +108,18 @@ TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
   expect_one_line(run({kEnc, "--config", path("none.conf"), "-o", path("o"), input_}), 2, "c63enc", "C63-USAGE");
 }
 
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> fields(1);
+  for (const char c : line) {
+    if (c == ',') {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
 TEST_F(Options, Y4mOutputHoldsTheSameFrames) {
   const std::string stream = write_file("s.c63", encode({input_}));
   const std::string raw = run({kDec, "--quiet", stream, "-"}).out;
@@ -136,6 +149,37 @@ TEST_F(Options, CsvHasARowPerFrame) {
   }
   EXPECT_EQ(rows, 8);
   EXPECT_EQ(bytes, read_file(path("o.c63")).size());
+}
+
+TEST_F(Options, BitsByKindAddUp) {
+  const ProcessResult result = run({kEnc, "--bits", "--csv", path("f.csv"), "--json", path("j"), "-o", path("o.c63"), input_});
+  ASSERT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("bits: headers "), std::string::npos) << result.err;
+  const auto json = nlohmann::json::parse(read_file(path("j")));
+  const auto& kinds = json["bits_by_kind"];
+  std::map<std::string, std::uint64_t> sums;
+  std::istringstream csv(read_file(path("f.csv")));
+  std::string line;
+  std::getline(csv, line);
+  const auto names = split(line);
+  while (std::getline(csv, line)) {
+    const auto values = split(line);
+    ASSERT_EQ(values.size(), names.size()) << line;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (kinds.contains(names[i]) && names[i] != "header_bits") sums[names[i]] += std::stoull(values[i]);
+    }
+  }
+  std::uint64_t all = kinds["header_bits"];
+  for (const char* kind : {"flag_bits", "vector_bits", "dc_bits", "ac_bits", "end_of_block_bits"}) {
+    EXPECT_EQ(sums[kind], kinds[kind].get<std::uint64_t>()) << kind;
+    all += sums[kind];
+  }
+  EXPECT_EQ(all, 8 * read_file(path("o.c63")).size());
+
+  ASSERT_EQ(run({kEnc, "--quiet", "--json", path("j"), "-o", path("o.c63"), input_}).exit_code, 0);
+  EXPECT_TRUE(nlohmann::json::parse(read_file(path("j")))["bits_by_kind"].is_null());
+  const ProcessResult verbose = run({kEnc, "-v", "-o", path("o.c63"), input_});
+  EXPECT_NE(verbose.err.find("bits: headers "), std::string::npos) << verbose.err;
 }
 
 TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {

@@ -152,6 +152,15 @@ std::string latency_line(const EncodeTotals& totals) {
                      quantile(totals.latencies_ms, 0.99));
 }
 
+std::string kinds_line(const KindBits& kinds) {
+  const double all = std::max(1.0, static_cast<double>(kinds.sum()));
+  const auto share = [&](std::uint64_t bits) { return 100 * static_cast<double>(bits) / all; };
+  return fmt::format(
+      "bits: headers {:.1f} %, flags {:.1f} %, vectors {:.1f} %, DC {:.1f} %, AC {:.1f} %, ends of blocks {:.1f} %",
+      share(kinds.header), share(kinds.flags), share(kinds.vectors), share(kinds.dc), share(kinds.ac),
+      share(kinds.end_of_block));
+}
+
 std::vector<std::string> timing_table(const EncodeTotals& totals) {
   const auto stages = stages_of(totals.stages);
   const double sum = sum_of(stages);
@@ -192,10 +201,10 @@ FrameCsv::FrameCsv(const std::string& path, Durability durability) : file_(path,
   file_.write(
       "frame,type,bytes,header_bits,motion_bits,luma_bits,chroma_bits,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,"
       "ssim_y,ssim_u,ssim_v,luma_sad,read_ms,upload_ms,motion_ms,transform_ms,measure_ms,entropy_ms,download_ms,"
-      "write_ms,global_motion,global_dx,global_dy\n");
+      "write_ms,flag_bits,vector_bits,dc_bits,ac_bits,end_of_block_bits,global_motion,global_dx,global_dy\n");
 }
 
-void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
+void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds) {
   const FrameStatistics& s = frame.statistics;
   std::string row = fmt::format("{},{},{},{},{},{},{}", frame.index, frame.key ? "key" : "inter", frame.bytes.size(),
                                 s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma);
@@ -215,6 +224,9 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings) {
   for (const double ssim : s.ssim) row += settings.measurement.ssim ? fmt::format(",{:.6f}", ssim) : ",";
   row += fmt::format(",{}", s.luma_sad);
   for (const auto& stage : stages_of(s.times)) row += fmt::format(",{:.4f}", stage.second);
+  row += kinds != nullptr
+             ? fmt::format(",{},{},{},{},{}", kinds->flags, kinds->vectors, kinds->dc, kinds->ac, kinds->end_of_block)
+             : ",,,,,";
   const GlobalMotion& motion = s.global_motion;
   if (motion.shift) {
     row += fmt::format(",found,{:.4f},{:.4f}", motion.shift->dx, motion.shift->dy);

@@ -9,6 +9,7 @@
 #include "c63/encoder.h"
 #include "c63/quality.h"
 #include "io/output_file.h"
+#include "pipeline/block_statistics.h"
 
 namespace c63::tools {
 
@@ -54,6 +55,7 @@ struct EncodeReport {
   EncodeTotals totals = {};                    ///< of the run of median speed
   std::vector<double> runs_frames_per_s = {};  ///< of each measured run, in order
   std::optional<CpuComparison> cpu = {};
+  std::optional<KindBits> kinds = {};  ///< where they were counted
 };
 
 /// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"
@@ -72,6 +74,8 @@ struct EncodeReport {
 [[nodiscard]] std::string limit_line(const EncodeSummary& summary);
 /// "latency 0.21 ms, 0.40 ms at most for 99 % of the frames": from a frame's last byte read to its bytes handed out.
 [[nodiscard]] std::string latency_line(const EncodeTotals& totals);
+/// "bits: headers 2.1 %, flags 9.8 %, vectors 6.0 %, DC 14.2 %, AC 52.5 %, ends of blocks 15.4 %"
+[[nodiscard]] std::string kinds_line(const KindBits& kinds);
 /// A table of the stages: total and mean milliseconds, share.
 [[nodiscard]] std::vector<std::string> timing_table(const EncodeTotals& totals);
 /// "5 runs: median 235.0 fps, 230.1 to 238.2 (spread 3.4 %)"
@@ -99,7 +103,8 @@ void write_json(OutputFile& file, const nlohmann::ordered_json& json);
 class FrameCsv {
  public:
   FrameCsv(const std::string& path, Durability durability);
-  void add(const EncodedFrame& frame, const EncoderSettings& settings);
+  /// Without `kinds` what they say stays empty.
+  void add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds);
   void commit() { file_.commit(); }
 
  private:

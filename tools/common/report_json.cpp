@@ -113,6 +113,12 @@ ordered_json to_json(const EncodeReport& report) {
                   {"motion_bits", report.totals.bits.motion},
                   {"luma_bits", report.totals.bits.luma},
                   {"chroma_bits", report.totals.bits.chroma}};
+  json["bits_by_kind"] = nullptr;
+  if (report.kinds) {
+    json["bits_by_kind"] = {{"header_bits", report.kinds->header}, {"flag_bits", report.kinds->flags},
+                            {"vector_bits", report.kinds->vectors}, {"dc_bits", report.kinds->dc},
+                            {"ac_bits", report.kinds->ac},          {"end_of_block_bits", report.kinds->end_of_block}};
+  }
   json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
                         {"p99", quantile(report.totals.latencies_ms, 0.99)}};
   json["runs_frames_per_s"] = report.runs_frames_per_s;

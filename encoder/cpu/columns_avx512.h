@@ -1,0 +1,119 @@
+#pragma once
+
+// Exhaustive search with AVX-512 is made of registers of candidates that go down a window. Everything is local to the file
+// that includes it, as in candidates_avx512.h.
+//
+// VDBPSADBW gives, per 16-byte lane, the SADs of four samples of the block at eight neighbouring positions, so a
+// register holds 32 candidates and a row of the block takes two instructions: one for its left half and one for its right.
+
+#include "cpu/candidates_avx512.h"
+
+namespace c63::cpu::avx512 {
+namespace {
+
+/// A register of candidates: 32 neighbours of one row.
+struct OneRow {
+  static constexpr int kColumns = 32;
+
+  /// What they cover, sixteen bytes from every eighth one: so each lane sees all that its eight candidates need.
+  static __m512i load(const std::uint8_t* p) {
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 2, 3, 3, 4), _mm512_loadu_si512(p));
+  }
+  static __mmask32 valid(int columns) { return low_bits(columns); }
+  static __m512i true_rows(__m512i rows) { return rows; }
+};
+
+/// A register of candidates: 16 neighbours of one row, and those `rows` further down.
+struct TwoRows {
+  static constexpr int kColumns = 16;
+  int rows;
+  std::ptrdiff_t pitch;
+
+  [[nodiscard]] __m512i load(const std::uint8_t* p) const {
+    const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(half(p)), half(p + rows * pitch), 1);
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 4, 5, 5, 6), both);
+  }
+  static __mmask32 valid(int columns) { return low_bits(columns) * 0x10001U; }
+  [[nodiscard]] __m512i true_rows(__m512i numbers) const {
+    return _mm512_mask_add_epi16(numbers, 0xFFFF0000U, numbers, all(rows));
+  }
+
+ private:
+  static __m256i half(const std::uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+};
+
+enum class Part { first, middle, last };
+
+/// Eight rows of the reference; `reference` and `row` move on over them. Each belongs to eight rows of candidates, so eight
+/// sums are under way at any time: sum i is that of the candidate row whose number is i modulo 8. In the first eight rows no candidate ends but the first
+/// one, and in the last eight none begins.
+template <Part kPart, typename Shape, typename Minima>
+[[gnu::always_inline]] inline void eight_rows(const Shape& shape, const BlockRows& block, const std::uint8_t*& reference,
+                                              std::ptrdiff_t pitch, int& row, __m512i (&sums)[8],
+                                              Minima& minima) {
+  unroll<kPart == Part::last ? 7 : 8>([&](auto r) __attribute__((always_inline)) {
+    const __m512i samples = shape.load(reference);
+    reference += pitch;
+    asm("" : "+r"(reference));  // one address at a time, or there are not enough registers for all
+    unroll<8>([&](auto k) __attribute__((always_inline)) {
+      if constexpr (kPart == Part::middle || (kPart == Part::first) == (k <= r)) {
+        __m512i& sum = sums[(r - k) & 7];
+        const __m512i left = _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf);
+        const __m512i right = _mm512_dbsad_epu8(block.right[k], samples, kRightHalf);
+        if constexpr (k == 0) {
+          sum = _mm512_add_epi16(left, right);
+        } else {
+          sum = _mm512_add_epi16(_mm512_add_epi16(sum, left), right);
+        }
+        keep(sum);
+      }
+    });
+    if constexpr (kPart != Part::first || r == 7) {
+      minima.take(sums[(r - 7) & 7], row);
+      ++row;
+      asm("" : "+r"(row));
+    }
+  });
+}
+
+/// Searches 8·groups rows of candidates from row `row` on.
+template <typename Shape, typename Minima>
+[[gnu::always_inline]] inline void search_groups(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
+                                                 std::ptrdiff_t pitch, int row, int groups, Minima& minima) {
+  __m512i sums[8];
+  reference += row * pitch;
+  eight_rows<Part::first>(shape, block, reference, pitch, row, sums, minima);
+  for (int group = 1; group < groups; ++group) {
+    eight_rows<Part::middle>(shape, block, reference, pitch, row, sums, minima);
+  }
+  eight_rows<Part::last>(shape, block, reference, pitch, row, sums, minima);
+}
+
+/// The SADs of one row of candidates.
+template <typename Shape>
+[[gnu::always_inline]] inline __m512i sads_of_row(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
+                                                             std::ptrdiff_t pitch) {
+  __m512i left = _mm512_setzero_si512();
+  __m512i right = _mm512_setzero_si512();
+  unroll<8>([&](auto k) __attribute__((always_inline)) {
+    const __m512i samples = shape.load(reference + k * pitch);
+    left = _mm512_add_epi16(left, _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf));
+    right = _mm512_add_epi16(right, _mm512_dbsad_epu8(block.right[k], samples, kRightHalf));
+    keep(left);
+    keep(right);
+  });
+  return _mm512_add_epi16(left, right);
+}
+
+/// Gives `minima` the SADs of `rows` registers of candidates, with their numbers.
+template <typename Shape, typename Minima>
+[[gnu::always_inline]] inline void search_rows(const Shape& shape, const BlockRows& block, const std::uint8_t* reference,
+                                               std::ptrdiff_t pitch, int rows, Minima& minima) {
+  if (rows >= 8) search_groups(shape, block, reference, pitch, 0, rows / 8, minima);
+  for (int row = rows & ~7; row < rows; ++row) {
+    minima.take(sads_of_row(shape, block, reference + row * pitch, pitch), row);
+  }
+}
+
+}  // namespace
+}  // namespace c63::cpu::avx512

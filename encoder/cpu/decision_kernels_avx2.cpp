@@ -1,0 +1,105 @@
+#if defined(C63_SIMD_X86)
+
+// The decision kernels with AVX2: a transform of its own, and what is portable.
+
+#include "cpu/choose_levels_portable.h"
+#include "cpu/decision_kernels_portable.h"
+#include "cpu/search_best_portable.h"
+#include "cpu/transform_blocks_x86.h"
+
+namespace c63::cpu {
+namespace {
+
+/// Two blocks at a time.
+struct Ymm {
+  using Vector = __m256i;
+  static constexpr int kBlocks = 2;
+
+  static Vector zero() { return _mm256_setzero_si256(); }
+  static Vector all_16(int value) { return _mm256_set1_epi16(static_cast<short>(value)); }
+  static Vector all_32(int value) { return _mm256_set1_epi32(value); }
+  static Vector load(const void* p) { return _mm256_load_si256(static_cast<const __m256i*>(p)); }
+  static void store(void* p, Vector v) { _mm256_store_si256(static_cast<__m256i*>(p), v); }
+  static Vector add_16(Vector a, Vector b) { return _mm256_add_epi16(a, b); }
+  static Vector subtract_16(Vector a, Vector b) { return _mm256_sub_epi16(a, b); }
+  static Vector add_32(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
+  static Vector multiply_add_pairs(Vector a, Vector b) { return _mm256_madd_epi16(a, b); }
+  template <int kShift>
+  static Vector shift_right_32(Vector v) { return _mm256_srai_epi32(v, kShift); }
+  static Vector pack_32(Vector a, Vector b) { return _mm256_packs_epi32(a, b); }
+  static Vector interleave_low_16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
+  static Vector interleave_high_16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }
+  static Vector interleave_low_32(Vector a, Vector b) { return _mm256_unpacklo_epi32(a, b); }
+  static Vector interleave_high_32(Vector a, Vector b) { return _mm256_unpackhi_epi32(a, b); }
+  static Vector interleave_low_64(Vector a, Vector b) { return _mm256_unpacklo_epi64(a, b); }
+  static Vector interleave_high_64(Vector a, Vector b) { return _mm256_unpackhi_epi64(a, b); }
+  /// The sum of the four numbers of each lane, in all of them.
+  static Vector sum_of_four_32(Vector v) {
+    v = _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0x4E));
+    return _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
+  }
+
+  /// 1 in all places of those blocks that it is asked for.
+  template <typename Asked>
+  [[gnu::always_inline]] static Vector ones_where(Asked&& asked) {
+    return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? 1 : 0), _mm_set1_epi16(asked(1) ? 1 : 0));
+  }
+  /// Eight samples of each block as 16-bit numbers.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
+    const auto eight = [&](int b) __attribute__((always_inline)) {
+      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(samples(b)));
+    };
+    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight(0), eight(1)));
+  }
+
+  /// Rows of both blocks to the coefficients of each.
+  [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Ymm>& registers, TransformedBlock* const* blocks) {
+    alignas(32) std::int16_t rows[8][16];
+    for (int v = 0; v < 8; ++v) store(rows[v], registers.rows[v]);
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      for (std::size_t k = 0; k < 64; ++k) blocks[b]->coefficients[k] = rows[kZigZag[k] / 8][8 * b + kZigZag[k] % 8];
+    }
+  }
+
+  /// summarize_ac()
+  [[gnu::always_inline]] static void summarize(TransformedBlock& block, const LevelTable& table) {
+    const __m256i cap = all_16(table.cap);
+    __m256i energy = zero();
+    __m256i bound = zero();
+    std::uint64_t kept = 0;
+    unroll<4>([&](auto i) __attribute__((always_inline)) {
+      __m256i magnitude = _mm256_abs_epi16(load(block.coefficients.data() + 16 * i));
+      if (i == 0) magnitude = _mm256_andnot_si256(_mm256_setr_epi32(0xFFFF, 0, 0, 0, 0, 0, 0, 0), magnitude);  // not DC
+      const __m256i over = _mm256_cmpgt_epi16(magnitude, load(table.quantizer.thresholds.data() + 16 * i));
+      const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(over), _mm256_extracti128_si256(over, 1));
+      kept |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))) << (16 * i);
+      const __m256i cut = _mm256_min_epi16(magnitude, cap);
+      energy = add_32(energy, _mm256_madd_epi16(magnitude, magnitude));
+      bound = add_32(bound, _mm256_madd_epi16(cut, cut));
+    });
+    const auto sum = [](__m256i v) {
+      const __m256i fours = sum_of_four_32(v);
+      return _mm_cvtsi128_si32(_mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1)));
+    };
+    block.ac.kept = kept;
+    block.ac.energy = sum(energy);
+    block.ac.bound = kept == 0 ? block.ac.energy : sum(bound);
+  }
+};
+
+void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks) {
+  transform_blocks_of<Ymm>(pairs, table, blocks);
+}
+
+}  // namespace
+
+const DecisionKernels& avx2_decision_kernels() {
+  static constexpr DecisionKernels kKernels{portable::search_best, transform_blocks, portable::choose_levels,
+                                            portable::cost_candidate, portable::extend_beam};
+  return kKernels;
+}
+
+}  // namespace c63::cpu
+
+#endif

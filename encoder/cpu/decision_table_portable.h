@@ -1,0 +1,20 @@
+#pragma once
+
+#include "cpu/choose_levels_portable.h"
+#include "cpu/decision_kernels_portable.h"
+#include "cpu/search_best_portable.h"
+
+namespace c63::cpu {
+namespace {
+namespace portable {
+
+/// The decision kernels of a set that has none of its own.
+[[maybe_unused]] const DecisionKernels& decision_table() {
+  static const DecisionKernels kKernels{search_best, scalar_decision_kernels().transform_blocks, choose_levels, cost_candidate,
+                                        extend_beam};
+  return kKernels;
+}
+
+}  // namespace portable
+}  // namespace
+}  // namespace c63::cpu
