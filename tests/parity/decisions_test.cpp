@@ -209,7 +209,12 @@ TEST_P(DecisionParity, CostsOfCandidates) {
     for (const int dc : {0, 1, -1, 40, -40, 500, -500, 7000, 32704, -32704}) {
       for (const Shape shape : kShapes) {
         TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
+        // Sums that go with this DC coefficient of 4 fraction bits, eight times the mean; costs are bounded for no others.
         block.coefficients[0] = static_cast<std::int16_t>(dc);
+        block.residual_sum = dc / 2;
+        const int least = dc / 2 * (dc / 2) / 64;
+        constexpr int kMost = 64 * 256 * 256;
+        block.residual_squares = least + static_cast<int>(random.below(static_cast<std::uint32_t>(kMost - least)));
         const auto ac = static_cast<Cost>(random.below(std::uint32_t{1} << (8 + random.below(20))));
         BeamCandidate expected;
         expected.vector = 77;
