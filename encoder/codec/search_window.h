@@ -37,7 +37,11 @@ struct SearchWindow {
 /// zero vector is always in it.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
                                                                 int range) {
-  return search_window(column, row, plane_width + 1, plane_height + 1, range);
+  SearchWindow window = search_window(column, row, plane_width + 1, plane_height + 1, range);
+  // A range of 0, as chroma has where luma's is 1, leaves the zero vector.
+  if (window.right == column * kBlockSize) ++window.right;
+  if (window.bottom == row * kBlockSize) ++window.bottom;
+  return window;
 }
 
 /// Whether a coded vector keeps its block inside the plane, as every decoder may demand.

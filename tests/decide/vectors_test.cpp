@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -41,6 +42,24 @@ TEST(CandidateVectors, StayInThePlane) {
   EXPECT_EQ(listed(g, 0, 0, chosen, {{1, 1}}), (List{{1, 1}, {0, 0}}));
   EXPECT_EQ(listed(g, 1, 1, chosen, {{-1, 1}}), (List{{-1, 1}, {0, 0}}));
   EXPECT_EQ(listed(g, 3, 3, chosen, {{0, -1}}), (List{{0, -1}, {0, 0}}));
+}
+
+TEST(WholeSearchWindow, HasTheZeroVectorAndReachesTheBorders) {
+  const int width = 40;
+  const int height = 24;
+  for (const int range : {0, 1, 7, 16, 127}) {
+    for (int row = 0; row < height / 8; ++row) {
+      for (int column = 0; column < width / 8; ++column) {
+        const SearchWindow window = whole_search_window(column, row, width, height, range);
+        const int x = column * 8;
+        const int y = row * 8;
+        EXPECT_EQ(window.left, std::max(0, x - range));
+        EXPECT_EQ(window.top, std::max(0, y - range));
+        EXPECT_EQ(window.right, std::min(x + std::max(range, 1), width - 7));
+        EXPECT_EQ(window.bottom, std::min(y + std::max(range, 1), height - 7));
+      }
+    }
+  }
 }
 
 TEST(VectorCosts, AreTheBitsInUnitsOfSad) {

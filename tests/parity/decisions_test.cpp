@@ -88,7 +88,7 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
       const Plane current(content, width, height, width + 3, 5);
       const Plane reference(content, width, height, width + 11, 6);
       const auto sums = reference.sums();
-      for (const int range : {1, 5, 8, 16, 40, 127}) {
+      for (const int range : {0, 1, 5, 8, 16, 40, 127}) {
         for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
           const VectorCosts costs(sad_per_bit(lambda));
           for (int block = 0; block < width / 8 * (height / 8); ++block) {

@@ -28,8 +28,8 @@ Bytes flashes(int width, int height, int frames) {
 }
 
 Encoded encode_video(const Bytes& video, int width, int height, const CodingSettings& coding, int lanes = 1,
-                     std::optional<SimdLevel> simd = {}) {
-  EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = lanes, .simd = simd}};
+                     std::optional<SimdLevel> simd = {}, int threads = 2) {
+  EncoderSettings settings{.coding = coding, .execution = {.threads = threads, .lanes = lanes, .simd = simd}};
   settings.coding.width = width;
   settings.coding.height = height;
   settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
@@ -55,7 +55,7 @@ void expect_decodes(const Encoded& encoded, const std::string& what) {
 class RatePresets : public testing::TestWithParam<Preset> {};
 
 TEST_P(RatePresets, DecodeToWhatTheEncoderShows) {
-  for (const auto& [width, height] : {std::pair{16, 16}, {80, 48}, {16, 96}, {152, 100}, {100, 50}}) {
+  for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {80, 48}, {16, 96}, {152, 100}, {100, 50}}) {
     for (const double qp : {5.0, 12.5, 25.0, 50.0}) {
       const CodingSettings coding{.preset = GetParam(), .qp = qp, .key_interval = 4};
       const std::string what = std::to_string(width) + "x" + std::to_string(height) + " qp " + std::to_string(qp);
@@ -63,17 +63,57 @@ TEST_P(RatePresets, DecodeToWhatTheEncoderShows) {
       expect_decodes(encode_video(noise(width, height, 3, false), width, height, coding), "noise " + what);
       expect_decodes(encode_video(noise(width, height, 3, true), width, height, coding), "extremes " + what);
       expect_decodes(encode_video(flashes(width, height, 4), width, height, coding), "flashes " + what);
+      for (const std::uint8_t value : {0, 128, 255}) {
+        const Bytes flat(3 * frame_bytes(width, height), value);
+        const Encoded encoded = encode_video(flat, width, height, coding);
+        expect_decodes(encoded, "flat " + what);
+        EXPECT_TRUE(encoded.frames[2].repeat) << what;
+      }
     }
   }
 }
 
-TEST_P(RatePresets, SameBytesForEveryLaneCountAndInstructionSet) {
-  const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5};
-  const Bytes video = moving_video(112, 64, 14);
-  const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar).stream();
-  for (const int lanes : {0, 2, 3}) EXPECT_EQ(encode_video(video, 112, 64, coding, lanes).stream(), expected) << lanes;
-  for (const SimdLevel level : available_simd_levels()) {
-    EXPECT_EQ(encode_video(video, 112, 64, coding, 2, level).stream(), expected) << name(level);
+TEST_P(RatePresets, DecodeAtASizeOfManyColumns) {
+  const CodingSettings coding{.preset = GetParam(), .qp = 25};
+  expect_decodes(encode_video(moving_video(854, 480, 2), 854, 480, coding), "moving");
+  expect_decodes(encode_video(flashes(854, 480, 2), 854, 480, coding), "flashes");
+}
+
+TEST_P(RatePresets, DecodeWithAnyRange) {
+  for (const int range : {1, 2, 3, 17, 127}) {
+    const CodingSettings coding{.preset = GetParam(), .search_range = range};
+    expect_decodes(encode_video(moving_video(80, 48, 3), 80, 48, coding), "range " + std::to_string(range));
+    expect_decodes(encode_video(moving_video(16, 16, 3), 16, 16, coding), "range " + std::to_string(range));
+  }
+}
+
+/// Every option at its ends, on what makes the largest costs.
+TEST_P(RatePresets, ExtremesOfOptionsDecode) {
+  for (const double scale : {0.05, 4.0}) {
+    for (const int most : {0, 7}) {
+      const CodingSettings coding{.preset = GetParam(),
+                                  .qp = scale > 1 ? 5.0 : 50.0,
+                                  .search_range = 40,
+                                  .rate = {.candidates = most, .beam = most + 1, .lambda_scale = scale}};
+      expect_decodes(encode_video(noise(80, 48, 3, true), 80, 48, coding), "extremes");
+      expect_decodes(encode_video(flashes(80, 48, 3), 80, 48, coding), "flashes");
+    }
+  }
+}
+
+TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
+  for (const int range : {16, 24}) {  // within a register of candidates, and not
+    const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5, .search_range = range};
+    const Bytes video = moving_video(112, 64, 14);
+    const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
+    for (const SimdLevel level : available_simd_levels()) {
+      for (const int lanes : {0, 1, 3}) {
+        for (const int threads : {1, 2, 5}) {
+          EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, threads).stream(), expected)
+              << name(level) << ", " << lanes << " lanes, " << threads << " threads";
+        }
+      }
+    }
   }
 }
 

@@ -1,0 +1,89 @@
+// What candidates cost, and what is left out before that is known.
+
+#include "decide/block_costs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "decide/repeat_frame.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+Quantizer flat(int step, int plane) {
+  QuantizationTable table;
+  table.fill(static_cast<std::uint8_t>(step));
+  return {table, plane};
+}
+
+TransformedBlock random_block(Random& random, const Quantizer& quantizer, Cost lambda) {
+  TransformedBlock block{};
+  for (std::int16_t& c : block.coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(601)) - 300);
+  block.residual_sum = static_cast<int>(random.below(4001)) - 2000;
+  block.residual_squares = block.residual_sum * block.residual_sum / 64 + static_cast<int>(random.below(4000));
+  block.ac = summarize_ac(block.coefficients.data(), quantizer, bounding_magnitude(lambda));
+  return block;
+}
+
+TEST(Promise, IsNoMoreThanWhatTheBlockCostsWithAnyLevels) {
+  Random random(31);
+  for (int n = 0; n < 3000; ++n) {
+    const int plane = static_cast<int>(random.below(3));
+    const Quantizer quantizer = flat(static_cast<int>(4 + random.below(30)), plane);
+    const Cost lambda = static_cast<Cost>(1 + random.below(40000));
+    const TransformedBlock block = random_block(random, quantizer, lambda);
+    const DcLevels dc = dc_levels(block.coefficients[0], quantizer.steps[0], quantizer.reciprocals[0]);
+    const AcBits& bits = ac_bits(plane);
+    const int vector_bits = static_cast<int>(random.below(30));
+    const Cost ac = choose_ac_levels(block.coefficients.data(), block.ac, quantizer, bits, lambda, nullptr);
+    // A block that is full has no end: the promise counts one.
+    const Cost end = lambda * bits.end_of_block;
+    ASSERT_LE(promise(block, dc, bits, vector_bits, lambda), ac + dc.errors[0] + lambda * vector_bits + end);
+    ASSERT_EQ(promise(block, dc, bits, vector_bits + 3, lambda) - promise(block, dc, bits, vector_bits, lambda), 3 * lambda);
+  }
+}
+
+TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
+  Random random(32);
+  int without = 0;
+  int with = 0;
+  for (int n = 0; n < 3000; ++n) {
+    const int step = static_cast<int>(4 + random.below(30));
+    const Quantizer quantizer = flat(step, 0);
+    const Cost lambda = static_cast<Cost>(1 + random.below(60000));
+    const TransformedBlock block = random_block(random, quantizer, lambda);
+    const DcLevels dc = dc_levels(block.coefficients[0], step, quantizer.reciprocals[0]);
+    const auto ac = static_cast<Cost>(random.below(3000000));
+    std::uint8_t without_ac = 0xFF;
+    const auto costs = block_costs(block, dc, ac, quantizer, ac_bits(0), lambda, without_ac);
+    for (std::size_t i = 0; i < kDcLevels; ++i) {
+      const std::int64_t residual = flat_residual(dc.levels[i], step);
+      const std::int64_t error = block.residual_squares - 2 * residual * block.residual_sum + 64 * residual * residual;
+      const std::int64_t empty = 256 * error + std::int64_t{4} * lambda;
+      const std::int64_t coded = std::int64_t{ac} + dc.errors[i];
+      const bool is_empty = block.ac.kept == 0 || empty <= coded;
+      EXPECT_EQ((without_ac >> i & 1) != 0, is_empty);
+      EXPECT_EQ(costs[i], dc.valid[i] ? (is_empty ? empty : coded) : kInvalidCost);
+      (is_empty ? without : with) += 1;
+    }
+  }
+  EXPECT_GT(without, 1000);  // both have been seen
+  EXPECT_GT(with, 1000);
+}
+
+TEST(LeastRowCosts, AreThoseOfFramesThatCodeNothing) {
+  // A block without vector has one flag, a DC difference of none and an end: seven bits in luma, five in chroma. The first
+  // DC differences of rows are left out.
+  for (const auto& [width, height] : {std::pair{16, 16}, {64, 48}}) {
+    const Geometry geometry(width, height);
+    const std::int64_t blocks = geometry.mcus() * (4 * (1 + 2 + 4) + 2 * (1 + 2 + 2));
+    EXPECT_EQ(least_row_costs(geometry, 10), 10 * (blocks - 3 * 2 * geometry.mcu_rows()));
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
