@@ -15,6 +15,7 @@ template <typename Options>
 void parse(const std::string& file) {
   Options options;
   CLI::App app("fuzz", "c63");
+  app.set_help_flag("--help", "");  // -h is the height
   c63::tools::CommonSettings common;
   c63::tools::add_options(app, options);
   c63::tools::add_common_options(app, common, "c63");
