@@ -128,7 +128,7 @@ void FrameStages::enqueue_coding_of(const Batch& batch) {
       std::ranges::find_if(jobs.first(planned), [](const FrameJob& job) { return job.unpredicted != nullptr; }) - jobs.begin());
   enqueue_coding(layout, jobs.first(at_once), coding_);
   enqueue_transform(layout, jobs.first(planned).subspan(at_once), coding_);
-  enqueue_codes(layout, jobs.subspan(at_once), coding_);
+  enqueue_codes(layout, jobs.first(planned).subspan(at_once), coding_);
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {

@@ -30,6 +30,7 @@ RateScratch RateStages::carve(Carver& carver, int slots) const {
   scratch.costs = carver.take<Cost>(candidates * kDcLevels);
   scratch.dc_levels = carver.take<std::int16_t>(candidates * kDcLevels);
   scratch.without_ac = carver.take<std::uint8_t>(candidates);
+  scratch.masks = carver.take<AcMasks>(candidates);
   scratch.open = carver.take<std::uint32_t>(candidates);
   scratch.open_count = carver.take<std::uint32_t>(1);
   scratch.choices = carver.take<std::uint64_t>(blocks);
@@ -71,6 +72,7 @@ RateFrame RateStages::frame_of(const RateItem& item) const {
   frame.headers = plan.headers;
   frame.cap = bounding_magnitude(plan.rate.lambda);
   frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
+  frame.keeps_levels = context_.keep.levels;
   frame.slots = most_candidates(plan.rate, plan.key);
   return frame;
 }
@@ -106,6 +108,7 @@ RateGroup RateStages::group_of(std::span<const RateFrame> frames, const RateFram
                   .range = context_.settings.coding.search_range};
   for (const RateFrame& frame : frames) {
     group.beam_width = std::max(group.beam_width, frame.rate.beam_width);
+    group.slots = std::max(group.slots, frame.slots);
     group.may_repeat = group.may_repeat || frame.may_repeat;
     if (frame.job.reference == nullptr) continue;
     group.inter = true;

@@ -21,7 +21,7 @@ struct RateItem {
   std::uint8_t* decided = nullptr;             ///< the mask that comes of it
 };
 
-/// Search and decisions of such frames, up to their levels and pictures (kernels/rate_frame.h). A batch goes in groups of
+/// Everything of such frames up to the bits of their segments (kernels/rate_frame.h). A batch goes in groups of
 /// as many frames as there is memory for what lies between the stages.
 class RateStages {
  public:

@@ -6,7 +6,7 @@
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/ac_cost.h"
+#include "decide/ac_choice.h"
 #include "decide/dc_levels.h"
 
 namespace c63::cuda {
@@ -33,26 +33,27 @@ __device__ __forceinline__ DcLevels dc_of(const CandidateSummary& summary, const
   return dc_levels(summary.dc, plane.quantizer.steps[0], plane.quantizer.reciprocals[0]);
 }
 
-/// What a candidate's AC coefficients cost.
-__device__ __forceinline__ Cost ac_cost_of(const RateFrame& frame, std::size_t candidate, const CandidateSummary& summary,
+/// What is chosen of a candidate's AC coefficients.
+__device__ __forceinline__ AcChoice choice_of(const RateFrame& frame, std::size_t candidate, const CandidateSummary& summary,
                                            const PlaneDecisions& plane) {
   const AcSummary ac{summary.kept, summary.energy, summary.bound};
   const std::int16_t* const coefficients = frame.scratch.coefficients + candidate * 64;
-  if (summary.kept == 0) return summary.energy + plane.lambda * plane.bits.end_of_block;
-  if (frame.rate.choose_levels) return ac_cost(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
-  return round_ac_levels(coefficients, ac, plane.quantizer, plane.bits, plane.lambda, nullptr);
+  if (summary.kept == 0) return {summary.energy + plane.lambda * plane.bits.end_of_block, 0, 0};
+  if (frame.rate.choose_levels) return choose_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
+  return round_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
 }
 
-/// Writes what the beam has to know of a candidate.
+/// Writes what the beam has to know of a candidate, and its levels.
 __device__ __forceinline__ void store_costs(const RateScratch& scratch, std::size_t candidate,
-                                            const CandidateSummary& summary, const DcLevels& dc, Cost ac,
+                                            const CandidateSummary& summary, const DcLevels& dc, const AcChoice& choice,
                                             const PlaneDecisions& plane) {
   std::uint8_t without_ac;
   const auto costs =
-      block_costs(transformed(summary), dc, ac, plane.quantizer, plane.bits, plane.lambda, without_ac);
+      block_costs(transformed(summary), dc, choice.cost, plane.quantizer, plane.bits, plane.lambda, without_ac);
   reinterpret_cast<int4*>(scratch.costs)[candidate] = {costs[0], costs[1], costs[2], costs[3]};
   reinterpret_cast<short4*>(scratch.dc_levels)[candidate] = {dc.levels[0], dc.levels[1], dc.levels[2], dc.levels[3]};
   scratch.without_ac[candidate] = without_ac;
+  scratch.masks[candidate] = {choice.coded, choice.lower};
 }
 
 __device__ __forceinline__ PlaneDecisions decisions_of(const RateFrame& frame, const AcBits (&bits)[2], int plane) {
@@ -89,10 +90,10 @@ __global__ void __launch_bounds__(kThreads)
     }
     const CandidateSummary summary = scratch.summaries[base + first];
     const DcLevels dc = dc_of(summary, plane);
-    const Cost ac = ac_cost_of(frame, base + first, summary, plane);
-    store_costs(scratch, base + first, summary, dc, ac, plane);
+    const AcChoice choice = choice_of(frame, base + first, summary, plane);
+    store_costs(scratch, base + first, summary, dc, choice, plane);
     const Cost limit =
-        ac + dc.errors[0] +
+        choice.cost + dc.errors[0] +
         plane.lambda * (bits_of_candidate(scratch.candidates[base + first]) + kDiscardMarginBits);
     for (int i = 0; i < frame.slots; ++i) {
       if (i == first) continue;
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(kThreads)
       if (other.kept != 0) {
         open |= 1U << i;
       } else {
-        store_costs(scratch, base + i, other, dc_of(other, plane), ac_cost_of(frame, base + i, other, plane), plane);
+        store_costs(scratch, base + i, other, dc_of(other, plane), choice_of(frame, base + i, other, plane), plane);
       }
     }
   }
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(kThreads)
     const int block = static_cast<int>(candidate / static_cast<unsigned>(frame.slots));
     const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
     const CandidateSummary summary = scratch.summaries[candidate];
-    store_costs(scratch, candidate, summary, dc_of(summary, plane), ac_cost_of(frame, candidate, summary, plane), plane);
+    store_costs(scratch, candidate, summary, dc_of(summary, plane), choice_of(frame, candidate, summary, plane), plane);
   }
 }
 

@@ -9,6 +9,8 @@ namespace {
 constexpr std::array kKernels = {
     CostSearchInfo{CostSearchKernel::warp, "warp", "a warp a block, every lane keeps a list of its best",
                    enqueue_cost_search_warp},
+    CostSearchInfo{CostSearchKernel::eliminate, "eliminate", "successive elimination: most candidates ruled out by four sums",
+                   enqueue_cost_search_eliminate},
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace c63::cuda {
 /// The ways to search by SAD and what vectors cost; all find the same. They fill RateScratch::found and found_costs of the
 /// inter frames of a group.
 enum class CostSearchKernel {
-  warp,  ///< a warp a block, every lane keeps a list of its best
+  warp,       ///< a warp a block, every lane keeps a list of its best
+  eliminate,  ///< successive elimination by the sums of 4x4 squares, the rest compared
 };
 
 /// A row of the list of kernels.
@@ -30,5 +31,6 @@ struct CostSearchInfo {
 
 // One a file.
 void enqueue_cost_search_warp(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
+void enqueue_cost_search_eliminate(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -3,6 +3,7 @@
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
+#include "cuda_me/kernels/key_list.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -12,31 +13,6 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-
-/// The smallest keys so far, sorted.
-template <int kCount>
-struct KeyList {
-  std::uint32_t keys[kCount];
-
-  __device__ KeyList() {
-#pragma unroll
-    for (std::uint32_t& key : keys) key = kNoCandidate;
-  }
-  __device__ __forceinline__ void insert(std::uint32_t key) {
-    if (key >= keys[kCount - 1]) return;
-#pragma unroll
-    for (std::uint32_t& at : keys) {
-      const std::uint32_t larger = max(at, key);
-      at = min(at, key);
-      key = larger;
-    }
-  }
-  __device__ __forceinline__ void drop_first() {
-#pragma unroll
-    for (int i = 0; i + 1 < kCount; ++i) keys[i] = keys[i + 1];
-    keys[kCount - 1] = kNoCandidate;
-  }
-};
 
 template <int kCount>
 __global__ void __launch_bounds__(kThreads)
@@ -80,11 +56,8 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t last = 0;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    const std::uint32_t best = warp_min(list.keys[0]);
-    if (best != kNoCandidate) {  // else the last one again
-      last = best;
-      if (list.keys[0] == best) list.drop_first();
-    }
+    const std::uint32_t best = list.take_smallest();
+    if (best != kNoCandidate) last = best;  // else the last one again
     if (lane != 0 || i >= count) continue;
     const int index = static_cast<int>(last & 0xFFFFU);
     found[i] = {static_cast<std::int8_t>(window.left + index % width - x),
@@ -99,6 +72,7 @@ void enqueue_cost_search_warp(const FrameLayout& layout, const RateGroup& group,
   if (!group.inter) return;
   const Range range("cost search");
   const auto kernel = group.found_vectors <= 1   ? cost_search_kernel<1>
+                      : group.found_vectors <= 2 ? cost_search_kernel<2>
                       : group.found_vectors <= 4 ? cost_search_kernel<4>
                                                  : cost_search_kernel<kMaxFoundVectors>;
   const LaunchShape shape{dim3(blocks_for(layout.blocks, kThreads / kWarp), static_cast<unsigned>(group.count)),

@@ -66,16 +66,6 @@ __device__ __forceinline__ void load_ac_bits(AcBits (&bits)[2]) {
   for (unsigned i = threadIdx.x; i < sizeof(bits); i += blockDim.x) reinterpret_cast<std::uint8_t*>(&bits)[i] = from[i];
 }
 
-/// Smallest of the warp; all lanes take part.
-[[nodiscard]] __device__ __forceinline__ int smallest_of_lanes(int value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(kFullWarp, value);
-#else
-  for (int by = 16; by > 0; by /= 2) value = min(value, __shfl_xor_sync(kFullWarp, value, by));
-  return value;
-#endif
-}
-
 /// How many thread blocks of `each` items `count` items need.
 [[nodiscard]] constexpr unsigned blocks_for(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 

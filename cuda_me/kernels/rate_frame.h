@@ -27,9 +27,9 @@
 //   transform candidates  coefficients of every candidate
 //   choose levels         what every candidate costs: of the most promising first, then of those not discarded
 //   beam                  the cheapest way through an MCU row of a plane
-//   code choices          levels and reconstruction of what was chosen, or the picture before once more
+//   code choices          levels, reconstruction (or the picture before once more) and codes of what was chosen
 //
-// From there on a frame is like any other (enqueue_codes()).
+// From there on a frame is like any other: its segments' bits wait to be put together.
 
 namespace c63::cuda {
 
@@ -57,6 +57,12 @@ struct CandidateSummary {
   std::int32_t unused = 0;
 };
 
+/// AcChoice without its cost.
+struct alignas(16) AcMasks {
+  std::uint64_t coded = 0;
+  std::uint64_t lower = 0;
+};
+
 /// What was chosen for a block.
 struct ChosenCandidate {
   std::uint8_t slot = 0;
@@ -77,6 +83,7 @@ struct RateScratch {
   Cost* costs = nullptr;              ///< kDcLevels a candidate; kInvalidCost where one is discarded
   std::int16_t* dc_levels = nullptr;  ///< kDcLevels a candidate
   std::uint8_t* without_ac = nullptr;  ///< a bit a DC level, one byte a candidate
+  AcMasks* masks = nullptr;           ///< AC levels of a candidate whose cost is valid
   std::uint32_t* open = nullptr;      ///< candidates whose levels are to be chosen yet, in any order
   std::uint32_t* open_count = nullptr;
   std::uint64_t* choices = nullptr;     ///< of the beam at a block, a byte a state
@@ -93,6 +100,7 @@ struct RateFrame {
   FrameHeaders headers;
   std::int16_t cap = 0;  ///< bounding_magnitude()
   bool may_repeat = false;
+  bool keeps_levels = false;  ///< the host writes the codes: levels are left in ScanParts::words
   int slots = 1;  ///< candidates that `scratch` has room for in a block
   RateScratch scratch;
 };
@@ -106,6 +114,7 @@ struct RateGroup {
   bool may_repeat = false;  ///< at least one frame may be a repeat
   int found_vectors = 0;  ///< the most of all frames
   int beam_width = 1;     ///< the largest
+  int slots = 1;          ///< likewise
 };
 
 /// Most candidates that a block can have.

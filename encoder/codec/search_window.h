@@ -34,9 +34,12 @@ struct SearchWindow {
 }
 
 /// The same for an encoder that need not give the course encoder's bytes: the window reaches the plane's border, so that the
-/// zero vector is always in it.
+/// zero vector is always in it; for a range of 0 it is all there is.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
                                                                 int range) {
+  if (range == 0) {
+    return {column * kBlockSize, row * kBlockSize, column * kBlockSize + 1, row * kBlockSize + 1};
+  }
   return search_window(column, row, plane_width + 1, plane_height + 1, range);
 }
 
