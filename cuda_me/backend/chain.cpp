@@ -8,6 +8,7 @@ FrameRole advance(Chain& chain, const FramePlan& plan, const FrameLayout& layout
   FrameRole role;
   role.key = plan.key;
   role.has_unpredicted = !plan.key && plan.unpredicted != nullptr;
+  role.by_rate = plan.rate.any();
   role.inherits = !plan.advances_reference();
   if (role.has_unpredicted && plan.unpredicted->size() != static_cast<std::size_t>(layout.blocks)) {
     throw Error(ErrorKind::internal, "C63-PLAN-MASK", "a plan's mask has another size than the frame has blocks",
@@ -17,11 +18,17 @@ FrameRole advance(Chain& chain, const FramePlan& plan, const FrameLayout& layout
     throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
                 "a frame without SOF is planned that comes after no inter frame, or is none", {.frame = plan.index});
   }
+  if (role.inherits && chain.may_repeat) {
+    throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
+                "a frame without SOF is planned that comes after one that may be repeated: which reference is meant is not yet known",
+                {.frame = plan.index});
+  }
   // A key frame may become either picture: the one that recorded graphs are for.
   if (plan.key) chain.newest = static_cast<int>((chain.added + 1) % 2);
   if (!role.inherits) chain.newest = 1 - chain.newest;
   role.reconstruction = chain.newest;
   chain.inter = !plan.key;
+  chain.may_repeat = role.by_rate && plan.rate.repeats && !plan.key && !role.inherits;
   return role;
 }
 
@@ -39,7 +46,7 @@ FrameJob job_of(const CodingContext& context, const Chain& chain, int slot, int 
           .quantizers = input.quantizers,
           .vectors = device.vectors[at % 2],
           .sads = device.sads,
-          .unpredicted = role.has_unpredicted ? input.unpredicted : nullptr,
+          .unpredicted = role.by_rate && !role.key ? device.decided : role.has_unpredicted ? input.unpredicted : nullptr,
           .inherited = role.inherits ? device.vectors[1 - at % 2] : nullptr,
           .scan = device.scans[side],
           .state = device.states[side],

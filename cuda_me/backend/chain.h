@@ -12,6 +12,7 @@ namespace c63::cuda {
 struct FrameRole {
   bool key = false;
   bool has_unpredicted = false;  ///< the plan has a mask of blocks without a vector
+  bool by_rate = false;          ///< vectors, blocks without one and levels are decided by rate and distortion
   bool inherits = false;         ///< predicts from the reference of the frame before, and takes that frame's place
   int reconstruction = 0;        ///< which of the chain's pictures it becomes
 
@@ -25,6 +26,7 @@ struct FrameSlot {
   std::uint8_t* staging = nullptr;  ///< page-locked memory for its samples, until it is submitted
   std::int64_t upload = 0;          ///< which upload brings it
   QuantizationTables tables{};      ///< those that the device has for this slot
+  QuantizationTables decision_tables{};  ///< likewise, as decisions use them
 };
 
 /// A GOP chain: its memory, and the frames that it holds.
@@ -38,6 +40,7 @@ struct Chain {
   std::int64_t launched = 0;
   int newest = 0;      ///< the picture that the frame added last becomes
   bool inter = false;  ///< that frame is one
+  bool may_repeat = false;  ///< that frame may become a repeat of the one before
 
   [[nodiscard]] FrameSlot& next_slot() { return slots[static_cast<std::size_t>(added % kChainDepth)]; }
 };

@@ -12,8 +12,10 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
   for (Input& input : chain.inputs) {
     input.picture = carver.take<std::uint8_t>(layout.picture_bytes);
     input.quantizers = carver.take<Quantizer>(std::tuple_size_v<QuantizerTable>);
+    input.decision_quantizers = carver.take<c63::Quantizer>(std::tuple_size_v<DecisionQuantizers>);
     input.unpredicted = carver.take<std::uint8_t>(blocks);
   }
+  chain.decided = carver.take<std::uint8_t>(blocks);
   for (auto& picture : chain.pictures) picture = carver.take<std::uint8_t>(layout.picture_bytes);
   if (context.keep.prediction) chain.prediction = carver.take<std::uint8_t>(layout.picture_bytes);
   for (auto& vectors : chain.vectors) vectors = carver.take<MotionVector>(blocks);
@@ -39,6 +41,7 @@ HostChain HostChain::carve(Carver& carver, const CodingContext& context) {
   HostChain chain;
   for (Input& input : chain.inputs) {
     input.quantizers = carver.take<QuantizerTable>(1);
+    input.decision_quantizers = carver.take<DecisionQuantizers>(1);
     input.unpredicted = carver.take<std::uint8_t>(blocks);
   }
   for (Output& output : chain.outputs) {
@@ -48,6 +51,7 @@ HostChain HostChain::carve(Carver& carver, const CodingContext& context) {
     if (keep.prediction) output.prediction = carver.take<std::uint8_t>(frame_bytes);
     if (keep.original) output.original = carver.take<std::uint8_t>(frame_bytes);
     if (keep.motion || keep.levels) output.vectors = carver.take<MotionVector>(blocks);
+    if (keep.motion || keep.levels) output.decided = carver.take<std::uint8_t>(blocks);
     if (keep.motion) output.sads = carver.take<std::uint16_t>(blocks);
     if (keep.levels) output.levels = carver.take<std::int16_t>(segments * kSegmentLevels);
   }

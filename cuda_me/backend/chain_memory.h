@@ -7,6 +7,7 @@
 #include "c63/settings.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
+#include "cuda_me/kernels/rate_frame.h"
 
 namespace c63::cuda {
 
@@ -63,9 +64,11 @@ struct DeviceChain {
   struct Input {
     std::uint8_t* picture = nullptr;
     Quantizer* quantizers = nullptr;      ///< a QuantizerTable
+    c63::Quantizer* decision_quantizers = nullptr;  ///< DecisionQuantizers
     std::uint8_t* unpredicted = nullptr;  ///< one a block
   };
   std::array<Input, kChainDepth> inputs{};
+  std::uint8_t* decided = nullptr;          ///< blocks without a vector where that is decided here, one a block
   std::array<std::uint8_t*, 2> pictures{};  ///< the newest reconstruction and its reference; which is which changes
   std::uint8_t* prediction = nullptr;
   std::array<MotionVector*, 2> vectors{};  ///< of a frame and of the one before, in turns
@@ -81,6 +84,7 @@ struct HostChain {
   /// What a plan says, on its way up.
   struct Input {
     QuantizerTable* quantizers = nullptr;
+    DecisionQuantizers* decision_quantizers = nullptr;
     std::uint8_t* unpredicted = nullptr;
   };
   /// What one batch leaves behind.
@@ -91,6 +95,7 @@ struct HostChain {
     std::uint8_t* prediction = nullptr;      ///< linear
     std::uint8_t* original = nullptr;        ///< linear; what was encoded, back again
     MotionVector* vectors = nullptr;
+    std::uint8_t* decided = nullptr;  ///< blocks without a vector
     std::uint16_t* sads = nullptr;
     std::int16_t* levels = nullptr;  ///< 64 a block, zig-zag order, in coding order
   };

@@ -14,7 +14,8 @@ ChainState::ChainState(const Chain& chain, const FrameLayout& layout, const Stre
       pictures_(2 * picture_bytes_),
       vectors_(blocks_),
       newest_(chain.newest),
-      inter_(chain.inter) {
+      inter_(chain.inter),
+      may_repeat_(chain.may_repeat) {
   for (std::size_t i = 0; i < 2; ++i) {
     copy_async(pictures_.data() + i * picture_bytes_, chain.device.pictures[i], picture_bytes_, stream);
   }
@@ -30,6 +31,7 @@ void ChainState::restore(Chain& chain, const Stream& stream) const {
   stream.synchronize();
   chain.newest = newest_;
   chain.inter = inter_;
+  chain.may_repeat = may_repeat_;
 }
 
 }  // namespace c63::cuda

@@ -26,6 +26,7 @@ class ChainState {
   DeviceBuffer<MotionVector> vectors_;
   int newest_;
   bool inter_;
+  bool may_repeat_;
 };
 
 }  // namespace c63::cuda

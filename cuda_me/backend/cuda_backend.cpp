@@ -156,6 +156,11 @@ void CudaBackend::add_plan(FrameSlot& slot, const DeviceChain::Input& to, const 
     *from.quantizers = make_quantizer_table(plan.tables);
     uploads_.add_copy(to.quantizers, from.quantizers, sizeof(QuantizerTable));
   }
+  if (slot.role.by_rate && slot.decision_tables != plan.tables) {
+    slot.decision_tables = plan.tables;
+    for (int p = 0; p < kPlanes; ++p) (*from.decision_quantizers)[p] = c63::Quantizer(plan.tables[p], p);
+    uploads_.add_copy(to.decision_quantizers, from.decision_quantizers, sizeof(DecisionQuantizers));
+  }
   if (slot.role.has_unpredicted) {
     std::ranges::copy(*plan.unpredicted, from.unpredicted);
     uploads_.add_copy(to.unpredicted, from.unpredicted, plan.unpredicted->size());

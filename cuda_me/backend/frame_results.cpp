@@ -23,11 +23,12 @@ double milliseconds_since(TraceSpan::Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(TraceSpan::Clock::now() - start).count();
 }
 
-/// The blocks of a plane that a plan has coded without a vector; empty where there are none.
-std::span<const std::uint8_t> mask_of(const FramePlan& plan, const FrameLayout& layout, int plane, int blocks) {
-  if (plan.key || plan.unpredicted == nullptr) return {};
-  return std::span(*plan.unpredicted)
-      .subspan(static_cast<std::size_t>(layout.first_block[plane]), static_cast<std::size_t>(blocks));
+/// The blocks of a plane that are coded without a vector; empty where there are none.
+std::span<const std::uint8_t> mask_of(const FramePlan& plan, const HostChain::Output& output, const FrameLayout& layout,
+                                      int plane, int blocks) {
+  if (plan.key || (plan.unpredicted == nullptr && !plan.rate.any())) return {};
+  const std::uint8_t* const mask = plan.rate.any() ? output.decided : plan.unpredicted->data();
+  return {mask + layout.first_block[plane], static_cast<std::size_t>(blocks)};
 }
 
 }  // namespace
@@ -88,9 +89,10 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
   EncodedFrame& frame = result.frame;
   frame.index = plan.index;
   frame.key = plan.key;
+  frame.repeat = output.report->repeats != 0;
   FrameStatistics& statistics = frame.statistics;
   for (int p = 0; p < kPlanes; ++p) statistics.sse[p] = wanted.psnr ? output.report->totals.sse[p] : 0;
-  statistics.luma_sad = output.report->totals.luma_sad;
+  statistics.luma_sad = frame.repeat ? 0 : output.report->totals.luma_sad;
   const auto frames = static_cast<double>(batch.entries.size());
   for (const auto stage : {&StageTimes::motion, &StageTimes::transform, &StageTimes::entropy, &StageTimes::download}) {
     statistics.times.*stage = times.*stage / frames;
@@ -108,11 +110,16 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
   }
   if (wanted.keep_reconstruction) frame.reconstruction.assign(output.reconstruction, output.reconstruction + frame_bytes);
   if (wanted.keep_prediction) frame.prediction.assign(output.prediction, output.prediction + frame_bytes);
-  if (wanted.keep_motion && !frame.key) copy_motion(plan, output, frame);
+  if (wanted.keep_motion && !frame.key && !frame.repeat) copy_motion(plan, output, frame);
   return result;
 }
 
 void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame) {
+  if (frame.repeat) {
+    write_repeat_frame(frame.bytes);
+    frame.statistics.bits.header = 8 * kRepeatFrameBytes;
+    return;
+  }
   const FramePlan& plan = slot_of(entry).frame.plan;
   const HostChain::Output& output = output_of(batch, entry);
   const FrameReport& report = *output.report;
@@ -148,7 +155,7 @@ void FrameResults::write_codes(const FramePlan& plan, const HostChain::Output& o
   for (int p = 0; p < kPlanes && !plan.key; ++p) {
     PlaneSyntax& plane = syntax.planes[p];
     const MotionVector* const vectors = output.vectors + context_.layout.first_block[p];
-    const auto mask = mask_of(plan, context_.layout, p, plane.geometry.blocks());
+    const auto mask = mask_of(plan, output, context_.layout, p, plane.geometry.blocks());
     for (std::size_t i = 0; i < plane.vectors.size(); ++i) {
       plane.uses_vector[i] = mask.empty() || mask[i] == 0 ? 1 : 0;
       if (plane.uses_vector[i] != 0) plane.vectors[i] = vectors[i];
@@ -187,11 +194,14 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
     const std::uint16_t* const sads = output.sads + context_.layout.first_block[p];
     MotionField& field = frame.motion[p];
     field = {plane.columns, plane.rows, {vectors, vectors + plane.blocks()}, {sads, sads + plane.blocks()}};
-    const auto mask = mask_of(plan, context_.layout, p, plane.blocks());
+    const auto mask = mask_of(plan, output, context_.layout, p, plane.blocks());
+    if (!mask.empty()) field.inter.assign(mask.size(), 1);
     for (std::size_t i = 0; i < mask.size(); ++i) {
       if (mask[i] == 0) continue;
-      if (field.vectors[i] == no_vector()) field.vectors[i] = {};  // others are inherited
-      field.sads[i] = 0;
+      if (!plan.rate.any()) field.sads[i] = 0;
+      if (field.vectors[i] != no_vector()) continue;  // inherited
+      field.vectors[i] = {};
+      field.inter[i] = 0;
     }
   }
 }

@@ -1,10 +1,12 @@
 #include "cuda_me/backend/frame_stages.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "codec/search_window.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/range.h"
+#include "decide/presets.h"
 
 namespace c63::cuda {
 
@@ -25,9 +27,14 @@ void add_searches(const CodingContext& context, const FrameJob& job, std::vector
 }
 
 FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs)
-    : context_(context), chains_(chains), search_(make_motion_search(kernel)) {
+    : context_(context), chains_(chains), search_(make_motion_search(kernel)), rate_(context, chains.size()) {
   jobs_.reserve(chains.size());
   searches_.reserve(chains.size() * kPlanes);
+  rate_items_.reserve(chains.size());
+  // Taken now, so that whoever opens a backend learns at once that it does not fit.
+  if (const PresetDecisions preset = preset_decisions(context.settings.coding); preset.rate.any()) {
+    rate_.reserve(preset.rate, coding_);
+  }
   if (graphs && chains.size() == 1 && !context.keep.any()) {
     graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
   }
@@ -43,10 +50,24 @@ const FrameSlot& FrameStages::slot_of(const BatchEntry& entry) const {
   return chains_[static_cast<std::size_t>(entry.chain)].slots[static_cast<std::size_t>(entry.slot)];
 }
 
+RateItem FrameStages::rate_item(const BatchEntry& entry, const FrameJob& job) const {
+  const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
+  const FrameSlot& slot = slot_of(entry);
+  const DeviceChain::Input& input = chain.device.inputs[static_cast<std::size_t>(entry.slot)];
+  return {.job = job,
+          .plan = &slot.frame.plan,
+          .quantizers = input.decision_quantizers,
+          .planned = slot.role.has_unpredicted ? input.unpredicted : nullptr,
+          .decided = chain.device.decided};
+}
+
 void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   const Range range("batch");
-  // Frames that are coded at once come first, those whose levels are kept in between after them.
-  std::ranges::partition(batch.entries, [this](const BatchEntry& entry) { return !slot_of(entry).role.has_unpredicted; });
+  // Frames that are coded at once come first, then those whose levels are kept in between, then those decided by rate.
+  std::ranges::sort(batch.entries, {}, [this](const BatchEntry& entry) {
+    const FrameRole& role = slot_of(entry).role;
+    return std::pair(role.by_rate ? 2 : role.has_unpredicted ? 1 : 0, entry.chain);
+  });
   jobs_.clear();
   for (const BatchEntry& entry : batch.entries) {
     const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
@@ -80,10 +101,13 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
 
 void FrameStages::enqueue_coding_of(const Batch& batch) {
   searches_.clear();
+  rate_items_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const FrameJob& job = jobs_[i];
+    const bool by_rate = slot_of(batch.entries[i]).role.by_rate;
+    if (by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
     if (job.reference == nullptr) continue;
-    add_searches(context_, job, searches_);
+    if (!by_rate) add_searches(context_, job, searches_);
     if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has the newest picture only
       const Chain& chain = chains_[static_cast<std::size_t>(batch.entries[i].chain)];
       copy_async(const_cast<std::uint8_t*>(job.reference), chain.host.reference,
@@ -93,16 +117,18 @@ void FrameStages::enqueue_coding_of(const Batch& batch) {
   if (!searches_.empty()) search_->enqueue(searches_, coding_);
   const FrameLayout& layout = context_.layout;
   const std::span<const FrameJob> jobs = jobs_;
+  const std::size_t planned = jobs.size() - rate_items_.size();
+  if (!rate_items_.empty()) rate_.enqueue(rate_items_, batch.turn, coding_);
   if (context_.keep.levels) {
-    enqueue_transform(layout, jobs, coding_);
+    enqueue_transform(layout, jobs.first(planned), coding_);
     enqueue_report(jobs, coding_);
     return;
   }
   const auto at_once = static_cast<std::size_t>(
-      std::ranges::find_if(jobs, [](const FrameJob& job) { return job.unpredicted != nullptr; }) - jobs.begin());
+      std::ranges::find_if(jobs.first(planned), [](const FrameJob& job) { return job.unpredicted != nullptr; }) - jobs.begin());
   enqueue_coding(layout, jobs.first(at_once), coding_);
-  enqueue_transform(layout, jobs.subspan(at_once), coding_);
-  enqueue_codes(layout, jobs.subspan(at_once), coding_);
+  enqueue_transform(layout, jobs.first(planned).subspan(at_once), coding_);
+  enqueue_codes(layout, jobs.first(planned).subspan(at_once), coding_);
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {
@@ -125,6 +151,9 @@ void FrameStages::enqueue_downloads(const Batch& batch) {
     if (output.original != nullptr) download_picture(job.current, output.original);
     if (output.vectors != nullptr) {
       copy_async(output.vectors, job.vectors, blocks, coding_);
+    }
+    if (output.decided != nullptr && slot_of(batch.entries[i]).role.by_rate && job.unpredicted != nullptr) {
+      copy_async(output.decided, job.unpredicted, blocks, coding_);
     }
     if (output.sads != nullptr) copy_async(output.sads, job.sads, blocks, coding_);
     if (output.levels != nullptr) {

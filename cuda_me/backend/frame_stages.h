@@ -6,6 +6,7 @@
 
 #include "cuda_me/backend/chain.h"
 #include "cuda_me/backend/frame_graphs.h"
+#include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/stream.h"
 
@@ -42,6 +43,7 @@ class FrameStages {
 
  private:
   [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
+  [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const FrameJob& job) const;
   void enqueue_coding_of(const Batch& batch);
   void enqueue_downloads(const Batch& batch);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
@@ -52,8 +54,10 @@ class FrameStages {
   Stream download_{Stream::Priority::high};  ///< its few thread blocks go before those of the next batch
   std::unique_ptr<MotionSearch> search_;
   FrameGraphs graphs_;
+  RateStages rate_;
   std::vector<FrameJob> jobs_;
   std::vector<MotionJob> searches_;
+  std::vector<RateItem> rate_items_;
 };
 
 }  // namespace c63::cuda

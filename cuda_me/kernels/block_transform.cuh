@@ -129,6 +129,26 @@ __device__ __forceinline__ Quantizer load_quantizer(const Quantizer* quantizer) 
   return loaded;
 }
 
+/// Prediction plus what the inverse transform makes of column `t` of a block's coefficients, scaled; nothing is added where
+/// `any` says of all of a warp's blocks that all are zero. All of a warp take part.
+__device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
+  if (!__any_sync(kFullWarp, any)) return prediction;
+  float out[8];
+  for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
+  __syncwarp();
+  for_8([&](auto j) { in[j] = numbers[t * kRowWords + j]; });
+  inverse_line(in, out);
+  for_8([&](auto i) { numbers[t * kRowWords + i] = out[i]; });
+  __syncwarp();
+  for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
+  inverse_line(in, out);
+  for_8([&](auto i) { numbers[i * kRowWords + t] = __int_as_float(static_cast<int>(out[i])); });
+  __syncwarp();
+  int residuals[8];
+  for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
+  return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals + 4, prediction.y)};
+}
+
 /// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take
 /// part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Quantizer* quantizers, int plane, int t,
@@ -157,21 +177,23 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
     levels[k] = static_cast<std::int16_t>(__float_as_uint(copysignf(level, coefficient) + 12582912.0F));
     in[v] = scale_coefficient(copysignf(quantizer.restored(level), coefficient) * column_scale, v, 1);
   });
-  if (!__any_sync(kFullWarp, any != 0)) return rows.prediction;  // no residual in any of the warp's blocks
+  return reconstruct_block(in, any != 0, rows.prediction, t, numbers);
+}
 
-  for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
-  __syncwarp();
-  for_8([&](auto j) { in[j] = numbers[t * kRowWords + j]; });
-  inverse_line(in, out);
-  for_8([&](auto i) { numbers[t * kRowWords + i] = out[i]; });
-  __syncwarp();
-  for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
-  inverse_line(in, out);
-  for_8([&](auto i) { numbers[i * kRowWords + t] = __int_as_float(static_cast<int>(out[i])); });
-  __syncwarp();
-  int residuals[8];
-  for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
-  return {reconstruct_four(residuals, rows.prediction.x), reconstruct_four(residuals + 4, rows.prediction.y)};
+/// Reconstruction of a block from its levels, in zig-zag order. All of a warp take part.
+__device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const Quantizer* quantizers,
+                                               int plane, int t, float* numbers) {
+  float in[8];
+  const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
+  const Quantizer* const column = quantizers + plane * 64 + t * 8;
+  const float column_scale = t == 0 ? kDctScale : 1.0F;
+  bool any = false;
+  for_8([&](auto v) {
+    const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
+    any |= level != 0;
+    in[v] = scale_coefficient(copysignf(load_quantizer(column + v).restored(fabsf(level)), level) * column_scale, v, 1);
+  });
+  return reconstruct_block(in, any, prediction, t, numbers);
 }
 
 /// Squared error of a row's first `coded` samples.

@@ -50,6 +50,7 @@ __device__ inline void hand_out_totals(const FrameJob& job) {
   job.report->moments.coding_ends = __ldcg(&job.state->moments.coding_ends);
   job.report->moments.writing_starts = __ldcg(&job.state->moments.writing_starts);
   job.report->writing_ends = device_clock();
+  job.report->repeats = __ldcg(&job.state->repeats);
   *job.state = {};
 }
 

@@ -34,6 +34,10 @@ struct FrameMoments {
 struct FrameState {
   FrameTotals totals;
   FrameMoments moments;
+  // Of frames that are decided by rate:
+  unsigned long long repeat_error = 0;  ///< squared error of the picture before in its place
+  unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number
+  unsigned int repeats = 0;             ///< 1: the picture before is repeated
 };
 
 /// What the host is told of a finished frame.
@@ -43,6 +47,7 @@ struct FrameReport {
   unsigned long long writing_ends = 0;  ///< on the same clock; other segments may take a moment longer
   unsigned long long scan_bits = 0;     ///< before stuffing and flush
   unsigned long long scan_bytes = 0;    ///< stuffed and flushed
+  unsigned int repeats = 0;             ///< 1: nothing of the scan counts, the picture before is repeated
 };
 
 /// The unstuffed bits of a frame, in segments that each start at a word.

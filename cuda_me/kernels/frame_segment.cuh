@@ -88,16 +88,17 @@ __device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState
   atomicAdd(&totals.chroma_bits, static_cast<unsigned long long>(memory.coefficient_bits[1]));
 }
 
-/// Writes a row of a reconstructed block, and of its prediction; returns the block's squared error over its coded samples.
+/// Writes a row of a reconstructed block, and of its prediction unless that is to stay as it is; returns the block's squared error over its coded samples.
 /// All of a warp take part.
 __device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const FrameJob& job, const Work& work,
-                                                    const BlockRows& rows, uint2 reconstruction) {
+                                                    const BlockRows& rows, uint2 reconstruction,
+                                                    bool keeps_prediction = false) {
   const BlockPlace& place = work.place;
   const std::size_t in_plane = place.start + static_cast<std::size_t>(work.t) * layout.width[place.plane];
   const std::size_t in_picture = layout.offset[place.plane] + in_plane;
   if (work.active) {
     *reinterpret_cast<uint2*>(job.reconstruction + in_picture) = reconstruction;
-    if (job.prediction != nullptr) *reinterpret_cast<uint2*>(job.prediction + in_picture) = rows.prediction;
+    if (job.prediction != nullptr && !keeps_prediction) *reinterpret_cast<uint2*>(job.prediction + in_picture) = rows.prediction;
   }
   const auto coded = static_cast<std::ptrdiff_t>(layout.coded[place.plane]) - static_cast<std::ptrdiff_t>(in_plane);
   return sum_of_lanes<8>(squared_error(rows.current, reconstruction, coded));

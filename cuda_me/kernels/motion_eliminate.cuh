@@ -144,14 +144,13 @@ struct AllowedCandidates {
   }
 };
 
-/// Smaller key of a pair: sad << 16 | where the candidate lies in the window, which orders as candidate_key() does.
-/// `words` is the first candidate's.
-template <bool kAll, typename Word>
-__device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
-                                                      const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
-  const unsigned dx = pair_column(lane, dy);
-  const unsigned place = dy * kWordColumns + dx;
-  const Word* from = words + place;
+/// SADs of a pair of candidates, the upper one's words at `from`.
+struct PairSads {
+  std::uint32_t upper = 0;
+  std::uint32_t lower = 0;
+};
+template <typename Word>
+__device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&current)[kBlockSize / 2]) {
   std::uint32_t upper = 0;
   std::uint32_t lower = 0;
 #pragma unroll
@@ -168,8 +167,19 @@ __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const u
       lower = absdiff4_add(samples.y, row % 2 != 0 ? two.y : two.w, lower);
     }
   }
-  std::uint32_t upper_key = upper * 65536 + place;
-  std::uint32_t lower_key = lower * 65536 + (place + kWordColumns);
+  return {upper, lower};
+}
+
+/// Smaller key of a pair: sad << 16 | where the candidate lies in the window, which orders as candidate_key() does.
+/// `words` is the first candidate's.
+template <bool kAll, typename Word>
+__device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
+                                                      const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
+  const unsigned dx = pair_column(lane, dy);
+  const unsigned place = dy * kWordColumns + dx;
+  const PairSads sads = pair_sads(words + place, current);
+  std::uint32_t upper_key = sads.upper * 65536 + place;
+  std::uint32_t lower_key = sads.lower * 65536 + (place + kWordColumns);
   if constexpr (!kAll) {
     if (!allowed.has_column(dx) || !allowed.has_row(dy)) upper_key = kNoCandidate;
     if (!allowed.has_column(dx) || !allowed.has_row(dy + 1)) lower_key = kNoCandidate;

@@ -34,7 +34,7 @@ struct alignas(16) EliminateShared {
   std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the passes before
 };
 
-__device__ __noinline__ std::uint32_t gather_bytes(const std::uint8_t* p) {
+inline __device__ __noinline__ std::uint32_t gather_bytes(const std::uint8_t* p) {
   return p[0] | p[1] << 8 | p[2] << 16 | static_cast<std::uint32_t>(p[3]) << 24;
 }
 

@@ -34,14 +34,13 @@ struct SearchWindow {
 }
 
 /// The same for an encoder that need not give the course encoder's bytes: the window reaches the plane's border, so that the
-/// zero vector is always in it.
+/// zero vector is always in it; for a range of 0 it is all there is.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,
                                                                 int range) {
-  SearchWindow window = search_window(column, row, plane_width + 1, plane_height + 1, range);
-  // A range of 0, as chroma has where luma's is 1, leaves the zero vector.
-  if (window.right == column * kBlockSize) ++window.right;
-  if (window.bottom == row * kBlockSize) ++window.bottom;
-  return window;
+  if (range == 0) {
+    return {column * kBlockSize, row * kBlockSize, column * kBlockSize + 1, row * kBlockSize + 1};
+  }
+  return search_window(column, row, plane_width + 1, plane_height + 1, range);
 }
 
 /// Whether a coded vector keeps its block inside the plane, as every decoder may demand.

@@ -6,6 +6,7 @@
 
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
+#include "c63/decoder.h"
 #include "c63/encoder.h"
 #include "support/sources.h"
 
@@ -54,6 +55,38 @@ inline testing::AssertionResult same_bytes(const test::Bytes& a, const test::Byt
   if (x == a.end() && y == b.end()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "sizes " << a.size() << " and " << b.size() << ", first difference at byte "
                                      << (x - a.begin());
+}
+
+/// Bytes, pictures, statistics and vectors.
+inline void expect_same_frames(const Encoded& a, const Encoded& b) {
+  ASSERT_EQ(a.frames.size(), b.frames.size());
+  for (std::size_t i = 0; i < a.frames.size(); ++i) {
+    const EncodedFrame& x = a.frames[i];
+    const EncodedFrame& y = b.frames[i];
+    SCOPED_TRACE(i);
+    EXPECT_EQ(x.repeat, y.repeat);
+    EXPECT_TRUE(same_bytes(x.bytes, y.bytes));
+    EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
+    EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
+    EXPECT_EQ(x.statistics.sse, y.statistics.sse);
+    EXPECT_EQ(x.statistics.luma_sad, y.statistics.luma_sad);
+    EXPECT_EQ(x.statistics.bits.header, y.statistics.bits.header);
+    EXPECT_EQ(x.statistics.bits.motion, y.statistics.bits.motion);
+    EXPECT_EQ(x.statistics.bits.luma, y.statistics.bits.luma);
+    EXPECT_EQ(x.statistics.bits.chroma, y.statistics.bits.chroma);
+    for (std::size_t p = 0; p < 3; ++p) {
+      EXPECT_EQ(x.motion[p].vectors, y.motion[p].vectors);
+      EXPECT_EQ(x.motion[p].sads, y.motion[p].sads);
+      EXPECT_EQ(x.motion[p].inter, y.motion[p].inter);
+    }
+  }
+}
+
+/// What a decoder shows is what the encoder kept.
+inline void expect_decodes(const Encoded& run) {
+  test::Bytes kept;
+  for (const EncodedFrame& frame : run.frames) kept.insert(kept.end(), frame.reconstruction.begin(), frame.reconstruction.end());
+  EXPECT_TRUE(same_bytes(kept, decode(run.stream())));
 }
 
 }  // namespace c63::cuda

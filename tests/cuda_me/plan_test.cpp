@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backend_test_support.h"
-#include "c63/decoder.h"
 #include "c63/thread_arena.h"
 #include "cuda_me/backend/cuda_backend.h"
 #include "plans.h"
@@ -27,35 +26,6 @@ EncoderSettings settings_for(int width, int height) {
 Encoded encode_planned(Encoder&& encoder, const Bytes& video, PlanKinds kinds = {}) {
   encoder.set_planner(test::random_planners(encoder.settings().coding, kinds));
   return encode_with(std::move(encoder), video, test::VideoSource::Kind::file);
-}
-
-void expect_same_frames(const Encoded& a, const Encoded& b) {
-  ASSERT_EQ(a.frames.size(), b.frames.size());
-  for (std::size_t i = 0; i < a.frames.size(); ++i) {
-    const EncodedFrame& x = a.frames[i];
-    const EncodedFrame& y = b.frames[i];
-    SCOPED_TRACE(i);
-    EXPECT_TRUE(same_bytes(x.bytes, y.bytes));
-    EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
-    EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
-    EXPECT_EQ(x.statistics.sse, y.statistics.sse);
-    EXPECT_EQ(x.statistics.luma_sad, y.statistics.luma_sad);
-    EXPECT_EQ(x.statistics.bits.header, y.statistics.bits.header);
-    EXPECT_EQ(x.statistics.bits.motion, y.statistics.bits.motion);
-    EXPECT_EQ(x.statistics.bits.luma, y.statistics.bits.luma);
-    EXPECT_EQ(x.statistics.bits.chroma, y.statistics.bits.chroma);
-    for (std::size_t p = 0; p < 3; ++p) {
-      EXPECT_EQ(x.motion[p].vectors, y.motion[p].vectors);
-      EXPECT_EQ(x.motion[p].sads, y.motion[p].sads);
-    }
-  }
-}
-
-/// What a decoder shows is what the encoder kept.
-void expect_decodes(const Encoded& run) {
-  Bytes kept;
-  for (const EncodedFrame& frame : run.frames) kept.insert(kept.end(), frame.reconstruction.begin(), frame.reconstruction.end());
-  EXPECT_TRUE(same_bytes(kept, decode(run.stream())));
 }
 
 class PlanTest : public BackendTest {};

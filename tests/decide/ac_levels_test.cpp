@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "decide/ac_choice.h"
 #include "support/generators.h"
 
 namespace c63::test {
@@ -97,6 +98,31 @@ TEST(ChosenAcLevels, CostIsThatOfTheLevelsAndNoLessThanItsBound) {
     }
     ASSERT_LE(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
               cost_of(c, {}, quantizer, plane, lambda));
+  }
+}
+
+TEST(ChosenAcLevels, AreTheSameAsMasks) {
+  Random random(14);
+  for (int n = 0; n < 20000; ++n) {
+    const int plane = static_cast<int>(random.below(3));
+    const Quantizer quantizer(n % 2 == 0 ? flat(static_cast<int>(1 + random.below(28))) : random_table(random), plane);
+    const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(40000));
+    const Levels c = random_coefficients(random, static_cast<int>(random.below(80)), n % 3 == 0 ? 4000 : 700);
+    const AcSummary summary = summarize_ac(c.data(), quantizer, bounding_magnitude(lambda));
+    const auto expect_same = [&](const auto& choose_levels, const auto& choose_masks) {
+      Levels levels;
+      const Cost cost = choose_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, levels.data());
+      const AcChoice choice = choose_masks(c.data(), summary, quantizer, ac_bits(plane), lambda);
+      ASSERT_EQ(choice.cost, cost);
+      ASSERT_EQ(choice.lower & ~choice.coded, 0U);
+      for (int k = 0; k < 64; ++k) {
+        const auto i = static_cast<std::size_t>(k);
+        const bool coded = (choice.coded >> k & 1) != 0;
+        ASSERT_EQ(coded ? chosen_level(c[i], quantizer, k, (choice.lower >> k & 1) != 0) : 0, levels[i]) << n << " " << k;
+      }
+    };
+    expect_same(choose_ac_levels, choose_ac_masks);
+    expect_same(round_ac_levels, round_ac_masks);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 
+#include "codec/quantization.h"
+
 namespace c63::bench {
 namespace {
 
@@ -34,6 +36,14 @@ void add_sizes(CLI::App& app, std::vector<std::string>& sizes) {
 }
 
 void add_kernel(CLI::App& app, std::string& kernel) { add(app, "--me-kernel", kernel, "NAME", "Motion kernel"); }
+
+void add_presets(CLI::App& app, std::vector<std::string>& presets, const std::vector<std::string>& known) {
+  add_list(app, "--preset", presets, "NAME", "Presets")->check(CLI::IsMember(known));
+}
+
+void add_qp(CLI::App& app, double& qp) {
+  add(app, "--qp", qp, "N", "Quality, higher is better")->check(CLI::Range(double{kMinQp}, double{kMaxQp}));
+}
 
 CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {
   return add(app, "--yuv", yuv, "FILE", "Raw 4:2:0 file of the one size given instead of made content");
@@ -67,6 +77,8 @@ void add_options(CLI::App& app, EncodeBenchOptions& options) {
   add_list(app, "--lanes", options.lanes, "N", "GOPs at the same time; 0: chosen");
   add_list(app, "--devices", options.devices, "N", "GPUs, by number; without it the first");
   add_kernel(app, options.kernel);
+  add_presets(app, options.presets, {"reference", "fast", "good"});
+  add_qp(app, options.qp);
   add(app, "--entropy", options.entropy, "WHO", "Who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
   add(app, "--upload", options.upload, "WHAT", "What is uploaded")->check(CLI::IsMember({"frame", "pair"}));
   add_list(app, "--launch", options.launch, "HOW", "auto: graphs of a GPU's only lane; stream: kernel by kernel")
@@ -86,6 +98,17 @@ void add_options(CLI::App& app, FrameBenchOptions& options) {
   add_kernel(app, options.kernel);
   add_yuv(app, options.yuv);
   add(app, "--lanes", options.lanes, "N", "Frames of independent GOPs in a launch")->check(CLI::Range(1, 256));
+  add_repeats(app, options.repeats);
+  add_device(app, options.device);
+  add_json(app, options.json);
+}
+
+void add_options(CLI::App& app, DecideBenchOptions& options) {
+  add_sizes(app, options.sizes);
+  add_presets(app, options.presets, {"fast", "good"});
+  add_qp(app, options.qp);
+  add_yuv(app, options.yuv);
+  add_list(app, "--lanes", options.lanes, "N", "Frames of independent GOPs in a launch")->check(CLI::Range(1, 256));
   add_repeats(app, options.repeats);
   add_device(app, options.device);
   add_json(app, options.json);

@@ -37,6 +37,8 @@ struct EncodeBenchOptions {
   std::vector<int> devices = {};
   int threads = 0;  ///< of the CPU; 0: as many as it has
   std::string kernel = "automatic";
+  std::vector<std::string> presets = {"reference"};
+  double qp = 25;
   std::string entropy = "gpu";
   std::string upload = "frame";
   std::vector<std::string> launch = {"auto"};
@@ -55,6 +57,17 @@ struct FrameBenchOptions {
   std::string json;
   int lanes = 1;
   int repeats = 50;
+  int device = 0;
+};
+
+struct DecideBenchOptions {
+  std::vector<std::string> sizes = {"352x288", "1920x1080"};
+  std::vector<std::string> presets = {"fast", "good"};
+  std::vector<int> lanes = {1, 8, 32};
+  std::string yuv;
+  std::string json;
+  double qp = 25;
+  int repeats = 15;
   int device = 0;
 };
 
@@ -77,6 +90,7 @@ void add_options(CLI::App& app, CpuBenchOptions& options);
 void add_options(CLI::App& app, FilterBenchOptions& options);
 void add_options(CLI::App& app, EncodeBenchOptions& options);
 void add_options(CLI::App& app, FrameBenchOptions& options);
+void add_options(CLI::App& app, DecideBenchOptions& options);
 void add_options(CLI::App& app, MeBenchOptions& options);
 
 }  // namespace c63::bench

@@ -6,7 +6,7 @@ std::vector<tools::Subcommand> benches() {
   return {
     cpu_bench(), filter_bench(), scan_bench(),
 #if defined(C63_HAVE_CUDA)
-        encode_bench(), frame_bench(), me_bench(),
+        encode_bench(), frame_bench(), decide_bench(), me_bench(),
 #endif
   };
 }

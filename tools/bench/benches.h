@@ -13,6 +13,7 @@ namespace c63::bench {
 
 // In a build with CUDA. They throw Error (device) where no GPU can be used.
 [[nodiscard]] tools::Subcommand encode_bench();
+[[nodiscard]] tools::Subcommand decide_bench();
 [[nodiscard]] tools::Subcommand frame_bench();
 [[nodiscard]] tools::Subcommand me_bench();
 

@@ -53,6 +53,7 @@ class EncodeBench {
                 {"device", device.name},
                 {"devices", options.devices},
                 {"motion_kernel", options.kernel},
+                {"qp", options.qp},
                 {"entropy", options.entropy},
                 {"upload", options.upload},
                 {"bus_bytes_per_s", buses_.together},
@@ -61,7 +62,7 @@ class EncodeBench {
     std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
     if (devices.size() > 1) std::printf("%zu of them together %.1f, ", devices.size(), buses_.together * 1e-9);
     std::printf("motion kernel %s\n", options.kernel.c_str());
-    std::printf("%-12s %-11s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "from", "lanes", "launch",
+    std::printf("%-12s %-10s %-11s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "preset", "from", "lanes", "launch",
                 "frames", "frames/s", "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
   }
 
@@ -78,7 +79,9 @@ class EncodeBench {
         video.offer_in_place(from == "page-locked");
         if (from == "page-locked" && !lock) lock.emplace(video.memory());
         for (const int lanes : options_.lanes) {
-          for (const std::string& launch : options_.launch) measure(text, video, from, lanes, launch);
+          for (const std::string& launch : options_.launch) {
+            for (const std::string& preset : options_.presets) measure(text, preset, video, from, lanes, launch);
+          }
         }
       }
     }
@@ -86,10 +89,12 @@ class EncodeBench {
   }
 
  private:
-  void measure(const std::string& size, MemoryVideo& video, const std::string& from, int lanes,
+  void measure(const std::string& size, const std::string& preset, MemoryVideo& video, const std::string& from, int lanes,
                const std::string& launch) {
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
+    settings.coding.preset = *preset_from(preset);
+    settings.coding.qp = options_.qp;
     settings.execution.lanes = lanes;
     settings.execution.threads = options_.threads;
     cuda::CudaBackendOptions backend;
@@ -115,12 +120,13 @@ class EncodeBench {
         fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height)) / buses_.together;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+    std::printf("%-12s %-10s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(), preset.c_str(),
                 from.c_str(), summary.lanes, launch.c_str(), static_cast<long long>(summary.frames),
                 fps.median, fps.low, fps.high, share * 100, opened, us(times.upload), us(times.motion),
                 us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
+                                   {"preset", preset},
                                    {"from", from},
                                    {"lanes", summary.lanes},
                                    {"launch", launch},

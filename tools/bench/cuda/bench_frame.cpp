@@ -11,104 +11,20 @@
 
 #include "bench/bench_options.h"
 #include "bench/benches.h"
+#include "bench/cuda/resident_frames.h"
 #include "bench/cuda/yuv_video.h"
 #include "bench/figures.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/values.h"
-#include "cuda_me/backend/chain.h"
-#include "cuda_me/backend/frame_stages.h"
-#include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/graph.h"
-#include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 
 namespace c63::bench {
 namespace {
-
-/// Chains that each hold a few frames of a video, and the work of coding one of them.
-class ResidentFrames {
- public:
-  ResidentFrames(int width, int height, const MemoryVideo& video, const FrameBenchOptions& options)
-      : context_{.settings = {.coding = {.width = width, .height = height}},
-                 .geometry = Geometry(width, height),
-                 .layout = cuda::FrameLayout(Geometry(width, height)),
-                 .keep = {},
-                 .coded_capacity = cuda::usual_coded_capacity(Geometry(width, height))},
-        search_(cuda::make_motion_search(*cuda::motion_kernel_from(options.kernel))),
-        chains_(static_cast<std::size_t>(options.lanes)) {
-    cuda::Carver device_size;
-    cuda::Carver host_size;
-    for (std::size_t i = 0; i < chains_.size(); ++i) {
-      cuda::DeviceChain::carve(device_size, context_);
-      cuda::HostChain::carve(host_size, context_);
-    }
-    device_memory_ = cuda::DeviceBuffer<std::byte>(device_size.used());
-    host_memory_ = cuda::PinnedBuffer<std::byte>(host_size.used());
-    cuda::fill_async(device_memory_.data(), 0, device_memory_.bytes(), stream_);
-    cuda::Carver device(device_memory_.data());
-    cuda::Carver host(host_memory_.data());
-    const cuda::QuantizerTable table = cuda::make_quantizer_table(make_quantization_tables(25));
-    for (std::size_t i = 0; i < chains_.size(); ++i) {
-      chains_[i].device = cuda::DeviceChain::carve(device, context_);
-      chains_[i].host = cuda::HostChain::carve(host, context_);
-      for (std::size_t k = 0; k < cuda::kChainDepth; ++k) {
-        const cuda::DeviceChain::Input& input = chains_[i].device.inputs[k];
-        const auto frame = video.frame(static_cast<std::int64_t>(k + i));
-        const std::uint8_t* from = frame.data();
-        for (int p = 0; p < kPlanes; ++p) {
-          cuda::copy_async(input.picture + context_.layout.offset[p], from, context_.layout.coded[p], stream_);
-          from += context_.layout.coded[p];
-        }
-        cuda::copy_async(input.quantizers, table.data(), table.size(), stream_);
-        stream_.synchronize();
-      }
-    }
-  }
-
-  [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
-
-  /// Frame `index` of all chains; frame 0 is a key frame.
-  void choose(int index) {
-    jobs_.clear();
-    searches_.clear();
-    const cuda::FrameRole role{.key = index == 0, .reconstruction = index % 2};
-    for (const cuda::Chain& chain : chains_) {
-      jobs_.push_back(cuda::job_of(context_, chain, index % cuda::kChainDepth, index % 2, role));
-      if (!role.key) cuda::add_searches(context_, jobs_.back(), searches_);
-    }
-  }
-  void search() {
-    if (!searches_.empty()) search_->enqueue(searches_, stream_);
-  }
-  void code() { cuda::enqueue_coding(context_.layout, jobs_, stream_); }
-  /// As frames with blocks without a vector are coded: with levels kept in between.
-  void code_in_two_steps() {
-    cuda::enqueue_transform(context_.layout, jobs_, stream_);
-    cuda::enqueue_codes(context_.layout, jobs_, stream_);
-  }
-  void write() { cuda::enqueue_scan_writing(context_.layout, jobs_, stream_); }
-  void download() { cuda::enqueue_scan_download(jobs_, stream_); }
-
-  [[nodiscard]] double coded_bytes() const {
-    double bytes = 0;
-    for (const cuda::Chain& chain : chains_) bytes += static_cast<double>(chain.host.outputs[1].report->scan_bytes);
-    return bytes / static_cast<double>(chains_.size());
-  }
-
- private:
-  cuda::CodingContext context_;
-  cuda::Stream stream_;
-  std::unique_ptr<cuda::MotionSearch> search_;
-  cuda::DeviceBuffer<std::byte> device_memory_;
-  cuda::PinnedBuffer<std::byte> host_memory_;
-  std::vector<cuda::Chain> chains_;
-  std::vector<cuda::FrameJob> jobs_;
-  std::vector<cuda::MotionJob> searches_;
-};
 
 /// Microseconds a frame of a graph of `frames` inter frames, all lanes each; `enqueue` puts one on the stream.
 template <typename Enqueue>
@@ -163,7 +79,7 @@ void run(const FrameBenchOptions& options) {
         width, height,
         options.yuv.empty() ? natural_frames(width, height, kFrames) : read_frames(options.yuv, width, height, kFrames),
         kFrames);
-    ResidentFrames resident(width, height, video, options);
+    ResidentFrames resident({.width = width, .height = height}, video, options.lanes, options.kernel);
     const Sample all = time_graph(resident, kFrames, options, [&] {
       resident.search();
       resident.code();

@@ -1,0 +1,120 @@
+#include "cuda_me/backend/rate_stages.h"
+
+#include <algorithm>
+
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/range.h"
+#include "decide/ac_levels.h"
+
+namespace c63::cuda {
+namespace {
+
+/// Device memory for what lies between stages: more frames at once hide each other's chains, fewer stay in the caches.
+constexpr std::size_t kScratchBytes = std::size_t{1} << 30;
+
+}  // namespace
+
+RateStages::RateStages(const CodingContext& context, std::size_t frames) : context_(context), frames_(frames) {}
+
+RateScratch RateStages::carve(Carver& carver, int slots) const {
+  const auto blocks = static_cast<std::size_t>(context_.layout.blocks);
+  const std::size_t candidates = blocks * static_cast<std::size_t>(slots);
+  RateScratch scratch;
+  scratch.found = carver.take<MotionVector>(blocks * kMaxFoundVectors);
+  scratch.found_costs = carver.take<std::uint16_t>(blocks);
+  scratch.chosen = carver.take<MotionVector>(blocks);
+  scratch.candidates = carver.take<PackedCandidate>(candidates);
+  scratch.counts = carver.take<std::uint8_t>(blocks);
+  scratch.coefficients = carver.take<std::int16_t>(candidates * 64);
+  scratch.summaries = carver.take<CandidateSummary>(candidates);
+  scratch.costs = carver.take<Cost>(candidates * kDcLevels);
+  scratch.dc_levels = carver.take<std::int16_t>(candidates * kDcLevels);
+  scratch.without_ac = carver.take<std::uint8_t>(candidates);
+  scratch.masks = carver.take<AcMasks>(candidates);
+  scratch.open = carver.take<std::uint32_t>(candidates);
+  scratch.open_count = carver.take<std::uint32_t>(1);
+  scratch.choices = carver.take<std::uint64_t>(blocks);
+  scratch.winners = carver.take<ChosenCandidate>(blocks);
+  return scratch;
+}
+
+std::size_t RateStages::scratch_bytes(int slots) const {
+  Carver carver;
+  static_cast<void>(carve(carver, slots));
+  return carver.used();
+}
+
+void RateStages::reserve(const RateDecisions& rate, cudaStream_t stream) {
+  const int slots = most_candidates(rate, false);
+  if (slots <= slots_) return;
+  if (slots_ == 0) {
+    on_device_ = DeviceBuffer<RateFrame>(kBatchesInFlight * frames_);
+    on_host_ = PinnedBuffer<RateFrame>(kBatchesInFlight * frames_);
+  } else {
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+  const std::size_t bytes = scratch_bytes(slots);
+  const std::size_t frames = std::clamp<std::size_t>(kScratchBytes / bytes, 1, frames_);
+  slots_ = 0;
+  scratch_ = DeviceBuffer<std::byte>(frames * bytes);
+  group_frames_ = frames;
+  slots_ = slots;
+}
+
+RateFrame RateStages::frame_of(const RateItem& item) const {
+  const FramePlan& plan = *item.plan;
+  RateFrame frame;
+  frame.job = item.job;
+  frame.quantizers = item.quantizers;
+  frame.planned = item.planned;
+  frame.decided = item.decided;
+  frame.rate = plan.rate;
+  frame.headers = plan.headers;
+  frame.cap = bounding_magnitude(plan.rate.lambda);
+  frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
+  frame.keeps_levels = context_.keep.levels;
+  frame.slots = most_candidates(plan.rate, plan.key);
+  return frame;
+}
+
+std::vector<RateGroup> RateStages::prepare(std::span<const RateItem> items, int turn, cudaStream_t stream) {
+  for (const RateItem& item : items) reserve(item.plan->rate, stream);
+  const std::size_t first = static_cast<std::size_t>(turn) * frames_;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    RateFrame frame = frame_of(items[i]);
+    Carver carver(scratch_.data() + i % group_frames_ * scratch_bytes(slots_));
+    frame.scratch = carve(carver, slots_);
+    on_host_.data()[first + i] = frame;
+  }
+  copy_async(on_device_.data() + first, on_host_.data() + first, items.size(), stream);
+  std::vector<RateGroup> groups;
+  for (std::size_t done = 0; done < items.size(); done += group_frames_) {
+    const std::size_t count = std::min(group_frames_, items.size() - done);
+    groups.push_back(group_of(on_host_.span().subspan(first + done, count), on_device_.data() + first + done));
+  }
+  return groups;
+}
+
+void RateStages::enqueue(std::span<const RateItem> items, int turn, cudaStream_t stream) {
+  const Range range("rate");
+  for (const RateGroup& group : prepare(items, turn, stream)) {
+    for (const RateStage& stage : rate_stages()) stage.enqueue(context_.layout, group, stream);
+  }
+}
+
+RateGroup RateStages::group_of(std::span<const RateFrame> frames, const RateFrame* on_device) const {
+  RateGroup group{.frames = on_device,
+                  .count = static_cast<int>(frames.size()),
+                  .range = context_.settings.coding.search_range};
+  for (const RateFrame& frame : frames) {
+    group.beam_width = std::max(group.beam_width, frame.rate.beam_width);
+    group.slots = std::max(group.slots, frame.slots);
+    group.may_repeat = group.may_repeat || frame.may_repeat;
+    if (frame.job.reference == nullptr) continue;
+    group.inter = true;
+    group.found_vectors = std::max(group.found_vectors, frame.rate.found_vectors);
+  }
+  return group;
+}
+
+}  // namespace c63::cuda

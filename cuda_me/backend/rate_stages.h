@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cuda_me/backend/chain_memory.h"
+#include "cuda_me/kernels/rate_frame.h"
+#include "cuda_me/runtime/memory.h"
+#include "decide/frame_plan.h"
+
+namespace c63::cuda {
+
+/// A frame of a batch that is decided by rate and distortion.
+struct RateItem {
+  FrameJob job;
+  const FramePlan* plan = nullptr;
+  const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
+  const std::uint8_t* planned = nullptr;       ///< the plan's mask, on the device; null: none
+  std::uint8_t* decided = nullptr;             ///< the mask that comes of it
+};
+
+/// Everything of such frames up to the bits of their segments (kernels/rate_frame.h). A batch goes in groups of
+/// as many frames as there is memory for what lies between the stages.
+class RateStages {
+ public:
+  /// For batches of up to `frames`. Takes memory when it is first needed, or reserve() is called.
+  RateStages(const CodingContext& context, std::size_t frames);
+
+  /// Takes the memory for frames that are decided so. Waits for the device where it had less before.
+  void reserve(const RateDecisions& rate, cudaStream_t stream);
+  /// Puts what the stages work on where they look for it; returns the groups that go through all stages one after another.
+  [[nodiscard]] std::vector<RateGroup> prepare(std::span<const RateItem> items, int turn, cudaStream_t stream);
+  /// Puts everything of a batch on the stream.
+  void enqueue(std::span<const RateItem> items, int turn, cudaStream_t stream);
+
+ private:
+  [[nodiscard]] RateScratch carve(Carver& carver, int slots) const;
+  [[nodiscard]] std::size_t scratch_bytes(int slots) const;
+  [[nodiscard]] RateFrame frame_of(const RateItem& item) const;
+  [[nodiscard]] RateGroup group_of(std::span<const RateFrame> frames, const RateFrame* on_device) const;
+
+  const CodingContext& context_;
+  std::size_t frames_;
+  int slots_ = 0;                 ///< candidates of a block that there is memory for
+  std::size_t group_frames_ = 0;  ///< frames likewise
+  DeviceBuffer<std::byte> scratch_;
+  DeviceBuffer<RateFrame> on_device_;   ///< by turn and place in the batch
+  PinnedBuffer<RateFrame> on_host_;
+};
+
+}  // namespace c63::cuda

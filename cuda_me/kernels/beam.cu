@@ -1,0 +1,247 @@
+// The cheapest ways through an MCU row of a plane (decide/beam.h has the definition), and back along the cheapest: a group of
+// lanes a row, a lane a candidate with a DC level. Every lane knows all states. With two candidates a block, a warp takes four
+// rows of a plane.
+//
+// A row is one long chain of blocks, so what a block has to wait for is what counts: candidates are loaded blocks ahead.
+
+#include <type_traits>
+
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+#include "decide/beam.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 64;
+constexpr int kAhead = 4;  // blocks whose candidates are on their way
+constexpr int kLaneBits = 5;
+static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // a lane fits behind a cost
+static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, three of parent
+
+/// The choices at a block, a byte a state.
+template <int kWidth>
+using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
+
+/// The blocks of a plane in one MCU row, in coding order.
+struct Row {
+  int plane = 0;
+  int first = 0;    ///< block of its first column, in per-block arrays
+  int columns = 0;  ///< of the plane
+  int count = 0;
+
+  __device__ Row(const FrameLayout& layout, int plane_index, int mcu_row) : plane(plane_index), columns(layout.columns[plane]) {
+    const int rows = plane == 0 ? 2 : 1;
+    first = layout.first_block[plane] + mcu_row * rows * columns;
+    count = rows * columns;
+  }
+  /// The block at place i in coding order.
+  [[nodiscard]] __device__ __forceinline__ int block(int i) const {
+    return plane != 0 ? first + i : first + (i / 2 % 2) * columns + i / 4 * 2 + i % 2;
+  }
+  /// Its block row in the MCU row.
+  [[nodiscard]] __device__ __forceinline__ int block_row(int i) const { return plane != 0 ? 0 : i / 2 % 2; }
+};
+
+/// Lanes that take a row together: neighbours in a warp, all of which take part in everything.
+template <int kLanes>
+struct LaneGroup {
+  __device__ static __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
+  __device__ static __forceinline__ std::uint32_t smallest(std::uint32_t value) {
+    if constexpr (kLanes == kWarp) {
+      return warp_min(value);
+    } else {
+#pragma unroll
+      for (int by = kLanes / 2; by > 0; by /= 2) value = min(value, __shfl_xor_sync(kFullWarp, value, by));
+      return value;
+    }
+  }
+  template <typename T>
+  __device__ static __forceinline__ T of(T value, int lane) {
+    return __shfl_sync(kFullWarp, value, lane, kLanes);
+  }
+};
+
+/// What a lane stands for at a block.
+struct LaneCandidate {
+  Cost cost;
+  int dc;
+  PackedCandidate packed;
+};
+
+__device__ __forceinline__ LaneCandidate load_candidate(const RateFrame& frame, int block, int lane) {
+  const int slot = lane / kDcLevels;
+  if (slot >= frame.slots) return {kInvalidCost, 0, 0};
+  const std::size_t at = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(slot);
+  const std::size_t at_level = at * kDcLevels + static_cast<std::size_t>(lane % kDcLevels);
+  // Level and vector are unpredictable where the cost is invalid.
+  return {frame.scratch.costs[at_level], frame.scratch.dc_levels[at_level], frame.scratch.candidates[at]};
+}
+
+/// The states, cheapest first; the same in all lanes.
+template <int kWidth>
+struct States {
+  Cost cost[kWidth];
+  int dc[kWidth];
+  VectorNumber left[2][kWidth];
+
+  __device__ States() {
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) {
+      cost[i] = i == 0 ? 0 : kUnreachable;
+      dc[i] = 0;
+      left[0][i] = left[1][i] = kNoVector;
+    }
+  }
+};
+
+/// extend_beam(). `base` is the beam's.
+template <int kLanes, int kWidth>
+__device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int width, const LaneCandidate& candidate,
+                                                  bool started, int block_row, int plane, Cost lambda, long long& base) {
+  using Group = LaneGroup<kLanes>;
+  const auto lane = static_cast<std::uint32_t>(Group::lane());
+  const VectorNumber vector = vector_of_candidate(candidate.packed);
+  const int vector_bits = bits_of_candidate(candidate.packed);
+  const auto least = static_cast<Cost>(Group::smallest(static_cast<std::uint32_t>(candidate.cost)));
+  const Cost own = min(candidate.cost - least, kMaxBeamCost);
+  Cost best = kUnreachable;
+  int parent = 0;
+  VectorNumber other_left = kNoVector;
+#pragma unroll
+  for (int p = 0; p < kWidth; ++p) {
+    const VectorNumber left = block_row == 0 ? states.left[0][p] : states.left[1][p];
+    const int motion = vector != kNoVector && vector == left ? kVectorFlagBits : vector_bits;
+    const int dc = started ? dc_bits(candidate.dc - states.dc[p], plane) : 0;
+    const Cost cost = states.cost[p] + own + lambda * (motion + dc);
+    if (p < width && states.cost[p] < kUnreachable && cost < best) {
+      best = cost;
+      parent = p;
+      other_left = block_row == 0 ? states.left[1][p] : states.left[0][p];
+    }
+  }
+  if (candidate.cost == kInvalidCost) best = kUnreachable;
+  constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+  std::uint32_t key = best < kUnreachable ? static_cast<std::uint32_t>(best) << kLaneBits | lane : kNone;
+  Choices<kWidth> choices = 0;
+  Cost first = 0;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    const std::uint32_t smallest = Group::smallest(i < width ? key : kNone);
+    const auto winner = static_cast<int>(smallest & (kLanes - 1));
+    const auto cost = static_cast<Cost>(smallest >> kLaneBits);
+    if (i == 0) first = cost;
+    states.cost[i] = smallest == kNone ? kUnreachable : min(cost - first, kMaxBeamCost);
+    states.dc[i] = Group::of(candidate.dc, winner);
+    const VectorNumber chosen = Group::of(vector, winner);
+    const VectorNumber other = Group::of(other_left, winner);
+    states.left[0][i] = block_row == 0 ? chosen : other;
+    states.left[1][i] = block_row == 0 ? other : chosen;
+    choices |= static_cast<Choices<kWidth>>(winner << 3 | Group::of(parent, winner)) << (8 * i);
+    if (key == smallest) key = kNone;
+  }
+  base += least + first;
+  return choices;
+}
+
+/// Goes back from the cheapest state at the row's end, a block a lane at a time.
+template <int kLanes, int kWidth>
+__device__ __forceinline__ void trace_back(const RateFrame& frame, const Row& row, bool active) {
+  using Group = LaneGroup<kLanes>;
+  const RateScratch& scratch = frame.scratch;
+  const auto* const all = reinterpret_cast<const Choices<kWidth>*>(scratch.choices);
+  const auto choices_from = [&](int first) { return all[row.block(max(0, min(first + Group::lane(), row.count - 1)))]; };
+  int state = 0;
+  int first = (row.count - 1) / kLanes * kLanes;
+  Choices<kWidth> next = choices_from(first);
+  for (; first >= 0; first -= kLanes) {
+    const Choices<kWidth> choices = next;
+    next = choices_from(first - kLanes);
+    int chosen = 0;
+    for (int turn = min(kLanes, row.count - first) - 1; turn >= 0; --turn) {
+      const int choice = static_cast<int>(Group::of(choices, turn) >> (8 * state)) & 255;
+      if (Group::lane() == turn) chosen = choice;
+      state = choice & 7;
+    }
+    const int i = first + Group::lane();
+    if (i >= row.count || !active) continue;
+    const int block = row.block(i);
+    const int winner = chosen >> 3;
+    const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(winner / kDcLevels);
+    const auto dc = static_cast<std::size_t>(winner % kDcLevels);
+    const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
+    scratch.winners[block] = {static_cast<std::uint8_t>(winner / kDcLevels),
+                              static_cast<std::uint8_t>(scratch.without_ac[candidate] >> dc & 1),
+                              scratch.dc_levels[candidate * kDcLevels + dc]};
+    if (frame.job.reference == nullptr) continue;
+    frame.decided[block] = vector == kNoVector ? 1 : 0;
+    frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
+  }
+}
+
+/// Thread blocks take the longer rows of Y first; `warps` a plane.
+template <int kLanes, int kWidth>
+__global__ void __launch_bounds__(kThreads)
+    beam_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
+  constexpr int kRows = kWarp / kLanes;
+  const RateFrame& frame = frames[blockIdx.y];
+  const int warp = static_cast<int>(blockIdx.x * kThreads + threadIdx.x) / kWarp;
+  if (warp >= kPlanes * warps) return;
+  const int plane = warp / warps;
+  const int mcu_rows = layout.mcus / layout.mcu_columns;
+  const int mcu_row = (warp - plane * warps) * kRows + static_cast<int>(threadIdx.x) % kWarp / kLanes;
+  const bool active = mcu_row < mcu_rows;
+  const Row row(layout, plane, min(mcu_row, mcu_rows - 1));  // so that warps stay whole
+  const int width = frame.rate.beam_width;
+  const Cost lambda = frame.rate.lambda;
+  const int lane = LaneGroup<kLanes>::lane();
+  auto* const choices = reinterpret_cast<Choices<kWidth>*>(frame.scratch.choices);
+  States<kWidth> states;
+  long long base = 0;
+  const auto load = [&](int i) { return load_candidate(frame, row.block(min(i, row.count - 1)), lane); };
+  LaneCandidate next[kAhead];
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i) next[i] = load(i);
+  for (int begin = 0; begin < row.count; begin += kAhead) {
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      const int i = begin + ahead;
+      if (i >= row.count) break;
+      const LaneCandidate candidate = next[ahead];
+      next[ahead] = load(i + kAhead);
+      const Choices<kWidth> chosen =
+          extend<kLanes>(states, width, candidate, i > 0, row.block_row(i), row.plane, lambda, base);
+      if (lane == 0 && active) choices[row.block(i)] = chosen;
+    }
+  }
+  __syncwarp();
+  trace_back<kLanes, kWidth>(frame, row, active);
+  if (lane == 0 && active) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(base));
+}
+
+template <int kLanes>
+auto kernel_for(int width) {
+  return width <= 1   ? beam_kernel<kLanes, 1>
+         : width <= 2 ? beam_kernel<kLanes, 2>
+         : width <= 4 ? beam_kernel<kLanes, 4>
+                      : beam_kernel<kLanes, 8>;
+}
+
+}  // namespace
+
+void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  const Range range("beam");
+  constexpr int kFewLanes = 2 * kDcLevels;
+  const bool few = group.slots <= 2;
+  const int mcu_rows = layout.mcus / layout.mcu_columns;
+  const int rows = few ? kWarp / kFewLanes : 1;
+  const int warps = (mcu_rows + rows - 1) / rows;
+  const LaunchShape shape{dim3(blocks_for(kPlanes * warps, kThreads / kWarp), static_cast<unsigned>(group.count)),
+                          dim3(kThreads)};
+  launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width), shape, stream,
+         layout, group.frames, warps);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,152 @@
+// What each candidate of a block costs with each of its DC levels: AC levels are chosen by D + λR. As the definition has it
+// (RowDecider::evaluate()), first for the candidate that promises most; then for those that its cost does not rule out,
+// of all blocks together: a thread a candidate.
+
+#include "cuda_me/collective/scan.cuh"
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+#include "decide/ac_choice.h"
+#include "decide/dc_levels.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+
+/// What decides in a plane.
+struct PlaneDecisions {
+  const c63::Quantizer& quantizer;
+  const AcBits& bits;
+  Cost lambda;
+};
+
+__device__ __forceinline__ TransformedBlock transformed(const CandidateSummary& summary) {
+  TransformedBlock block;
+  block.residual_sum = summary.residual_sum;
+  block.residual_squares = summary.residual_squares;
+  block.ac = {summary.kept, summary.energy, summary.bound};
+  return block;  // its coefficients stay where they are
+}
+
+__device__ __forceinline__ DcLevels dc_of(const CandidateSummary& summary, const PlaneDecisions& plane) {
+  return dc_levels(summary.dc, plane.quantizer.steps[0], plane.quantizer.reciprocals[0]);
+}
+
+/// What is chosen of a candidate's AC coefficients.
+__device__ __forceinline__ AcChoice choice_of(const RateFrame& frame, std::size_t candidate, const CandidateSummary& summary,
+                                           const PlaneDecisions& plane) {
+  const AcSummary ac{summary.kept, summary.energy, summary.bound};
+  const std::int16_t* const coefficients = frame.scratch.coefficients + candidate * 64;
+  if (summary.kept == 0) return {summary.energy + plane.lambda * plane.bits.end_of_block, 0, 0};
+  if (frame.rate.choose_levels) return choose_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
+  return round_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
+}
+
+/// Writes what the beam has to know of a candidate, and its levels.
+__device__ __forceinline__ void store_costs(const RateScratch& scratch, std::size_t candidate,
+                                            const CandidateSummary& summary, const DcLevels& dc, const AcChoice& choice,
+                                            const PlaneDecisions& plane) {
+  std::uint8_t without_ac;
+  const auto costs =
+      block_costs(transformed(summary), dc, choice.cost, plane.quantizer, plane.bits, plane.lambda, without_ac);
+  reinterpret_cast<int4*>(scratch.costs)[candidate] = {costs[0], costs[1], costs[2], costs[3]};
+  reinterpret_cast<short4*>(scratch.dc_levels)[candidate] = {dc.levels[0], dc.levels[1], dc.levels[2], dc.levels[3]};
+  scratch.without_ac[candidate] = without_ac;
+  scratch.masks[candidate] = {choice.coded, choice.lower};
+}
+
+__device__ __forceinline__ PlaneDecisions decisions_of(const RateFrame& frame, const AcBits (&bits)[2], int plane) {
+  return {frame.quantizers[plane], bits[plane == 0 ? 0 : 1], frame.rate.lambda};
+}
+
+/// A thread a block: the candidate that promises most; which others are still in it.
+__global__ void __launch_bounds__(kThreads)
+    first_candidate_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  __shared__ AcBits bits[2];
+  load_ac_bits(bits);
+  __syncthreads();
+  const RateFrame& frame = frames[blockIdx.y];
+  const RateScratch& scratch = frame.scratch;
+  const int block = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const bool active = block < layout.blocks;
+  unsigned open = 0;  // a bit a candidate
+  const std::size_t base = static_cast<std::size_t>(active ? block : 0) * frame.slots;
+  if (active) {
+    const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
+    const int count = scratch.counts[block];
+    const auto promise_of = [&](int i) {
+      const CandidateSummary& summary = scratch.summaries[base + i];
+      return promise(transformed(summary), dc_of(summary, plane), plane.bits,
+                     bits_of_candidate(scratch.candidates[base + i]), plane.lambda);
+    };
+    int first = 0;
+    Cost most_promising = promise_of(0);
+    for (int i = 1; i < count; ++i) {
+      const Cost cost = promise_of(i);
+      if (cost >= most_promising) continue;
+      most_promising = cost;
+      first = i;
+    }
+    const CandidateSummary summary = scratch.summaries[base + first];
+    const DcLevels dc = dc_of(summary, plane);
+    const AcChoice choice = choice_of(frame, base + first, summary, plane);
+    store_costs(scratch, base + first, summary, dc, choice, plane);
+    const Cost limit =
+        choice.cost + dc.errors[0] +
+        plane.lambda * (bits_of_candidate(scratch.candidates[base + first]) + kDiscardMarginBits);
+    for (int i = 0; i < frame.slots; ++i) {
+      if (i == first) continue;
+      if (i >= count || promise_of(i) > limit) {
+        reinterpret_cast<int4*>(scratch.costs)[base + i] = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
+        continue;
+      }
+      const CandidateSummary& other = scratch.summaries[base + i];
+      if (other.kept != 0) {
+        open |= 1U << i;
+      } else {
+        store_costs(scratch, base + i, other, dc_of(other, plane), choice_of(frame, base + i, other, plane), plane);
+      }
+    }
+  }
+  // One addition a warp.
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const unsigned own = static_cast<unsigned>(__popc(open));
+  const unsigned end = scan_lanes(own, lane);
+  unsigned start = 0;
+  if (lane == 31) start = atomicAdd(scratch.open_count, end);
+  std::uint32_t* to = scratch.open + __shfl_sync(kFullWarp, start, 31) + end - own;
+  for (; open != 0; open &= open - 1) *to++ = static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(__ffs(static_cast<int>(open)) - 1);
+}
+
+/// A thread a candidate that is still in it.
+__global__ void __launch_bounds__(kThreads)
+    other_candidates_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  __shared__ AcBits bits[2];
+  load_ac_bits(bits);
+  __syncthreads();
+  const RateFrame& frame = frames[blockIdx.y];
+  const RateScratch& scratch = frame.scratch;
+  const unsigned count = *scratch.open_count;
+  for (unsigned i = blockIdx.x * kThreads + threadIdx.x; i < count; i += gridDim.x * kThreads) {
+    const std::size_t candidate = scratch.open[i];
+    const int block = static_cast<int>(candidate / static_cast<unsigned>(frame.slots));
+    const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
+    const CandidateSummary summary = scratch.summaries[candidate];
+    store_costs(scratch, candidate, summary, dc_of(summary, plane), choice_of(frame, candidate, summary, plane), plane);
+  }
+}
+
+}  // namespace
+
+void enqueue_choose_levels(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  const Range range("choose levels");
+  const auto frames = static_cast<unsigned>(group.count);
+  launch("first_candidate_kernel", first_candidate_kernel,
+         {dim3(blocks_for(layout.blocks, kThreads), frames), dim3(kThreads)}, stream, layout, group.frames);
+  // About as many as are usually still in it; they take more than one each where there are more.
+  launch("other_candidates_kernel", other_candidates_kernel,
+         {dim3(blocks_for(2 * layout.blocks, kThreads), frames), dim3(kThreads)}, stream, layout, group.frames);
+}
+
+}  // namespace c63::cuda

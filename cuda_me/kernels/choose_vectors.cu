@@ -1,0 +1,114 @@
+// What the search chooses where a block may take its left neighbour's vector (cpu/cost_search.cpp has the definition): a
+// block does where that has a smaller SAD than its own best candidate has with its bits.
+//
+// A row of blocks would be a chain of one SAD after another. But a vector that is taken over began as some block's own:
+// so from every block at the same time, its own vector is followed to the right until a block refuses it or has the same
+// one itself. What a row chooses is then found by going from the first block to where its vector ends, and so on.
+
+#include "codec/search_window.h"
+#include "cuda_me/kernels/motion_common.cuh"
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWalks = kThreads / 8;  // eight threads follow a vector, a row of samples each
+
+/// How far a block's own vector is taken over.
+struct Walk {
+  std::uint32_t sads;  ///< of it and of those that take it over
+  std::uint16_t end;   ///< the first block that does not
+  bool chosen;         ///< the walk's own block keeps its own vector
+};
+
+__device__ __forceinline__ std::uint32_t sad_of_rows(uint2 a, uint2 b) {
+  return sum_of_lanes<8>(__vsadu4(a.x, b.x) + __vsadu4(a.y, b.y));
+}
+
+__global__ void __launch_bounds__(kThreads)
+    choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  extern __shared__ __align__(16) std::uint8_t shared_bytes[];
+  auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
+  const RateFrame& frame = frames[blockIdx.y];
+  if (frame.job.reference == nullptr) return;
+  // Rows of blocks: those of Y, then U, then V.
+  const int chroma_rows = layout.mcus / layout.mcu_columns;
+  const int number = static_cast<int>(blockIdx.x);
+  const int plane_index = number < 2 * chroma_rows ? 0 : number < 3 * chroma_rows ? 1 : 2;
+  const int row = plane_index == 0 ? number : number - (1 + plane_index) * chroma_rows;
+  const PlaneGeometry plane = plane_of(layout, plane_index);
+  const int columns = plane.columns;
+  const int first = layout.first_block[plane_index] + row * columns;
+  const auto own_vector = [&](int column) {
+    return frame.scratch.found[static_cast<std::size_t>(first + column) * kMaxFoundVectors];
+  };
+  const int t = static_cast<int>(threadIdx.x) % 8;
+  const std::size_t start = layout.offset[plane_index] + static_cast<std::size_t>(row * kBlockSize + t) * plane.width;
+
+  for (int begin = 0; begin < columns; begin += kWalks) {
+    const int column = begin + static_cast<int>(threadIdx.x) / 8;
+    const bool exists = column < columns;
+    const MotionVector vector = own_vector(exists ? column : 0);
+    const int sad_per_bit = frame.rate.sad_per_bit;
+    std::uint32_t sads = 0;
+    if (exists) {
+      sads = frame.scratch.found_costs[first + column] - component_cost(sad_per_bit, vector.x) -
+             component_cost(sad_per_bit, vector.y);
+    }
+    int at = column + 1;
+    bool goes_on = exists;
+    for (;;) {
+      goes_on = goes_on && at < columns && own_vector(at) != vector &&
+                vector_is_legal(at, row, plane.width, plane.height, vector.x, vector.y);
+      if (!__any_sync(kFullWarp, goes_on)) break;
+      uint2 a{};
+      uint2 b{};
+      if (goes_on) {
+        const std::size_t sample = start + static_cast<std::size_t>(at) * kBlockSize;
+        a = __ldg(reinterpret_cast<const uint2*>(frame.job.current + sample));
+        b = load_row_anywhere(frame.job.reference + sample + static_cast<std::ptrdiff_t>(vector.y) * plane.width + vector.x);
+      }
+      const std::uint32_t sad = sad_of_rows(a, b);
+      if (!goes_on) continue;
+      goes_on = sad < frame.scratch.found_costs[first + at];
+      if (!goes_on) continue;
+      sads += sad;
+      ++at;
+    }
+    if (exists && t == 0) walks[column] = {sads, static_cast<std::uint16_t>(at), false};
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned long long sads = 0;
+    for (int column = 0; column < columns; column = walks[column].end) {
+      walks[column].chosen = true;
+      sads += walks[column].sads;
+    }
+    if (plane_index == 0) atomicAdd(&frame.job.state->totals.luma_sad, sads);
+  }
+  __syncthreads();
+  for (int column = static_cast<int>(threadIdx.x); column < columns; column += kThreads) {
+    int from = column;
+    while (!walks[from].chosen) --from;
+    frame.scratch.chosen[first + column] = own_vector(from);
+  }
+}
+
+}  // namespace
+
+void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  if (!group.inter) return;
+  const Range range("choose vectors");
+  const std::size_t bytes = static_cast<std::size_t>(layout.columns[0]) * sizeof(Walk);
+  constexpr std::size_t kAlwaysAllowed = 48 << 10;
+  if (bytes > kAlwaysAllowed) allow_shared_bytes("choose_vectors_kernel", choose_vectors_kernel, bytes);
+  const int rows = layout.mcus / layout.mcu_columns * 4;
+  launch("choose_vectors_kernel", choose_vectors_kernel,
+         {dim3(static_cast<unsigned>(rows), static_cast<unsigned>(group.count)), dim3(kThreads), bytes}, stream, layout,
+         group.frames);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,155 @@
+// From what was chosen to levels, reconstruction and the bits of every block, as code_frame.cu does it for levels of plain
+// quantization. A frame that is better repeated becomes its reference, whatever was chosen, so that pictures take turns as if
+// it were coded; nobody reads its bits.
+
+#include "cuda_me/kernels/frame_segment.cuh"
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/kernels/segment_codes.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+#include "decide/ac_choice.h"
+#include "decide/repeat_frame.h"
+
+namespace c63::cuda {
+namespace {
+
+/// Levels 8t to 8t + 7 of a block, in zig-zag order.
+__device__ __forceinline__ uint4 levels_of(const RateFrame& frame, int block, int plane, int t) {
+  const ChosenCandidate winner = frame.scratch.winners[block];
+  const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + winner.slot;
+  union {
+    std::int16_t level[8];
+    uint4 all;
+  } levels;
+  levels.all = {};
+  if (winner.without_ac == 0) {
+    const AcMasks masks = frame.scratch.masks[candidate];
+    const auto coded = static_cast<unsigned>(masks.coded >> (8 * t)) & 255U;
+    const auto lower = static_cast<unsigned>(masks.lower >> (8 * t)) & 255U;
+    if (coded != 0) {
+      union {
+        uint4 all;
+        std::int16_t coefficient[8];
+      } own;
+      own.all = reinterpret_cast<const uint4*>(frame.scratch.coefficients + candidate * 64)[t];
+      for_8([&](auto i) {
+        if ((coded >> i & 1U) == 0) return;
+        levels.level[i] = static_cast<std::int16_t>(
+            chosen_level(own.coefficient[i], frame.quantizers[plane], t * 8 + i, (lower >> i & 1U) != 0));
+      });
+    }
+  }
+  if (t == 0) levels.level[0] = winner.dc;
+  return levels.all;
+}
+
+__device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
+  if (!frame.may_repeat) return false;
+  const FrameState& state = *frame.job.state;
+  return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
+}
+
+/// What precedes a block's coefficients, but for its DC level.
+__device__ __forceinline__ BlockHead head_of(const FrameJob& job, int block, int column) {
+  BlockHead head;
+  head.has_vector = job.reference != nullptr && job.unpredicted[block] == 0;
+  if (!head.has_vector) return head;
+  head.vector = job.vectors[block];
+  head.reuse = column > 0 && job.unpredicted[block - 1] == 0 && job.vectors[block - 1] == head.vector;
+  return head;
+}
+
+__global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
+    code_choices_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  __shared__ SegmentMemory memory;
+  const RateFrame& frame = frames[blockIdx.y];
+  const FrameJob& job = frame.job;
+  const Work work = work_of_thread(layout);
+  const BlockPlace& place = work.place;
+  const int block = index_of(layout, place);
+  const MotionVector source = job.reference != nullptr ? job.vectors[block] : no_vector();
+  const BlockRows rows = load_rows(layout, job, place, source != no_vector(), source, work.t);
+  load_code_tables(memory.tables, kSegmentThreads);
+  clear_totals(memory);
+  std::int16_t* const levels = memory.levels + work.block * 64;
+  const uint4 own = levels_of(frame, block, place.plane, work.t);
+  reinterpret_cast<uint4*>(levels)[work.t] = own;
+  if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = static_cast<std::int16_t>(own.x);
+  if (threadIdx.x < kCarriedBlocks) {
+    const int carried = static_cast<int>(threadIdx.x);
+    const bool is_first = work.segment == 0;
+    const BlockPlace before = place_of(layout, is_first ? 0 : work.segment * kMcusPerSegment - 1, 3 + carried);
+    memory.dc[carried] = is_first ? 0 : frame.scratch.winners[index_of(layout, before)].dc;
+  }
+  __syncwarp();
+
+  const bool repeated = is_repeated(frame);
+  if (threadIdx.x == 0 && blockIdx.x == 0 && repeated) job.state->repeats = 1;
+  const uint2 restored = restore_block(rows.prediction, levels, job.quantizers, place.plane, work.t,
+                                       memory.numbers + work.block * kBlockWords);
+  const uint2 result = repeated ? load_rows(layout, job, place, true, {}, work.t).prediction : restored;
+  const unsigned int error = store_block(layout, job, work, rows, result, repeated);
+  const unsigned int sad =
+      sum_of_lanes<8>(__vsadu4(rows.current.x, rows.prediction.x) + __vsadu4(rows.current.y, rows.prediction.y));
+  if (work.active && work.t == 0 && job.reference != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
+  __syncwarp();  // a block's numbers have been read
+  std::uint32_t* const words = memory.bits + work.block * kBlockWords;
+  for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
+  __syncthreads();
+  if (work.active && work.t == 0) atomicAdd(&memory.sse[place.plane], error);
+  if (frame.keeps_levels) {
+    auto* const kept = reinterpret_cast<uint4*>(job.scan.words + static_cast<std::size_t>(work.segment) * kMaxSegmentWords);
+    if (work.active) kept[work.block * 8 + work.t] = own;
+    __syncthreads();
+  } else {
+    write_segment_codes(memory, job, work, head_of(job, block, place.column), levels, words);
+  }
+  if (threadIdx.x == 0) {
+    add_errors(memory, *job.state);
+    add_bits(memory, *job.state);
+    atomicMax(&job.state->moments.coding_ends, device_clock());
+  }
+}
+
+constexpr int kErrorThreads = 256;
+constexpr int kErrorBlocks = 64;  // a frame
+
+/// The squared error of a repeat, over all of the padded planes.
+__global__ void __launch_bounds__(kErrorThreads)
+    repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  const RateFrame& frame = frames[blockIdx.y];
+  if (!frame.may_repeat) return;
+  // Planes are 256-byte aligned, with zeros in between in both pictures.
+  const auto* const a = reinterpret_cast<const uint4*>(frame.job.current);
+  const auto* const b = reinterpret_cast<const uint4*>(frame.job.reference);
+  const auto chunks = static_cast<unsigned>(layout.picture_bytes / sizeof(uint4));
+  unsigned long long sum = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < chunks; i += gridDim.x * blockDim.x) {
+    const uint4 x = __ldg(a + i);
+    const uint4 y = __ldg(b + i);
+    unsigned error = add_squared_differences(x.x, y.x, 0);
+    error = add_squared_differences(x.y, y.y, error);
+    error = add_squared_differences(x.z, y.z, error);
+    sum += add_squared_differences(x.w, y.w, error);
+  }
+  sum = sum_of_lanes(sum);
+  if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
+}
+
+}  // namespace
+
+void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  if (!group.may_repeat) return;
+  const Range range("repeat error");
+  launch("repeat_error_kernel", repeat_error_kernel, {dim3(kErrorBlocks, static_cast<unsigned>(group.count)), dim3(kErrorThreads)},
+         stream, layout, group.frames);
+}
+
+void enqueue_code_choices(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  const Range range("code choices");
+  const auto frames = static_cast<unsigned>(group.count);
+  launch("code_choices_kernel", code_choices_kernel,
+         {dim3(static_cast<unsigned>(layout.segments), frames), dim3(kSegmentThreads)}, stream, layout, group.frames);
+}
+
+}  // namespace c63::cuda

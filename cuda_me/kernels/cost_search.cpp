@@ -1,0 +1,20 @@
+#include "cuda_me/kernels/cost_search.h"
+
+#include <array>
+
+namespace c63::cuda {
+namespace {
+
+/// A new kernel is one more row here; benches and tests take it from there.
+constexpr std::array kKernels = {
+    CostSearchInfo{CostSearchKernel::warp, "warp", "a warp a block, every lane keeps a list of its best",
+                   enqueue_cost_search_warp},
+    CostSearchInfo{CostSearchKernel::eliminate, "eliminate", "successive elimination: most candidates ruled out by four sums",
+                   enqueue_cost_search_eliminate},
+};
+
+}  // namespace
+
+std::span<const CostSearchInfo> cost_search_kernels() { return kKernels; }
+
+}  // namespace c63::cuda

@@ -1,0 +1,242 @@
+// Successive elimination by SAD and what vectors cost: as motion_eliminate_tile.cuh, but every candidate that is compared has
+// its vector's cost added, and as many of the best are kept as are wanted. Bounds know nothing of vectors, whose cost can only
+// add to them: what is above the worst of the best so far is none of them.
+
+#include "codec/search_window.h"
+#include "cuda_me/kernels/cost_search.h"
+#include "cuda_me/kernels/key_list.cuh"
+#include "cuda_me/kernels/motion_eliminate_tile.cuh"
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+struct CostSearchShared {
+  EliminateShared tile;
+  std::uint16_t column_costs[kSquare];  ///< of the pass's candidates
+  std::uint16_t row_costs[kSquare];
+  std::uint32_t best[kEliminateBlocks][kMaxFoundVectors];  ///< cost << 16 | (dy + 128) << 8 | (dx + 128), in order
+};
+
+/// One pass: candidates from (first_dx, first_dy) on.
+struct CostPass {
+  const CostSearchShared& shared;
+  int first_dx;
+  int first_dy;
+
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t key(std::uint32_t sad, unsigned dx, unsigned dy) const {
+    const std::uint32_t cost = sad + shared.column_costs[dx] + shared.row_costs[dy];
+    return cost << 16 | static_cast<std::uint32_t>((first_dy + static_cast<int>(dy) + 128) << 8 |
+                                                   (first_dx + static_cast<int>(dx) + 128));
+  }
+};
+
+/// Adds a pair of candidates that are compared in full.
+template <bool kAll, int kCount>
+__device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
+                                         const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
+                                         unsigned lane, unsigned dy) {
+  const unsigned dx = pair_column(lane, dy);
+  const PairSads sads = pair_sads(words + dy * kWordColumns + dx, current);
+  if (!kAll && !allowed.has_column(dx)) return;
+  if (kAll || allowed.has_row(dy)) list.insert(pass.key(sads.upper, dx, dy));
+  if (kAll || allowed.has_row(dy + 1)) list.insert(pass.key(sads.lower, dx, dy + 1));
+}
+
+/// Puts the best of a block's candidates, besides those in `list`, into the lists of the lanes. `sums` and `words` are those of
+/// its first candidate.
+template <bool kAll, int kCount>
+__device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
+                                                  const std::uint32_t* sums, const CurrentBlock& block,
+                                                  const AllowedCandidates& allowed) {
+  constexpr int kHalf = kPairs / 2;
+  const unsigned lane = threadIdx.x % kWarp;
+  // Smaller bound of each pair p, and of pair p + 8 above it.
+  std::uint32_t bounds[kHalf];
+  std::uint32_t smallest = 0xFFFFFFFFU;
+#pragma unroll
+  for (int p = 0; p < kHalf; ++p) {
+    const std::uint32_t* from = sums + pair_column(lane, 2 * (p % 4)) + 2 * p * kWordColumns;
+    constexpr int kBelow = kPairs * kWordColumns;
+    const std::uint32_t upper =
+        (absdiff4_add(from[kBelow], block.bytes, 0) << 16) + absdiff4_add(from[0], block.bytes, 0);
+    const std::uint32_t lower = (absdiff4_add(from[kBelow + kWordColumns], block.bytes, 0) << 16) +
+                                absdiff4_add(from[kWordColumns], block.bytes, 0);
+    bounds[p] = __vminu2(upper, lower);
+    const auto rows = static_cast<std::uint32_t>((2 * p + kPairs) << 16 | 2 * p);
+    smallest = __vminu2(smallest, bounds[p] * 64 + rows);
+  }
+  uint4 current[kBlockSize / 2];
+#pragma unroll
+  for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
+
+  // Each lane compares its most promising pair. The wanted count-th of the lanes' best is no better than the count-th of all.
+  const unsigned first = min(smallest & 0xFFFFU, smallest >> 16) % kSquare;
+  add_pair<kAll>(list, pass, words, current, allowed, lane, first);
+  std::uint32_t own = list.keys[0];
+  std::uint32_t worst = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    worst = warp_min(own);
+    if (own == worst) own = kNoCandidate;
+  }
+  // The largest bound is 4 * 255.
+  const std::uint32_t limit = min(add_samples(block.slacks, worst >> 16) >> block.shift, 4U * 255);
+  const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
+  std::uint32_t left = 0;  // bit dy: the lane's pair there
+#pragma unroll
+  for (int p = 0; p < kHalf; ++p) left |= ((limits - bounds[p]) & 0x80008000U) >> 15 << (2 * p);
+  left &= ~(1U << first);
+  if constexpr (!kAll) left &= allowed.pairs(lane);
+  while (left != 0) {
+    const auto dy = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
+    left ^= 1U << dy;
+    add_pair<kAll>(list, pass, words, current, allowed, lane, dy);
+  }
+  __syncwarp();
+}
+
+template <int kCount>
+__device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
+                                                    MotionVector* found, std::uint16_t* found_costs, int tile) {
+  const int tile_row = tile / job.tile_columns;
+  const int tile_column = tile - tile_row * job.tile_columns;
+  const int x = tile_column * kEliminateColumns * kBlockSize;
+  const int y = tile_row * kEliminateRows * kBlockSize;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int column = tile_column * kEliminateColumns + warp;
+  const int columns = job.job.width / kBlockSize;
+  const int rows = min(job.job.height / kBlockSize - tile_row * kEliminateRows, kEliminateRows);
+  const int range = job.job.range;
+  const int start = -((range + 7) / 8 * 8);  // squares of candidates start at multiples of 8, as words do
+  SumScale scale{};
+  bool first = true;
+  for (int first_dy = start; first_dy < range || first; first_dy += kSquare) {
+    for (int first_dx = start; first_dx < range || first; first_dx += kSquare) {
+      if (first) {
+        load_current_tile(shared.tile, job, x, y);
+        for (int i = lane; i < kEliminateRows * kMaxFoundVectors; i += kWarp) {
+          shared.best[i / kMaxFoundVectors * kEliminateColumns + warp][i % kMaxFoundVectors] = kNoCandidate;
+        }
+      } else {
+        __syncthreads();
+      }
+      load_words(shared.tile, job, x + first_dx, y + first_dy);
+      if (threadIdx.x < kSquare) {
+        const int i = static_cast<int>(threadIdx.x);
+        shared.column_costs[i] = static_cast<std::uint16_t>(component_cost(frame.rate.sad_per_bit, first_dx + i));
+        shared.row_costs[i] = static_cast<std::uint16_t>(component_cost(frame.rate.sad_per_bit, first_dy + i));
+      }
+      __syncthreads();
+      if (first) {
+        scale = scale_of_tile(shared.tile);
+        sum_current(shared.tile, scale);
+      }
+      first = false;
+      sum_window(shared.tile, scale);
+      __syncthreads();
+      if (column >= columns) continue;
+      const CostPass pass{shared, first_dx, first_dy};
+#pragma unroll 1
+      for (int r = 0; r < rows; ++r) {
+        const int row = tile_row * kEliminateRows + r;
+        const AllowedCandidates allowed =
+            AllowedCandidates::of(whole_search_window(column, row, job.job.width, job.job.height, range),
+                                  column * kBlockSize + first_dx, row * kBlockSize + first_dy);
+        const int offset = r * kBlockSize * kWordColumns + warp * kBlockSize;
+        const int block = r * kEliminateColumns + warp;
+        const CurrentBlock current{shared.tile.current + block * (kBlockSize / 2),
+                                   reinterpret_cast<const std::uint32_t*>(shared.tile.current_sums)[block],
+                                   reinterpret_cast<const std::uint32_t*>(shared.tile.slacks)[block], scale.shift};
+        const std::uint32_t* words = shared.tile.words + offset;
+        const std::uint32_t* sums = shared.tile.sums + offset;
+        KeyList<kCount> list;
+        if (lane == 0) {  // those of the passes before
+#pragma unroll
+          for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block][i];
+        }
+        if (allowed.all()) {
+          eliminate_by_cost<true>(list, pass, words, sums, current, allowed);
+        } else {
+          eliminate_by_cost<false>(list, pass, words, sums, current, allowed);
+        }
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const std::uint32_t best = list.take_smallest();
+          if (lane == 0) shared.best[block][i] = best;
+        }
+        __syncwarp();
+      }
+    }
+  }
+  if (column >= columns) return;
+  const int count = max(1, frame.rate.found_vectors);
+  for (int i = lane; i < rows * kCount; i += kWarp) {
+    const int place = i % kCount;
+    if (place >= count) continue;
+    const int r = i / kCount;
+    const std::uint32_t* const best = shared.best[r * kEliminateColumns + warp];
+    int last = place;
+    while (best[last] == kNoCandidate) --last;  // the last one again
+    const std::size_t block = static_cast<std::size_t>(tile_row * kEliminateRows + r) * columns + column;
+    found[block * kMaxFoundVectors + place] = {static_cast<std::int8_t>(static_cast<int>(best[last] & 0xFFU) - 128),
+                                               static_cast<std::int8_t>(static_cast<int>(best[last] >> 8 & 0xFFU) - 128)};
+    if (place == 0) found_costs[block] = static_cast<std::uint16_t>(best[0] >> 16);
+  }
+}
+
+/// How a plane is cut into tiles.
+struct TileCount {
+  int columns;
+  int all;
+};
+__host__ __device__ inline TileCount tiles_of(const FrameLayout& layout, int plane) {
+  const int rows = layout.mcus / layout.mcu_columns * (plane == 0 ? 2 : 1);
+  const int columns = (layout.columns[plane] + kEliminateColumns - 1) / kEliminateColumns;
+  return {columns, columns * ((rows + kEliminateRows - 1) / kEliminateRows)};
+}
+
+template <int kCount>
+__global__ void __launch_bounds__(kEliminateThreads, kEliminateResident)
+    cost_search_eliminate_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int luma_range) {
+  __shared__ CostSearchShared shared;
+  const RateFrame& frame = frames[blockIdx.y];
+  if (frame.job.reference == nullptr) return;
+  int tile = static_cast<int>(blockIdx.x);
+  int p = 0;
+  for (; tile >= tiles_of(layout, p).all; ++p) tile -= tiles_of(layout, p).all;
+  const PlaneGeometry plane = plane_of(layout, p);
+  EliminateJob job;
+  job.job.current = frame.job.current + layout.offset[p];
+  job.job.reference = frame.job.reference + layout.offset[p];
+  job.job.current_pitch = job.job.reference_pitch = plane.width;
+  job.job.width = plane.width;
+  job.job.height = plane.height;
+  job.job.range = plane_search_range(luma_range, p);
+  job.tile_columns = tiles_of(layout, p).columns;
+  job.words = true;
+  const auto first = static_cast<std::size_t>(layout.first_block[p]);
+  search_tile_by_cost<kCount>(shared, job, frame, frame.scratch.found + first * kMaxFoundVectors,
+                              frame.scratch.found_costs + first, tile);
+}
+
+}  // namespace
+
+void enqueue_cost_search_eliminate(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  if (!group.inter) return;
+  const Range range("cost search");
+  const auto kernel = group.found_vectors <= 1   ? cost_search_eliminate_kernel<1>
+                      : group.found_vectors <= 2 ? cost_search_eliminate_kernel<2>
+                      : group.found_vectors <= 4 ? cost_search_eliminate_kernel<4>
+                                                 : cost_search_eliminate_kernel<kMaxFoundVectors>;
+  int tiles = 0;
+  for (int p = 0; p < kPlanes; ++p) tiles += tiles_of(layout, p).all;
+  launch("cost_search_eliminate", kernel,
+         {dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(group.count)), dim3(kEliminateThreads)}, stream, layout,
+         group.frames, group.range);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+// What the kernels of decisions by rate share.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "codec/bit_cost.h"
+#include "cuda_me/collective/reduce.cuh"
+#include "cuda_me/kernels/block_transform.cuh"
+#include "cuda_me/kernels/frame_batch.cuh"
+#include "cuda_me/kernels/rate_frame.h"
+
+namespace c63::cuda {
+
+/// A block by its number in per-block arrays.
+struct RateBlock {
+  int plane = 0;
+  int index = 0;  ///< in the plane
+  int column = 0;
+  int row = 0;
+};
+
+__device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int block) {
+  RateBlock place;
+  place.plane = (block >= layout.first_block[1]) + (block >= layout.first_block[2]);
+  place.index = block - layout.first_block[place.plane];
+  place.row = static_cast<int>(static_cast<unsigned>(place.index) / static_cast<unsigned>(layout.columns[place.plane]));
+  place.column = place.index - place.row * layout.columns[place.plane];
+  return place;
+}
+
+[[nodiscard]] __device__ __forceinline__ PlaneGeometry plane_of(const FrameLayout& layout, int plane) {
+  const int rows = layout.mcus / layout.mcu_columns * (plane == 0 ? 2 : 1);
+  return {layout.width[plane], rows * kBlockSize, layout.columns[plane], rows, layout.coded[plane]};
+}
+
+/// Where a block's first sample lies in a picture.
+[[nodiscard]] __device__ __forceinline__ std::size_t first_sample(const FrameLayout& layout, const RateBlock& block) {
+  return layout.offset[block.plane] + static_cast<std::size_t>(block.row) * kBlockSize * layout.width[block.plane] +
+         static_cast<std::size_t>(block.column) * kBlockSize;
+}
+
+/// What a vector adds to the SAD of a search (VectorCosts).
+[[nodiscard]] __device__ __forceinline__ std::uint32_t component_cost(int sad_per_bit, int value) {
+  return static_cast<std::uint32_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
+}
+
+[[nodiscard]] __device__ __forceinline__ bool must_be_unpredicted(const RateFrame& frame, int block) {
+  return frame.job.reference == nullptr || (frame.planned != nullptr && frame.planned[block] != 0);
+}
+
+/// What a block without a vector is predicted from, no_vector() for zero.
+[[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const FrameJob& job, int block) {
+  return job.inherited != nullptr ? job.inherited[block] : no_vector();
+}
+
+/// AC bits of luma and of chroma.
+__device__ constexpr AcBits kDeviceAcBits[2] = {kAcLumaBits, kAcChromaBits};
+
+/// Copies them to shared memory, by all threads of a block.
+__device__ __forceinline__ void load_ac_bits(AcBits (&bits)[2]) {
+  static_assert(sizeof(AcBits) == 258);
+  const auto* from = reinterpret_cast<const std::uint8_t*>(&kDeviceAcBits);
+  for (unsigned i = threadIdx.x; i < sizeof(bits); i += blockDim.x) reinterpret_cast<std::uint8_t*>(&bits)[i] = from[i];
+}
+
+/// How many thread blocks of `each` items `count` items need.
+[[nodiscard]] constexpr unsigned blocks_for(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
+
+}  // namespace c63::cuda

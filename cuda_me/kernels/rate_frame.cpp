@@ -1,0 +1,27 @@
+#include "cuda_me/kernels/rate_frame.h"
+
+#include "cuda_me/kernels/cost_search.h"
+
+namespace c63::cuda {
+namespace {
+
+void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  best_cost_search().enqueue(layout, group, stream);
+}
+
+constexpr std::array kStages = {
+    RateStage{"repeat error", enqueue_repeat_error},
+    RateStage{"search", enqueue_search},
+    RateStage{"choose vectors", enqueue_choose_vectors},
+    RateStage{"list candidates", enqueue_list_candidates},
+    RateStage{"transform candidates", enqueue_transform_candidates},
+    RateStage{"choose levels", enqueue_choose_levels},
+    RateStage{"beam", enqueue_beam},
+    RateStage{"code choices", enqueue_code_choices},
+};
+
+}  // namespace
+
+std::span<const RateStage> rate_stages() { return kStages; }
+
+}  // namespace c63::cuda

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "codec/bit_cost.h"
+#include "codec/host_device.h"
+#include "decide/ac_levels.h"
+#include "decide/cost.h"
+#include "decide/quantizer.h"
+
+namespace c63 {
+
+/// The AC levels of a block as two masks, a bit a coefficient in zig-zag order, and what they cost.
+struct AcChoice {
+  Cost cost = 0;
+  std::uint64_t coded = 0;  ///< others are zero
+  std::uint64_t lower = 0;  ///< one below the nearest level
+};
+
+/// The level of a coefficient that is coded; `lower` is its bit.
+[[nodiscard]] C63_HD inline int chosen_level(int coefficient, const Quantizer& quantizer, int k, bool lower) {
+  const int level = nearest_kept_level(coefficient < 0 ? -coefficient : coefficient, quantizer, k) - (lower ? 1 : 0);
+  return coefficient < 0 ? -level : level;
+}
+
+/// What choose_ac_levels() chooses. Only those ways are kept that the next coefficient may continue, and masks of what they
+/// chose: that fits in registers.
+C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const AcSummary& summary,
+                                       const Quantizer& quantizer, const AcBits& bits, Cost lambda) {
+  /// The cheapest way to come to a coefficient: its cost less that of all zeros.
+  struct Way {
+    AcChoice choice;
+    int k;
+  };
+  // Dearer than any way there is, and no sum with it overflows: levels gain less than 2^30, bits cost less than 2^29.
+  constexpr Cost kNoWay = 1 << 30;
+  // The last kLookBack, and the cheapest of all older ones.
+  static_assert(kLookBack == 3);
+  Way older{{kNoWay, 0, 0}, 0};
+  Way third = older;
+  Way second = older;
+  Way last{{0, 0, 0}, 0};
+  AcChoice best{lambda * bits.end_of_block, 0, 0};
+  for (std::uint64_t kept = summary.kept; kept != 0; kept &= kept - 1) {
+#if defined(__CUDA_ARCH__)
+    const int k = __ffsll(static_cast<long long>(kept)) - 1;
+#else
+    const int k = std::countr_zero(kept);
+#endif
+    const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
+    const int nearest = nearest_kept_level(magnitude, quantizer, k);
+    const int lower = nearest > 1 ? nearest - 1 : 1;  // of equals the first counts
+    const int step = quantizer.steps[static_cast<std::size_t>(k)];
+    const Cost gain = square(magnitude - reconstruct_level(nearest, step)) - square(magnitude);
+    const Cost lower_gain = square(magnitude - reconstruct_level(lower, step)) - square(magnitude);
+    const int size = value_size(nearest);
+    const int lower_size = value_size(lower);
+    Way way{{kNoWay, 0, 0}, k};
+    bool is_lower = false;
+    const auto continue_way = [&](const Way& before) {
+      const int zeros = k - before.k - 1;
+      const Cost as_nearest = before.choice.cost + gain + lambda * bits.level(zeros, size);
+      const Cost as_lower = before.choice.cost + lower_gain + lambda * bits.level(zeros, lower_size);
+      const bool takes_lower = as_lower < as_nearest;
+      const Cost cost = takes_lower ? as_lower : as_nearest;
+      if (cost < way.choice.cost) {
+        way.choice = {cost, before.choice.coded, before.choice.lower};
+        is_lower = takes_lower;
+      }
+    };
+    continue_way(older);
+    continue_way(third);
+    continue_way(second);
+    continue_way(last);
+    way.choice.coded |= std::uint64_t{1} << k;
+    way.choice.lower |= std::uint64_t{is_lower} << k;
+    if (third.choice.cost <= older.choice.cost) older = third;
+    third = second;
+    second = last;
+    last = way;
+    const Cost ended = way.choice.cost + (k < 63 ? lambda * bits.end_of_block : 0);
+    if (ended < best.cost) best = {ended, way.choice.coded, way.choice.lower};
+  }
+  best.cost += summary.energy;
+  return best;
+}
+
+/// What round_ac_levels() chooses.
+C63_HD inline AcChoice round_ac_masks(const std::int16_t* coefficients, const AcSummary& summary,
+                                      const Quantizer& quantizer, const AcBits& bits, Cost lambda) {
+  return {round_ac_levels(coefficients, summary, quantizer, bits, lambda, nullptr), summary.kept, 0};
+}
+
+}  // namespace c63

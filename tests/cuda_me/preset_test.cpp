@@ -1,0 +1,129 @@
+// Presets that decide by rate and distortion, on the GPU: what the CPU gives, bit for bit.
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend_test_support.h"
+
+namespace c63::cuda {
+namespace {
+
+using test::Bytes;
+
+EncoderSettings settings_for(int width, int height, const CodingSettings& coding) {
+  EncoderSettings settings{.coding = coding};
+  settings.coding.width = width;
+  settings.coding.height = height;
+  settings.measurement.keep_reconstruction = true;
+  settings.measurement.keep_prediction = true;
+  settings.measurement.keep_motion = true;
+  return settings;
+}
+
+void expect_what_the_cpu_gives(const EncoderSettings& settings, const Bytes& video, const CudaBackendOptions& options = {}) {
+  const Encoded gpu = on_gpu(settings, video, options);
+  expect_same_frames(on_cpu(settings, video), gpu);
+  if (settings.measurement.keep_reconstruction) expect_decodes(gpu);
+}
+
+/// A picture that stays, changes in places, and stays again.
+Bytes still_video(int width, int height) {
+  const Bytes still = test::moving_video(width, height, 1);
+  Bytes video;
+  for (int i = 0; i < 6; ++i) video.insert(video.end(), still.begin(), still.end());
+  for (std::size_t i = 0; i < still.size() / 3; ++i) video[3 * still.size() + i] ^= 0x1F;
+  return video;
+}
+
+class PresetTest : public BackendTest {};
+
+TEST_F(PresetTest, GivesWhatTheCpuGives) {
+  constexpr std::array<std::array<int, 2>, 6> kSizes = {{{16, 16}, {8, 66}, {50, 40}, {112, 18}, {130, 34}, {200, 120}}};
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    for (const auto& [width, height] : kSizes) {
+      for (const double qp : {5.0, 18.0, 50.0}) {
+        const EncoderSettings settings = settings_for(width, height, {.preset = preset, .qp = qp, .key_interval = 6});
+        for (const Bytes& video : {test::moving_video(width, height, 8), test::random_video(width, height, 3),
+                                   test::extreme_video(width, height, 3), still_video(width, height)}) {
+          SCOPED_TRACE(testing::Message() << name(preset) << " " << width << "x" << height << " qp " << qp);
+          expect_what_the_cpu_gives(settings, video);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PresetTest, EveryToolAlone) {
+  constexpr int kWidth = 80;
+  constexpr int kHeight = 48;
+  const std::vector<std::pair<std::string, RateSettings>> tools = {
+      {"flat tables", {.tables = TableShape::flat}},
+      {"compact headers", {.headers = HeaderSet::compact}},
+      {"chosen levels", {.choose_levels = true}},
+      {"rounded levels", {.choose_levels = false}},
+      {"one vector found", {.candidates = 1}},
+      {"seven vectors found", {.candidates = 7}},
+      {"widest beam", {.beam = 8}},
+      {"odd beam", {.beam = 3}},
+      {"narrowest beam", {.beam = 1}},
+      {"unpredicted blocks", {.unpredicted = true}},
+      {"all predicted", {.unpredicted = false}},
+      {"repeats", {.repeats = true}},
+      {"no repeats", {.repeats = false}},
+      {"large lambda", {.lambda_scale = 4}},
+      {"small lambda", {.lambda_scale = 0.05}},
+  };
+  for (const Preset preset : {Preset::reference, Preset::fast, Preset::good}) {
+    for (const auto& [what, rate] : tools) {
+      SCOPED_TRACE(std::string(name(preset)) + ", " + what);
+      const EncoderSettings settings =
+          settings_for(kWidth, kHeight, {.preset = preset, .qp = 14, .key_interval = 4, .rate = rate});
+      expect_what_the_cpu_gives(settings, test::moving_video(kWidth, kHeight, 6));
+      expect_what_the_cpu_gives(settings, still_video(kWidth, kHeight));
+    }
+  }
+}
+
+TEST_F(PresetTest, EverySearchRange) {
+  for (const int range : {1, 2, 7, 8, 15, 16, 17, 40, 127}) {
+    SCOPED_TRACE(range);
+    const EncoderSettings settings =
+        settings_for(96, 80, {.preset = Preset::good, .qp = 25, .key_interval = 10, .search_range = range});
+    expect_what_the_cpu_gives(settings, test::moving_video(96, 80, 4));
+  }
+}
+
+TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
+  const Bytes video = test::moving_video(80, 48, 40);
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    EncoderSettings settings{.coding = {.width = 80, .height = 48, .preset = preset, .key_interval = 4}};
+    const Encoded expected = on_cpu(settings, video);
+    for (const int lanes : {1, 2, 6, 64}) {
+      settings.execution.lanes = lanes;
+      for (const CudaBackendOptions& options :
+           {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
+            CudaBackendOptions{.entropy = EntropyCoder::cpu}, CudaBackendOptions{.upload = UploadMode::pair},
+            CudaBackendOptions{.devices = {0, 0}}}) {
+        SCOPED_TRACE(testing::Message() << name(preset) << ", " << lanes << " lanes");
+        EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream()));
+      }
+    }
+  }
+}
+
+TEST_F(PresetTest, SmallForSanitizers) {
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    EncoderSettings settings = settings_for(50, 40, {.preset = preset, .qp = 12, .key_interval = 5});
+    for (const int lanes : {1, 2}) {
+      settings.execution.lanes = lanes;
+      expect_what_the_cpu_gives(settings, test::moving_video(50, 40, 7));
+    }
+    expect_what_the_cpu_gives(settings, still_video(50, 40));
+  }
+}
+
+}  // namespace
+}  // namespace c63::cuda
