@@ -16,9 +16,6 @@ constexpr std::array kSearchMethods = {
     std::pair{SearchMethod::full_brute, std::string_view("full-brute")},
     std::pair{SearchMethod::full_eliminate, std::string_view("full-eliminate")},
     std::pair{SearchMethod::zero, std::string_view("zero")},
-    std::pair{SearchMethod::diamond, std::string_view("diamond")},
-    std::pair{SearchMethod::hex, std::string_view("hex")},
-    std::pair{SearchMethod::pyramid, std::string_view("pyramid")},
 };
 
 constexpr std::array kPresets = {

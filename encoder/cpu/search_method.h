@@ -73,8 +73,6 @@ class BlockSearcher {
     return {std::clamp(task.x + vector.x, task.window.left, task.window.right - 1),
             std::clamp(task.y + vector.y, task.window.top, task.window.bottom - 1)};
   }
-  /// The best of the zero vector and the predictors, each moved to the nearest candidate of the window.
-  [[nodiscard]] BestCandidate best_predictor(const BlockTask& task) const;
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;
@@ -101,11 +99,5 @@ using SearchClock = std::chrono::nanoseconds (*)();
                                                                int range);
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_zero_search(const Kernels& kernels, const PlaneGeometry& geometry,
                                                               int range);
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_diamond_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                                 int range);
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_hex_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                             int range);
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_pyramid_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                                 int range);
 
 }  // namespace c63::cpu

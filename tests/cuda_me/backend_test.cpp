@@ -340,11 +340,11 @@ TEST_F(BackendTest, SaysWhyItCannot) {
     return "none";
   };
   const EncoderSettings settings{.coding = {.width = 16, .height = 16}};
-  EncoderSettings diamond = settings;
-  diamond.coding.method = SearchMethod::diamond;
+  EncoderSettings no_search = settings;
+  no_search.coding.method = SearchMethod::zero;
   EXPECT_EQ(id_of(settings, {.devices = {1000}}), "C63-CUDA-NO-DEVICE");
   EXPECT_EQ(id_of(settings, {.motion_kernel = "no-such"}), "C63-CUDA-KERNEL");
-  EXPECT_EQ(id_of(diamond, {}), "C63-CUDA-METHOD");
+  EXPECT_EQ(id_of(no_search, {}), "C63-CUDA-METHOD");
 }
 
 TEST(Backend, ThrowsADeviceErrorWithoutADevice) {

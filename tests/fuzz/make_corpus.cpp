@@ -113,7 +113,7 @@ void write_signals(const fs::path& folder) {
 }
 
 void write_configs(const fs::path& folder) {
-  write_file(folder / "plain", bytes_of("qp=30\nkeyint = 12\n# comment\nme=\"hex\"\n"));
+  write_file(folder / "plain", bytes_of("qp=30\nkeyint = 12\n# comment\nme=\"zero\"\n"));
   write_file(folder / "section", bytes_of("[c63]\nssim=true\nmax-memory=1GiB\nfps=30000/1001\n"));
   write_file(folder / "wrong", bytes_of("no-such-option=1\nqp=x\n"));
 }

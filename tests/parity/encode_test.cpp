@@ -130,10 +130,10 @@ TEST(EstimateMotion, FindsTheFirstMinimumOfTheCodecsWindow) {
   }
 }
 
-TEST(EstimateMotion, FastMethodsStayInsideAndFindPlainMotion) {
+TEST(EstimateMotion, FindsPlainMotionUnlessItDoesNotSearch) {
   constexpr int kWidth = 128;
   constexpr int kHeight = 96;
-  // A smooth hill that moves by (5, -3): every descent leads to it.
+  // A smooth hill that moves by (5, -3).
   const auto hill = [](int x, int y) {
     const int d = (x - 64) * (x - 64) + (y - 48) * (y - 48);
     return static_cast<std::uint8_t>(std::max(0, 250 - d / 12));
@@ -148,51 +148,15 @@ TEST(EstimateMotion, FastMethodsStayInsideAndFindPlainMotion) {
   }
   const ConstPlaneView a{current.data(), kWidth, kHeight, kWidth};
   const ConstPlaneView b{reference.data(), kWidth, kHeight, kWidth};
-  for (const SearchMethod method :
-       {SearchMethod::zero, SearchMethod::diamond, SearchMethod::hex, SearchMethod::pyramid}) {
-    const MotionField field = estimate_motion(a, b, 16, method);
-    std::uint64_t sad = 0;
-    std::uint64_t zero_sad = 0;
-    for (int row = 0; row < field.rows; ++row) {
-      for (int column = 0; column < field.columns; ++column) {
-        const MotionVector v = field.at(column, row);
-        ASSERT_TRUE(vector_is_legal(column, row, kWidth, kHeight, v.x, v.y));
-        const auto found = cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth,
-                                                     &b.at(8 * column + v.x, 8 * row + v.y), kWidth);
-        EXPECT_EQ(field.sads[static_cast<std::size_t>(row * field.columns + column)], found);
-        sad += found;
-        zero_sad += cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth, &b.at(8 * column, 8 * row), kWidth);
-      }
-    }
-    if (method == SearchMethod::zero) {
-      EXPECT_EQ(sad, zero_sad);
-    } else {
-      EXPECT_LT(4 * sad, zero_sad) << name(method);
-      EXPECT_EQ(field.at(7, 6), (MotionVector{5, -3})) << name(method);
+  EXPECT_EQ(estimate_motion(a, b, 16, SearchMethod::full).at(7, 6), (MotionVector{5, -3}));
+  const MotionField still = estimate_motion(a, b, 16, SearchMethod::zero);
+  for (int row = 0; row < still.rows; ++row) {
+    for (int column = 0; column < still.columns; ++column) {
+      EXPECT_EQ(still.at(column, row), MotionVector{});
+      EXPECT_EQ(still.sads[static_cast<std::size_t>(row * still.columns + column)],
+                cpu::scalar_kernels().sad(&a.at(8 * column, 8 * row), kWidth, &b.at(8 * column, 8 * row), kWidth));
     }
   }
-}
-
-TEST(EstimateMotion, PyramidReachesFar) {
-  constexpr int kWidth = 320;
-  constexpr int kHeight = 256;
-  // Blots that are far larger than a block, moved by (-75, 50).
-  const auto picture = [](int x, int y) {
-    const int d1 = (x - 150) * (x - 150) + (y - 120) * (y - 120);
-    const int d2 = (x - 190) * (x - 190) + (y - 150) * (y - 150);
-    return static_cast<std::uint8_t>(std::max(0, 120 - d1 / 20) + std::max(0, 130 - d2 / 10));
-  };
-  std::vector<std::uint8_t> current(kWidth * kHeight);
-  std::vector<std::uint8_t> reference(kWidth * kHeight);
-  for (int y = 0; y < kHeight; ++y) {
-    for (int x = 0; x < kWidth; ++x) {
-      reference[y * kWidth + x] = picture(x, y);
-      current[y * kWidth + x] = picture(x - 75, y + 50);
-    }
-  }
-  const MotionField field = estimate_motion({current.data(), kWidth, kHeight, kWidth},
-                                            {reference.data(), kWidth, kHeight, kWidth}, 127, SearchMethod::pyramid);
-  EXPECT_EQ(field.at(225 / 8, 70 / 8), (MotionVector{-75, 50}));
 }
 
 TEST(EstimateMotion, RefusesWhatItCannotSearch) {

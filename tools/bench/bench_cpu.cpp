@@ -238,7 +238,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
 
   const double differences = candidates * blocks * 64;
-  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate, SearchMethod::diamond}) {
+  for (const SearchMethod method : {SearchMethod::full_brute, SearchMethod::full_eliminate}) {
     const std::shared_ptr<cpu::BlockSearcher> searcher =
         cpu::make_block_searcher(method, k, g, scene.settings().coding.search_range);
     const std::string what = "search " + std::string(name(method));

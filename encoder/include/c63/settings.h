@@ -13,15 +13,12 @@ namespace c63 {
 class ThreadArena;
 class TraceSink;
 
-/// How the encoder looks for the best vector. All but the first three trade quality for speed.
+/// How the encoder looks for the best vector.
 enum class SearchMethod {
   full,            ///< whichever of the next two is faster, as found while encoding: the bytes of the course encoder
   full_brute,      ///< every candidate, one by one
   full_eliminate,  ///< every candidate but those that sums of their samples prove to be worse
-  zero,        ///< the zero vector only
-  diamond,
-  hex,
-  pyramid,
+  zero,            ///< the zero vector only: fast, for many bits
 };
 
 /// Named sets of coding decisions.

@@ -17,9 +17,9 @@ TEST(AbPlanTest, OptionsAndCommandsAreToldApart) {
   const List qps = {"10", "20"};
   EXPECT_FALSE(parse_configuration("a", "", qps).external);
   EXPECT_FALSE(parse_configuration("a", "  --backend cpu", qps).external);
-  const Configuration named = parse_configuration("a", "c63enc --me hex", qps);
+  const Configuration named = parse_configuration("a", "c63enc --me zero", qps);
   EXPECT_FALSE(named.external);
-  EXPECT_EQ(named.text, "--me hex");
+  EXPECT_EQ(named.text, "--me zero");
   EXPECT_EQ(named.quantizers, qps);
   EXPECT_TRUE(parse_configuration("a", "x264 -q {qp} {in} -o {out}", qps).external);
   EXPECT_TRUE(parse_configuration("a", "c63enc2 {in}", qps).external);
