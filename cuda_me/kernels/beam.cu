@@ -146,7 +146,7 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
   return choices;
 }
 
-/// Goes back from the cheapest state at the row's end, a block a lane at a time.
+/// Goes back from the cheapest state at the row's end, a block a lane at a time; leaves the winning lane of each block.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ void trace_back(const RateFrame& frame, const Row& row, bool active) {
   using Group = LaneGroup<kLanes>;
@@ -166,18 +166,7 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const Row& ro
       state = choice & 7;
     }
     const int i = first + Group::lane();
-    if (i >= row.count || !active) continue;
-    const int block = row.block(i);
-    const int winner = chosen >> 3;
-    const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(winner / kDcLevels);
-    const auto dc = static_cast<std::size_t>(winner % kDcLevels);
-    const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
-    scratch.winners[block] = {static_cast<std::uint8_t>(winner / kDcLevels),
-                              static_cast<std::uint8_t>(scratch.without_ac[candidate] >> dc & 1),
-                              scratch.dc_levels[candidate * kDcLevels + dc]};
-    if (frame.job.reference == nullptr) continue;
-    frame.decided[block] = vector == kNoVector ? 1 : 0;
-    frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
+    if (i < row.count && active) scratch.winning_lanes[row.block(i)] = static_cast<std::uint8_t>(chosen >> 3);
   }
 }
 
@@ -221,6 +210,27 @@ __global__ void __launch_bounds__(kThreads)
   if (lane == 0 && active) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(base));
 }
 
+constexpr int kWinnerThreads = 128;
+
+/// A thread a block: what its winning lane stands for.
+__global__ void __launch_bounds__(kWinnerThreads)
+    winners_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  const RateFrame& frame = frames[blockIdx.y];
+  const RateScratch& scratch = frame.scratch;
+  const int block = static_cast<int>(blockIdx.x * kWinnerThreads + threadIdx.x);
+  if (block >= layout.blocks) return;
+  const int winner = scratch.winning_lanes[block];
+  const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(winner / kDcLevels);
+  const auto dc = static_cast<std::size_t>(winner % kDcLevels);
+  const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
+  scratch.winners[block] = {static_cast<std::uint8_t>(winner / kDcLevels),
+                            static_cast<std::uint8_t>(scratch.without_ac[candidate] >> dc & 1),
+                            scratch.dc_levels[candidate * kDcLevels + dc]};
+  if (frame.job.reference == nullptr) return;
+  frame.decided[block] = vector == kNoVector ? 1 : 0;
+  frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
+}
+
 template <int kLanes>
 auto kernel_for(int width) {
   return width <= 1   ? beam_kernel<kLanes, 1>
@@ -242,6 +252,9 @@ void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_
                           dim3(kThreads)};
   launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width), shape, stream,
          layout, group.frames, warps);
+  launch("winners_kernel", winners_kernel,
+         {dim3(blocks_for(layout.blocks, kWinnerThreads), static_cast<unsigned>(group.count)), dim3(kWinnerThreads)}, stream,
+         layout, group.frames);
 }
 
 }  // namespace c63::cuda
