@@ -56,7 +56,7 @@ class FrameStages {
 
   const CodingContext& context_;
   std::span<const Chain> chains_;
-  Stream coding_{Stream::Priority::raised};  ///< the second side fills what the first leaves
+  Stream coding_;
   Stream second_;  ///< on which chains of the second side are decided by rate, apart from the others
   Stream download_{Stream::Priority::high};  ///< its few thread blocks go before those of the next batch
   std::unique_ptr<MotionSearch> search_;

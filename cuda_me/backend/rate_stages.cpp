@@ -57,6 +57,9 @@ void RateStages::reserve(const RateDecisions& rate, const Streams& streams) {
   const std::size_t frames = std::clamp<std::size_t>(kScratchBytes / bytes / kSides, 1, (frames_ + kSides - 1) / kSides);
   slots_ = 0;
   scratch_ = DeviceBuffer<std::byte>(std::min(kSides * frames, frames_) * bytes);
+  // What is unpredictable is at least not uninitialized.
+  fill_async(scratch_.data(), 0, scratch_.bytes(), streams.front());
+  check(cudaStreamSynchronize(streams.front()), "cudaStreamSynchronize");
   group_frames_ = frames;
   slots_ = slots;
 }

@@ -71,14 +71,27 @@ struct LaneCandidate {
   PackedCandidate packed;
 };
 
-__device__ __forceinline__ LaneCandidate load_candidate(const RateFrame& frame, int block, int lane) {
-  const int slot = lane / kDcLevels;
-  if (slot >= frame.slots) return {kInvalidCost, 0, 0};
-  const std::size_t at = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(slot);
-  const std::size_t at_level = at * kDcLevels + static_cast<std::size_t>(lane % kDcLevels);
-  // Level and vector are unpredictable where the cost is invalid.
-  return {frame.scratch.costs[at_level], frame.scratch.dc_levels[at_level], frame.scratch.candidates[at]};
-}
+/// Where a lane's candidates lie: kept in registers, since what the beam writes could be anything's memory.
+struct LaneSource {
+  const Cost* costs;
+  const std::int16_t* dc_levels;
+  const PackedCandidate* candidates;
+  int slots;
+  bool exists;  ///< blocks have so many candidates
+
+  __device__ LaneSource(const RateFrame& frame, int lane) : slots(frame.slots), exists(lane / kDcLevels < slots) {
+    costs = frame.scratch.costs + lane;
+    dc_levels = frame.scratch.dc_levels + lane;
+    candidates = frame.scratch.candidates + lane / kDcLevels;
+  }
+  [[nodiscard]] __device__ __forceinline__ LaneCandidate load(int block) const {
+    if (!exists) return {kInvalidCost, 0, 0};
+    const int at = block * slots;
+    // Level and vector are unpredictable where the cost is invalid.
+    return {__ldg(costs + static_cast<std::ptrdiff_t>(at) * kDcLevels), __ldg(dc_levels + static_cast<std::ptrdiff_t>(at) * kDcLevels),
+            __ldg(candidates + at)};
+  }
+};
 
 /// The states, cheapest first; the same in all lanes.
 template <int kWidth>
@@ -189,7 +202,8 @@ __global__ void __launch_bounds__(kThreads)
   auto* const choices = reinterpret_cast<Choices<kWidth>*>(frame.scratch.choices);
   States<kWidth> states;
   long long base = 0;
-  const auto load = [&](int i) { return load_candidate(frame, row.block(min(i, row.count - 1)), lane); };
+  const LaneSource source(frame, lane);
+  const auto load = [&](int i) { return source.load(row.block(min(i, row.count - 1))); };
   LaneCandidate next[kAhead];
 #pragma unroll
   for (int i = 0; i < kAhead; ++i) next[i] = load(i);
@@ -208,93 +222,6 @@ __global__ void __launch_bounds__(kThreads)
   __syncwarp();
   trace_back<kLanes, kWidth>(frame, row, active);
   if (lane == 0 && active) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(base));
-}
-
-constexpr int kGreedyRows = 8;  // rows in a warp: few, so that their loads do not wait for each other
-
-/// A beam of one state and two candidates a block: a thread a row, which sees all eight ways to code a block at once and need
-/// not ask other lanes.
-__global__ void __launch_bounds__(kWarp)
-    greedy_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
-  constexpr int kSlots = 2;
-  const RateFrame& frame = frames[blockIdx.y];
-  const RateScratch& scratch = frame.scratch;
-  const int plane = static_cast<int>(blockIdx.x) / warps;
-  const int mcu_rows = layout.mcus / layout.mcu_columns;
-  const int mcu_row = (static_cast<int>(blockIdx.x) - plane * warps) * kGreedyRows + static_cast<int>(threadIdx.x);
-  if (static_cast<int>(threadIdx.x) >= kGreedyRows || mcu_row >= mcu_rows) return;
-  const Row row(layout, plane, mcu_row);
-  const Cost lambda = frame.rate.lambda;
-  const int slots = frame.slots;
-
-  struct Options {
-    int4 costs[kSlots];
-    short4 levels[kSlots];
-    PackedCandidate packed[kSlots];
-  };
-  const auto load = [&](int i) {
-    const std::size_t at = static_cast<std::size_t>(row.block(min(i, row.count - 1))) * slots;
-    Options options;
-    options.costs[1] = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
-    options.levels[1] = {};
-    options.packed[1] = pack_candidate(kNoVector, 0);
-#pragma unroll
-    for (int slot = 0; slot < kSlots; ++slot) {
-      if (slot >= slots) break;
-      options.costs[slot] = reinterpret_cast<const int4*>(scratch.costs)[at + slot];
-      options.levels[slot] = reinterpret_cast<const short4*>(scratch.dc_levels)[at + slot];
-      options.packed[slot] = scratch.candidates[at + slot];
-    }
-    return options;
-  };
-  Options next[kAhead];
-#pragma unroll
-  for (int i = 0; i < kAhead; ++i) next[i] = load(i);
-  long long total = 0;
-  int dc_before = 0;
-  VectorNumber left[2] = {kNoVector, kNoVector};
-  for (int begin = 0; begin < row.count; begin += kAhead) {
-#pragma unroll
-    for (int ahead = 0; ahead < kAhead; ++ahead) {
-      const int i = begin + ahead;
-      if (i >= row.count) break;
-      const Options options = next[ahead];
-      next[ahead] = load(i + kAhead);
-      const bool lower_row = row.block_row(i) != 0;
-      const VectorNumber left_vector = lower_row ? left[1] : left[0];
-      Cost least = kInvalidCost;  // of costs alone
-#pragma unroll
-      for (const int4& costs : options.costs) least = min(least, min(min(costs.x, costs.y), min(costs.z, costs.w)));
-      Cost best = kUnreachable;
-      int winner = 0;
-      int dc = 0;
-      VectorNumber vector = kNoVector;
-#pragma unroll
-      for (int lane = 0; lane < kSlots * kDcLevels; ++lane) {
-        const int slot = lane / kDcLevels;
-        const int4& c = options.costs[slot];
-        const short4& l = options.levels[slot];
-        const Cost own = lane % 4 == 0 ? c.x : lane % 4 == 1 ? c.y : lane % 4 == 2 ? c.z : c.w;
-        const int level = lane % 4 == 0 ? l.x : lane % 4 == 1 ? l.y : lane % 4 == 2 ? l.z : l.w;
-        const VectorNumber number = vector_of_candidate(options.packed[slot]);
-        const bool reused = number != kNoVector && number == left_vector;
-        const int motion = reused ? kVectorFlagBits : bits_of_candidate(options.packed[slot]);
-        const int dc_cost = i > 0 ? dc_bits(level - dc_before, plane) : 0;
-        const Cost cost = min(own - least, kMaxBeamCost) + lambda * (motion + dc_cost);
-        if (own == kInvalidCost || cost >= best) continue;
-        best = cost;
-        winner = lane;
-        dc = level;
-        vector = number;
-      }
-      total += least + best;
-      dc_before = dc;
-      left[0] = lower_row ? left[0] : vector;
-      left[1] = lower_row ? vector : left[1];
-      scratch.winning_lanes[row.block(i)] = static_cast<std::uint8_t>(winner);
-    }
-  }
-  atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(total));
 }
 
 constexpr int kWinnerThreads = 128;
@@ -320,7 +247,10 @@ __global__ void __launch_bounds__(kWinnerThreads)
 
 template <int kLanes>
 auto kernel_for(int width) {
-  return width <= 2 ? beam_kernel<kLanes, 2> : width <= 4 ? beam_kernel<kLanes, 4> : beam_kernel<kLanes, 8>;
+  return width <= 1   ? beam_kernel<kLanes, 1>
+         : width <= 2 ? beam_kernel<kLanes, 2>
+         : width <= 4 ? beam_kernel<kLanes, 4>
+                      : beam_kernel<kLanes, 8>;
 }
 
 }  // namespace
@@ -331,16 +261,10 @@ void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_
   const bool few = group.slots <= 2;
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const auto frames = static_cast<unsigned>(group.count);
-  if (few && group.beam_width == 1) {
-    const int warps = (mcu_rows + kGreedyRows - 1) / kGreedyRows;
-    launch("greedy_kernel", greedy_kernel, {dim3(static_cast<unsigned>(kPlanes * warps), frames), dim3(kWarp)}, stream,
-           layout, group.frames, warps);
-  } else {
-    const int rows = few ? kWarp / kFewLanes : 1;
-    const int warps = (mcu_rows + rows - 1) / rows;
-    launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width),
-           {dim3(blocks_for(kPlanes * warps, kThreads / kWarp), frames), dim3(kThreads)}, stream, layout, group.frames, warps);
-  }
+  const int rows = few ? kWarp / kFewLanes : 1;
+  const int warps = (mcu_rows + rows - 1) / rows;
+  launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width),
+         {dim3(blocks_for(kPlanes * warps, kThreads / kWarp), frames), dim3(kThreads)}, stream, layout, group.frames, warps);
   launch("winners_kernel", winners_kernel, {dim3(blocks_for(layout.blocks, kWinnerThreads), frames), dim3(kWinnerThreads)},
          stream, layout, group.frames);
 }

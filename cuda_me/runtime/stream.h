@@ -49,8 +49,8 @@ class Event {
 /// A stream on the current device, which never waits for the legacy default stream.
 class Stream {
  public:
-  /// Among kernels that wait for room on the device, those of a stream of higher priority go first.
-  enum class Priority { normal, raised, high };
+  /// Among kernels that wait for room on the device, those of a high-priority stream go first.
+  enum class Priority { normal, high };
 
   explicit Stream(Priority priority = Priority::normal) : handle_(make(priority)) {}
 
@@ -65,10 +65,8 @@ class Stream {
     int highest = 0;
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
     cudaStream_t stream = nullptr;
-    const int level = priority == Priority::high     ? highest
-                      : priority == Priority::raised ? highest + (lowest - highest + 1) / 2  // lower numbers go first
-                                                     : lowest;
-    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, level), "cudaStreamCreateWithPriority");
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority == Priority::high ? highest : lowest),
+          "cudaStreamCreateWithPriority");
     return stream;
   }
   Handle<cudaStream_t, detail::release_stream> handle_;
