@@ -33,7 +33,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
   rate_items_.reserve(chains.size());
   // Taken now, so that whoever opens a backend learns at once that it does not fit.
   if (const PresetDecisions preset = preset_decisions(context.settings.coding); preset.rate.any()) {
-    rate_.reserve(preset.rate, coding_);
+    rate_.reserve(preset.rate, {coding_, second_});
   }
   if (graphs && chains.size() == 1 && !context.keep.any()) {
     graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
@@ -43,6 +43,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
 FrameStages::~FrameStages() {
   // The device may still read and write the memory that goes now.
   check_release(cudaStreamSynchronize(coding_), "cudaStreamSynchronize");
+  check_release(cudaStreamSynchronize(second_), "cudaStreamSynchronize");
   check_release(cudaStreamSynchronize(download_), "cudaStreamSynchronize");
 }
 
@@ -58,7 +59,37 @@ RateItem FrameStages::rate_item(const BatchEntry& entry, const FrameJob& job) co
           .plan = &slot.frame.plan,
           .quantizers = input.decision_quantizers,
           .planned = slot.role.has_unpredicted ? input.unpredicted : nullptr,
-          .decided = chain.device.decided};
+          .decided = chain.device.decided,
+          .side = entry.chain % RateStages::kSides};
+}
+
+bool FrameStages::may_part(const Batch& batch) const {
+  return chains_.size() > 1 && !context_.keep.any() &&
+         std::ranges::all_of(batch.entries, [this](const BatchEntry& entry) { return slot_of(entry).role.by_rate; });
+}
+
+void FrameStages::part_or_join(bool apart, const Event& uploaded) {
+  coding_.wait(uploaded);
+  if (apart && !apart_) {
+    forked_.record(coding_);
+    second_.wait(forked_);
+  }
+  if (apart) second_.wait(uploaded);
+  if (!apart && apart_) coding_.wait(coded_second_);
+  apart_ = apart;
+}
+
+void FrameStages::end_coding(Batch& batch, bool apart) {
+  if (!apart) {
+    batch.coded.record(coding_);
+    download_.wait(batch.coded);
+    return;
+  }
+  coded_first_.record(coding_);
+  coded_second_.record(second_);
+  download_.wait(coded_first_);
+  download_.wait(coded_second_);
+  batch.coded.record(download_);
 }
 
 void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
@@ -73,18 +104,18 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
     const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
     jobs_.push_back(job_of(context_, chain, entry.slot, batch.turn, slot_of(entry).role));
   }
-  coding_.wait(uploaded);
+  const bool apart = may_part(batch);
+  part_or_join(apart, uploaded);
   batch.start.record(coding_);
   const BatchEntry& first = batch.entries.front();
   if (const GraphExec* const graph = graphs_.coding(first.slot, slot_of(first).role, *search_)) {
     graph->launch(coding_);
   } else {
-    enqueue_coding_of(batch);
+    enqueue_coding_of(batch, apart);
   }
-  batch.coded.record(coding_);
   // The scan is written and goes out beside the next batch's work; whatever else is wanted goes before that work
   // overwrites it.
-  download_.wait(batch.coded);
+  end_coding(batch, apart);
   if (const GraphExec* const graph = graphs_.scan(batch.turn)) {
     graph->launch(download_);
   } else if (!context_.keep.levels) {
@@ -99,7 +130,7 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   batch.done.record(download_);
 }
 
-void FrameStages::enqueue_coding_of(const Batch& batch) {
+void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
   searches_.clear();
   rate_items_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -118,7 +149,9 @@ void FrameStages::enqueue_coding_of(const Batch& batch) {
   const FrameLayout& layout = context_.layout;
   const std::span<const FrameJob> jobs = jobs_;
   const std::size_t planned = jobs.size() - rate_items_.size();
-  if (!rate_items_.empty()) rate_.enqueue(rate_items_, batch.turn, coding_);
+  if (!rate_items_.empty()) {
+    rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_});
+  }
   if (context_.keep.levels) {
     enqueue_transform(layout, jobs.first(planned), coding_);
     enqueue_report(jobs, coding_);

@@ -44,15 +44,26 @@ class FrameStages {
  private:
   [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
   [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const FrameJob& job) const;
-  void enqueue_coding_of(const Batch& batch);
+  /// Whether the batch's chains of both sides need not wait for each other.
+  [[nodiscard]] bool may_part(const Batch& batch) const;
+  /// Makes streams wait for each other where the batches before left it otherwise.
+  void part_or_join(bool apart, const Event& uploaded);
+  void enqueue_coding_of(const Batch& batch, bool apart);
+  /// The download stream waits for all coding.
+  void end_coding(Batch& batch, bool apart);
   void enqueue_downloads(const Batch& batch);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
 
   const CodingContext& context_;
   std::span<const Chain> chains_;
   Stream coding_;
+  Stream second_;  ///< on which chains of the second side are decided by rate, apart from the others
   Stream download_{Stream::Priority::high};  ///< its few thread blocks go before those of the next batch
   std::unique_ptr<MotionSearch> search_;
+  Event forked_;
+  Event coded_first_;
+  Event coded_second_;
+  bool apart_ = false;  ///< the last batch left the sides apart
   FrameGraphs graphs_;
   RateStages rate_;
   std::vector<FrameJob> jobs_;

@@ -9,8 +9,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Device memory for what lies between stages: more frames at once hide each other's chains, fewer stay in the caches.
-constexpr std::size_t kScratchBytes = std::size_t{1} << 30;
+/// Device memory for what lies between stages.
+constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
 }  // namespace
 
@@ -34,6 +34,7 @@ RateScratch RateStages::carve(Carver& carver, int slots) const {
   scratch.open = carver.take<std::uint32_t>(candidates);
   scratch.open_count = carver.take<std::uint32_t>(1);
   scratch.choices = carver.take<std::uint64_t>(blocks);
+  scratch.winning_lanes = carver.take<std::uint8_t>(blocks);
   scratch.winners = carver.take<ChosenCandidate>(blocks);
   return scratch;
 }
@@ -44,19 +45,21 @@ std::size_t RateStages::scratch_bytes(int slots) const {
   return carver.used();
 }
 
-void RateStages::reserve(const RateDecisions& rate, cudaStream_t stream) {
+void RateStages::reserve(const RateDecisions& rate, const Streams& streams) {
   const int slots = most_candidates(rate, false);
   if (slots <= slots_) return;
   if (slots_ == 0) {
     on_device_ = DeviceBuffer<RateFrame>(kBatchesInFlight * frames_);
     on_host_ = PinnedBuffer<RateFrame>(kBatchesInFlight * frames_);
-  } else {
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
+  for (const cudaStream_t stream : streams) check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   const std::size_t bytes = scratch_bytes(slots);
-  const std::size_t frames = std::clamp<std::size_t>(kScratchBytes / bytes, 1, frames_);
+  const std::size_t frames = std::clamp<std::size_t>(kScratchBytes / bytes / kSides, 1, (frames_ + kSides - 1) / kSides);
   slots_ = 0;
-  scratch_ = DeviceBuffer<std::byte>(frames * bytes);
+  scratch_ = DeviceBuffer<std::byte>(std::min(kSides * frames, frames_) * bytes);
+  // What is unpredictable is at least not uninitialized.
+  fill_async(scratch_.data(), 0, scratch_.bytes(), streams.front());
+  check(cudaStreamSynchronize(streams.front()), "cudaStreamSynchronize");
   group_frames_ = frames;
   slots_ = slots;
 }
@@ -77,28 +80,37 @@ RateFrame RateStages::frame_of(const RateItem& item) const {
   return frame;
 }
 
-std::vector<RateGroup> RateStages::prepare(std::span<const RateItem> items, int turn, cudaStream_t stream) {
-  for (const RateItem& item : items) reserve(item.plan->rate, stream);
-  const std::size_t first = static_cast<std::size_t>(turn) * frames_;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    RateFrame frame = frame_of(items[i]);
-    Carver carver(scratch_.data() + i % group_frames_ * scratch_bytes(slots_));
-    frame.scratch = carve(carver, slots_);
-    on_host_.data()[first + i] = frame;
-  }
-  copy_async(on_device_.data() + first, on_host_.data() + first, items.size(), stream);
-  std::vector<RateGroup> groups;
-  for (std::size_t done = 0; done < items.size(); done += group_frames_) {
-    const std::size_t count = std::min(group_frames_, items.size() - done);
-    groups.push_back(group_of(on_host_.span().subspan(first + done, count), on_device_.data() + first + done));
+std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> items, int turn, const Streams& streams) {
+  for (const RateItem& item : items) reserve(item.plan->rate, streams);
+  std::size_t next = static_cast<std::size_t>(turn) * frames_;
+  std::vector<Group> groups;
+  for (int side = 0; side < kSides; ++side) {
+    const std::size_t first = next;
+    for (const RateItem& item : items) {
+      if (item.side != side) continue;
+      RateFrame frame = frame_of(item);
+      const std::size_t place = static_cast<std::size_t>(side) * group_frames_ + (next - first) % group_frames_;
+      Carver carver(scratch_.data() + place * scratch_bytes(slots_));
+      frame.scratch = carve(carver, slots_);
+      on_host_.data()[next++] = frame;
+    }
+    if (next == first) continue;
+    const cudaStream_t stream = streams[static_cast<std::size_t>(side)];
+    copy_async(on_device_.data() + first, on_host_.data() + first, next - first, stream);
+    for (std::size_t begin = first; begin < next; begin += group_frames_) {
+      const std::size_t count = std::min(group_frames_, next - begin);
+      groups.push_back({group_of(on_host_.span().subspan(begin, count), on_device_.data() + begin), side});
+    }
   }
   return groups;
 }
 
-void RateStages::enqueue(std::span<const RateItem> items, int turn, cudaStream_t stream) {
+void RateStages::enqueue(std::span<const RateItem> items, int turn, const Streams& streams) {
   const Range range("rate");
-  for (const RateGroup& group : prepare(items, turn, stream)) {
-    for (const RateStage& stage : rate_stages()) stage.enqueue(context_.layout, group, stream);
+  for (const Group& group : prepare(items, turn, streams)) {
+    for (const RateStage& stage : rate_stages()) {
+      stage.enqueue(context_.layout, group.frames, streams[static_cast<std::size_t>(group.side)]);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,21 +20,33 @@ struct RateItem {
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
   const std::uint8_t* planned = nullptr;       ///< the plan's mask, on the device; null: none
   std::uint8_t* decided = nullptr;             ///< the mask that comes of it
+  int side = 0;                                ///< 0 or 1; the same for all frames of a chain
 };
 
-/// Everything of such frames up to the bits of their segments (kernels/rate_frame.h). A batch goes in groups of
-/// as many frames as there is memory for what lies between the stages.
+/// Everything of such frames up to the bits of their segments (kernels/rate_frame.h).
+///
+/// Frames are of one of two sides, each with memory of its own for what lies between stages, so that sides may have a stream
+/// each: a beam leaves most of the device to the other side's stages.
 class RateStages {
  public:
+  static constexpr int kSides = 2;
+  using Streams = std::array<cudaStream_t, kSides>;
+
   /// For batches of up to `frames`. Takes memory when it is first needed, or reserve() is called.
   RateStages(const CodingContext& context, std::size_t frames);
 
-  /// Takes the memory for frames that are decided so. Waits for the device where it had less before.
-  void reserve(const RateDecisions& rate, cudaStream_t stream);
-  /// Puts what the stages work on where they look for it; returns the groups that go through all stages one after another.
-  [[nodiscard]] std::vector<RateGroup> prepare(std::span<const RateItem> items, int turn, cudaStream_t stream);
-  /// Puts everything of a batch on the stream.
-  void enqueue(std::span<const RateItem> items, int turn, cudaStream_t stream);
+  /// Takes the memory for frames that are decided so; waits for `streams` where it had less before.
+  void reserve(const RateDecisions& rate, const Streams& streams);
+  /// Puts everything of a batch on the streams of its sides.
+  void enqueue(std::span<const RateItem> items, int turn, const Streams& streams);
+
+  /// As many frames of a side as there is memory for, which go through a stage together.
+  struct Group {
+    RateGroup frames;
+    int side = 0;
+  };
+  /// Puts what the stages work on where they look for it; returns the groups. A side's go through all stages one after another.
+  [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, int turn, const Streams& streams);
 
  private:
   [[nodiscard]] RateScratch carve(Carver& carver, int slots) const;
@@ -44,9 +57,9 @@ class RateStages {
   const CodingContext& context_;
   std::size_t frames_;
   int slots_ = 0;                 ///< candidates of a block that there is memory for
-  std::size_t group_frames_ = 0;  ///< frames likewise
+  std::size_t group_frames_ = 0;  ///< frames of a side likewise
   DeviceBuffer<std::byte> scratch_;
-  DeviceBuffer<RateFrame> on_device_;   ///< by turn and place in the batch
+  DeviceBuffer<RateFrame> on_device_;  ///< by turn and place in the batch
   PinnedBuffer<RateFrame> on_host_;
 };
 

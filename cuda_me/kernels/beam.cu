@@ -71,14 +71,27 @@ struct LaneCandidate {
   PackedCandidate packed;
 };
 
-__device__ __forceinline__ LaneCandidate load_candidate(const RateFrame& frame, int block, int lane) {
-  const int slot = lane / kDcLevels;
-  if (slot >= frame.slots) return {kInvalidCost, 0, 0};
-  const std::size_t at = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(slot);
-  const std::size_t at_level = at * kDcLevels + static_cast<std::size_t>(lane % kDcLevels);
-  // Level and vector are unpredictable where the cost is invalid.
-  return {frame.scratch.costs[at_level], frame.scratch.dc_levels[at_level], frame.scratch.candidates[at]};
-}
+/// Where a lane's candidates lie: kept in registers, since what the beam writes could be anything's memory.
+struct LaneSource {
+  const Cost* costs;
+  const std::int16_t* dc_levels;
+  const PackedCandidate* candidates;
+  int slots;
+  bool exists;  ///< blocks have so many candidates
+
+  __device__ LaneSource(const RateFrame& frame, int lane) : slots(frame.slots), exists(lane / kDcLevels < slots) {
+    costs = frame.scratch.costs + lane;
+    dc_levels = frame.scratch.dc_levels + lane;
+    candidates = frame.scratch.candidates + lane / kDcLevels;
+  }
+  [[nodiscard]] __device__ __forceinline__ LaneCandidate load(int block) const {
+    if (!exists) return {kInvalidCost, 0, 0};
+    const int at = block * slots;
+    // Level and vector are unpredictable where the cost is invalid.
+    return {__ldg(costs + static_cast<std::ptrdiff_t>(at) * kDcLevels), __ldg(dc_levels + static_cast<std::ptrdiff_t>(at) * kDcLevels),
+            __ldg(candidates + at)};
+  }
+};
 
 /// The states, cheapest first; the same in all lanes.
 template <int kWidth>
@@ -146,7 +159,7 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
   return choices;
 }
 
-/// Goes back from the cheapest state at the row's end, a block a lane at a time.
+/// Goes back from the cheapest state at the row's end, a block a lane at a time; leaves the winning lane of each block.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ void trace_back(const RateFrame& frame, const Row& row, bool active) {
   using Group = LaneGroup<kLanes>;
@@ -166,18 +179,7 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const Row& ro
       state = choice & 7;
     }
     const int i = first + Group::lane();
-    if (i >= row.count || !active) continue;
-    const int block = row.block(i);
-    const int winner = chosen >> 3;
-    const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(winner / kDcLevels);
-    const auto dc = static_cast<std::size_t>(winner % kDcLevels);
-    const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
-    scratch.winners[block] = {static_cast<std::uint8_t>(winner / kDcLevels),
-                              static_cast<std::uint8_t>(scratch.without_ac[candidate] >> dc & 1),
-                              scratch.dc_levels[candidate * kDcLevels + dc]};
-    if (frame.job.reference == nullptr) continue;
-    frame.decided[block] = vector == kNoVector ? 1 : 0;
-    frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
+    if (i < row.count && active) scratch.winning_lanes[row.block(i)] = static_cast<std::uint8_t>(chosen >> 3);
   }
 }
 
@@ -200,7 +202,8 @@ __global__ void __launch_bounds__(kThreads)
   auto* const choices = reinterpret_cast<Choices<kWidth>*>(frame.scratch.choices);
   States<kWidth> states;
   long long base = 0;
-  const auto load = [&](int i) { return load_candidate(frame, row.block(min(i, row.count - 1)), lane); };
+  const LaneSource source(frame, lane);
+  const auto load = [&](int i) { return source.load(row.block(min(i, row.count - 1))); };
   LaneCandidate next[kAhead];
 #pragma unroll
   for (int i = 0; i < kAhead; ++i) next[i] = load(i);
@@ -221,6 +224,27 @@ __global__ void __launch_bounds__(kThreads)
   if (lane == 0 && active) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(base));
 }
 
+constexpr int kWinnerThreads = 128;
+
+/// A thread a block: what its winning lane stands for.
+__global__ void __launch_bounds__(kWinnerThreads)
+    winners_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  const RateFrame& frame = frames[blockIdx.y];
+  const RateScratch& scratch = frame.scratch;
+  const int block = static_cast<int>(blockIdx.x * kWinnerThreads + threadIdx.x);
+  if (block >= layout.blocks) return;
+  const int winner = scratch.winning_lanes[block];
+  const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(winner / kDcLevels);
+  const auto dc = static_cast<std::size_t>(winner % kDcLevels);
+  const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
+  scratch.winners[block] = {static_cast<std::uint8_t>(winner / kDcLevels),
+                            static_cast<std::uint8_t>(scratch.without_ac[candidate] >> dc & 1),
+                            scratch.dc_levels[candidate * kDcLevels + dc]};
+  if (frame.job.reference == nullptr) return;
+  frame.decided[block] = vector == kNoVector ? 1 : 0;
+  frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
+}
+
 template <int kLanes>
 auto kernel_for(int width) {
   return width <= 1   ? beam_kernel<kLanes, 1>
@@ -236,12 +260,13 @@ void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_
   constexpr int kFewLanes = 2 * kDcLevels;
   const bool few = group.slots <= 2;
   const int mcu_rows = layout.mcus / layout.mcu_columns;
+  const auto frames = static_cast<unsigned>(group.count);
   const int rows = few ? kWarp / kFewLanes : 1;
   const int warps = (mcu_rows + rows - 1) / rows;
-  const LaunchShape shape{dim3(blocks_for(kPlanes * warps, kThreads / kWarp), static_cast<unsigned>(group.count)),
-                          dim3(kThreads)};
-  launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width), shape, stream,
-         layout, group.frames, warps);
+  launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width),
+         {dim3(blocks_for(kPlanes * warps, kThreads / kWarp), frames), dim3(kThreads)}, stream, layout, group.frames, warps);
+  launch("winners_kernel", winners_kernel, {dim3(blocks_for(layout.blocks, kWinnerThreads), frames), dim3(kWinnerThreads)},
+         stream, layout, group.frames);
 }
 
 }  // namespace c63::cuda

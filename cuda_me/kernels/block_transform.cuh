@@ -188,11 +188,18 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
   const Quantizer* const column = quantizers + plane * 64 + t * 8;
   const float column_scale = t == 0 ? kDctScale : 1.0F;
   bool any = false;
+  bool any_ac = false;
   for_8([&](auto v) {
     const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
     any |= level != 0;
+    any_ac |= level != 0 && (v != 0 || t != 0);
     in[v] = scale_coefficient(copysignf(load_quantizer(column + v).restored(fabsf(level)), level) * column_scale, v, 1);
   });
+  if (!__any_sync(kFullWarp, any_ac)) {  // the same for every sample: what the transform gives for DC alone
+    const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
+    const int residuals[4] = {residual, residual, residual, residual};
+    return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals, prediction.y)};
+  }
   return reconstruct_block(in, any, prediction, t, numbers);
 }
 

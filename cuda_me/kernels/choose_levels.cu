@@ -13,6 +13,7 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 128;
+constexpr int kResident = 8;  // thread blocks a multiprocessor is to hold, which caps registers
 
 /// What decides in a plane.
 struct PlaneDecisions {
@@ -56,14 +57,14 @@ __device__ __forceinline__ void store_costs(const RateScratch& scratch, std::siz
   scratch.masks[candidate] = {choice.coded, choice.lower};
 }
 
-__device__ __forceinline__ PlaneDecisions decisions_of(const RateFrame& frame, const AcBits (&bits)[2], int plane) {
-  return {frame.quantizers[plane], bits[plane == 0 ? 0 : 1], frame.rate.lambda};
+__device__ __forceinline__ PlaneDecisions decisions_of(const RateFrame& frame, const AcBitTables& bits, int plane) {
+  return {frame.quantizers[plane], bits.planes[plane == 0 ? 0 : 1], frame.rate.lambda};
 }
 
 /// A thread a block: the candidate that promises most; which others are still in it.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kResident)
     first_candidate_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
-  __shared__ AcBits bits[2];
+  __shared__ AcBitTables bits;
   load_ac_bits(bits);
   __syncthreads();
   const RateFrame& frame = frames[blockIdx.y];
@@ -75,11 +76,7 @@ __global__ void __launch_bounds__(kThreads)
   if (active) {
     const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
     const int count = scratch.counts[block];
-    const auto promise_of = [&](int i) {
-      const CandidateSummary& summary = scratch.summaries[base + i];
-      return promise(transformed(summary), dc_of(summary, plane), plane.bits,
-                     bits_of_candidate(scratch.candidates[base + i]), plane.lambda);
-    };
+    const auto promise_of = [&](int i) { return scratch.summaries[base + i].promise; };
     int first = 0;
     Cost most_promising = promise_of(0);
     for (int i = 1; i < count; ++i) {
@@ -120,14 +117,15 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// A thread a candidate that is still in it.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kResident)
     other_candidates_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
-  __shared__ AcBits bits[2];
-  load_ac_bits(bits);
-  __syncthreads();
+  __shared__ AcBitTables bits;
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
   const unsigned count = *scratch.open_count;
+  if (blockIdx.x * kThreads >= count) return;
+  load_ac_bits(bits);
+  __syncthreads();
   for (unsigned i = blockIdx.x * kThreads + threadIdx.x; i < count; i += gridDim.x * kThreads) {
     const std::size_t candidate = scratch.open[i];
     const int block = static_cast<int>(candidate / static_cast<unsigned>(frame.slots));

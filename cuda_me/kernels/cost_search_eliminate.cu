@@ -33,12 +33,48 @@ struct CostPass {
   }
 };
 
+/// Which pairs of candidates a lane owns, as bits: 16 more is `kBelow` rows further down.
+struct WidePairs {  // of 32x32 candidates, as motion_eliminate.cuh has them
+  static constexpr int kHalf = kPairs / 2;
+  static constexpr unsigned kBelow = 16;
+  static constexpr unsigned kSpan = 32;
+  [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned /*lane*/, unsigned p) { return 2 * p; }
+  [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned dy) { return pair_column(lane, dy); }
+};
+struct NarrowPairs {  // of 16x16; four rows of words are half of all banks apart
+  static constexpr int kHalf = 2;
+  static constexpr unsigned kBelow = 8;
+  static constexpr unsigned kSpan = 16;
+  static_assert(4 * kWordColumns % kWarp == kWarp / 2);
+  [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned lane, unsigned p) { return 2 * p + lane / 16 * 4; }
+  [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned /*dy*/) { return lane % 16; }
+};
+
+template <typename Pairs>
+[[nodiscard]] __device__ __forceinline__ unsigned row_of_bit(unsigned bit) {
+  return bit % 16 + bit / 16 * Pairs::kBelow;
+}
+
+/// Those of a lane's pairs of which a candidate counts.
+template <typename Pairs>
+[[nodiscard]] __device__ __forceinline__ std::uint32_t allowed_pairs(const AllowedCandidates& allowed, unsigned lane) {
+  std::uint32_t bits = 0;
+#pragma unroll
+  for (unsigned p = 0; p < Pairs::kHalf; ++p) {
+    const unsigned row = Pairs::row(lane, p);
+    if (!allowed.has_column(Pairs::column(lane, row))) continue;
+    if (allowed.has_row(row) || allowed.has_row(row + 1)) bits |= 1U << row;
+    if (allowed.has_row(row + Pairs::kBelow) || allowed.has_row(row + Pairs::kBelow + 1)) bits |= 1U << (row + 16);
+  }
+  return bits;
+}
+
 /// Adds a pair of candidates that are compared in full.
-template <bool kAll, int kCount>
+template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                          const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
                                          unsigned lane, unsigned dy) {
-  const unsigned dx = pair_column(lane, dy);
+  const unsigned dx = Pairs::column(lane, dy);
   const PairSads sads = pair_sads(words + dy * kWordColumns + dx, current);
   if (!kAll && !allowed.has_column(dx)) return;
   if (kAll || allowed.has_row(dy)) list.insert(pass.key(sads.upper, dx, dy));
@@ -47,34 +83,34 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
 
 /// Puts the best of a block's candidates, besides those in `list`, into the lists of the lanes. `sums` and `words` are those of
 /// its first candidate.
-template <bool kAll, int kCount>
+template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                                   const std::uint32_t* sums, const CurrentBlock& block,
                                                   const AllowedCandidates& allowed) {
-  constexpr int kHalf = kPairs / 2;
+  constexpr int kHalf = Pairs::kHalf;
   const unsigned lane = threadIdx.x % kWarp;
-  // Smaller bound of each pair p, and of pair p + 8 above it.
+  // Smaller bound of each pair, and of the one further down above it.
   std::uint32_t bounds[kHalf];
   std::uint32_t smallest = 0xFFFFFFFFU;
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
-    const std::uint32_t* from = sums + pair_column(lane, 2 * (p % 4)) + 2 * p * kWordColumns;
-    constexpr int kBelow = kPairs * kWordColumns;
+    const unsigned row = Pairs::row(lane, static_cast<unsigned>(p));
+    const std::uint32_t* from = sums + Pairs::column(lane, row) + row * kWordColumns;
+    constexpr int kBelow = Pairs::kBelow * kWordColumns;
     const std::uint32_t upper =
         (absdiff4_add(from[kBelow], block.bytes, 0) << 16) + absdiff4_add(from[0], block.bytes, 0);
     const std::uint32_t lower = (absdiff4_add(from[kBelow + kWordColumns], block.bytes, 0) << 16) +
                                 absdiff4_add(from[kWordColumns], block.bytes, 0);
     bounds[p] = __vminu2(upper, lower);
-    const auto rows = static_cast<std::uint32_t>((2 * p + kPairs) << 16 | 2 * p);
-    smallest = __vminu2(smallest, bounds[p] * 64 + rows);
+    smallest = __vminu2(smallest, bounds[p] * 64 + ((row + 16) << 16 | row));
   }
   uint4 current[kBlockSize / 2];
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
 
   // Each lane compares its most promising pair. The wanted count-th of the lanes' best is no better than the count-th of all.
-  const unsigned first = min(smallest & 0xFFFFU, smallest >> 16) % kSquare;
-  add_pair<kAll>(list, pass, words, current, allowed, lane, first);
+  const unsigned first = min(smallest & 0xFFFFU, smallest >> 16) % 32;
+  add_pair<Pairs, kAll>(list, pass, words, current, allowed, lane, row_of_bit<Pairs>(first));
   std::uint32_t own = list.keys[0];
   std::uint32_t worst = 0;
 #pragma unroll
@@ -85,20 +121,22 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
   // The largest bound is 4 * 255.
   const std::uint32_t limit = min(add_samples(block.slacks, worst >> 16) >> block.shift, 4U * 255);
   const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
-  std::uint32_t left = 0;  // bit dy: the lane's pair there
+  std::uint32_t left = 0;
 #pragma unroll
-  for (int p = 0; p < kHalf; ++p) left |= ((limits - bounds[p]) & 0x80008000U) >> 15 << (2 * p);
+  for (int p = 0; p < kHalf; ++p) {
+    left |= ((limits - bounds[p]) & 0x80008000U) >> 15 << Pairs::row(lane, static_cast<unsigned>(p));
+  }
   left &= ~(1U << first);
-  if constexpr (!kAll) left &= allowed.pairs(lane);
+  if constexpr (!kAll) left &= allowed_pairs<Pairs>(allowed, lane);
   while (left != 0) {
-    const auto dy = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
-    left ^= 1U << dy;
-    add_pair<kAll>(list, pass, words, current, allowed, lane, dy);
+    const auto bit = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
+    left ^= 1U << bit;
+    add_pair<Pairs, kAll>(list, pass, words, current, allowed, lane, row_of_bit<Pairs>(bit));
   }
   __syncwarp();
 }
 
-template <int kCount>
+template <typename Pairs, int kCount>
 __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
                                                     MotionVector* found, std::uint16_t* found_costs, int tile) {
   const int tile_row = tile / job.tile_columns;
@@ -158,10 +196,10 @@ __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, co
 #pragma unroll
           for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block][i];
         }
-        if (allowed.all()) {
-          eliminate_by_cost<true>(list, pass, words, sums, current, allowed);
+        if (allowed.width == Pairs::kSpan && allowed.height == Pairs::kSpan) {
+          eliminate_by_cost<Pairs, true>(list, pass, words, sums, current, allowed);
         } else {
-          eliminate_by_cost<false>(list, pass, words, sums, current, allowed);
+          eliminate_by_cost<Pairs, false>(list, pass, words, sums, current, allowed);
         }
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
@@ -219,8 +257,13 @@ __global__ void __launch_bounds__(kEliminateThreads, kEliminateResident)
   job.tile_columns = tiles_of(layout, p).columns;
   job.words = true;
   const auto first = static_cast<std::size_t>(layout.first_block[p]);
-  search_tile_by_cost<kCount>(shared, job, frame, frame.scratch.found + first * kMaxFoundVectors,
-                              frame.scratch.found_costs + first, tile);
+  MotionVector* const found = frame.scratch.found + first * kMaxFoundVectors;
+  std::uint16_t* const found_costs = frame.scratch.found_costs + first;
+  if (job.job.range <= static_cast<int>(NarrowPairs::kSpan) / 2) {
+    search_tile_by_cost<NarrowPairs, kCount>(shared, job, frame, found, found_costs, tile);
+  } else {
+    search_tile_by_cost<WidePairs, kCount>(shared, job, frame, found, found_costs, tile);
+  }
 }
 
 }  // namespace

@@ -57,13 +57,18 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
 }
 
 /// AC bits of luma and of chroma.
-__device__ constexpr AcBits kDeviceAcBits[2] = {kAcLumaBits, kAcChromaBits};
+struct alignas(4) AcBitTables {
+  AcBits planes[2];
+};
+__device__ constexpr AcBitTables kAcBitTables = {{kAcLumaBits, kAcChromaBits}};
 
 /// Copies them to shared memory, by all threads of a block.
-__device__ __forceinline__ void load_ac_bits(AcBits (&bits)[2]) {
-  static_assert(sizeof(AcBits) == 258);
-  const auto* from = reinterpret_cast<const std::uint8_t*>(&kDeviceAcBits);
-  for (unsigned i = threadIdx.x; i < sizeof(bits); i += blockDim.x) reinterpret_cast<std::uint8_t*>(&bits)[i] = from[i];
+__device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
+  static_assert(sizeof(AcBitTables) % 4 == 0);
+  const auto* from = reinterpret_cast<const std::uint32_t*>(&kAcBitTables);
+  for (unsigned i = threadIdx.x; i < sizeof(tables) / 4; i += blockDim.x) {
+    reinterpret_cast<std::uint32_t*>(&tables)[i] = from[i];
+  }
 }
 
 /// How many thread blocks of `each` items `count` items need.

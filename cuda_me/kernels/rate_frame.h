@@ -47,14 +47,14 @@ using PackedCandidate = std::uint32_t;
 [[nodiscard]] C63_HD constexpr int bits_of_candidate(PackedCandidate candidate) { return static_cast<int>(candidate >> 24); }
 
 /// What is known of a block less a candidate's prediction, besides its coefficients.
-struct CandidateSummary {
+struct alignas(16) CandidateSummary {
   std::uint64_t kept = 0;  ///< AcSummary
   Cost energy = 0;
   Cost bound = 0;
   std::int32_t residual_sum = 0;
   std::int32_t residual_squares = 0;
   std::int32_t dc = 0;  ///< coefficient
-  std::int32_t unused = 0;
+  Cost promise = 0;     ///< promise()
 };
 
 /// AcChoice without its cost.
@@ -87,6 +87,7 @@ struct RateScratch {
   std::uint32_t* open = nullptr;      ///< candidates whose levels are to be chosen yet, in any order
   std::uint32_t* open_count = nullptr;
   std::uint64_t* choices = nullptr;     ///< of the beam at a block, a byte a state
+  std::uint8_t* winning_lanes = nullptr;  ///< of the beam, one a block
   ChosenCandidate* winners = nullptr;   ///< one a block
 };
 

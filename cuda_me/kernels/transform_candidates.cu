@@ -6,6 +6,7 @@
 #include "cuda_me/kernels/transform.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
+#include "decide/dc_levels.h"
 #include "decide/forward_transform.h"
 
 namespace c63::cuda {
@@ -91,6 +92,8 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t thresholds[4] = {eight.x, eight.y, eight.z, eight.w};
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   const int cap = frame.cap;
+  const c63::Quantizer& quantizer = frame.quantizers[place.plane];
+  const int end_of_block = place.plane == 0 ? kAcLumaBits.end_of_block : kAcChromaBits.end_of_block;
   const PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.slots;
   const int count = scratch.counts[block];
   int* const numbers = memory.numbers + own * kBlockWords;
@@ -98,7 +101,8 @@ __global__ void __launch_bounds__(kThreads)
   const auto* const chunks = reinterpret_cast<const uint4*>(memory.coefficients + own * kCoefficientWords);
 
   for (int slot = 0; __any_sync(kFullWarp, slot < count); ++slot) {
-    const VectorNumber vector = vector_of_candidate(candidates[min(slot, count - 1)]);
+    const PackedCandidate packed = candidates[min(slot, count - 1)];
+    const VectorNumber vector = vector_of_candidate(packed);
     const MotionVector source = vector != kNoVector ? vector_of(vector) : inherited_source(frame.job, block);
     const bool predicted = source != no_vector();
     uint2 prediction{};
@@ -155,12 +159,17 @@ __global__ void __launch_bounds__(kThreads)
     const bool any = (low | high) != 0;
     if (any) reinterpret_cast<uint4*>(scratch.coefficients + candidate * 64)[t] = chunk;
     if (t == 0) {
+      const int dc = half_of(chunk.x, 0);
+      const Cost dc_error = dc_levels(dc, quantizer.steps[0], quantizer.reciprocals[0]).errors[0];
+      const Cost least_ac = any ? bound : energy;
       scratch.summaries[candidate] = {.kept = static_cast<std::uint64_t>(high) << 32 | low,
                                       .energy = energy,
-                                      .bound = any ? bound : energy,
+                                      .bound = least_ac,
                                       .residual_sum = residual_sum,
                                       .residual_squares = residual_squares,
-                                      .dc = half_of(chunk.x, 0)};
+                                      .dc = dc,
+                                      .promise = least_ac + dc_error +
+                                                 frame.rate.lambda * (end_of_block + bits_of_candidate(packed))};
     }
   }
 }

@@ -51,6 +51,35 @@ TEST_F(PlanTest, GivesWhatTheCpuGives) {
   }
 }
 
+TEST_F(PlanTest, DecidedFramesAmongOthers) {
+  for (const auto& [width, height] : {std::array{50, 40}, {130, 34}}) {
+    EncoderSettings settings = settings_for(width, height);
+    Bytes video = test::moving_video(width, height, 23);
+    const std::size_t size = frame_bytes(width, height);
+    for (const std::size_t i : {4U, 5U, 12U}) {  // some frames stay
+      std::copy_n(video.begin() + static_cast<std::ptrdiff_t>((i - 1) * size), size,
+                  video.begin() + static_cast<std::ptrdiff_t>(i * size));
+    }
+    for (const bool unpredicted : {false, true}) {
+      const PlanKinds kinds{.unpredicted = unpredicted, .still = false, .by_rate = true};
+      settings.measurement = settings_for(width, height).measurement;
+      settings.execution.lanes = 0;
+      const Encoded cpu = encode_planned(Encoder(settings), video, kinds);
+      for (const int lanes : {1, 3}) {
+        SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << unpredicted << ", " << lanes << " lanes");
+        settings.execution.lanes = lanes;
+        settings.measurement = settings_for(width, height).measurement;
+        const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
+        expect_same_frames(cpu, gpu);
+        expect_decodes(gpu);
+        settings.measurement = {};  // sides of chains apart, where all of a batch are decided
+        EXPECT_TRUE(same_bytes(
+            cpu.stream(), encode_planned(Encoder(settings, make_backend_factories()), video, kinds).stream()));
+      }
+    }
+  }
+}
+
 TEST_F(PlanTest, LanesGraphsAndWaysDoNotChangeBytes) {
   const Bytes video = test::moving_video(80, 48, 60);
   EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 11}};

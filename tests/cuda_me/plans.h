@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "codec/geometry.h"
+#include "decide/beam.h"
 #include "decide/planner.h"
+#include "decide/vector_cost.h"
 #include "support/generators.h"
 
 namespace c63::test {
@@ -14,6 +16,7 @@ namespace c63::test {
 struct PlanKinds {
   bool unpredicted = true;  ///< masks of blocks without a vector, at random
   bool still = true;        ///< frames that do not advance the reference
+  bool by_rate = false;     ///< every other frame or so is decided by rate; may be a repeat where none is still
 };
 
 /// Decides at random, but the same for the same frame, and as every decoder takes it: tables are sent where they change and in
@@ -41,6 +44,15 @@ class RandomPlanner final : public Planner {
       const std::uint32_t one_of = 1 + random.below(5);
       for (std::uint8_t& block : *mask) block = random.below(one_of) == 0 ? 1 : 0;
       plan.unpredicted = std::move(mask);
+    }
+    if (kinds_.by_rate && random.below(2) == 0) {
+      plan.rate.lambda = static_cast<Cost>(1 + random.below(60000));
+      plan.rate.sad_per_bit = sad_per_bit(plan.rate.lambda);
+      plan.rate.found_vectors = static_cast<int>(random.below(1 + kMaxFoundVectors));
+      plan.rate.beam_width = static_cast<int>(1 + random.below(kMaxBeamWidth));
+      plan.rate.unpredicted = random.below(4) != 0;
+      plan.rate.choose_levels = random.below(4) != 0;
+      plan.rate.repeats = !kinds_.still && random.below(2) == 0;
     }
     after_inter_ = !frame.key;
     return plan;

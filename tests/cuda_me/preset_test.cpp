@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "backend_test_support.h"
+#include "support/shared_data.h"
 
 namespace c63::cuda {
 namespace {
@@ -110,6 +112,34 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
         SCOPED_TRACE(testing::Message() << name(preset) << ", " << lanes << " lanes");
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream()));
       }
+    }
+  }
+}
+
+/// The device and the CPU beside it, GOP by GOP whoever is free.
+TEST_F(PresetTest, GpuAndCpuTogether) {
+  const Bytes video = test::moving_video(112, 64, 60);
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    EncoderSettings settings{.coding = {.width = 112, .height = 64, .preset = preset, .qp = 20, .key_interval = 3}};
+    const Encoded expected = on_cpu(settings, video);
+    std::vector<BackendFactory> both = make_backend_factories();
+    both.emplace_back(open_cpu_backend);
+    EXPECT_TRUE(same_bytes(expected.stream(),
+                           encode_with(Encoder(settings, both), video, test::VideoSource::Kind::file).stream()));
+  }
+}
+
+/// Real video, as far as it is there.
+TEST_F(PresetTest, RealVideo) {
+  C63_NEEDS_SHARED("sequences/people_320x192.yuv");
+  C63_NEEDS_SHARED("sequences/static_152x100.yuv");
+  const Bytes people = test::read_bytes(test::shared_path("sequences/people_320x192.yuv"));
+  const Bytes still = test::read_bytes(test::shared_path("sequences/static_152x100.yuv"));
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    for (const double qp : {5.0, 10.0, 25.0, 50.0}) {
+      SCOPED_TRACE(testing::Message() << name(preset) << " qp " << qp);
+      expect_what_the_cpu_gives(settings_for(320, 192, {.preset = preset, .qp = qp}), people);
+      expect_what_the_cpu_gives(settings_for(152, 100, {.preset = preset, .qp = qp}), still);
     }
   }
 }

@@ -46,21 +46,27 @@ class DecidedFrames {
         std::uint8_t* const decided = resident_.chains()[i].device.decided;
         cuda::FrameJob job = resident_.jobs()[i];
         job.unpredicted = is_key ? nullptr : decided;
-        items.push_back({.job = job, .plan = is_key ? &key : &plan_, .quantizers = quantizers_.data(), .decided = decided});
+        items.push_back({.job = job,
+                         .plan = is_key ? &key : &plan_,
+                         .quantizers = quantizers_.data(),
+                         .decided = decided,
+                         .side = static_cast<int>(i) % cuda::RateStages::kSides});
       }
-      groups_ = rate_.prepare(items, is_key ? 0 : 1, stream());
-      for (const cuda::RateGroup& group : groups_) {
-        for (const cuda::RateStage& stage : cuda::rate_stages()) stage.enqueue(resident_.context().layout, group, stream());
-      }
+      groups_ = rate_.prepare(items, is_key ? 0 : 1, {stream(), stream()});
+      for (const cuda::RateStage& stage : cuda::rate_stages()) enqueue(stage);
       stream().synchronize();
     }
   }
 
   [[nodiscard]] const cuda::Stream& stream() const { return resident_.stream(); }
-  /// A stage of the last group of frames; how many they are.
+  /// A stage of all frames; how many they are.
   int enqueue(const cuda::RateStage& stage) {
-    stage.enqueue(resident_.context().layout, groups_.back(), stream());
-    return groups_.back().count;
+    int frames = 0;
+    for (const cuda::RateStages::Group& group : groups_) {
+      stage.enqueue(resident_.context().layout, group.frames, stream());
+      frames += group.frames.count;
+    }
+    return frames;
   }
 
  private:
@@ -68,7 +74,7 @@ class DecidedFrames {
   cuda::RateStages rate_;
   cuda::DeviceBuffer<c63::Quantizer> quantizers_;
   FramePlan plan_;
-  std::vector<cuda::RateGroup> groups_;
+  std::vector<cuda::RateStages::Group> groups_;
 };
 
 /// Microseconds a frame of a stage alone, several times in a row.
