@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   settings.coding.key_interval = 1 + data[3] % 4;
   settings.coding.search_range = 1 + data[4] % 24;
   settings.execution.lanes = 1 + data[5] % 3;
-  settings.execution.threads = 1;
+  settings.execution.threads = 1 + data[5] / 3 % 2;
   settings.coding.preset = std::array{c63::Preset::reference, c63::Preset::fast, c63::Preset::good}[data[6] % 3];
   settings.coding.rate = rate_of(data[7], data[8], data[9]);
   const auto sets = c63::available_simd_levels();
