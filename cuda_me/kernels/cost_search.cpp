@@ -5,7 +5,7 @@
 namespace c63::cuda {
 namespace {
 
-/// A new kernel is one more row here; benches and tests take it from there.
+/// A new kernel is one more row here; tests take it from there.
 constexpr std::array kKernels = {
     CostSearchInfo{CostSearchKernel::warp, "warp", "a warp a block, every lane keeps a list of its best",
                    enqueue_cost_search_warp},
