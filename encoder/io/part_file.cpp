@@ -15,8 +15,13 @@ struct PartFiles {
 };
 
 PartFiles& part_files() {
-  static auto* all = new PartFiles;  // a signal may come while static objects are destroyed
-  return *all;
+  // Never destroyed: a signal may come while static objects are. Not on the heap: memory may be what a program ends for.
+  static union Kept {
+    Kept() : files() {}
+    ~Kept() {}
+    PartFiles files;
+  } all;
+  return all.files;
 }
 
 /// The target's path, its last component shortened, between two characters of UTF-8, so that there is room for a suffix.
