@@ -81,9 +81,8 @@ class ParallelDecode {
         threads_(arena_->concurrency()),
         reader_(source, settings.execution.limits),
         loop_(settings.trace, TraceTrack::loop),
-        pool_(*arena_, static_cast<std::size_t>(threads_) + 1) {
-    for (int i = 0; i < threads_; ++i) add_worker();
-  }
+        workers_(make_workers(settings, threads_)),
+        pool_(*arena_, static_cast<std::size_t>(threads_) + 1) {}
 
   ~ParallelDecode() {
     std::unique_lock lock(mutex_);
@@ -146,15 +145,19 @@ class ParallelDecode {
     bool busy = false;
   };
 
-  Worker& add_worker() {
-    const int index = static_cast<int>(workers_.size());
-    return workers_.emplace_back(Worker{.trace = {settings_.trace, TraceTrack::thread, index}});
+  static Worker make_worker(const DecoderSettings& settings, std::size_t index) {
+    return {.trace = {settings.trace, TraceTrack::thread, static_cast<int>(index)}};
+  }
+  static std::deque<Worker> make_workers(const DecoderSettings& settings, int count) {
+    std::deque<Worker> workers;
+    while (static_cast<int>(workers.size()) < count) workers.push_back(make_worker(settings, workers.size()));
+    return workers;
   }
 
   /// The first worker that is not busy is so now. The mutex is held.
   Worker& begin_work() {
     const auto free = std::ranges::find(workers_, false, &Worker::busy);
-    Worker& worker = free != workers_.end() ? *free : add_worker();
+    Worker& worker = free != workers_.end() ? *free : workers_.emplace_back(make_worker(settings_, workers_.size()));
     worker.busy = true;
     worker.trace.did("idle");
     return worker;
