@@ -17,10 +17,52 @@ bool WorkThreads::Queue::take(std::unique_lock<std::mutex>& lock, Run&& run) noe
   return true;
 }
 
-WorkThreads::WorkThreads(ThreadArena& arena, std::size_t capacity) : arena_(arena), queue_(std::make_shared<Queue>()) {
+/// Queues that nobody uses now.
+struct WorkThreads::SpareQueues {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Queue>> queues;
+
+  static SpareQueues& of_process() {
+    static auto* const spare = new SpareQueues;  // never destroyed: a worker may come when the process ends
+    return *spare;
+  }
+  std::unique_ptr<Queue> take() {
+    const std::lock_guard lock(mutex);
+    if (queues.empty()) return std::make_unique<Queue>();
+    auto queue = std::move(queues.back());
+    queues.pop_back();
+    return queue;
+  }
+  void put(std::unique_ptr<Queue> queue) noexcept {
+    {
+      const std::lock_guard lock(queue->mutex);
+      ++queue->generation;
+      queue->count = queue->begun = queue->done = 0;
+      queue->waiting = queue->woken = 0;
+      queue->closed = false;
+    }
+    const std::lock_guard lock(mutex);
+    try {
+      queues.push_back(std::move(queue));
+    } catch (...) {
+      static_cast<void>(queue.release());  // no memory to keep it with, and a worker may still come
+    }
+  }
+};
+
+WorkThreads::WorkThreads(ThreadArena& arena, std::size_t capacity) : arena_(arena), queue_(SpareQueues::of_process().take()) {
+  try {
+    start(capacity);
+  } catch (...) {
+    SpareQueues::of_process().put(std::move(queue_));
+    throw;
+  }
+}
+
+void WorkThreads::start(std::size_t capacity) {
   queue_->ring.resize(capacity);
-  threads_.reserve(static_cast<std::size_t>(arena.places_kept()));
-  for (int i = 0; i < arena.places_kept(); ++i) {
+  threads_.reserve(static_cast<std::size_t>(arena_.places_kept()));
+  for (int i = 0; i < arena_.places_kept(); ++i) {
     try {
       threads_.push_back(start_thread([this] { work(); }));
     } catch (...) {
@@ -31,15 +73,21 @@ WorkThreads::WorkThreads(ThreadArena& arena, std::size_t capacity) : arena_(aren
 }
 
 WorkThreads::~WorkThreads() {
-  std::unique_lock lock(queue_->mutex);
-  queue_->closed = true;
-  queue_->posted.notify_all();
-  queue_->ended.wait(lock, [this] { return queue_->done == queue_->count; });
+  {
+    std::unique_lock lock(queue_->mutex);
+    queue_->closed = true;
+    queue_->posted.notify_all();
+    queue_->ended.wait(lock, [this] { return queue_->done == queue_->count; });
+  }
+  threads_.clear();
+  SpareQueues::of_process().put(std::move(queue_));
 }
 
 void WorkThreads::post(const Task& task) noexcept {
+  std::uint64_t generation = 0;
   {
     const std::lock_guard lock(queue_->mutex);
+    generation = queue_->generation;
     queue_->ring[queue_->count++ % queue_->ring.size()] = task;
     if (queue_->waiting > queue_->woken) {
       ++queue_->woken;
@@ -48,8 +96,9 @@ void WorkThreads::post(const Task& task) noexcept {
     }
   }
   try {
-    arena_.enqueue([queue = queue_] {
+    arena_.enqueue([queue = queue_.get(), generation] {
       std::unique_lock lock(queue->mutex);
+      if (queue->generation != generation) return;
       queue->take(lock, [](const Task& taken) { taken.run(taken.object, taken.argument); });
     });
   } catch (...) {  // no memory to call a worker with

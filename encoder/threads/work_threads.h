@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -34,12 +35,14 @@ class WorkThreads {
   void post(const Task& task) noexcept;
 
  private:
-  /// What the arena's workers share with this. They may come when it is gone.
+  /// What the arena's workers share with this. They may come when it is gone, so queues are kept for the next one, and
+  /// know by their generation whom a worker was called for.
   struct Queue {
     std::mutex mutex;
     std::condition_variable posted;
     std::condition_variable ended;
     std::vector<Task> ring;  ///< task number n is at n modulo its size
+    std::uint64_t generation = 0;
     std::size_t count = 0;   ///< tasks posted
     std::size_t begun = 0;
     std::size_t done = 0;
@@ -52,10 +55,13 @@ class WorkThreads {
     bool take(std::unique_lock<std::mutex>& lock, Run&& run) noexcept;
   };
 
+  void start(std::size_t capacity);
   void work() noexcept;
 
+  struct SpareQueues;
+
   ThreadArena& arena_;
-  std::shared_ptr<Queue> queue_;
+  std::unique_ptr<Queue> queue_;
   std::vector<std::jthread> threads_;
 };
 
