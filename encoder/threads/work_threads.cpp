@@ -95,6 +95,8 @@ void WorkThreads::post(const Task& task) noexcept {
       return;
     }
   }
+  // An arena of no worker's places would be given one all the same.
+  if (arena_.places_kept() >= arena_.concurrency()) return;
   try {
     arena_.enqueue([queue = queue_.get(), generation] {
       std::unique_lock lock(queue->mutex);
