@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "bench/bench_options.h"
+#include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/cpu_probe.h"
 #include "bench/figures.h"
@@ -21,7 +21,6 @@
 #include "bitstream/frame_header.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
-#include "common/exit_code.h"
 #include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
 #include "cpu/kernels.h"
@@ -70,7 +69,8 @@ std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
         random = random * 1664525 + 1013904223;
         const int x = static_cast<int>(k) % w + 2 * f;
         const int y = static_cast<int>(k) / w - f;
-        video[i] = static_cast<std::uint8_t>((x * x / 64 + y * 3 + ((x / 16 + y / 16) & 1) * 50 + (random >> 30)) & 255);
+        video[i] =
+            static_cast<std::uint8_t>((x * x / 64 + y * 3 + ((x / 16 + y / 16) & 1) * 50 + (random >> 30)) & 255);
       }
     }
   }
@@ -84,7 +84,8 @@ std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count)
   file.seekg(static_cast<std::streamoff>(size) * options.frame);
   std::vector<std::uint8_t> frames(size * static_cast<std::size_t>(count));
   file.read(reinterpret_cast<char*>(frames.data()), static_cast<std::streamsize>(frames.size()));
-  if (!file) throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames to measure on", {.file = options.video});
+  if (!file)
+    throw Error(ErrorKind::input, "C63-BENCH-VIDEO", "cannot read the frames to measure on", {.file = options.video});
   return frames;
 }
 
@@ -109,12 +110,17 @@ class Scene {
       std::swap(reference_, reconstruction);
       std::swap(previous_, syntax);
       if (f == 0) syntax = previous_ = FrameSyntax(geometry_);
-      std::ranges::copy(std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
-                        current_.input().begin());
+      std::ranges::copy(
+          std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
+          current_.input().begin());
       current_.lay_out();
       plan.key = f == 0;
-      const cpu::FrameJob job{.plan = &plan, .current = &current_, .reference = &reference_,
-                              .reconstruction = &reconstruction, .syntax = &syntax, .previous = &previous_,
+      const cpu::FrameJob job{.plan = &plan,
+                              .current = &current_,
+                              .reference = &reference_,
+                              .reconstruction = &reconstruction,
+                              .syntax = &syntax,
+                              .previous = &previous_,
                               .searchers = &searchers};
       syntax.key = plan.key;
       if (!plan.key) prepare(coder, job);
@@ -189,7 +195,8 @@ std::pair<double, double> candidates_per_block(const Scene& scene) {
   std::vector<std::uint16_t> sums(g.samples());
   const cpu::Kernels& kernels = cpu::scalar_kernels();
   for (int y = 0; y + 4 <= g.height; ++y) {
-    kernels.sums_of_row(scene.reference().row(y), g.width, g.width - 3, sums.data() + static_cast<std::ptrdiff_t>(y) * g.width);
+    kernels.sums_of_row(scene.reference().row(y), g.width, g.width - 3,
+                        sums.data() + static_cast<std::ptrdiff_t>(y) * g.width);
   }
   std::uint64_t all = 0;
   std::uint64_t tested = 0;
@@ -208,7 +215,8 @@ std::pair<double, double> candidates_per_block(const Scene& scene) {
     if (row > 0) predictor(vectors[block - g.columns]);
     predictor(scene.previous().planes[0].vectors[block]);
     std::uint16_t quarters[4];
-    for (int i = 0; i < 4; ++i) kernels.sums_of_row(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, quarters + i);
+    for (int i = 0; i < 4; ++i)
+      kernels.sums_of_row(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, quarters + i);
     for (int y = w.top; y < w.bottom; ++y) {
       for (int x = w.left; x < w.right; ++x) {
         std::uint32_t bound = 0;
@@ -261,16 +269,21 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   add("sad", "absdiff", blocks * 64, [&scene, &k, g] {
     std::uint64_t total = 0;
     scene.for_each_luma_block([&](int, int column, int row, const SearchWindow&) {
-      total += k.sad(&scene.current().at(8 * column, 8 * row), g.width, &scene.reference().at(8 * column, 8 * row), g.width);
+      total +=
+          k.sad(&scene.current().at(8 * column, 8 * row), g.width, &scene.reference().at(8 * column, 8 * row), g.width);
     });
     sink = total;
   });
   const auto sums = std::make_shared<std::vector<std::uint16_t>>(g.samples());
-  add("sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, sums] {
-    for (int y = 0; y + 4 <= g.height; ++y) {
-      k.sums_of_row(scene.reference().row(y), g.width, g.width - 3, sums->data() + static_cast<std::ptrdiff_t>(y) * g.width);
-    }
-  }, Limit::loads, 1);
+  add(
+      "sums", "byte", static_cast<double>(g.samples()),
+      [&scene, &k, g, sums] {
+        for (int y = 0; y + 4 <= g.height; ++y) {
+          k.sums_of_row(scene.reference().row(y), g.width, g.width - 3,
+                        sums->data() + static_cast<std::ptrdiff_t>(y) * g.width);
+        }
+      },
+      Limit::loads, 1);
   const auto table = std::make_shared<cpu::TransformTable>(make_quantization_tables(25)[0], 0);
   const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
   const auto for_each_run = [&scene](auto&& visit) {
@@ -283,7 +296,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       [&scene, &k, g, table, levels, for_each_run] {
         for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
           k.transform_quantize(&scene.current().at(8 * column, 8 * row), g.width, predictions, *table,
-                        levels->data() + 64 * block);
+                               levels->data() + 64 * block);
         });
       },
       Limit::float_operations, kTransformOperations);
@@ -293,16 +306,19 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       [&scene, &k, g, table, out, for_each_run] {
         for_each_run([&](int block, int column, int row, std::span<const cpu::BlockPrediction> predictions) {
           k.dequantize_reconstruct(scene.syntax().planes[0].block(block), *table, predictions,
-                           &out->plane(0).at(8 * column, 8 * row), g.width);
+                                   &out->plane(0).at(8 * column, 8 * row), g.width);
         });
       },
       Limit::float_operations, kTransformOperations);
   const auto ssim = std::make_shared<std::vector<cpu::SsimSums>>(static_cast<std::size_t>(g.width / 4));
-  add("ssim_sums", "byte", static_cast<double>(g.samples()), [&scene, &k, g, ssim] {
-    for (int y = 0; y + 4 <= g.height; y += 4) {
-      k.ssim_sums(scene.current().row(y), g.width, scene.reference().row(y), g.width, g.width / 4, ssim->data());
-    }
-  }, Limit::loads, 2);
+  add(
+      "ssim_sums", "byte", static_cast<double>(g.samples()),
+      [&scene, &k, g, ssim] {
+        for (int y = 0; y + 4 <= g.height; y += 4) {
+          k.ssim_sums(scene.current().row(y), g.width, scene.reference().row(y), g.width, g.width / 4, ssim->data());
+        }
+      },
+      Limit::loads, 2);
 }
 
 void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
@@ -336,9 +352,9 @@ void run(const CpuBenchOptions& options) {
   constexpr double kClocks = 400000;
   std::vector<Case> cases;
   cases.push_back({"clock", "-", "cycle", kClocks, [] { run_clock(static_cast<std::uint64_t>(kClocks)); }});
-  const std::vector<CeilingProbe> probes = ceiling_probes(
-      {scene.reference().data, static_cast<std::size_t>(scene.reference().width) *
-                                   static_cast<std::size_t>(scene.reference().height)});
+  const std::vector<CeilingProbe> probes =
+      ceiling_probes({scene.reference().data, static_cast<std::size_t>(scene.reference().width) *
+                                                  static_cast<std::size_t>(scene.reference().height)});
   for (const CeilingProbe& probe : probes) {
     cases.push_back({probe.name, "ceiling", unit_of(probe.limit), probe.amount, probe.run, probe.limit});
   }
@@ -369,11 +385,12 @@ void run(const CpuBenchOptions& options) {
     rate.high = c.amount / seconds.low / hertz;
     return rate;
   };
-  nlohmann::ordered_json figures{{"bench", "cpu"},
-                         {"clock_ghz", hertz / 1e9},
-                         {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
-                         {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
-                         {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
+  nlohmann::ordered_json figures{
+      {"bench", "cpu"},
+      {"clock_ghz", hertz / 1e9},
+      {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
+      {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
+      {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
   // The scalar kernels are held against what every machine of its kind has.
   const auto ceiling_of = [&](Limit limit, std::string_view level) {
     double ceiling = 0;
@@ -381,7 +398,8 @@ void run(const CpuBenchOptions& options) {
       const CeilingProbe& probe = probes[i];
       const bool narrowest = std::ranges::none_of(
           probes, [&](const CeilingProbe& other) { return other.limit == limit && other.level < probe.level; });
-      const bool has = std::ranges::any_of(available_simd_levels(), [&](SimdLevel l) { return name(l) == level && l >= probe.level; });
+      const bool has = std::ranges::any_of(available_simd_levels(),
+                                           [&](SimdLevel l) { return name(l) == level && l >= probe.level; });
       if (probe.limit == limit && (narrowest || has)) ceiling = std::max(ceiling, per_cycle(cases[i + 1]).median);
     }
     return ceiling;
@@ -395,8 +413,12 @@ void run(const CpuBenchOptions& options) {
                 rate.median, rate.low, rate.high, c.unit.c_str());
     if (ceiling > 0) std::printf(" %9.1f%%", 100 * share);
     std::printf("\n");
-    nlohmann::ordered_json entry{{"kernel", c.name}, {"level", c.level}, {"unit", c.unit}, {"per_clock", to_json(rate)},
-                         {"microseconds", to_json({seconds.median * 1e6, seconds.low * 1e6, seconds.high * 1e6})}};
+    nlohmann::ordered_json entry{
+        {"kernel", c.name},
+        {"level", c.level},
+        {"unit", c.unit},
+        {"per_clock", to_json(rate)},
+        {"microseconds", to_json({seconds.median * 1e6, seconds.low * 1e6, seconds.high * 1e6})}};
     if (ceiling > 0) {
       entry["share_of_ceiling"] = share;
       entry["ceiling"] = unit_of(*c.limit);
@@ -409,14 +431,8 @@ void run(const CpuBenchOptions& options) {
 }  // namespace
 
 tools::Subcommand cpu_bench() {
-  const auto options = std::make_shared<CpuBenchOptions>();
-  return {.name = "cpu",
-          .description = "Measure the CPU kernels of every instruction set",
-          .add_options = [options](CLI::App& app) { add_options(app, *options); },
-          .run = [options](const tools::Session&) {
-            run(*options);
-            return tools::kExitDone;
-          }};
+  return bench_command<CpuBenchOptions>("cpu", "Measure the CPU kernels of every instruction set",
+                                        [](const CpuBenchOptions& options, const tools::Session&) { run(options); });
 }
 
 }  // namespace c63::bench

@@ -8,12 +8,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
-#include "common/exit_code.h"
+#include "bench/bench_command.h"
 
 namespace c63::bench {
 
@@ -119,24 +118,18 @@ double cpu_copy_rate(std::size_t bytes, int repeats) {
 
 tools::Subcommand make_filter_bench(const std::string& name, const std::string& description, AddFilterRows on_cpu,
                                     AddFilterRows on_gpu) {
-  const auto options = std::make_shared<FilterBenchOptions>();
-  return {.name = name,
-          .description = description,
-          .add_options = [options](CLI::App& app) { add_options(app, *options); },
-          .run =
-              [=](const tools::Session& session) {
-                options->threads = session.common.threads;
-                std::optional<tbb::global_control> threads;
-                if (options->threads > 0) {
-                  threads.emplace(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(options->threads));
-                }
-                FilterTable table(name, *options);
-                if (options->cpu) on_cpu(*options, table);
-                if (options->cuda) on_gpu(*options, table);
-                table.finish();
-                return tools::kExitDone;
-              }};
+  return bench_command<FilterBenchOptions>(
+      name, description, [=](FilterBenchOptions& options, const tools::Session& session) {
+        options.threads = session.common.threads;
+        std::optional<tbb::global_control> threads;
+        if (options.threads > 0) {
+          threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
+        }
+        FilterTable table(name, options);
+        if (options.cpu) on_cpu(options, table);
+        if (options.cuda) on_gpu(options, table);
+        table.finish();
+      });
 }
 
 }  // namespace c63::bench

@@ -2,18 +2,16 @@
 
 #include <array>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "bench/bench_options.h"
+#include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/cuda/resident_frames.h"
 #include "bench/cuda/yuv_video.h"
 #include "bench/figures.h"
 #include "c63/cuda/devices.h"
-#include "common/exit_code.h"
 #include "common/values.h"
 #include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/rate_frame.h"
@@ -105,21 +103,19 @@ void run(const DecideBenchOptions& options) {
   for (const std::string& text : options.sizes) {
     const auto [width, height] = tools::require_size("--sizes", text);
     constexpr int kFrames = 8;
-    const MemoryVideo video(
-        width, height,
-        options.yuv.empty() ? natural_frames(width, height, kFrames) : read_frames(options.yuv, width, height, kFrames),
-        kFrames);
+    const MemoryVideo video(width, height, frames_of(options.yuv, width, height, kFrames), kFrames);
     for (const std::string& preset : options.presets) {
       for (const int lanes : options.lanes) {
-        DecidedFrames frames({.width = width, .height = height, .preset = *preset_from(preset), .qp = options.qp}, video,
-                             lanes);
+        DecidedFrames frames({.width = width, .height = height, .preset = *preset_from(preset), .qp = options.qp},
+                             video, lanes);
         std::printf("%s, %s, %d lane(s)\n", text.c_str(), preset.c_str(), lanes);
         nlohmann::ordered_json stages;
         double sum = 0;
         for (const cuda::RateStage& stage : cuda::rate_stages()) {
           const Sample sample = time_stage(frames, stage, options.repeats);
           sum += sample.median;
-          std::printf("  %-22s %9.2f %9.2f..%8.2f\n", std::string(stage.name).c_str(), sample.median, sample.low, sample.high);
+          std::printf("  %-22s %9.2f %9.2f..%8.2f\n", std::string(stage.name).c_str(), sample.median, sample.low,
+                      sample.high);
           stages[std::string(stage.name)] = to_json(sample);
         }
         std::printf("  %-22s %9.2f\n", "sum", sum);
@@ -135,15 +131,9 @@ void run(const DecideBenchOptions& options) {
 }  // namespace
 
 tools::Subcommand decide_bench() {
-  const auto options = std::make_shared<DecideBenchOptions>();
-  return {.name = "decide",
-          .description = "Measure the stages of decisions by rate on the GPU, input resident",
-          .add_options = [options](CLI::App& app) { add_options(app, *options); },
-          .run =
-              [options](const tools::Session&) {
-                run(*options);
-                return tools::kExitDone;
-              }};
+  return bench_command<DecideBenchOptions>(
+      "decide", "Measure the stages of decisions by rate on the GPU, input resident",
+      [](const DecideBenchOptions& options, const tools::Session&) { run(options); });
 }
 
 }  // namespace c63::bench

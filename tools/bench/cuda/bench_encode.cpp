@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "bench/bench_options.h"
+#include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/cuda/bus_probe.h"
 #include "bench/cuda/yuv_video.h"
@@ -20,7 +19,6 @@
 #include "c63/encoder.h"
 #include "c63/error.h"
 #include "common/cuda_environment.h"
-#include "common/exit_code.h"
 #include "common/values.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
@@ -89,8 +87,8 @@ class EncodeBench {
   }
 
  private:
-  void measure(const std::string& size, const std::string& preset, MemoryVideo& video, const std::string& from, int lanes,
-               const std::string& launch) {
+  void measure(const std::string& size, const std::string& preset, MemoryVideo& video, const std::string& from,
+               int lanes, const std::string& launch) {
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
     settings.coding.preset = *preset_from(preset);
@@ -120,10 +118,10 @@ class EncodeBench {
         fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height)) / buses_.together;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %-10s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(), preset.c_str(),
-                from.c_str(), summary.lanes, launch.c_str(), static_cast<long long>(summary.frames),
-                fps.median, fps.low, fps.high, share * 100, opened, us(times.upload), us(times.motion),
-                us(times.transform), us(times.entropy));
+    std::printf("%-12s %-10s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n",
+                size.c_str(), preset.c_str(), from.c_str(), summary.lanes, launch.c_str(),
+                static_cast<long long>(summary.frames), fps.median, fps.low, fps.high, share * 100, opened,
+                us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
     std::fflush(stdout);
     figures_["results"].push_back({{"size", size},
                                    {"preset", preset},
@@ -150,16 +148,11 @@ class EncodeBench {
 }  // namespace
 
 tools::Subcommand encode_bench() {
-  const auto options = std::make_shared<EncodeBenchOptions>();
-  return {.name = "encode",
-          .description = "Measure whole encodes on the GPU, frames from memory",
-          .add_options = [options](CLI::App& app) { add_options(app, *options); },
-          .run =
-              [options](const tools::Session& session) {
-                options->threads = session.common.threads;
-            EncodeBench(*options).run();
-                return tools::kExitDone;
-              }};
+  return bench_command<EncodeBenchOptions>("encode", "Measure whole encodes on the GPU, frames from memory",
+                                           [](EncodeBenchOptions& options, const tools::Session& session) {
+                                             options.threads = session.common.threads;
+                                             EncodeBench(options).run();
+                                           });
 }
 
 }  // namespace c63::bench

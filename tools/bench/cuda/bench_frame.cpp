@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/bench_options.h"
+#include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/cuda/resident_frames.h"
 #include "bench/cuda/yuv_video.h"
 #include "bench/figures.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
-#include "common/exit_code.h"
 #include "common/values.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/device_guard.h"
@@ -75,10 +73,7 @@ void run(const FrameBenchOptions& options) {
   for (const std::string& text : options.sizes) {
     const auto [width, height] = tools::require_size("--sizes", text);
     constexpr int kFrames = 8;
-    const MemoryVideo video(
-        width, height,
-        options.yuv.empty() ? natural_frames(width, height, kFrames) : read_frames(options.yuv, width, height, kFrames),
-        kFrames);
+    const MemoryVideo video(width, height, frames_of(options.yuv, width, height, kFrames), kFrames);
     ResidentFrames resident({.width = width, .height = height}, video, options.lanes, options.kernel);
     const Sample all = time_graph(resident, kFrames, options, [&] {
       resident.search();
@@ -92,7 +87,8 @@ void run(const FrameBenchOptions& options) {
     const Sample scan = time_graph(resident, kFrames, options, [&] { resident.write(); });
     const Sample download = time_graph(resident, kFrames, options, [&] { resident.download(); });
     std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f..%8.2f %9.2f %12.0f\n", text.c_str(), motion.median,
-                code.median, two_steps.median, scan.median, all.median, all.low, all.high, download.median, coded_bytes);
+                code.median, two_steps.median, scan.median, all.median, all.low, all.high, download.median,
+                coded_bytes);
     figures["results"].push_back({{"size", text},
                                   {"motion_us", to_json(motion)},
                                   {"code_us", to_json(code)},
@@ -108,15 +104,9 @@ void run(const FrameBenchOptions& options) {
 }  // namespace
 
 tools::Subcommand frame_bench() {
-  const auto options = std::make_shared<FrameBenchOptions>();
-  return {.name = "frame",
-          .description = "Measure all stages of a frame on the GPU, input resident",
-          .add_options = [options](CLI::App& app) { add_options(app, *options); },
-          .run =
-              [options](const tools::Session&) {
-                run(*options);
-                return tools::kExitDone;
-              }};
+  return bench_command<FrameBenchOptions>(
+      "frame", "Measure all stages of a frame on the GPU, input resident",
+      [](const FrameBenchOptions& options, const tools::Session&) { run(options); });
 }
 
 }  // namespace c63::bench

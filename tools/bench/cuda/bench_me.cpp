@@ -4,14 +4,13 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "bench/bench_options.h"
+#include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/cuda/absdiff_probe.h"
 #include "bench/cuda/test_video.h"
@@ -19,7 +18,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/search_window.h"
-#include "common/exit_code.h"
 #include "common/values.h"
 #include "cuda_me/kernels/motion.h"
 #include "cuda_me/runtime/device_guard.h"
@@ -299,16 +297,11 @@ class MeBench {
 }  // namespace
 
 tools::Subcommand me_bench() {
-  const auto options = std::make_shared<MeBenchOptions>();
-  return {.name = "me",
-          .description = "Measure the motion search kernels of the GPU",
-          .add_options = [options](CLI::App& app) { add_options(app, *options); },
-          .run =
-              [options](const tools::Session&) {
-                static_cast<void>(cuda::require_device(options->device));
-                MeBench(*options).run();
-                return tools::kExitDone;
-              }};
+  return bench_command<MeBenchOptions>("me", "Measure the motion search kernels of the GPU",
+                                       [](const MeBenchOptions& options, const tools::Session&) {
+                                         static_cast<void>(cuda::require_device(options.device));
+                                         MeBench(options).run();
+                                       });
 }
 
 }  // namespace c63::bench

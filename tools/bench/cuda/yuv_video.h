@@ -54,4 +54,9 @@ class MemoryVideo final : public FrameSource {
 /// The first frames of a raw file. Throws Error (input).
 [[nodiscard]] std::vector<std::uint8_t> read_frames(const std::string& file, int width, int height, int count);
 
+/// Those of the file, or made ones where none is named.
+[[nodiscard]] inline std::vector<std::uint8_t> frames_of(const std::string& file, int width, int height, int count) {
+  return file.empty() ? natural_frames(width, height, count) : read_frames(file, width, height, count);
+}
+
 }  // namespace c63::bench
