@@ -1,0 +1,25 @@
+"""Puts programs and the libraries they need into one file, for a machine that has neither."""
+
+import re
+import shutil
+import subprocess
+
+# The machine has these, in the version that fits its kernel and loader.
+OWN = re.compile(r"/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so")
+
+
+def add_programs(folder, programs, under="."):
+    """Copies programs to folder/under and what they are linked with to folder/lib (for LD_LIBRARY_PATH)."""
+    (folder / "lib").mkdir(exist_ok=True)
+    (folder / under).mkdir(parents=True, exist_ok=True)
+    for program in programs:
+        # Line numbers can be had where it was built; without them it is a quarter of its size.
+        subprocess.run(["strip", "--strip-debug", "-o", folder / under / program.name, program], check=True)
+        needed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+        for library in re.findall(r"=> (/\S+)", needed):
+            if not OWN.search(library) and not (folder / "lib" / library.rsplit("/")[-1]).exists():
+                shutil.copy2(library, folder / "lib")
+
+
+def pack(folder, file):
+    subprocess.run(["tar", "-C", folder, "-cf", file, "--use-compress-program=xz -T0 -6", "."], check=True)
