@@ -10,7 +10,7 @@
 #include "c63/error.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
-#include "common/md5.h"
+#include "common/digest.h"
 #include "common/paths.h"
 #include "common/trace_file.h"
 #include "io/byte_source.h"
@@ -58,7 +58,7 @@ class DecodeSink {
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  [[nodiscard]] Md5Digest digest() { return md5_.finish(); }
+  [[nodiscard]] std::string md5() { return md5_.finish(); }
   [[nodiscard]] std::vector<std::string> statistics() const {
     return statistics_ ? statistics_->lines() : std::vector<std::string>{};
   }
@@ -123,7 +123,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   }
   trace.commit(*session.log);
   if (options.md5) {
-    write_stdout(hex(sink.digest()) + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
+    write_stdout(sink.md5() + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
   const double seconds = summary.elapsed_ms / 1000;

@@ -17,7 +17,7 @@
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/median_keeper.h"
-#include "common/md5.h"
+#include "common/digest.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/trace_file.h"
@@ -29,7 +29,7 @@ namespace {
 /// One encode of the whole input.
 struct Pass {
   EncodeTotals totals;
-  std::vector<Md5Digest> digests;  ///< of each frame, where asked for
+  std::vector<std::string> digests;  ///< of each frame, where asked for
 };
 
 /// A source whose faults after a stop request are the end of the video: a pipe may have been cut anywhere.

@@ -27,7 +27,7 @@ class HeaderWriter {
 /// Makes encoded frames of what a batch has left behind, with their statistics, and tells the trace what it took.
 class FrameResults {
  public:
-  /// `stream` is one of the device's, empty for now. `trace_row`: the first of three rows that the device's spans go to.
+  /// `stream`: an idle one of the device. `trace_row`: the first of three rows that the device's spans go to.
   FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
                int trace_row, const Stream& stream);
 

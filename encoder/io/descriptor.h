@@ -16,11 +16,11 @@ namespace c63 {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// Writes all of `bytes`, waiting where a non-blocking descriptor takes no more for now. Returns 0 or the system's error
+/// Writes all of `bytes`, waiting where a non-blocking descriptor can take no more yet. Returns 0 or the system's error
 /// code; `written` grows by what was written before it.
 [[nodiscard]] int write_all(int descriptor, std::span<const std::uint8_t> bytes, std::uint64_t& written) noexcept;
 
-/// Reads as ::read() does, waiting where a non-blocking descriptor has nothing for now. Returns -1 with errno set.
+/// Reads as ::read() does, waiting where a non-blocking descriptor has nothing yet. Returns -1 with errno set.
 [[nodiscard]] std::ptrdiff_t read_some(int descriptor, std::span<std::uint8_t> bytes) noexcept;
 
 [[nodiscard]] bool is_open_for_reading(int descriptor) noexcept;

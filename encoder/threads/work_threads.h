@@ -24,7 +24,7 @@ class WorkThreads {
     std::size_t argument = 0;
   };
 
-  /// At most `capacity` tasks may be posted and not yet begun. Throws Error (memory, C63-THREADS) where no thread can be
+  /// At most `capacity` tasks may be posted and not yet begun. Throws Error (limit, C63-THREADS) where no thread can be
   /// started.
   WorkThreads(ThreadArena& arena, std::size_t capacity);
   /// Waits for all tasks that were posted.

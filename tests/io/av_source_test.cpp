@@ -3,7 +3,7 @@
 #include "c63/frame_source.h"
 #include "io_test_support.h"
 #include "movie_builder.h"
-#include "support/sha256.h"
+#include "support/hash.h"
 
 namespace c63 {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "io/integer_math.h"
 #include "io_test_support.h"
-#include "support/sha256.h"
+#include "support/hash.h"
 
 namespace c63 {
 namespace {

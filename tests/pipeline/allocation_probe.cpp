@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <new>
+
+#include "support/replace_operator_new.h"
 
 namespace {
 
@@ -22,51 +22,20 @@ void raise_to(std::atomic<Value>& highest, Value value) {
   }
 }
 
-void* allocate(std::size_t size, std::size_t alignment) {
-  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-  void* const memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (watching) {
-    raise_to(largest_request, size);
-    total_requested += size;
-    raise_to(most_in_use, in_use += static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
-  }
-  return memory;
-}
-
-void release(void* memory) noexcept {
-  if (watching && memory != nullptr) in_use -= static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
-  std::free(memory);
-}
-
 }  // namespace
 
-void* operator new(std::size_t size) { return allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-void* operator new[](std::size_t size) { return allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return operator new(size);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept { return operator new(size, tag); }
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete[](void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
-
 namespace c63::test {
+
+void before_allocation() {}
+void after_allocation(void* memory, std::size_t size) {
+  if (!watching) return;
+  raise_to(largest_request, size);
+  total_requested += size;
+  raise_to(most_in_use, in_use += static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
+}
+void before_release(void* memory) noexcept {
+  if (watching) in_use -= static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
+}
 
 AllocationProbe::AllocationProbe() {
   largest_request = 0;

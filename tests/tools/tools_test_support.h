@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/md5.h"
+#include "common/digest.h"
 #include "process.h"
 #include "support/golden_videos.h"
 
@@ -32,7 +32,7 @@ inline std::string generate(const GoldenVideo& video) {
 }
 
 inline std::string md5_of(std::string_view bytes) {
-  return tools::hex(tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+  return tools::md5({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 inline std::string read_file(const std::string& path) {

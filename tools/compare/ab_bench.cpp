@@ -13,7 +13,7 @@
 
 #include "c63/error.h"
 #include "common/exit_code.h"
-#include "common/md5.h"
+#include "common/digest.h"
 #include "compare/video_input.h"
 #include "io/frame_writer.h"
 #include "io/input_file.h"
@@ -44,7 +44,7 @@ std::string digest_of(const std::string& path) {
   Md5 md5;
   std::vector<std::uint8_t> buffer(std::size_t{1} << 18);
   while (const std::size_t n = file.read(buffer)) md5.add(std::span(buffer).first(n));
-  return hex(md5.finish());
+  return md5.finish();
 }
 
 /// c63enc's exit codes are ours, too; of other programs we know only that they failed with this input.
