@@ -132,6 +132,14 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
   app.add_option("--beam", s.rate.beam, "Ways to code a row that are kept, 1 to 8")->type_name("N")->group(group);
   add_decision_flag(app, "unpredicted", s.rate.unpredicted, "Blocks may do without prediction");
   add_decision_flag(app, "repeats", s.rate.repeats, "Frames may repeat the picture before them");
+  static const std::map<std::string, Tune> kTunes = {{"psnr", Tune::psnr}, {"ssim", Tune::ssim}};
+  app.add_option_function<std::string>(
+         "--tune", [&s](const std::string& text) { s.rate.tune = kTunes.at(text); },
+         "What decisions are best by: psnr, or ssim, for which errors count less in lively places")
+      ->check(CLI::IsMember(kTunes))
+      ->type_name("MEASURE")
+      ->default_str(std::string(name(s.rate.tune)))
+      ->group(group);
   app.add_option("--lambda-scale", s.rate.lambda_scale, "What a bit is worth; more: fewer bits, worse pictures; 0.05 to 4")
       ->type_name("X")
       ->capture_default_str()

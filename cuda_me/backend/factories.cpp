@@ -41,6 +41,10 @@ std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const Cuda
     throw Error(ErrorKind::device, "C63-CUDA-METHOD",
                 "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
   }
+  if (settings.coding.rate.tune != Tune::psnr) {
+    throw Error(ErrorKind::device, "C63-CUDA-TUNE",
+                "tuning for " + std::string(name(settings.coding.rate.tune)) + " runs on the CPU only (--backend cpu)");
+  }
   static_cast<void>(require_device(device.index));
   const DeviceGuard guard(device.index);
   const Geometry geometry(settings.coding.width, settings.coding.height);

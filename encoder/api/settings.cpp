@@ -68,6 +68,7 @@ void require(bool condition, ErrorKind kind, const char* id, const std::string& 
 
 std::string_view name(SearchMethod method) { return name_in(kSearchMethods, method); }
 std::string_view name(SimdLevel level) { return name_in(kSimdLevels, level); }
+std::string_view name(Tune tune) { return tune == Tune::ssim ? "ssim" : "psnr"; }
 std::string_view name(Preset preset) { return name_in(kPresets, preset); }
 std::optional<SearchMethod> search_method_from(std::string_view text) {
   return find_in<SearchMethod>(kSearchMethods, text);
@@ -105,6 +106,8 @@ void validate(const EncoderSettings& s) {
           "the beam must be 1 to 8 wide");
   require(s.coding.rate.lambda_scale >= 0.05 && s.coding.rate.lambda_scale <= 4, ErrorKind::usage, "C63-LAMBDA-RANGE",
           "the scale of lambda must be 0.05 to 4");
+  require(s.coding.rate.tune == Tune::psnr || decides_by_rate(s.coding), ErrorKind::usage, "C63-TUNE-PRESET",
+          "tuning for SSIM weighs decisions by rate, and preset reference makes none; choose another (--preset good)");
   require(is_exhaustive(s.coding.method) || !decides_by_rate(s.coding), ErrorKind::usage, "C63-METHOD-RATE",
           "search method " + std::string(name(s.coding.method)) +
               " does not know what vectors cost; decisions by rate need a full search");
@@ -119,6 +122,7 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   } else if (s.coding.rate.decides_by_rate()) {
     reasons.emplace_back("decisions by rate and distortion");
   }
+  if (s.coding.rate.tune == Tune::ssim) reasons.emplace_back("errors are weighed by activity (tuned for SSIM)");
   if (s.coding.rate.tables == TableShape::flat) reasons.emplace_back("flat quantization tables");
   if (s.coding.rate.headers == HeaderSet::compact) reasons.emplace_back("compact headers");
   if (s.coding.qp > kMaxExactQp) {

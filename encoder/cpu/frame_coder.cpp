@@ -19,6 +19,23 @@ void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
 
 constexpr int kCacheLine = 64;
 
+/// The squared error between two pictures in an MCU.
+std::uint64_t mcu_error(const PaddedPicture& a, const PaddedPicture& b, int mcu_column, int mcu_row) {
+  std::uint32_t error = 0;  // at most 384·255²
+  for (int p = 0; p < kPlanes; ++p) {
+    const int side = rows_per_mcu(p);
+    for (int y = mcu_row * side; y < (mcu_row + 1) * side; ++y) {
+      const std::uint8_t* const samples_a = &a.plane(p).at(mcu_column * side, y);
+      const std::uint8_t* const samples_b = &b.plane(p).at(mcu_column * side, y);
+      for (int x = 0; x < side; ++x) {
+        const int difference = samples_a[x] - samples_b[x];
+        error += static_cast<std::uint32_t>(difference * difference);
+      }
+    }
+  }
+  return error;
+}
+
 /// Vectors that a block's own is probably close to.
 class VectorPredictors {
  public:
@@ -180,6 +197,13 @@ std::int64_t FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
 
 std::uint64_t FrameCoder::repeat_error(const FrameJob& job, int mcu_row) {
   std::uint64_t error = 0;
+  if (const Weight* const weights = job.rate->weights_of_row(mcu_row)) {
+    for (int column = 0; column < job.syntax->geometry.mcu_columns(); ++column) {
+      const auto own = static_cast<std::int64_t>(mcu_error(*job.current, *job.reference, column, mcu_row));
+      error += static_cast<std::uint64_t>(reweigh(own, weights[column], kPlainWeight));
+    }
+    return error;
+  }
   for (int p = 0; p < kPlanes; ++p) {
     const ConstPlaneView current = job.current->plane(p);
     const int rows = rows_per_mcu(p);

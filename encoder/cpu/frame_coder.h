@@ -56,7 +56,8 @@ class FrameCoder {
   /// Codes and reconstructs MCU row `mcu_row`. Blocks that inherit a vector have it in job.syntax afterwards, as if it were
   /// coded. Returns D + λR as RowDecider counts it; 0 where nothing is decided by rate.
   std::int64_t code_row(const FrameJob& job, int mcu_row) const;
-  /// The squared error of MCU row `mcu_row` where the picture before is repeated, in all samples of the planes.
+  /// The squared error of MCU row `mcu_row` where the picture before is repeated, in all samples of the planes; weighted where
+  /// decisions are.
   [[nodiscard]] static std::uint64_t repeat_error(const FrameJob& job, int mcu_row);
   /// The squared errors of the planes over the coded samples of MCU row `mcu_row`.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;

@@ -45,7 +45,7 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
   FrameSyntax& syntax = syntax_of(count);
   if (!plan.advances_reference() && last_advanced_) inherited_.remember(syntax_of(last_));
   coder_.set_tables(plan.tables);
-  if (plan.rate.any()) rate_coder().begin(plan);
+  if (plan.rate.any()) rate_coder().begin(plan, picture);
   const FrameJob job{.plan = &plan,
                      .current = &picture,
                      .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],

@@ -2,6 +2,7 @@
 
 #include "codec/search_window.h"
 #include "cpu/block_prediction.h"
+#include "decide/activity_weights.h"
 
 namespace c63::cpu {
 namespace {
@@ -18,9 +19,24 @@ RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int searc
   }
 }
 
-void RateCoder::begin(const FramePlan& plan) {
+void RateCoder::begin(const FramePlan& plan, const PaddedPicture& current) {
   plan_ = &plan;
-  for (int p = 0; p < kPlanes; ++p) levels_[p] = LevelTable(plan.tables[p], p, plan.rate.lambda);
+  weights_ = frame_weights(plan, current.plane(0));
+  const std::size_t count = weights_.empty() ? 1 : kWeights;
+  if (levels_[0].size() == count && tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
+  tables_ = plan.tables;
+  lambda_ = plan.rate.lambda;
+  for (int p = 0; p < kPlanes; ++p) {
+    levels_[p].clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Cost lambda = count == 1 ? lambda_ : weighted_lambda(lambda_, static_cast<Weight>(i));
+      levels_[p].emplace_back(tables_[p], p, lambda);
+    }
+  }
+}
+
+const Weight* RateCoder::weights_of_row(int mcu_row) const {
+  return weights_.empty() ? nullptr : weights_.data() + static_cast<std::ptrdiff_t>(mcu_row) * geometry_.mcu_columns();
 }
 
 void RateCoder::begin_search(const PaddedPicture& current, const PaddedPicture& reference) {
@@ -55,7 +71,8 @@ std::int64_t RateCoder::decide_row(const PaddedPicture& current, const PaddedPic
                                       .reference = reference.plane(p),
                                       .search = plan_->key ? nullptr : &searches_[p],
                                       .rate = &plan_->rate,
-                                      .levels = &levels_[p],
+                                      .levels = levels_[p].data(),
+                                      .weights = weights_of_row(mcu_row),
                                       .unpredicted = unpredicted},
                                      syntax.planes[p]);
     if (unpredicted != nullptr) unpredicted += syntax.planes[p].geometry.blocks();

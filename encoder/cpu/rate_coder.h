@@ -20,8 +20,8 @@ class RateCoder {
  public:
   RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range);
 
-  /// The plan of the next frame.
-  void begin(const FramePlan& plan);
+  /// The next frame and its plan.
+  void begin(const FramePlan& plan, const PaddedPicture& current);
 
   // An inter frame is searched as in FrameCoder.
   void begin_search(const PaddedPicture& current, const PaddedPicture& reference);
@@ -30,11 +30,16 @@ class RateCoder {
 
   /// Decides an MCU row: fills `syntax` as RowDecider says. Returns D + λR.
   std::int64_t decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row, FrameSyntax& syntax);
+  /// The weights of an MCU row; null: there are none.
+  [[nodiscard]] const Weight* weights_of_row(int mcu_row) const;
 
  private:
   Geometry geometry_;
   const FramePlan* plan_ = nullptr;
-  std::array<LevelTable, kPlanes> levels_;
+  FrameWeights weights_;  ///< of the frame; empty: none
+  std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< of the frame's λ alone, or one for each weight
+  QuantizationTables tables_{};                          ///< those of levels_
+  Cost lambda_ = 0;                                      ///< likewise
   std::vector<CostSearch> searches_;  ///< one for each plane
   oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
 };

@@ -61,19 +61,20 @@ void RowDecider::transform(const RowInput& input, const Decided* blocks, int cou
       pairs[size++] = {blocks[i].samples, input.current.pitch, blocks[i].options.predictions[static_cast<std::size_t>(c)]};
     }
   }
-  decisions_.transform_blocks(std::span(pairs).first(size), *input.levels, transformed_.data());
+  decisions_.transform_blocks(std::span(pairs).first(size), *blocks->table, transformed_.data());
 }
 
-Cost RowDecider::ac_levels(const RowInput& input, const TransformedBlock& block, std::int16_t* levels) const {
-  const LevelTable& table = *input.levels;
+Cost RowDecider::ac_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block,
+                           std::int16_t* levels) const {
   if (block.ac.kept == 0) return block.ac.energy + table.lambda * table.bits.end_of_block;
   if (input.rate->choose_levels) return decisions_.choose_levels(block, table, levels);
   return round_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
 }
 
-void RowDecider::evaluate(const RowInput& input, const TransformedBlock* transformed, Options& options,
+void RowDecider::evaluate(const RowInput& input, const TransformedBlock* transformed, Decided& decided,
                           std::int16_t* levels) const {
-  const LevelTable& table = *input.levels;
+  const LevelTable& table = *decided.table;
+  Options& options = decided.options;
   const Quantizer& quantizer = table.quantizer;
   const auto count = static_cast<std::size_t>(options.count);
   std::array<Cost, kBeamCandidates> promises;
@@ -86,13 +87,13 @@ void RowDecider::evaluate(const RowInput& input, const TransformedBlock* transfo
     first = i;
     first_dc_error = dc.errors[0];
   }
-  const Cost cost_of_first = ac_levels(input, transformed[first], levels);
+  const Cost cost_of_first = ac_levels(input, table, transformed[first], levels);
   const Cost limit = cost_of_first + first_dc_error +
                      table.lambda * (options.candidates[first].vector_bits + kDiscardMarginBits);
   int kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (i != first && promises[i] > limit) continue;
-    const Cost ac = i == first ? cost_of_first : ac_levels(input, transformed[i], nullptr);
+    const Cost ac = i == first ? cost_of_first : ac_levels(input, table, transformed[i], nullptr);
     if (i == first) options.written = static_cast<std::size_t>(kept);
     BeamCandidate& candidate = options.candidates[static_cast<std::size_t>(kept)];
     candidate.vector = options.candidates[i].vector;
@@ -114,8 +115,8 @@ void RowDecider::write_levels(const RowInput& input, const Decided& decided, Bea
   } else if (candidate != options.written) {
     const BlockPair pair{decided.samples, input.current.pitch, options.predictions[candidate]};
     TransformedBlock again;
-    decisions_.transform_blocks({&pair, 1}, *input.levels, &again);
-    ac_levels(input, again, levels);
+    decisions_.transform_blocks({&pair, 1}, *decided.table, &again);
+    ac_levels(input, *decided.table, again, levels);
   }
   levels[0] = options.candidates[candidate].levels[dc];
   const VectorNumber vector = options.candidates[candidate].vector;
@@ -124,29 +125,48 @@ void RowDecider::write_levels(const RowInput& input, const Decided& decided, Bea
   syntax.vectors[block] = vector_of(vector);
 }
 
-std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
+int RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count) {
   const int rows = block_rows_per_mcu(input.plane);
-  const int count = rows * syntax.geometry.columns;
+  int size = 0;
+  for (; size < kGroup && first + size < count; ++size) {
+    const RowBlock place = row_block(input.plane, first + size);
+    const Weight weight = input.weights == nullptr ? kPlainWeight : input.weights[place.column / rows];
+    Decided& decided = decided_[static_cast<std::size_t>(first + size)];
+    if (size > 0 && weight != decided_[static_cast<std::size_t>(first)].weight) break;
+    const int row = input.mcu_row * rows + place.row;
+    decided.block = row * syntax.geometry.columns + place.column;
+    decided.samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
+    decided.weight = weight;
+    decided.table = input.levels + (input.weights == nullptr ? 0 : weight);
+    list_candidates(input, syntax, place.column, row, decided.options);
+  }
+  return size;
+}
+
+std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
+  const int count = block_rows_per_mcu(input.plane) * syntax.geometry.columns;
+  const int width = input.rate->beam_width;
   Beam beam;
-  for (int first = 0; first < count; first += kGroup) {
-    const int group = std::min(kGroup, count - first);
+  Weight weight = kPlainWeight;  // that the beam's costs are in
+  std::int64_t cost = 0;
+  for (int first = 0, group = 0; first < count; first += group) {
+    group = begin_group(input, syntax, first, count);
     Decided* const decided = decided_.data() + first;
-    for (int i = 0; i < group; ++i) {
-      const RowBlock place = row_block(input.plane, first + i);
-      const int row = input.mcu_row * rows + place.row;
-      decided[i].block = row * syntax.geometry.columns + place.column;
-      decided[i].samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
-      list_candidates(input, syntax, place.column, row, decided[i].options);
+    if (decided->weight != weight) {
+      cost += reweigh(beam.base, weight, kPlainWeight);
+      beam.base = 0;
+      reweigh_beam(beam, width, weight, decided->weight);
+      weight = decided->weight;
     }
     transform(input, decided, group);
     const TransformedBlock* transformed = transformed_.data();
     for (int i = 0; i < group; ++i) {
       Options& options = decided[i].options;
       const int candidates = options.count;
-      evaluate(input, transformed, options, syntax.block(decided[i].block));
+      evaluate(input, transformed, decided[i], syntax.block(decided[i].block));
       transformed += candidates;
-      decided[i].choices = decisions_.extend_beam(beam, input.rate->beam_width, options.candidates.data(), options.count,
-                                                  row_block(input.plane, first + i).row, input.plane, input.rate->lambda);
+      decided[i].choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
+                                                  row_block(input.plane, first + i).row, input.plane, decided[i].table->lambda);
     }
   }
   std::size_t state = 0;
@@ -156,7 +176,7 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
     write_levels(input, decided, choice, syntax);
     state = choice.parent;
   }
-  return beam.base;
+  return cost + reweigh(beam.base, weight, kPlainWeight);
 }
 
 }  // namespace c63::cpu

@@ -9,6 +9,7 @@
 #include "cpu/cost_search.h"
 #include "cpu/kernels.h"
 #include "decide/beam.h"
+#include "decide/frame_weights.h"
 #include "decide/rate_decisions.h"
 
 namespace c63::cpu {
@@ -21,7 +22,8 @@ struct RowInput {
   ConstPlaneView reference;          ///< not read in key frames
   const CostSearch* search = nullptr;  ///< that has searched this and the neighbouring rows; null in key frames
   const RateDecisions* rate = nullptr;
-  const LevelTable* levels = nullptr;
+  const LevelTable* levels = nullptr;  ///< of the frame's λ, or where there are weights, one for each of them
+  const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
   const std::uint8_t* unpredicted = nullptr;  ///< blocks that must do without a vector; null: none
 };
 
@@ -31,7 +33,8 @@ class RowDecider {
   RowDecider(const Kernels& kernels, const Geometry& geometry);
 
   /// Decides one plane of a row: fills its levels in `syntax`, and the vectors of those blocks that have one. Of the others
-  /// `syntax` says how they are predicted. Returns D + λR of what was chosen, headers and the first DC levels not counted.
+  /// `syntax` says how they are predicted. Returns D + λR of what was chosen, headers and the first DC levels not counted; where
+  /// there are weights, D is weighted.
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
@@ -50,17 +53,21 @@ class RowDecider {
   struct Decided {
     int block = 0;
     const std::uint8_t* samples = nullptr;
+    Weight weight = kPlainWeight;
+    const LevelTable* table = nullptr;
     Options options;
     BeamChoices choices;
   };
 
   static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
+  /// Finds the candidates of blocks of one weight from number `first` on, at most kGroup; returns how many blocks these are.
+  int begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count);
   /// Transforms the candidates of `count` blocks, each block's behind those of the block before it.
   void transform(const RowInput& input, const Decided* blocks, int count);
   /// Leaves those candidates of a block that may be chosen, with their costs; writes the AC levels of the most promising one.
-  void evaluate(const RowInput& input, const TransformedBlock* transformed, Options& options, std::int16_t* levels) const;
+  void evaluate(const RowInput& input, const TransformedBlock* transformed, Decided& decided, std::int16_t* levels) const;
   /// Chooses AC levels, and returns what they cost; writes them where `levels` is not null, unless all are zero anyway.
-  Cost ac_levels(const RowInput& input, const TransformedBlock& block, std::int16_t* levels) const;
+  Cost ac_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const;
   void write_levels(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) const;
 
   const DecisionKernels& decisions_;

@@ -6,6 +6,7 @@
 
 #include "codec/frame_headers.h"
 #include "codec/quantization.h"
+#include "decide/frame_weights.h"
 #include "decide/rate_decisions.h"
 
 namespace c63 {
@@ -23,6 +24,8 @@ struct FramePlan {
   /// Blocks of an inter frame that are coded without a vector, predicted from zero; null: none.
   std::shared_ptr<const BlockMask> unpredicted = {};
   RateDecisions rate = {};
+  /// How much error counts in each MCU of a frame that is decided by rate; null: alike.
+  std::shared_ptr<const FrameWeights> weights = {};
 
   /// Whether the picture of the frame before becomes the reference. Where it does not, the frame is predicted from the same
   /// reference as the frame before, and its picture takes that frame's place.

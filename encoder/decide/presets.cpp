@@ -50,6 +50,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.unpredicted = set.unpredicted.value_or(defaults.unpredicted);
   rate.repeats = set.repeats.value_or(defaults.repeats);
   if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
+  rate.weigh_activity = set.tune == Tune::ssim;
   rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale);
   rate.sad_per_bit = sad_per_bit(rate.lambda);
   return decisions;

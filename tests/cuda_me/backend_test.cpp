@@ -345,6 +345,10 @@ TEST_F(BackendTest, SaysWhyItCannot) {
   EXPECT_EQ(id_of(settings, {.devices = {1000}}), "C63-CUDA-NO-DEVICE");
   EXPECT_EQ(id_of(settings, {.motion_kernel = "no-such"}), "C63-CUDA-KERNEL");
   EXPECT_EQ(id_of(no_search, {}), "C63-CUDA-METHOD");
+  EncoderSettings tuned = settings;
+  tuned.coding.preset = Preset::good;
+  tuned.coding.rate.tune = Tune::ssim;
+  EXPECT_EQ(id_of(tuned, {}), "C63-CUDA-TUNE");
 }
 
 TEST(Backend, ThrowsADeviceErrorWithoutADevice) {

@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "bitstream/frame_header.h"
-#include "pipeline/coding.h"
+#include "pipeline/rate_support.h"
 #include "support/print_names.h"
 
 namespace c63::test {
@@ -25,31 +24,6 @@ Bytes flashes(int width, int height, int frames) {
   return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t) {
     return (x / 8 + y / 8 * 3 + f) % 3 == 0 ? 255U : 0U;
   });
-}
-
-Encoded encode_video(const Bytes& video, int width, int height, const CodingSettings& coding, int lanes = 1,
-                     std::optional<SimdLevel> simd = {}, int threads = 2) {
-  EncoderSettings settings{.coding = coding, .execution = {.threads = threads, .lanes = lanes, .simd = simd}};
-  settings.coding.width = width;
-  settings.coding.height = height;
-  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
-  VideoSource source(video, width, height);
-  return encode_source(source, settings);
-}
-
-void expect_decodes(const Encoded& encoded, const std::string& what) {
-  ASSERT_FALSE(encoded.error) << what << ": " << encoded.error->what();
-  const Decoded decoded = decode_stream(encoded.stream(), {.keep_prediction = true, .keep_motion = true});
-  ASSERT_FALSE(decoded.error) << what << ": " << decoded.error->what();
-  ASSERT_EQ(decoded.frames.size(), encoded.frames.size()) << what;
-  for (std::size_t i = 0; i < decoded.frames.size(); ++i) {
-    ASSERT_EQ(decoded.frames[i].picture, encoded.frames[i].reconstruction) << what << " frame " << i;
-    ASSERT_EQ(decoded.frames[i].prediction, encoded.frames[i].prediction) << what << " frame " << i;
-    ASSERT_EQ(decoded.frames[i].repeat, encoded.frames[i].repeat) << what << " frame " << i;
-    for (int p = 0; p < 3; ++p) {
-      ASSERT_EQ(decoded.frames[i].motion[p].vectors, encoded.frames[i].motion[p].vectors) << what << " frame " << i;
-    }
-  }
 }
 
 class RatePresets : public testing::TestWithParam<Preset> {};

@@ -95,6 +95,11 @@ TEST_F(ExitCodes, NoFilesAreWrongUsage) {
   expect_one_line(run({kPred, "--quiet", encoded("s.c63")}), 2, "c63pred", "C63-USAGE");
 }
 
+TEST_F(ExitCodes, TuningWhatDecidesNothingIsWrongUsage) {
+  const std::vector<std::string> command = {"-w", "32", "-h", "32", "-o", path("out.c63"), "--tune", "ssim", input_};
+  expect_one_line(encode(command), 2, "c63enc", "C63-TUNE-PRESET");
+}
+
 TEST_F(ExitCodes, RawInputWithoutASizeIsExplained) {
   const ProcessResult result = encode({"-o", path("out.c63"), input_});
   expect_one_line(result, 2, "c63enc", "C63-SIZE-UNKNOWN");

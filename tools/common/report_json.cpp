@@ -30,7 +30,9 @@ ordered_json summary_json(const EncodeSummary& s) {
 
 ordered_json settings_json(const EncoderSettings& s) {
   return {{"preset", name(s.coding.preset)},
+          {"tune", name(s.coding.rate.tune)},
           {"qp", s.coding.qp},
+          {"lambda_scale", s.coding.rate.lambda_scale},
           {"key_interval_frames", s.coding.key_interval},
           {"scene_cuts", s.coding.scene_cuts},
           {"search_range_samples", s.coding.search_range},

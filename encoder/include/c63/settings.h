@@ -31,6 +31,10 @@ enum class Preset {
 /// Quantization tables: the course encoder's, or one step for all coefficients.
 enum class TableShape { course, flat };
 
+/// What decisions by rate are to be best by: squared error, or structural similarity, which forgives errors where a picture is
+/// lively.
+enum class Tune { psnr, ssim };
+
 /// Headers of frames: the course encoder's in every frame, or what a decoder has to be told.
 enum class HeaderSet { full, compact };
 
@@ -43,6 +47,7 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 [[nodiscard]] std::string_view name(SearchMethod method);
 [[nodiscard]] std::string_view name(SimdLevel level);
 [[nodiscard]] std::string_view name(Preset preset);
+[[nodiscard]] std::string_view name(Tune tune);
 /// Returns nullopt for an unknown name.
 [[nodiscard]] std::optional<SearchMethod> search_method_from(std::string_view name);
 [[nodiscard]] std::optional<SimdLevel> simd_level_from(std::string_view name);
@@ -69,6 +74,7 @@ struct RateSettings {
   std::optional<int> beam = {};            ///< ways to code a row that are kept; 1..8
   std::optional<bool> unpredicted = {};    ///< blocks of inter frames may do without prediction
   std::optional<bool> repeats = {};        ///< frames may repeat the picture before them
+  Tune tune = Tune::psnr;
   double lambda_scale = 1;                 ///< more: fewer bits, worse pictures; 0.05..4
 
   /// Whether anything is set that only an encoder can do that decides by rate.

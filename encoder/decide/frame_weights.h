@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "codec/host_device.h"
+#include "decide/beam.h"
+#include "decide/cost.h"
+
+// How much squared error counts in the MCUs of a frame. What is compared in an MCU is D + λR with a λ of its own: where error
+// counts less, bits are worth more of it.
+
+namespace c63 {
+
+/// λ of an MCU in quarters of an octave: kPlainWeight is that of the frame, 0 a quarter of it, kWeights - 1 four times it.
+using Weight = std::uint8_t;
+inline constexpr int kWeights = 17;
+inline constexpr Weight kPlainWeight = 8;
+
+/// One for each MCU of a frame, in raster order.
+using FrameWeights = std::vector<Weight>;
+
+/// 2^(i/4) with 16 fraction bits, for i from -16 to 16.
+inline constexpr std::array<std::int32_t, 2 * kWeights - 1> kWeightRatios = {
+    4096,  4871,  5793,  6889,   8192,   9742,   11585,  13777,  16384,  19484,  23170,
+    27554, 32768, 38968, 46341,  55109,  65536,  77936,  92682,  110218, 131072, 155872,
+    185364, 220436, 262144, 311744, 370728, 440872, 524288, 623487, 741455, 881744, 1048576};
+inline constexpr int kWeightRatioBits = 16;
+
+/// λ of MCUs of a weight.
+[[nodiscard]] C63_HD constexpr Cost weighted_lambda(Cost lambda, Weight weight) {
+  const std::int64_t product = std::int64_t{lambda} * kWeightRatios[static_cast<std::size_t>(weight) + kPlainWeight];
+  const std::int64_t rounded = (product + (1 << (kWeightRatioBits - 1))) >> kWeightRatioBits;
+  return rounded < 1 ? 1 : rounded > kMaxLambda ? kMaxLambda : static_cast<Cost>(rounded);
+}
+
+/// A cost, or a squared error, in MCUs of weight `from` as one in MCUs of weight `to`.
+[[nodiscard]] C63_HD constexpr std::int64_t reweigh(std::int64_t cost, Weight from, Weight to) {
+  return (cost * kWeightRatios[static_cast<std::size_t>(to - from + kWeights - 1)]) >> kWeightRatioBits;
+}
+
+/// Continues a beam in MCUs of another weight.
+C63_HD inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {
+  for (int i = 0; i < width; ++i) {
+    Cost& cost = beam.states[i].cost;
+    if (cost >= kUnreachable) continue;
+    const std::int64_t there = reweigh(cost, from, to);
+    cost = there < kMaxBeamCost ? static_cast<Cost>(there) : kMaxBeamCost;
+  }
+}
+
+}  // namespace c63

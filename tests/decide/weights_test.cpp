@@ -1,0 +1,85 @@
+// Weights of MCUs, and those that activity gives.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "decide/activity_weights.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+TEST(Weights, AreQuartersOfAnOctaveOfLambda) {
+  for (int w = 0; w < kWeights; ++w) {
+    const auto weight = static_cast<Weight>(w);
+    EXPECT_NEAR(weighted_lambda(10000, weight), 10000 * std::exp2((w - kPlainWeight) / 4.0), 1) << w;
+    EXPECT_GE(weighted_lambda(1, weight), 1);
+    EXPECT_LE(weighted_lambda(kMaxLambda, weight), kMaxLambda);
+    for (int other = 0; other < kWeights; ++other) {
+      const auto to = static_cast<Weight>(other);
+      EXPECT_NEAR(static_cast<double>(reweigh(1 << 20, weight, to)), std::exp2(20 + (other - w) / 4.0), 16);
+      // No cost of a row overflows: 2^17 blocks of 2^30.
+      EXPECT_GT(reweigh(std::int64_t{1} << 42, weight, to), 0);
+    }
+  }
+  EXPECT_EQ(weighted_lambda(12345, kPlainWeight), 12345);
+  EXPECT_EQ(reweigh(12345, 3, 3), 12345);
+}
+
+TEST(Weights, ABeamGoesOnInOrder) {
+  Beam beam;
+  const std::array<Cost, 5> costs = {0, 1000, 70000, kMaxBeamCost, kUnreachable};
+  for (std::size_t i = 0; i < costs.size(); ++i) beam.states[i].cost = costs[i];
+  Beam dearer = beam;
+  reweigh_beam(dearer, 5, kPlainWeight, kPlainWeight + 4);
+  EXPECT_EQ(dearer.states[0].cost, 0);
+  EXPECT_EQ(dearer.states[1].cost, 2000);
+  EXPECT_EQ(dearer.states[2].cost, 140000);
+  EXPECT_EQ(dearer.states[3].cost, kMaxBeamCost);
+  EXPECT_EQ(dearer.states[4].cost, kUnreachable);
+  reweigh_beam(beam, 5, 16, 0);
+  EXPECT_EQ(beam.states[1].cost, 62);
+  EXPECT_EQ(beam.states[3].cost, kMaxBeamCost / 16);
+  EXPECT_EQ(beam.states[4].cost, kUnreachable);
+}
+
+TEST(Activity, LogarithmsAreThoseOfTheNumber) {
+  EXPECT_EQ(log2_in_sixteenths(1), 0);
+  EXPECT_EQ(log2_in_sixteenths(2), 16);
+  EXPECT_EQ(log2_in_sixteenths(3), 24);
+  EXPECT_EQ(log2_in_sixteenths(0x80000000U), 16 * 31);
+  EXPECT_EQ(log2_in_sixteenths(0xFFFFFFFFU), 16 * 31 + 15);
+  for (std::uint32_t value = 1; value < 100000; value += 7) {
+    EXPECT_NEAR(log2_in_sixteenths(value), 16 * std::log2(value), 2.5) << value;
+  }
+}
+
+TEST(Activity, IsTheLogarithmOfTheVariance) {
+  // A checkerboard of single samples of 128 ± d has the variance d².
+  for (const int d : {0, 1, 10, 50, 127}) {
+    Bytes luma;
+    for (int i = 0; i < 256; ++i) luma.push_back(static_cast<std::uint8_t>(128 + ((i / 16 + i) % 2 == 0 ? d : -d)));
+    EXPECT_NEAR(activity({luma.data(), 16, 16, 16}, 0, 0), 16 * std::log2(4096.0 * (d * d + 29)), 2.5) << d;
+  }
+}
+
+TEST(Activity, LivelyPlacesGetALargerLambda) {
+  Random random(1);
+  Bytes luma(64 * 32);
+  for (std::size_t i = 0; i < luma.size(); ++i) {
+    const bool lively = i % 64 >= 32;
+    luma[i] = static_cast<std::uint8_t>(lively ? 255 * random.below(2) : 100);
+  }
+  // Variances of 0 and about 16,250: with the constant a ratio of 560, more than there are weights for.
+  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
+  for (std::size_t i = 0; i < luma.size(); ++i) {
+    if (i % 64 >= 32) luma[i] = static_cast<std::uint8_t>((i + i / 64) % 2 == 0 ? 100 : 116);
+  }
+  // Variances of 0 and 64: a ratio of 3.2, its root 3.4 quarters.
+  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
+  EXPECT_EQ(activity_weights({luma.data() + 32, 32, 32, 64}), FrameWeights(4, kPlainWeight));
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,152 @@
+// Weights: errors that count less in some places than in others.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "decide/planner.h"
+#include "decide/presets.h"
+#include "pipeline/rate_support.h"
+#include "support/expect_error.h"
+
+namespace c63::test {
+namespace {
+
+CodingSettings tuned(Preset preset, double qp) { return {.preset = preset, .qp = qp, .key_interval = 4, .rate = {.tune = Tune::ssim}}; }
+
+TEST(Tune, DecodesToWhatTheEncoderShows) {
+  for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {112, 64}, {152, 100}}) {
+    for (const double qp : {5.0, 25.0, 50.0}) {
+      const CodingSettings coding = tuned(Preset::good, qp);
+      const std::string what = std::to_string(width) + "x" + std::to_string(height) + " qp " + std::to_string(qp);
+      expect_decodes(encode_video(moving_video(width, height, 5), width, height, coding), "moving " + what);
+      expect_decodes(encode_video(extreme_video(width, height, 2), width, height, coding), "extremes " + what);
+      expect_decodes(encode_video(Bytes(3 * frame_bytes(width, height), 90), width, height, coding), "flat " + what);
+    }
+  }
+}
+
+/// Left half all but flat, right half a moving texture.
+Bytes halves(int width, int height, int frames) {
+  return generate(width, height, frames, [width](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
+    if (p > 0) return 128U;
+    const std::uint32_t u = x + 2 * f;
+    return x < static_cast<std::uint32_t>(width) / 2 ? 100 + (u * u + 3 * y * y) / 16 % 8 : (u * u * 5 + y * y * 3) / 16 % 256;
+  });
+}
+
+TEST(Tune, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
+  const Bytes video = halves(112, 64, 10);
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    const CodingSettings coding = tuned(preset, 18);
+    const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
+    EXPECT_NE(expected, encode_video(video, 112, 64, {.preset = preset, .qp = 18, .key_interval = 4}).stream());
+    for (const SimdLevel level : available_simd_levels()) {
+      for (const int lanes : {0, 1, 3}) {
+        EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, 3).stream(), expected) << name(level) << " " << lanes;
+      }
+    }
+  }
+}
+
+TEST(Tune, IsBetterBySsimAtEqualBits) {
+  const Bytes video = halves(176, 144, 4);
+  const auto encode = [&](Tune tune, double qp) {
+    EncoderSettings settings{.coding = {.width = 176, .height = 144, .preset = Preset::good, .qp = qp, .rate = {.tune = tune}},
+                             .execution = {.threads = 2}};
+    settings.measurement.ssim = true;
+    VideoSource source(video, 176, 144);
+    return encode_source(source, settings);
+  };
+  const auto ssim = [](const Encoded& encoded) {
+    double sum = 0;
+    for (const EncodedFrame& frame : encoded.frames) sum += frame.statistics.ssim[0];
+    return sum;
+  };
+  const Encoded psnr = encode(Tune::psnr, 14);
+  // A finer step, until it takes no less.
+  for (double qp = 10; qp < 20; qp += 0.5) {
+    const Encoded tuned = encode(Tune::ssim, qp);
+    if (tuned.stream().size() > psnr.stream().size()) {
+      EXPECT_GT(qp, 10);
+      return;
+    }
+    if (ssim(tuned) > ssim(psnr)) return SUCCEED();
+  }
+  FAIL() << "no quality takes fewer bits for more SSIM";
+}
+
+TEST(Tune, IsNoUseWhereNothingIsDecidedByRate) {
+  expect_error(ErrorKind::usage, "C63-TUNE-PRESET",
+               [] { validate({.coding = {.width = 16, .height = 16, .rate = {.tune = Tune::ssim}}}); });
+  EXPECT_NO_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.choose_levels = true, .tune = Tune::ssim}}}));
+}
+
+/// A preset's plans with weights.
+class WeighingPlanner final : public Planner {
+ public:
+  enum class Kind { plain, random, too_few };
+  WeighingPlanner(const CodingSettings& coding, Kind kind)
+      : preset_(make_planner_factory(coding)()),
+        mcus_(static_cast<std::size_t>(Geometry(coding.width, coding.height).mcus())),
+        kind_(kind) {}
+  [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
+    FramePlan plan = preset_->plan(frame);
+    auto weights = std::make_shared<FrameWeights>(kind_ == Kind::too_few ? mcus_ - 1 : mcus_, kPlainWeight);
+    Random random(static_cast<std::uint64_t>(frame.index));
+    for (Weight& weight : *weights) {
+      if (kind_ == Kind::random) weight = static_cast<Weight>(random.below(kWeights));
+    }
+    plan.weights = std::move(weights);
+    return plan;
+  }
+
+ private:
+  std::unique_ptr<Planner> preset_;
+  std::size_t mcus_;
+  Kind kind_;
+};
+
+Encoded encode_weighed(const Bytes& video, const CodingSettings& coding, WeighingPlanner::Kind kind, SimdLevel simd) {
+  EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .simd = simd}};
+  settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
+  Encoder encoder(settings);
+  encoder.set_planner([coding, kind] { return std::make_unique<WeighingPlanner>(coding, kind); });
+  VideoSource source(video, coding.width, coding.height);
+  return encode_source(source, encoder);
+}
+
+TEST(Weights, ThatAreAllPlainChangeNothing) {
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    const CodingSettings coding{.width = 112, .height = 64, .preset = preset, .qp = 18};
+    Bytes video = moving_video(112, 64, 4);
+    const std::size_t frame = frame_bytes(112, 64);
+    video.insert(video.end(), video.end() - static_cast<std::ptrdiff_t>(frame), video.end());  // one to be repeated
+    const Encoded plain = encode_weighed(video, coding, WeighingPlanner::Kind::plain, SimdLevel::scalar);
+    EXPECT_TRUE(plain.frames.back().repeat);
+    EXPECT_EQ(plain.stream(), encode_video(video, 112, 64, coding).stream());
+  }
+}
+
+TEST(Weights, OfAPlanAreCarriedOut) {
+  for (const double qp : {5.0, 30.0}) {
+    const CodingSettings coding{.width = 112, .height = 64, .preset = Preset::good, .qp = qp};
+    for (const Bytes& video : {moving_video(112, 64, 4), extreme_video(112, 64, 3)}) {
+      const Encoded expected = encode_weighed(video, coding, WeighingPlanner::Kind::random, SimdLevel::scalar);
+      expect_decodes(expected, "weighed");
+      EXPECT_NE(expected.stream(), encode_video(video, 112, 64, coding).stream());
+      const Encoded fast = encode_weighed(video, coding, WeighingPlanner::Kind::random, available_simd_levels().back());
+      EXPECT_EQ(fast.stream(), expected.stream());
+    }
+  }
+}
+
+TEST(Weights, OfAnotherNumberAreRefused) {
+  const CodingSettings coding{.width = 112, .height = 64, .preset = Preset::good};
+  const Encoded encoded = encode_weighed(moving_video(112, 64, 1), coding, WeighingPlanner::Kind::too_few, SimdLevel::scalar);
+  ASSERT_TRUE(encoded.error);
+  EXPECT_EQ(encoded.error->id(), "C63-PLAN-WEIGHTS");
+}
+
+}  // namespace
+}  // namespace c63::test
