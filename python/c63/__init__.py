@@ -1,0 +1,39 @@
+"""Codec63: encodes, decodes and measures video, and searches for motion.
+
+Frames are 8-bit 4:2:0, planes Y, U, V one below the other: uint8 (height*3/2, width).
+"""
+
+from ._arrays import Motion
+from ._c63 import REVISION as __revision__
+from ._c63 import VERSION as __version__
+from ._decode import DecodedFrame, Decoder, decode
+from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, encode, encode_with_statistics
+from ._error import Error, UsageError
+from ._measure import Psnr, Ssim, estimate_motion, psnr, ssim
+from ._settings import Settings
+from ._video import Video, open
+
+__all__ = [
+    "STATISTICS",
+    "CodedFrame",
+    "DecodedFrame",
+    "Decoder",
+    "Encoded",
+    "Encoder",
+    "Error",
+    "Motion",
+    "Psnr",
+    "Settings",
+    "Ssim",
+    "UsageError",
+    "Video",
+    "__revision__",
+    "__version__",
+    "decode",
+    "encode",
+    "encode_with_statistics",
+    "estimate_motion",
+    "open",
+    "psnr",
+    "ssim",
+]

@@ -1,0 +1,47 @@
+"""Quality, and motion."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+from . import _c63
+from ._arrays import Motion
+from ._arrays import motion as motion_of
+
+
+class Psnr(NamedTuple):
+    """Peak signal-to-noise ratios in dB; infinite where nothing differs."""
+
+    y: float
+    u: float
+    v: float
+    all: float  #: of all samples together
+
+
+class Ssim(NamedTuple):
+    """Mean structural similarity; NaN for planes smaller than 8x8, and for chroma of odd sizes."""
+
+    y: float
+    u: float
+    v: float
+
+
+def psnr(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Psnr:
+    """PSNR of two videos, of the summed squared error of all frames. Frames as for encode(). Raises UsageError."""
+    return Psnr(*_c63.psnr(a, b, size))
+
+
+def ssim(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Ssim:
+    """SSIM of two videos, the mean over frames, as FFmpeg's and x264's. Frames as for encode(). Raises UsageError."""
+    return Ssim(*_c63.ssim(a, b, size))
+
+
+def estimate_motion(current: Any, reference: Any, search_range: int = 16, *, method: str = "full") -> Motion:
+    """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
+
+    current, reference: uint8 planes (height, width) of one size, both sides multiples of 8, rows without gaps inside.
+    search_range: 1 to 127; candidates from -range to range-1 that keep the block inside the reference, the first minimum in
+    raster order. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns). Raises UsageError.
+    """
+    found = motion_of(_c63.estimate_motion(current, reference, search_range, method))
+    return Motion(found.vectors, found.sad)

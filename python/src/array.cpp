@@ -1,0 +1,197 @@
+#include "array.h"
+
+#include <dlpack/dlpack.h>
+
+#include <cctype>
+#include <utility>
+
+#include "c63/error.h"
+
+namespace c63::python {
+namespace {
+
+[[noreturn]] void refuse_kind(const std::string& name, const std::string& got) {
+  throw Error(ErrorKind::usage, "C63-ARRAY-KIND",
+              name + ": wanted an array (buffer protocol, __cuda_array_interface__ or DLPack), got " + got);
+}
+
+std::string dtype_name(char kind, std::ptrdiff_t bytes) {
+  const std::string bits = std::to_string(bytes * 8);
+  switch (kind) {
+    case 'b': return "bool";
+    case 'i': return "int" + bits;
+    case 'u': return "uint" + bits;
+    case 'f': return "float" + bits;
+    default: return std::string("a type of kind ") + kind;
+  }
+}
+
+/// The kind of a format character of Python's struct module.
+char kind_of_format(const char* format) {
+  std::string text = format == nullptr ? "B" : format;
+  if (!text.empty() && (text[0] == '@' || text[0] == '=' || text[0] == '<')) text.erase(0, 1);
+  if (text.size() != 1) return 'V';
+  switch (text[0]) {
+    case '?': return 'b';
+    case 'b': case 'h': case 'i': case 'l': case 'q': case 'n': return 'i';
+    case 'B': case 'H': case 'I': case 'L': case 'Q': case 'N': return 'u';
+    case 'e': case 'f': case 'd': return 'f';
+    default: return 'V';
+  }
+}
+
+char kind_of_code(std::uint8_t code) {
+  constexpr std::uint8_t kBool = 6;  // newer than the header of some systems
+  switch (code) {
+    case kDLInt: return 'i';
+    case kDLUInt: return 'u';
+    case kDLFloat: return 'f';
+    case kBool: return 'b';
+    default: return 'V';
+  }
+}
+
+}  // namespace
+
+std::string shape_text(std::span<const std::ptrdiff_t> shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+Array::Array(py::handle object, std::string name, std::uintptr_t stream) : name_(std::move(name)) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0) {
+    take_buffer(object);
+  } else if (const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none()); !interface.is_none()) {
+    take_cuda_interface(interface.cast<py::dict>());
+    owner_ = std::make_shared<py::object>(py::reinterpret_borrow<py::object>(object));
+  } else if (py::hasattr(object, "__dlpack__")) {
+    take_dlpack(object, stream);
+  } else {
+    refuse_kind(name_, std::string(py::str(py::type::of(object).attr("__name__"))));
+  }
+  if (strides_.empty()) fill_strides();
+}
+
+void Array::take_buffer(py::handle object) {
+  auto buffer = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(object.ptr(), buffer.get(), PyBUF_RECORDS_RO) != 0) throw py::error_already_set();
+  Py_buffer* const view = buffer.release();
+  owner_ = std::shared_ptr<void>(view, [](void* p) {
+    PyBuffer_Release(static_cast<Py_buffer*>(p));
+    delete static_cast<Py_buffer*>(p);
+  });
+  data_ = view->buf;
+  item_bytes_ = view->itemsize;
+  dtype_ = dtype_name(kind_of_format(view->format), item_bytes_);
+  writable_ = view->readonly == 0;
+  shape_.assign(view->shape, view->shape + view->ndim);
+  strides_.assign(view->strides, view->strides + view->ndim);
+}
+
+void Array::take_cuda_interface(const py::dict& interface) {
+  const auto type = interface["typestr"].cast<std::string>();
+  if (type.size() < 3 || type[0] == '>') refuse_kind(name_, "elements of type " + type);
+  item_bytes_ = std::stoi(type.substr(2));
+  dtype_ = dtype_name(type[1], item_bytes_);
+  const auto data = interface["data"].cast<py::tuple>();
+  data_ = reinterpret_cast<void*>(data[0].cast<std::uintptr_t>());
+  writable_ = !data[1].cast<bool>();
+  device_ = 0;  // the interface does not say; whoever uses the samples asks CUDA
+  for (const auto side : interface["shape"].cast<py::tuple>()) shape_.push_back(side.cast<std::ptrdiff_t>());
+  if (interface.contains("strides") && !interface["strides"].is_none()) {
+    for (const auto stride : interface["strides"].cast<py::tuple>()) strides_.push_back(stride.cast<std::ptrdiff_t>());
+  }
+}
+
+void Array::take_dlpack(py::handle object, std::uintptr_t stream) {
+  const auto place = object.attr("__dlpack_device__")().cast<std::pair<int, int>>();
+  const bool cuda = place.first == kDLCUDA || place.first == kDLCUDAManaged;
+  if (!cuda && place.first != kDLCPU && place.first != kDLCUDAHost) {
+    throw Error(ErrorKind::usage, "C63-ARRAY-DEVICE",
+                name_ + ": wanted an array of the host or of a CUDA device, got one on DLPack device (" +
+                    std::to_string(place.first) + ", " + std::to_string(place.second) + ")");
+  }
+  constexpr std::uintptr_t kLegacyDefaultStream = 1;  // DLPack's number for CUDA's null stream
+  const py::object capsule =
+      cuda ? object.attr("__dlpack__")(py::arg("stream") = stream != 0 ? stream : kLegacyDefaultStream)
+           : object.attr("__dlpack__")();
+  auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (managed == nullptr) throw py::error_already_set();
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");  // it is ours to give back now
+  owner_ = std::shared_ptr<void>(managed, [](void* p) {
+    auto* const tensor = static_cast<DLManagedTensor*>(p);
+    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+  });
+  const DLTensor& tensor = managed->dl_tensor;
+  if (tensor.dtype.lanes != 1) refuse_kind(name_, "an array of vectors");
+  item_bytes_ = (tensor.dtype.bits + 7) / 8;
+  dtype_ = dtype_name(kind_of_code(tensor.dtype.code), item_bytes_);
+  data_ = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  writable_ = true;
+  device_ = cuda ? place.second : -1;
+  shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
+  if (tensor.strides == nullptr) return;
+  for (int i = 0; i < tensor.ndim; ++i) strides_.push_back(tensor.strides[i] * item_bytes_);
+}
+
+void Array::fill_strides() {
+  strides_.resize(shape_.size());
+  std::ptrdiff_t stride = item_bytes_;
+  for (std::size_t i = shape_.size(); i-- > 0;) {
+    strides_[i] = stride;
+    stride *= shape_[i];
+  }
+}
+
+std::size_t Array::size() const {
+  std::size_t count = 1;
+  for (const std::ptrdiff_t side : shape_) count *= static_cast<std::size_t>(side);
+  return count;
+}
+
+bool Array::contiguous_from(int first) const {
+  if (size() == 0) return true;
+  std::ptrdiff_t stride = item_bytes_;
+  for (int i = dimensions() - 1; i >= first; --i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (shape_[at] != 1 && strides_[at] != stride) return false;
+    stride *= shape_[at];
+  }
+  return true;
+}
+
+std::string Array::description() const {
+  std::string text = dtype_ + " " + shape_text(shape_);
+  if (!contiguous_from(0)) text += " with strides " + shape_text(strides_);
+  if (on_device()) text += " on cuda:" + std::to_string(device_);
+  return text;
+}
+
+void Array::refuse(const char* id, const std::string& wanted) const {
+  throw Error(ErrorKind::usage, id, name_ + ": wanted " + wanted + ", got " + description());
+}
+
+void Array::require_dtype(const std::string& dtype) const {
+  if (dtype_ != dtype) refuse("C63-ARRAY-DTYPE", dtype);
+}
+
+void Array::require_dimensions(int count, const std::string& wanted) const {
+  if (dimensions() != count) refuse("C63-ARRAY-SHAPE", wanted);
+}
+
+void Array::require_contiguous(int first) const {
+  if (contiguous_from(first)) return;
+  refuse("C63-ARRAY-STRIDES", first == 0 ? "a C-contiguous array (numpy.ascontiguousarray makes one)"
+                                         : "rows and frames without gaps (numpy.ascontiguousarray makes them)");
+}
+
+void Array::require_host() const {
+  if (on_device()) refuse("C63-ARRAY-DEVICE", "an array of the host");
+}
+
+void Array::require_writable() const {
+  if (!writable_) refuse("C63-ARRAY-READONLY", "an array that can be written to");
+}
+
+}  // namespace c63::python

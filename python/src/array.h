@@ -1,0 +1,76 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace c63::python {
+
+namespace py = pybind11;
+
+/// Somebody's array, taken without a copy: by the buffer protocol, __cuda_array_interface__ or DLPack. It is held as long as
+/// this lives. Made and destroyed with the GIL.
+class Array {
+ public:
+  /// `name` is what messages call it. `stream` is where the samples of a device array will be used, as CUDA's handle. Throws
+  /// Error (usage): C63-ARRAY-KIND for what is no array, C63-ARRAY-DEVICE for one on another kind of device.
+  Array(py::handle object, std::string name, std::uintptr_t stream = 0);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] const std::vector<std::ptrdiff_t>& shape() const { return shape_; }
+  [[nodiscard]] const std::vector<std::ptrdiff_t>& strides() const { return strides_; }  ///< in bytes
+  [[nodiscard]] const std::string& dtype() const { return dtype_; }  ///< as numpy calls it: "uint8"
+  [[nodiscard]] std::ptrdiff_t item_bytes() const { return item_bytes_; }
+  [[nodiscard]] int dimensions() const { return static_cast<int>(shape_.size()); }
+  [[nodiscard]] std::size_t size() const;  ///< elements
+  [[nodiscard]] bool on_device() const { return device_ >= 0; }
+  [[nodiscard]] int device() const { return device_; }  ///< CUDA's index; -1: on the host
+
+  /// Whether the dimensions from `first` on lie without gaps, the last one fastest.
+  [[nodiscard]] bool contiguous_from(int first) const;
+
+  /// "uint8 (10, 432, 352)", with strides where there are gaps, and with the device.
+  [[nodiscard]] std::string description() const;
+  /// Throws Error (usage): "NAME: wanted WANTED, got DESCRIPTION".
+  [[noreturn]] void refuse(const char* id, const std::string& wanted) const;
+
+  // These throw refuse() with C63-ARRAY-DTYPE, -SHAPE, -STRIDES, -DEVICE, -READONLY.
+  void require_dtype(const std::string& dtype) const;
+  void require_dimensions(int count, const std::string& wanted) const;
+  void require_contiguous(int first = 0) const;
+  void require_host() const;
+  void require_writable() const;
+
+  /// All elements of a contiguous array on the host.
+  template <typename T>
+  [[nodiscard]] std::span<T> span() const {
+    return {static_cast<T*>(data_), size()};
+  }
+
+ private:
+  void take_buffer(py::handle object);
+  void take_cuda_interface(const py::dict& interface);
+  void take_dlpack(py::handle object, std::uintptr_t stream);
+  void fill_strides();
+
+  std::string name_;
+  void* data_ = nullptr;
+  std::vector<std::ptrdiff_t> shape_;
+  std::vector<std::ptrdiff_t> strides_;
+  std::string dtype_;
+  std::ptrdiff_t item_bytes_ = 1;
+  bool writable_ = false;
+  int device_ = -1;
+  std::shared_ptr<void> owner_;  ///< gives the array back when it goes
+};
+
+/// The arrays' own way to say a shape: "(10, 432, 352)", "(5,)".
+[[nodiscard]] std::string shape_text(std::span<const std::ptrdiff_t> shape);
+
+}  // namespace c63::python

@@ -1,0 +1,69 @@
+#include "backends.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "backend/backend.h"
+#include "c63/error.h"
+#if defined(C63_HAVE_CUDA)
+#include "c63/cuda/backend.h"
+#include "c63/cuda/devices.h"
+#endif
+
+// The only file of the binding that names all backends.
+
+namespace c63::python {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> names;
+  std::istringstream in(list);
+  for (std::string name; std::getline(in, name, ',');) names.push_back(name);
+  return names;
+}
+
+std::vector<BackendFactory> cuda_factories([[maybe_unused]] const std::vector<int>& gpus) {
+#if defined(C63_HAVE_CUDA)
+  cuda::CudaBackendOptions options;
+  options.devices = gpus;
+  return cuda::make_backend_factories(options);
+#else
+  return {};
+#endif
+}
+
+}  // namespace
+
+std::string gpu_obstacle() {
+#if defined(C63_HAVE_CUDA)
+  const cuda::DeviceList& list = cuda::listed_devices();
+  return list.state == cuda::DeviceState::usable ? "" : list.reason;
+#else
+  return "this c63 was built without CUDA";
+#endif
+}
+
+Devices select_devices(const std::string& names, const std::vector<int>& gpus) {
+  const std::vector<std::string> all = split(names);
+  const auto count = [&](const char* name) { return std::ranges::count(all, name); };
+  const bool automatic = all.size() == 1 && count("auto") == 1;
+  if (all.empty() || (!automatic && count("cpu") + count("cuda") != std::ssize(all)) || count("cpu") > 1 || count("cuda") > 1) {
+    throw Error(ErrorKind::usage, "C63-SETTING", "backend: wanted auto, cpu, cuda or cuda,cpu, got '" + names + "'");
+  }
+  const bool on_cpu = count("cpu") > 0;
+  const bool demanded = count("cuda") > 0 || !gpus.empty();
+  if (!automatic && count("cuda") == 0) {
+    if (!gpus.empty()) throw Error(ErrorKind::usage, "C63-SETTING", "devices: they name GPUs, backend the CPU");
+    return {{open_cpu_backend}};
+  }
+  if (const std::string obstacle = gpu_obstacle(); !obstacle.empty()) {
+    if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
+    return {{open_cpu_backend}};
+  }
+  Devices devices{cuda_factories(gpus)};
+  if (on_cpu) devices.factories.emplace_back(open_cpu_backend);
+  if (!demanded) devices.fallback = open_cpu_backend;
+  return devices;
+}
+
+}  // namespace c63::python

@@ -1,0 +1,156 @@
+#include "decode.h"
+
+#include <pybind11/stl.h>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "array.h"
+#include "c63/decoder.h"
+#include "interruptible.h"
+#include "motion.h"
+#include "samples.h"
+#include "settings.h"
+
+namespace c63::python {
+namespace {
+
+/// A frame that Python looks at.
+struct Picture {
+  explicit Picture(DecodedFrame&& frame)
+      : index(frame.index), key(frame.key), repeat(frame.repeat), width(frame.width), height(frame.height),
+        offset(frame.offset), coded_bytes(frame.coded_bytes), samples(std::move(frame.picture)),
+        prediction(std::move(frame.prediction)) {
+    for (MotionField& field : frame.motion) {
+      if (!field.vectors.empty()) motion.emplace_back(std::move(field));
+    }
+  }
+
+  std::int64_t index;
+  bool key;
+  bool repeat;
+  int width;
+  int height;
+  std::uint64_t offset;
+  std::uint64_t coded_bytes;
+  Samples samples;
+  Samples prediction;
+  std::vector<PlaneMotion> motion;
+};
+
+/// Decodes a stream in memory on threads of its own, a few frames ahead of who takes them.
+class DecodeStream {
+ public:
+  DecodeStream(py::handle stream, py::handle execution, bool prediction, bool motion, std::int64_t first, std::int64_t count)
+      : stream_(stream, "stream") {
+    stream_.require_host();
+    stream_.require_contiguous();
+    settings_.execution = execution_from(execution);
+    settings_.keep_prediction = prediction;
+    settings_.keep_motion = motion;
+    settings_.first_frame = first;
+    settings_.max_frames = count;
+    thread_ = std::jthread([this](const std::stop_token& stop) { decode(stop); });
+  }
+  ~DecodeStream() { close(); }
+  DecodeStream(const DecodeStream&) = delete;
+  DecodeStream& operator=(const DecodeStream&) = delete;
+
+  /// The next frame, or nothing at the end. Throws what the decoder did, after all frames before.
+  std::optional<Picture> next() {
+    std::optional<DecodedFrame> frame;
+    for (bool waited = false; !waited;) {
+      {
+        const py::gil_scoped_release released;
+        std::unique_lock lock(mutex_);
+        waited = changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return !frames_.empty() || ended_; });
+        if (!frames_.empty()) {
+          frame = std::move(frames_.front());
+          frames_.pop_front();
+          changed_.notify_all();
+        }
+      }
+      if (!waited && PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+    if (frame) return Picture(std::move(*frame));
+    if (fault_) std::rethrow_exception(fault_);
+    return std::nullopt;
+  }
+
+  void close() {
+    const py::gil_scoped_release released;
+    thread_.request_stop();
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void decode(const std::stop_token& stop) {
+    std::exception_ptr fault;
+    try {
+      const auto* const bytes = static_cast<const std::uint8_t*>(stream_.data());
+      const std::size_t count = stream_.size() * static_cast<std::size_t>(stream_.item_bytes());
+      Decoder(settings_).decode(std::span(bytes, count), [this](DecodedFrame&& frame) { put(std::move(frame)); }, stop);
+    } catch (...) {
+      fault = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    fault_ = fault;
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  void put(DecodedFrame&& frame) {
+    constexpr std::size_t kAhead = 4;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return frames_.size() < kAhead || closed_; });
+    if (closed_) return;
+    frames_.push_back(std::move(frame));
+    changed_.notify_all();
+  }
+
+  Array stream_;
+  DecoderSettings settings_;
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable changed_;
+  std::deque<DecodedFrame> frames_;
+  std::exception_ptr fault_;
+  bool ended_ = false;
+  bool closed_ = false;
+  std::jthread thread_;  ///< last: it uses all of the above
+};
+
+}  // namespace
+
+void add_decoding(py::module_& module) {
+  using namespace py::literals;
+  py::class_<Picture>(module, "Picture")
+      .def_readonly("index", &Picture::index)
+      .def_readonly("key", &Picture::key)
+      .def_readonly("repeat", &Picture::repeat)
+      .def_readonly("width", &Picture::width)
+      .def_readonly("height", &Picture::height)
+      .def_readonly("offset", &Picture::offset)
+      .def_readonly("coded_bytes", &Picture::coded_bytes)
+      .def_readonly("samples", &Picture::samples)
+      .def_readonly("prediction", &Picture::prediction)
+      .def_readonly("motion", &Picture::motion);
+  py::class_<DecodeStream>(module, "DecodeStream")
+      .def(py::init<py::handle, py::handle, bool, bool, std::int64_t, std::int64_t>(), "stream"_a, "execution"_a,
+           "prediction"_a, "motion"_a, "first"_a, "count"_a)
+      .def("next", &DecodeStream::next)
+      .def("close", &DecodeStream::close);
+}
+
+}  // namespace c63::python

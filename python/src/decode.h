@@ -1,0 +1,10 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace c63::python {
+
+/// DecodeStream: decoded frames one after another.
+void add_decoding(pybind11::module_& module);
+
+}  // namespace c63::python

@@ -1,0 +1,189 @@
+#include "encode.h"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends.h"
+#include "c63/encode_session.h"
+#include "c63/error.h"
+#include "frames.h"
+#include "interruptible.h"
+#include "motion.h"
+#include "samples.h"
+#include "settings.h"
+#include "statistics.h"
+#include "video_reader.h"
+
+namespace c63::python {
+namespace {
+
+EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
+  EncoderSettings settings = settings_from(object);
+  settings.coding.width = format.width;
+  settings.coding.height = format.height;
+  return settings;
+}
+
+/// Stream, rows of statistics, summary.
+py::tuple encode_source(FrameSource& source, const EncoderSettings& settings, Devices devices,
+                        const std::function<void()>& on_stop = {}) {
+  std::vector<std::uint8_t> stream;
+  std::string rows;
+  EncodeSummary summary;
+  Encoder encoder(settings, std::move(devices.factories));
+  if (devices.fallback) encoder.set_fallback(devices.fallback, nullptr);
+  run_interruptibly([&](const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [&] {
+      if (on_stop) on_stop();
+    });
+    summary = encoder.encode(
+        source,
+        [&](EncodedFrame&& frame) {
+          rows += row_of(frame);
+          stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
+        },
+        stop);
+  });
+  return py::make_tuple(py::bytes(reinterpret_cast<const char*>(stream.data()), stream.size()), py::bytes(rows),
+                        dict_of(summary));
+}
+
+py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
+                        const std::vector<int>& gpus) {
+  const FrameArrays arrays(frames, size);
+  if (arrays.on_device()) {
+    throw Error(ErrorKind::usage, "C63-ARRAY-DEVICE", "frames: wanted an array of the host, got one of a GPU");
+  }
+  const std::unique_ptr<FrameSource> source = arrays.source();
+  return encode_source(*source, settings_for(settings, arrays.format()), select_devices(backend, gpus));
+}
+
+py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend, const std::vector<int>& gpus) {
+  return encode_source(reader.source(), settings_for(settings, reader.source().format()), select_devices(backend, gpus),
+                       [&] { reader.stop(); });
+}
+
+/// A frame that Python looks at.
+struct CodedFrame {
+  py::bytes data;
+  py::bytes row;
+  Samples reconstruction;
+  Samples prediction;
+  std::vector<PlaneMotion> motion;
+};
+
+CodedFrame hand_out(EncodedFrame&& frame) {
+  CodedFrame coded{py::bytes(reinterpret_cast<const char*>(frame.bytes.data()), frame.bytes.size()), py::bytes(row_of(frame)),
+                   Samples(std::move(frame.reconstruction)), Samples(std::move(frame.prediction)), {}};
+  for (MotionField& field : frame.motion) {
+    if (!field.vectors.empty()) coded.motion.emplace_back(std::move(field));
+  }
+  return coded;
+}
+
+/// EncodeSession with the frames that Python has.
+class PushEncoder {
+ public:
+  PushEncoder(int width, int height, py::handle settings, const std::string& backend, const std::vector<int>& gpus)
+      : format_{width, height, {}} {
+    EncoderSettings coding = settings_for(settings, format_);
+    Devices devices = select_devices(backend, gpus);
+    const py::gil_scoped_release released;
+    session_ = std::make_unique<EncodeSession>(std::move(coding), std::move(devices.factories));
+  }
+  ~PushEncoder() { close(); }
+  PushEncoder(const PushEncoder&) = delete;
+  PushEncoder& operator=(const PushEncoder&) = delete;
+
+  void push(py::handle frame) {
+    const Array array(frame, "frame");
+    array.require_host();
+    array.require_dtype("uint8");
+    array.require_contiguous();
+    const std::vector<std::ptrdiff_t> rows = {format_.height + format_.height / 2, format_.width};
+    const std::size_t bytes = frame_bytes(format_.width, format_.height);
+    if (array.size() != bytes || (array.dimensions() != 1 && array.shape() != rows)) {
+      array.refuse("C63-ARRAY-SHAPE", shape_text(rows) + " or (" + std::to_string(bytes) + ",)");
+    }
+    EncodeSession& to = open();
+    const py::gil_scoped_release released;
+    to.push(array.span<const std::uint8_t>());
+  }
+
+  std::optional<CodedFrame> poll() { return take([](EncodeSession& session) { return session.poll(); }); }
+  std::optional<CodedFrame> wait() { return take([](EncodeSession& session) { return session.wait(); }); }
+
+  void finish() {
+    EncodeSession& session = open();
+    const py::gil_scoped_release released;
+    session.finish();
+  }
+
+  py::dict summary() {
+    EncodeSession& session = open();
+    EncodeSummary summary;
+    {
+      const py::gil_scoped_release released;
+      summary = session.summary();
+    }
+    return dict_of(summary);
+  }
+
+  /// Ends it; frames that were not polled are lost.
+  void close() {
+    const py::gil_scoped_release released;
+    session_.reset();
+  }
+
+ private:
+  [[nodiscard]] EncodeSession& open() {
+    if (!session_) throw Error(ErrorKind::usage, "C63-SESSION-CLOSED", "the encoder was closed");
+    return *session_;
+  }
+
+  template <typename Take>
+  std::optional<CodedFrame> take(Take&& from) {
+    EncodeSession& session = open();
+    std::optional<EncodedFrame> frame;
+    {
+      const py::gil_scoped_release released;
+      frame = from(session);
+    }
+    if (!frame) return std::nullopt;
+    return hand_out(std::move(*frame));
+  }
+
+  VideoFormat format_;
+  std::unique_ptr<EncodeSession> session_;
+};
+
+}  // namespace
+
+void add_encoding(py::module_& module) {
+  using namespace py::literals;
+  py::class_<CodedFrame>(module, "CodedFrame")
+      .def_readonly("data", &CodedFrame::data)
+      .def_readonly("row", &CodedFrame::row)
+      .def_readonly("reconstruction", &CodedFrame::reconstruction)
+      .def_readonly("prediction", &CodedFrame::prediction)
+      .def_readonly("motion", &CodedFrame::motion);
+  py::class_<PushEncoder>(module, "PushEncoder")
+      .def(py::init<int, int, py::handle, const std::string&, const std::vector<int>&>(), "width"_a, "height"_a,
+           "settings"_a, "backend"_a, "devices"_a)
+      .def("push", &PushEncoder::push, "frame"_a)
+      .def("poll", &PushEncoder::poll)
+      .def("wait", &PushEncoder::wait)
+      .def("finish", &PushEncoder::finish)
+      .def("summary", &PushEncoder::summary)
+      .def("close", &PushEncoder::close);
+  module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "backend"_a, "devices"_a);
+  module.def("encode_video", encode_video, "reader"_a, "settings"_a, "backend"_a, "devices"_a);
+  module.def("gpu_obstacle", gpu_obstacle);
+  module.attr("STATISTICS_FIELDS") = row_fields();
+}
+
+}  // namespace c63::python

@@ -1,0 +1,57 @@
+#include "errors.h"
+
+#include <string>
+
+#include "c63/error.h"
+
+namespace c63::python {
+namespace {
+
+namespace py = pybind11;
+
+const char* name_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::internal: return "internal";
+    case ErrorKind::usage: return "usage";
+    case ErrorKind::input: return "input";
+    case ErrorKind::limit: return "limit";
+    case ErrorKind::output: return "output";
+    case ErrorKind::memory: return "memory";
+    case ErrorKind::device: return "device";
+    case ErrorKind::comparison: return "comparison";
+  }
+  return "internal";
+}
+
+template <typename T>
+py::object or_none(const std::optional<T>& value) {
+  return value ? py::cast(*value) : py::none();
+}
+
+py::object text_or_none(const std::string& text) { return text.empty() ? py::none() : py::cast(text).cast<py::object>(); }
+
+void raise(const Error& error) {
+  const py::module_ module = py::module_::import("c63._error");
+  const py::object type = module.attr(error.kind() == ErrorKind::usage ? "UsageError" : "Error");
+  const ErrorPlace& place = error.place();
+  const py::object instance =
+      type(error.what(), py::arg("kind") = name_of(error.kind()), py::arg("id") = error.id(),
+           py::arg("message") = error.message(), py::arg("file") = text_or_none(place.file),
+           py::arg("frame") = or_none(place.frame), py::arg("offset") = or_none(place.offset),
+           py::arg("block") = text_or_none(place.block));
+  PyErr_SetObject(type.ptr(), instance.ptr());
+}
+
+}  // namespace
+
+void add_errors(py::module_& /*module*/) {
+  py::register_exception_translator([](std::exception_ptr fault) {
+    try {
+      if (fault) std::rethrow_exception(fault);
+    } catch (const Error& error) {
+      raise(error);
+    }
+  });
+}
+
+}  // namespace c63::python

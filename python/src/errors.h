@@ -1,0 +1,10 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace c63::python {
+
+/// Has c63::Error arrive in Python as c63.Error, or c63.UsageError for its kind `usage`.
+void add_errors(pybind11::module_& module);
+
+}  // namespace c63::python

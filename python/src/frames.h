@@ -1,0 +1,53 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "array.h"
+#include "c63/frame_source.h"
+
+namespace c63::python {
+
+/// A plane of all frames of a video, as it lies in an array.
+struct PlaneRows {
+  const std::uint8_t* data = nullptr;
+  std::ptrdiff_t frame_stride = 0;  ///< bytes from a frame to the next
+  std::ptrdiff_t row_stride = 0;    ///< bytes from a row to the next
+  std::size_t rows = 1;
+  std::size_t row_bytes = 0;
+
+  [[nodiscard]] bool without_gaps() const { return rows <= 1 || row_stride == static_cast<std::ptrdiff_t>(row_bytes); }
+};
+
+/// The frames of arrays: uint8 (n, height·3/2, width), planes Y, U, V one below the other, or a tuple of planes (n, height,
+/// width) and twice (n, height/2, width/2). Holds the arrays.
+class FrameArrays {
+ public:
+  /// A `size` of (width, height), or None, is needed for arrays (n, frame bytes) alone: sizes that have no rows of chroma.
+  /// Throws Error (usage) with what came and what was wanted.
+  FrameArrays(py::handle frames, py::handle size, std::uintptr_t stream = 0);
+
+  [[nodiscard]] const VideoFormat& format() const { return format_; }
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] bool on_device() const { return arrays_.front().on_device(); }
+  [[nodiscard]] const std::array<PlaneRows, 3>& planes() const { return planes_; }
+  /// Where frames lie whole, one after another; null where there are gaps.
+  [[nodiscard]] const std::uint8_t* whole_frames() const;
+
+  /// A source of them, which this must outlive; for arrays on the host.
+  [[nodiscard]] std::unique_ptr<FrameSource> source() const;
+
+ private:
+  void take_linear(py::handle size);
+  void take_planes();
+
+  std::vector<Array> arrays_;
+  VideoFormat format_;
+  std::int64_t count_ = 0;
+  std::array<PlaneRows, 3> planes_;
+};
+
+}  // namespace c63::python

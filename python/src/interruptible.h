@@ -1,0 +1,53 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+namespace c63::python {
+
+/// Calls work(stop_token) on a thread of its own, without the GIL, and waits for its end. Every 50 ms the interpreter may
+/// run its signal handlers; where one raises (Ctrl-C), a stop is requested, and what was raised is thrown when `work` has ended.
+template <typename Work>
+void run_interruptibly(Work&& work) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+  std::exception_ptr fault;
+  std::optional<pybind11::error_already_set> raised;
+  {
+    const pybind11::gil_scoped_release released;
+    std::jthread thread([&](const std::stop_token& stop) {
+      try {
+        work(stop);
+      } catch (...) {
+        fault = std::current_exception();
+      }
+      const std::lock_guard lock(mutex);
+      done = true;
+      ended.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return done; })) {
+      lock.unlock();
+      {
+        const pybind11::gil_scoped_acquire acquired;
+        if (!raised && PyErr_CheckSignals() != 0) {
+          raised.emplace();  // takes the error over from the interpreter
+          thread.request_stop();
+        }
+      }
+      lock.lock();
+    }
+  }
+  if (raised) throw std::move(*raised);
+  if (fault) std::rethrow_exception(fault);
+}
+
+}  // namespace c63::python

@@ -1,0 +1,24 @@
+// The module c63._c63: what of the public headers the package c63 is made of. Types and checks for people are in Python.
+
+#include <pybind11/pybind11.h>
+
+#include "c63/version.h"
+#include "decode.h"
+#include "encode.h"
+#include "errors.h"
+#include "motion.h"
+#include "quality.h"
+#include "video_reader.h"
+
+PYBIND11_MODULE(_c63, module) {
+  using namespace c63::python;
+  module.doc() = "Codec63, natively; use the package c63";
+  module.attr("VERSION") = c63::version();
+  module.attr("REVISION") = c63::revision();
+  add_errors(module);
+  add_motion(module);
+  add_video_reader(module);
+  add_encoding(module);
+  add_decoding(module);
+  add_quality(module);
+}

@@ -1,0 +1,76 @@
+#include "video_reader.h"
+
+#include <pybind11/stl.h>
+
+#include <span>
+
+#include "array.h"
+#include "c63/error.h"
+#include "interruptible.h"
+
+namespace c63::python {
+namespace {
+
+SourceFormat format_from(const std::string& name) {
+  if (name == "auto") return SourceFormat::automatic;
+  if (name == "raw") return SourceFormat::raw;
+  if (name == "y4m") return SourceFormat::y4m;
+  if (name == "av") return SourceFormat::av;
+  throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted auto, raw, y4m or av, got '" + name + "'");
+}
+
+/// Fills an array (n, frame bytes) with the frames from `first` on; returns how many there were.
+std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) {
+  const Array array(out, "out");
+  const VideoFormat format = reader.source().format();
+  const std::size_t bytes = frame_bytes(format.width, format.height);
+  array.require_host();
+  array.require_dtype("uint8");
+  array.require_contiguous();
+  array.require_writable();
+  if (array.dimensions() < 1 || array.size() != bytes * static_cast<std::size_t>(array.shape()[0])) {
+    array.refuse("C63-ARRAY-SHAPE", "frames of " + std::to_string(bytes) + " bytes");
+  }
+  const std::span<std::uint8_t> samples = array.span<std::uint8_t>();
+  std::int64_t count = 0;
+  run_interruptibly([&](const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [&] { reader.stop(); });
+    for (std::size_t at = 0; at < samples.size() && !stop.stop_requested(); at += bytes, ++count) {
+      if (!reader.source().read(first + count, samples.subspan(at, bytes))) break;
+    }
+  });
+  return count;
+}
+
+}  // namespace
+
+VideoReader::VideoReader(std::string path, int width, int height, std::string format, bool strict) {
+  SourceOptions options;
+  options.path = std::move(path);
+  options.width = width;
+  options.height = height;
+  options.format = format_from(format);
+  options.strict = strict;
+  options.stop = stop_.get_token();
+  options.warn = [this](const std::string& line) { warnings_.push_back(line); };
+  const py::gil_scoped_release released;
+  source_ = open_frame_source(options);
+}
+
+void add_video_reader(py::module_& module) {
+  using namespace py::literals;
+  py::class_<VideoReader>(module, "VideoReader")
+      .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
+      .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })
+      .def_property_readonly("height", [](VideoReader& r) { return r.source().format().height; })
+      .def_property_readonly("rate", [](VideoReader& r) {
+        const FrameRate rate = r.source().format().rate;
+        return std::pair(rate.numerator, rate.denominator);
+      })
+      .def_property_readonly("count", [](VideoReader& r) { return r.source().frame_count(); })
+      .def_property_readonly("seekable", [](VideoReader& r) { return r.source().seekable(); })
+      .def_property_readonly("warnings", &VideoReader::warnings)
+      .def("read_into", read_into, "first"_a, "out"_a);
+}
+
+}  // namespace c63::python

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "c63/frame_source.h"
+
+namespace c63::python {
+
+/// A video file as the tools read it.
+class VideoReader {
+ public:
+  /// Opens it without the GIL. `size` (0, 0): from the file or its name. Throws Error as open_frame_source().
+  VideoReader(std::string path, int width, int height, std::string format, bool strict);
+
+  [[nodiscard]] FrameSource& source() { return *source_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Ends the waiting for a pipe.
+  void stop() { stop_.request_stop(); }
+
+ private:
+  std::stop_source stop_;
+  std::vector<std::string> warnings_;  ///< what the reader had to say
+  std::unique_ptr<FrameSource> source_;
+};
+
+void add_video_reader(pybind11::module_& module);
+
+}  // namespace c63::python

@@ -1,0 +1,90 @@
+"""Decoder and decode()."""
+
+import numpy as np
+import pytest
+
+import c63
+
+
+@pytest.fixture(scope="module")
+def stream(video):
+    return c63.encode(video, key_interval=4)
+
+
+def test_pictures_are_the_encoders(video, stream, tmp_path):
+    with c63.Encoder(112, 96, key_interval=4, keep_reconstruction=True) as encoder:
+        for frame in video:
+            encoder.push(frame)
+    expected = np.stack([frame.reconstruction for frame in encoder.poll()])
+    path = tmp_path / "a.c63"
+    path.write_bytes(stream)
+    for source in (stream, bytearray(stream), memoryview(stream), np.frombuffer(stream, np.uint8), path, str(path)):
+        assert np.array_equal(c63.decode(source), expected)
+    assert np.array_equal(c63.decode(stream, threads=1), expected)
+
+
+def test_frames_tell_where_they_were(stream):
+    decoder = c63.Decoder(stream, prediction=True, motion=True)
+    offset = 0
+    for i, frame in enumerate(decoder):
+        assert (frame.index, frame.key, frame.repeat) == (i, i % 4 == 0, False)
+        assert (frame.width, frame.height, frame.offset) == (112, 96, offset)
+        assert stream[offset : offset + 2] == b"\xff\xd8"
+        assert frame.prediction.shape == frame.picture.shape == (144, 112)
+        assert len(frame.motion) == (0 if frame.key else 3)
+        offset += frame.coded_bytes
+    assert offset == len(stream)
+    assert [frame.index for frame in decoder] == list(range(12))  # once more
+
+
+def test_motion_is_what_the_encoder_found(video):
+    with c63.Encoder(112, 96, keep_motion=True) as encoder:
+        for frame in video[:4]:
+            encoder.push(frame)
+    coded = encoder.poll()
+    decoded = list(c63.Decoder(b"".join(frame.data for frame in coded), motion=True))
+    for a, b in zip(coded[1:], decoded[1:]):
+        for x, y in zip(a.motion, b.motion):
+            assert np.array_equal(x.vectors, y.vectors)
+
+
+def test_a_damaged_stream_gives_its_whole_frames_first(stream):
+    starts = [frame.offset for frame in c63.Decoder(stream)]
+    frames = []
+    with pytest.raises(c63.Error) as caught:
+        for frame in c63.Decoder(stream[: starts[7] + 60]):
+            frames.append(frame.index)
+    assert frames == list(range(7))
+    assert caught.value.kind == "input"
+    assert caught.value.frame == 7
+    assert caught.value.offset is not None and caught.value.offset >= starts[7]
+    assert caught.value.id.startswith("C63-")
+    assert caught.value.message in str(caught.value)
+
+
+def test_what_is_no_stream_is_an_error(tmp_path):
+    with pytest.raises(c63.Error) as caught:
+        c63.decode(b"no stream")
+    assert caught.value.kind == "input"
+    with pytest.raises(FileNotFoundError):
+        c63.decode(tmp_path / "none.c63")
+    (tmp_path / "empty.c63").touch()
+    assert c63.decode(tmp_path / "empty.c63").shape[0] == c63.decode(b"").shape[0] == 0
+    with pytest.raises(c63.UsageError):
+        c63.decode(17)
+
+
+def test_a_decoder_that_nobody_reads_ends(stream):
+    for _ in range(20):
+        frames = iter(c63.Decoder(stream * 20))
+        assert next(frames).index == 0
+        frames.close()
+    unread = iter(c63.Decoder(stream))
+    next(unread)
+    del unread
+
+
+def test_pictures_outlive_their_decoder(stream):
+    pictures = [frame.picture for frame in c63.Decoder(stream)]
+    assert np.array_equal(np.stack(pictures), c63.decode(stream))
+    pictures[0][...] = 0  # they are the caller's

@@ -1,0 +1,207 @@
+"""encode(): bytes, arrays of all kinds, errors, threads, interrupts."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import DlpackOnly, make_video
+
+import c63
+
+
+def planes_of(video):
+    """Tuple of planes, without copies."""
+    count, rows, width = video.shape
+    height = rows * 2 // 3
+    chroma = video[:, height:].reshape(count, 2, height // 2, width // 2)
+    return video[:, :height], chroma[:, 0], chroma[:, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"qp": 40, "key_interval": 5}, {"preset": "fast"}, {"preset": "good", "qp": 18}])
+def test_bytes_are_those_of_c63enc(video, c63enc, tmp_path, options):
+    arguments = [text for key, value in options.items() for text in ("--" + key.replace("key_interval", "keyint"), str(value))]
+    expected = c63enc(video, 112, 96, tmp_path, *arguments)
+    assert c63.encode(video, **options) == expected
+    assert c63.encode(video, c63.Settings(**options), threads=1, lanes=1) == expected
+
+
+def test_golden_streams(shared):
+    sequence = np.fromfile(shared("sequences/people_320x192.yuv"), np.uint8).reshape(-1, 288, 320)
+    golden = shared("golden/people_320x192.c63").read_bytes()
+    assert c63.encode(sequence) == golden
+
+
+def test_layouts_of_one_video_give_the_same_bytes(video):
+    expected = c63.encode(video, backend="cpu")
+    poisoned = np.full((24, 160, 130), 99, np.uint8)  # frames with gaps between rows, and between frames
+    y, u, v = planes_of(video)
+    poisoned_y = poisoned[::2, 3:99, 5:117]
+    poisoned_y[...] = y
+    readonly = video.copy()
+    readonly.flags.writeable = False
+    every_second = np.repeat(video, 2, axis=0)
+    every_second[1::2] = 7
+    for frames in (
+        memoryview(video),
+        readonly,
+        every_second[::2],
+        (y, u, v),
+        [y.copy(), u.copy(), v.copy()],
+        (poisoned_y, u, v),
+        DlpackOnly(video),
+        tuple(DlpackOnly(plane.copy()) for plane in (y, u, v)),
+        DlpackOnly(every_second[::2]),
+    ):
+        assert c63.encode(frames, backend="cpu") == expected
+    assert c63.encode(video[::-1], backend="cpu") == c63.encode(video[::-1].copy(), backend="cpu") != expected
+
+
+@pytest.mark.parametrize("width, height", [(20, 13), (16, 16), (36, 1), (4, 9)])
+def test_odd_sizes_take_flat_frames(c63enc, tmp_path, width, height):
+    frame_bytes = width * height + 2 * (width * height // 4)
+    frames = np.random.default_rng(width).integers(0, 256, (3, frame_bytes), dtype=np.uint8)
+    assert c63.encode(frames, size=(width, height)) == c63enc(frames, width, height, tmp_path)
+
+
+def test_no_frames_make_an_empty_stream():
+    assert c63.encode(np.empty((0, 24, 16), np.uint8)) == b""
+
+
+@pytest.mark.parametrize(
+    "frames, id, says",
+    [
+        (np.zeros((2, 24, 16), np.float32), "C63-ARRAY-DTYPE", "frames: wanted uint8, got float32 (2, 24, 16)"),
+        (np.zeros((2, 24, 16), ">u2"), "C63-ARRAY-DTYPE", "wanted uint8"),
+        (np.zeros((24, 16), np.uint8), "C63-ARRAY-SHAPE", "got uint8 (24, 16)"),
+        (np.zeros((2, 25, 16), np.uint8), "C63-ARRAY-SHAPE", "got uint8 (2, 25, 16)"),
+        (np.zeros((2, 0, 16), np.uint8), "C63-ARRAY-SHAPE", "got uint8 (2, 0, 16)"),
+        (np.zeros((2, 48, 16), np.uint8)[:, ::2], "C63-ARRAY-STRIDES", "with strides (768, 32, 1)"),
+        (np.asfortranarray(np.zeros((2, 24, 16), np.uint8)), "C63-ARRAY-STRIDES", "with strides (1, 2, 48)"),
+        ((np.zeros((2, 16, 16), np.uint8),) * 2, "C63-ARRAY-SHAPE", "got 2 arrays"),
+        ((np.zeros((2, 16, 16), np.uint8),) * 3, "C63-ARRAY-SHAPE", "frames, plane U: wanted (2, 8, 8), got uint8 (2, 16, 16)"),
+        ((np.zeros((2, 15, 16), np.uint8),) * 3, "C63-ARRAY-SHAPE", "with even sides"),
+        (17, "C63-ARRAY-KIND", "got int"),
+        (object(), "C63-ARRAY-KIND", "got object"),
+    ],
+)
+def test_wrong_arrays_are_told_in_one_line(frames, id, says):
+    with pytest.raises(c63.UsageError) as caught:
+        c63.encode(frames)
+    assert caught.value.id == id
+    assert caught.value.kind == "usage"
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_sizes_and_settings(video):
+    with pytest.raises(c63.UsageError, match=r"wanted \(n, 390\) for size \(20, 13\), got uint8 \(12, 144, 112\)"):
+        c63.encode(video, size=(20, 13))
+    for options, says in (
+        ({"qp": 2}, "qp"),
+        ({"preset": "best"}, "wanted one of reference, fast, good, got 'best'"),
+        ({"tables": "round"}, "wanted course, flat or None"),
+        ({"simd": "mmx"}, "wanted one of scalar"),
+        ({"backend": "tpu"}, "wanted auto, cpu, cuda or cuda,cpu, got 'tpu'"),
+        ({"backend": "cpu", "devices": [0]}, "they name GPUs"),
+    ):
+        with pytest.raises(c63.UsageError, match=says):
+            c63.encode(video, **options)
+    with pytest.raises(TypeError, match="quality"):
+        c63.encode(video, quality=3)
+    with pytest.raises(TypeError, match="c63.open"):
+        c63.encode("video.yuv")
+    assert isinstance(c63.UsageError("x"), ValueError) and isinstance(c63.UsageError("x"), c63.Error)
+
+
+def test_limits_keep_their_kind(video):
+    with pytest.raises(c63.Error) as caught:
+        c63.encode(video, max_memory=1000)
+    assert (caught.value.kind, caught.value.id) == ("limit", "C63-MAX-MEMORY")
+    assert not isinstance(caught.value, ValueError)
+
+
+def test_arrays_are_given_back(video):
+    frames = video.copy()
+    wrapped = DlpackOnly(frames)
+    wrong = frames.astype(np.int16)
+    before = [sys.getrefcount(a) for a in (frames, wrapped, wrong)]
+    for _ in range(5):
+        c63.encode(frames[:2])
+        c63.encode(wrapped, lanes=1)
+        for array in (wrong, frames[:, ::2], DlpackOnly(wrong)):
+            with pytest.raises(c63.UsageError):
+                c63.encode(array)
+        with pytest.raises(c63.UsageError):
+            c63.encode(frames, qp=1)
+        with pytest.raises(c63.UsageError):
+            c63.encode((frames[:, :64], frames, wrong))
+        del array
+    assert [sys.getrefcount(a) for a in (frames, wrapped, wrong)] == before
+    frames.resize((6, 288, 112), refcheck=False)
+
+
+def test_statistics_add_up(video):
+    stream, rows, summary = c63.encode_with_statistics(video, key_interval=4, ssim=True)
+    assert rows.dtype == c63.STATISTICS
+    assert list(rows["index"]) == list(range(12))
+    assert list(rows["key"]) == [i % 4 == 0 for i in range(12)]
+    assert rows["bytes"].sum() == len(stream) == summary["bytes"]
+    bits = rows["header_bits"] + rows["motion_bits"] + rows["luma_bits"] + rows["chroma_bits"]
+    assert list(bits) == list(8 * rows["bytes"])
+    decoded = c63.decode(stream)
+    errors = (decoded.astype(np.int64) - video) ** 2
+    assert list(rows["sse"][:, 0]) == list(errors[:, :96].sum((1, 2)))
+    assert c63.ssim(video, decoded).y == pytest.approx(rows["ssim"][:, 0].mean(), rel=1e-12)
+    assert (summary["frames"], summary["key_frames"], summary["stopped"]) == (12, 3, False)
+    assert np.isnan(rows["shift_x"]).all()
+
+
+def test_global_motion_is_told():
+    rows = c63.encode_with_statistics(np.tile(make_video(1, 64, 64), (3, 1, 1)), global_motion=True).statistics
+    assert np.isnan(rows["shift_x"][0])
+    assert list(rows["shift_x"][1:]) == pytest.approx([0, 0], abs=0.02)
+
+
+def test_other_threads_run_meanwhile():
+    frames = make_video(6, 256, 320)
+    ticks = 0
+    done = threading.Event()
+
+    def count():
+        nonlocal ticks
+        while not done.wait(0.001):
+            ticks += 1
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        while ticks < 5:
+            c63.encode(frames, preset="good", threads=1)
+    finally:
+        done.set()
+        counter.join()
+
+
+def test_several_threads_encode_at_once(video):
+    expected = c63.encode(video)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(c63.encode(video, threads=1))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 4
+
+
+def test_ctrl_c_ends_an_encode():
+    frames = np.broadcast_to(make_video(1, 256, 320), (200_000, 384, 320))  # hours of work
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        c63.encode(frames, preset="good", backend="cpu")
+    assert time.monotonic() - start < 30
+    assert c63.encode(make_video(1, 16, 16))  # all is well afterwards

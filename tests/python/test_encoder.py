@@ -1,0 +1,92 @@
+"""Encoder: frames that come one after another."""
+
+import numpy as np
+import pytest
+
+import c63
+
+
+def join(frames):
+    return b"".join(frame.data for frame in frames)
+
+
+def test_pushed_frames_make_the_same_stream(video):
+    with c63.Encoder(112, 96, key_interval=5) as encoder:
+        coded = []
+        for i, frame in enumerate(video):
+            encoder.push(frame if i % 2 else frame.reshape(-1))
+            coded += encoder.poll()
+    coded += encoder.poll()
+    assert join(coded) == c63.encode(video, key_interval=5)
+    assert [frame.index for frame in coded] == list(range(12))
+    assert [frame.key for frame in coded] == [i % 5 == 0 for i in range(12)]
+    assert encoder.poll() == []
+    assert encoder.statistics["bytes"].sum() == encoder.summary["bytes"] == len(join(coded))
+    assert encoder.statistics.dtype == c63.STATISTICS
+
+
+def test_frames_come_with_what_was_asked_for(video):
+    with c63.Encoder(112, 96, keep_reconstruction=True, keep_prediction=True, keep_motion=True) as encoder:
+        for frame in video[:3]:
+            encoder.push(frame)
+    key, *inter = encoder.poll()
+    decoded = c63.decode(join([key, *inter]))
+    assert key.motion == ()
+    for i, frame in enumerate([key, *inter]):
+        assert np.array_equal(frame.reconstruction, decoded[i])
+        assert frame.prediction.shape == (144, 112)
+    for frame in inter:
+        assert [plane.vectors.shape for plane in frame.motion] == [(12, 14, 2), (6, 7, 2), (6, 7, 2)]
+        assert frame.motion[0].vectors.dtype == np.int8
+        assert frame.motion[0].sad.sum() == frame.statistics["luma_sad"]
+
+
+def test_nothing_is_kept_unasked(video):
+    with c63.Encoder(112, 96) as encoder:
+        encoder.push(video[0])
+    (frame,) = encoder.poll()
+    assert (frame.reconstruction, frame.prediction, frame.motion) == (None, None, ())
+
+
+def test_wrong_frames_are_refused_and_the_encoder_goes_on(video):
+    with c63.Encoder(112, 96) as encoder:
+        with pytest.raises(c63.UsageError, match=r"frame: wanted \(144, 112\) or \(16128,\), got uint8 \(96, 112\)"):
+            encoder.push(video[0, :96])
+        with pytest.raises(c63.UsageError, match="wanted uint8, got int64"):
+            encoder.push(video[0].astype(np.int64))
+        with pytest.raises(c63.UsageError, match="C-contiguous"):
+            encoder.push(np.asfortranarray(video[0]))
+        encoder.push(video[0])
+    assert join(encoder.poll()) == c63.encode(video[:1])
+
+
+def test_the_order_of_calls_is_held(video):
+    encoder = c63.Encoder(112, 96)
+    with pytest.raises(ValueError, match="finish"):
+        encoder.summary
+    encoder.push(video[0])
+    encoder.finish()
+    with pytest.raises(c63.UsageError) as caught:
+        encoder.push(video[1])
+    assert caught.value.id == "C63-SESSION-FINISHED"
+    assert len(encoder.poll()) == 1
+    encoder.close()
+    with pytest.raises(c63.UsageError) as caught:
+        encoder.poll()
+    assert caught.value.id == "C63-SESSION-CLOSED"
+
+
+def test_an_exception_ends_the_encoder(video):
+    with pytest.raises(KeyError):
+        with c63.Encoder(112, 96) as encoder:
+            encoder.push(video[0])
+            raise KeyError
+    with pytest.raises(c63.UsageError):
+        encoder.poll()
+
+
+def test_settings_are_checked_at_once():
+    with pytest.raises(c63.UsageError):
+        c63.Encoder(0, 16)
+    with pytest.raises(c63.UsageError):
+        c63.Encoder(16, 16, qp=99)

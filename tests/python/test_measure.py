@@ -1,0 +1,122 @@
+"""psnr(), ssim(), estimate_motion() and open()."""
+
+import fractions
+
+import numpy as np
+import pytest
+from conftest import DlpackOnly, make_video
+
+import c63
+
+
+def test_psnr_is_its_definition(video):
+    noisy = np.clip(video.astype(int) + np.random.default_rng(3).integers(-9, 10, video.shape), 0, 255).astype(np.uint8)
+    errors = (noisy.astype(np.int64) - video) ** 2
+
+    def db(part):
+        return 10 * np.log10(255**2 / part.mean())
+
+    chroma = errors[:, 96:].reshape(12, 2, -1)
+    found = c63.psnr(video, noisy)
+    assert found == pytest.approx((db(errors[:, :96]), db(chroma[:, 0]), db(chroma[:, 1]), db(errors)), rel=1e-12)
+    assert c63.psnr(video[::2], DlpackOnly(noisy[::2])).y == pytest.approx(db(errors[::2, :96]), rel=1e-12)
+    assert c63.psnr(video, video).all == np.inf
+
+
+def test_ssim_of_a_video_with_itself_is_one(video):
+    assert c63.ssim(video, video) == (1, 1, 1)
+    assert c63.ssim(video, video[::-1]).y < 0.9
+    tiny = np.zeros((1, 6, 4), np.uint8)
+    assert all(np.isnan(c63.ssim(tiny, tiny)))
+
+
+def test_videos_of_other_sizes_are_refused(video):
+    for measure in (c63.psnr, c63.ssim):
+        with pytest.raises(c63.UsageError, match="12 frames of 112x96 and 11 frames of 112x96"):
+            measure(video, video[1:])
+        with pytest.raises(c63.UsageError, match="got float64"):
+            measure(video, video / 2)
+
+
+def full_search(current, reference, search_range):
+    """The definition, block by block."""
+    height, width = current.shape
+    vectors = np.zeros((height // 8, width // 8, 2), np.int8)
+    sads = np.zeros((height // 8, width // 8), np.uint16)
+    for row in range(height // 8):
+        for column in range(width // 8):
+            x, y = 8 * column, 8 * row
+            block = current[y : y + 8, x : x + 8].astype(int)
+            best = None
+            for v in range(max(0, y - search_range), min(height - 8, y + search_range)):
+                for u in range(max(0, x - search_range), min(width - 8, x + search_range)):
+                    sad = int(abs(block - reference[v : v + 8, u : u + 8]).sum())
+                    if best is None or sad < best[0]:
+                        best = (sad, u - x, v - y)
+            if best is None:
+                best = (int(abs(block - reference[y : y + 8, x : x + 8]).sum()), 0, 0)
+            sads[row, column] = best[0]
+            vectors[row, column] = best[1:]
+    return vectors, sads
+
+
+@pytest.mark.parametrize("method", ["full", "full-brute", "full-eliminate"])
+def test_motion_is_that_of_the_definition(method):
+    rng = np.random.default_rng(8)
+    for height, width, search_range in ((32, 40, 5), (8, 8, 16), (24, 16, 1)):
+        reference = rng.integers(0, 4, (height, width), dtype=np.uint8) * 85
+        current = np.roll(reference, (2, -1), (0, 1))
+        current[3, 3] ^= 255
+        vectors, sads = full_search(current, reference, search_range)
+        found = c63.estimate_motion(current, reference, search_range, method=method)
+        assert np.array_equal(found.vectors, vectors)
+        assert np.array_equal(found.sad, sads)
+        assert found.vectors.dtype == np.int8 and found.sad.dtype == np.uint16
+
+
+def test_motion_takes_planes_of_larger_pictures():
+    frames = make_video(2, 64, 64)
+    current, reference = frames[1, :64, 8:56], frames[0, :64, 8:56]
+    found = c63.estimate_motion(current, DlpackOnly(reference), 8)
+    expected = c63.estimate_motion(current.copy(), reference.copy(), 8)
+    assert np.array_equal(found.vectors, expected.vectors)
+    for arguments, says in (
+        ((frames, frames), r"wanted a plane \(height, width\), got uint8 \(2, 96, 64\)"),
+        ((current[:, ::2], reference), "without gaps"),
+        ((current[:-1], reference[:-1]), "multiples of 8"),
+        ((current, reference[:-8]), "differ in size"),
+        ((current, reference, 200), "outside 1..127"),
+        ((current.astype(float), reference), "wanted uint8"),
+    ):
+        with pytest.raises(c63.UsageError, match=says):
+            c63.estimate_motion(*arguments)
+
+
+def test_open_reads_what_the_tools_read(video, tmp_path):
+    raw = tmp_path / "clip_112x96.yuv"
+    raw.write_bytes(video.tobytes())
+    y4m = tmp_path / "clip.y4m"
+    y4m.write_bytes(b"YUV4MPEG2 W112 H96 F30000:1001 C420jpeg\n" + b"".join(b"FRAME\n" + f.tobytes() for f in video))
+    for path, rate in ((raw, 25), (str(y4m), fractions.Fraction(30000, 1001))):
+        clip = c63.open(path)
+        assert (clip.width, clip.height, clip.rate, clip.count, clip.seekable) == (112, 96, rate, 12, True)
+        assert np.array_equal(clip.read(), video)
+        assert np.array_equal(clip.read(3), video[:3])
+        assert np.array_equal(np.stack(list(clip)), video)
+        assert c63.encode(clip, preset="fast") == c63.encode(video, preset="fast")
+    assert c63.open(raw, size=(56, 96)).count == 24
+    with pytest.raises(c63.Error) as caught:
+        c63.open(tmp_path / "none.yuv", size=(16, 16))
+    assert caught.value.kind == "input" and "none.yuv" in str(caught.value)
+    with pytest.raises(c63.UsageError, match="wanted auto, raw, y4m or av"):
+        c63.open(raw, format="avi")
+
+
+def test_a_partial_frame_is_a_warning(video, tmp_path):
+    path = tmp_path / "clip_112x96.yuv"
+    path.write_bytes(video.tobytes()[:-1])
+    clip = c63.open(path)
+    assert len(clip.read()) == 11
+    assert len(clip.warnings) == 1
+    with pytest.raises(c63.Error):
+        c63.open(path, strict=True).read()
