@@ -44,7 +44,7 @@ std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> byte
                           void* temporary, std::size_t temporary_bytes);
 void map_counts(FilterQueue& queue, const std::uint64_t* values, const BinMap& map, std::uint64_t* counts);
 
-enum class Reduction { sum, minimum, maximum, argmin };
+enum class Reduction { sum, minimum, maximum, argmin, argmax };
 
 // Result is SumOf<T>, T or uint64, by the reduction.
 template <Reduction kind, typename T, typename Result>

@@ -57,6 +57,12 @@ void argmin(FilterQueue& queue, std::span<const T> values, std::uint64_t* result
   reduce<Reduction::argmin>(queue, values, result, variant);
 }
 
+template <typename T>
+void argmax(FilterQueue& queue, std::span<const T> values, std::uint64_t* result, ReductionVariant variant) {
+  require_values(values.size(), "place of the maximum");
+  reduce<Reduction::argmax>(queue, values, result, variant);
+}
+
 void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                            std::uint64_t* result) {
   check_same_length(a.size(), "a signal", b.size(), "another");
@@ -71,7 +77,8 @@ void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, 
   template void sum<T>(FilterQueue&, std::span<const T>, SumOf<T>*, ReductionVariant);             \
   template void minimum<T>(FilterQueue&, std::span<const T>, T*, ReductionVariant);                \
   template void maximum<T>(FilterQueue&, std::span<const T>, T*, ReductionVariant);                \
-  template void argmin<T>(FilterQueue&, std::span<const T>, std::uint64_t*, ReductionVariant);
+  template void argmin<T>(FilterQueue&, std::span<const T>, std::uint64_t*, ReductionVariant);     \
+  template void argmax<T>(FilterQueue&, std::span<const T>, std::uint64_t*, ReductionVariant);
 C63_INSTANTIATE(std::uint8_t)
 C63_INSTANTIATE(std::int32_t)
 C63_INSTANTIATE(float)

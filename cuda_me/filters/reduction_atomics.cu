@@ -1,5 +1,5 @@
 // Reduction by many blocks, every thread adding what it found to the result by an atomic operation. Minima go through
-// keys: unsigned integers in the order of the values. The place of the minimum takes a second pass.
+// keys: unsigned integers in the order of the values. Places take a second pass.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {
@@ -49,9 +49,10 @@ __global__ void minimum_atomics(const T* values, std::size_t count, std::uint64_
 }
 
 template <typename T>
-__global__ void place_atomics(const T* values, std::size_t count, const std::uint64_t* key, std::uint64_t* place) {
+__global__ void place_atomics(const T* values, std::size_t count, std::uint64_t flip, const std::uint64_t* key,
+                              std::uint64_t* place) {
   for (std::size_t i = global_thread(); i < count; i += global_threads()) {
-    if (key_of(values[i]) == *key) {
+    if ((key_of(values[i]) ^ flip) == *key) {
       atomic_min(place, i);
       return;  // what this thread would find later lies further back
     }
@@ -72,13 +73,14 @@ void reduce_atomics(FilterQueue& queue, std::span<const T> values, Result* resul
     fill_async(result, 0, sizeof(Result), queue.stream());
     launch("sum_atomics", sum_atomics<T>, shape, queue.stream(), values.data(), values.size(), result);
   } else {
-    const std::uint64_t flip = kind == Reduction::maximum ? ~std::uint64_t{0} : 0;
+    const std::uint64_t flip = kind == Reduction::maximum || kind == Reduction::argmax ? ~std::uint64_t{0} : 0;
     auto* key = static_cast<std::uint64_t*>(queue.scratch(sizeof(std::uint64_t)));
     fill_async(key, 255, sizeof(std::uint64_t), queue.stream());
     launch("minimum_atomics", minimum_atomics<T>, shape, queue.stream(), values.data(), values.size(), flip, key);
-    if constexpr (kind == Reduction::argmin) {
+    if constexpr (kind == Reduction::argmin || kind == Reduction::argmax) {
       fill_async(result, 255, sizeof(std::uint64_t), queue.stream());
-      launch("place_atomics", place_atomics<T>, shape, queue.stream(), values.data(), values.size(), key, result);
+      launch("place_atomics", place_atomics<T>, shape, queue.stream(), values.data(), values.size(), flip, key,
+             result);
     } else {
       launch("store_value", store_value<T>, {dim3(1), dim3(1)}, queue.stream(), key, flip, result);
     }

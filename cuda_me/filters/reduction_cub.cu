@@ -8,7 +8,7 @@ namespace {
 
 template <Reduction kind, typename T, typename Result>
 void run(FilterQueue& queue, void* temporary, std::size_t& bytes, std::span<const T> values, Result* result,
-         T* smallest) {
+         T* best) {
   const auto count = static_cast<std::int64_t>(values.size());
   if constexpr (kind == Reduction::sum) {
     check(cub::DeviceReduce::Reduce(temporary, bytes, values.data(), result, count, ::cuda::std::plus<>{}, Result{},
@@ -20,10 +20,14 @@ void run(FilterQueue& queue, void* temporary, std::size_t& bytes, std::span<cons
   } else if constexpr (kind == Reduction::maximum) {
     check(cub::DeviceReduce::Max(temporary, bytes, values.data(), result, count, queue.stream()),
           "cub::DeviceReduce::Max");
-  } else {
-    check(cub::DeviceReduce::ArgMin(temporary, bytes, values.data(), smallest, reinterpret_cast<std::int64_t*>(result),
-                                    count, queue.stream()),
+  } else if constexpr (kind == Reduction::argmin) {
+    check(cub::DeviceReduce::ArgMin(temporary, bytes, values.data(), best, reinterpret_cast<std::int64_t*>(result), count,
+                                    queue.stream()),
           "cub::DeviceReduce::ArgMin");
+  } else {
+    check(cub::DeviceReduce::ArgMax(temporary, bytes, values.data(), best, reinterpret_cast<std::int64_t*>(result), count,
+                                    queue.stream()),
+          "cub::DeviceReduce::ArgMax");
   }
 }
 
@@ -33,7 +37,7 @@ template <Reduction kind, typename T, typename Result>
 void reduce_cub(FilterQueue& queue, std::span<const T> values, Result* result) {
   std::size_t bytes = 0;
   run<kind>(queue, nullptr, bytes, values, result, static_cast<T*>(nullptr));
-  constexpr std::size_t kHead = 256;  // the smallest value, which nobody asked for
+  constexpr std::size_t kHead = 256;  // the best value, which nobody asked for
   auto* memory = static_cast<std::uint8_t*>(queue.scratch(kHead + bytes));
   run<kind>(queue, memory + kHead, bytes, values, result, reinterpret_cast<T*>(memory));
 }

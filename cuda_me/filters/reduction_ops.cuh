@@ -65,6 +65,18 @@ struct ReductionOp<Reduction::argmin, T> {
   __device__ static Result result(Partial a) { return a.index; }
 };
 
+template <typename T>
+struct ReductionOp<Reduction::argmax, T> {
+  using Partial = Placed<T>;
+  using Result = std::uint64_t;
+  __device__ static Partial none() { return {ReductionOp<Reduction::maximum, T>::none(), ~std::uint64_t{0}}; }
+  __device__ static Partial of(T value, std::size_t index) { return {value, index}; }
+  __device__ static Partial combine(Partial a, Partial b) {
+    return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+  }
+  __device__ static Result result(Partial a) { return a.index; }
+};
+
 /// What the thread finds going through all values with the stride of the grid.
 template <typename Op, typename T>
 [[nodiscard]] __device__ typename Op::Partial reduce_strided(const T* values, std::size_t count) {
@@ -80,7 +92,8 @@ template <typename Op, typename T>
   MACRO(Reduction::sum, T, SumOf<T>)    \
   MACRO(Reduction::minimum, T, T)       \
   MACRO(Reduction::maximum, T, T)       \
-  MACRO(Reduction::argmin, T, std::uint64_t)
+  MACRO(Reduction::argmin, T, std::uint64_t) \
+  MACRO(Reduction::argmax, T, std::uint64_t)
 #define C63_FOR_REDUCTIONS(MACRO)            \
   C63_FOR_REDUCTIONS_OF(MACRO, std::uint8_t) \
   C63_FOR_REDUCTIONS_OF(MACRO, std::int32_t) \

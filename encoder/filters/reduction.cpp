@@ -1,4 +1,4 @@
-// Sum, minimum, maximum and the place of the minimum. The fast forms keep several partial results a thread, in vectors
+// Sum, minimum, maximum and their places. The fast forms keep several partial results a thread, in vectors
 // of the compiler, because the order of a sum of floats is not its to change.
 #include <algorithm>
 #include <cstring>
@@ -157,6 +157,22 @@ T best_of_pieces(std::span<const T> values, T (*best_of)(const T*, std::size_t, 
   return best;
 }
 
+/// The place of the first of the best values: the best of each grain, then the place in the first grain that has the best of
+/// all. `best_element` is min_element or max_element.
+template <typename T, typename BestElement>
+std::size_t place_of_best(std::span<const T> values, T (*best_of)(const T*, std::size_t, T), const BestElement& best_element) {
+  std::vector<T> best((values.size() + kGrain - 1) / kGrain);
+  parallel_ranges(best.size(), 4, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t grain = begin; grain < end; ++grain) {
+      const std::size_t first = grain * kGrain;
+      best[grain] = best_of(values.data() + first, std::min(kGrain, values.size() - first), values[first]);
+    }
+  });
+  const auto winner = best_element(best);
+  const auto from = values.begin() + (winner - best.begin()) * static_cast<std::ptrdiff_t>(kGrain);
+  return static_cast<std::size_t>(std::find(from, values.end(), *winner) - values.begin());
+}
+
 template <typename T>
 void require_values(std::span<const T> values, const char* what) {
   require(!values.empty(), "C63-FILTER-EMPTY", std::string("the ") + what + " of 0 values is not defined");
@@ -210,24 +226,24 @@ std::size_t argmin(std::span<const T> values, FilterForm form) {
   if (form == FilterForm::serial) {
     return static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
   }
-  // The smallest value of each piece, then the place in the first piece that has the smallest of all.
-  std::vector<T> smallest((values.size() + kGrain - 1) / kGrain);
-  parallel_ranges(smallest.size(), 4, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t grain = begin; grain < end; ++grain) {
-      const std::size_t first = grain * kGrain;
-      smallest[grain] = smallest_of(values.data() + first, std::min(kGrain, values.size() - first), values[first]);
-    }
-  });
-  const auto winner = std::ranges::min_element(smallest);
-  const auto from = values.begin() + (winner - smallest.begin()) * static_cast<std::ptrdiff_t>(kGrain);
-  return static_cast<std::size_t>(std::find(from, values.end(), *winner) - values.begin());
+  return place_of_best(values, smallest_of, std::ranges::min_element);
+}
+
+template <typename T>
+std::size_t argmax(std::span<const T> values, FilterForm form) {
+  require_values(values, "place of the maximum");
+  if (form == FilterForm::serial) {
+    return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+  }
+  return place_of_best(values, largest_of, std::ranges::max_element);
 }
 
 #define C63_INSTANTIATE(T)                                       \
   template SumOf<T> sum<T>(std::span<const T>, FilterForm);      \
   template T minimum<T>(std::span<const T>, FilterForm);         \
   template T maximum<T>(std::span<const T>, FilterForm);         \
-  template std::size_t argmin<T>(std::span<const T>, FilterForm);
+  template std::size_t argmin<T>(std::span<const T>, FilterForm); \
+  template std::size_t argmax<T>(std::span<const T>, FilterForm);
 C63_INSTANTIATE(std::uint8_t)
 C63_INSTANTIATE(std::int32_t)
 C63_INSTANTIATE(float)

@@ -52,6 +52,8 @@ TEST(CudaFilters, SignalsSmallForSanitizers) {
       const DeviceArray<std::uint64_t> place(queue, 1);
       argmin<std::int32_t>(queue, in.const_span(), place.data(), variant);
       EXPECT_EQ(place.download(queue)[0], c63::argmin<std::int32_t>(values, FilterForm::serial)) << name;
+      argmax<std::int32_t>(queue, in.const_span(), place.data(), variant);
+      EXPECT_EQ(place.download(queue)[0], c63::argmax<std::int32_t>(values, FilterForm::serial)) << name;
     }
   }
 }

@@ -90,6 +90,7 @@ TYPED_TEST(CudaReduction, EveryVariantAgrees) {
           EXPECT_EQ(error_id([&] { minimum<T>(queue, in.const_span(), value.data(), variant); }), "C63-FILTER-EMPTY");
           EXPECT_EQ(error_id([&] { maximum<T>(queue, in.const_span(), value.data(), variant); }), "C63-FILTER-EMPTY");
           EXPECT_EQ(error_id([&] { argmin<T>(queue, in.const_span(), place.data(), variant); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&] { argmax<T>(queue, in.const_span(), place.data(), variant); }), "C63-FILTER-EMPTY");
           continue;
         }
         minimum<T>(queue, in.const_span(), value.data(), variant);
@@ -98,6 +99,8 @@ TYPED_TEST(CudaReduction, EveryVariantAgrees) {
         ASSERT_EQ(value.download(queue)[0], c63::maximum<T>(values, FilterForm::serial)) << name << ", " << length;
         argmin<T>(queue, in.const_span(), place.data(), variant);
         ASSERT_EQ(place.download(queue)[0], c63::argmin<T>(values, FilterForm::serial)) << name << ", " << length;
+        argmax<T>(queue, in.const_span(), place.data(), variant);
+        ASSERT_EQ(place.download(queue)[0], c63::argmax<T>(values, FilterForm::serial)) << name << ", " << length;
       }
     }
   }

@@ -87,23 +87,29 @@ TYPED_TEST(Reduction, FastAgreesAtEveryLength) {
           EXPECT_EQ(error_id([&] { static_cast<void>(minimum<T>(view, form)); }), "C63-FILTER-EMPTY");
           EXPECT_EQ(error_id([&] { static_cast<void>(maximum<T>(view, form)); }), "C63-FILTER-EMPTY");
           EXPECT_EQ(error_id([&] { static_cast<void>(argmin<T>(view, form)); }), "C63-FILTER-EMPTY");
+          EXPECT_EQ(error_id([&] { static_cast<void>(argmax<T>(view, form)); }), "C63-FILTER-EMPTY");
         }
         continue;
       }
       ASSERT_EQ(minimum<T>(view, FilterForm::serial), minimum<T>(view, FilterForm::fast));
       ASSERT_EQ(maximum<T>(view, FilterForm::serial), maximum<T>(view, FilterForm::fast));
       ASSERT_EQ(argmin<T>(view, FilterForm::serial), argmin<T>(view, FilterForm::fast));
+      ASSERT_EQ(argmax<T>(view, FilterForm::serial), argmax<T>(view, FilterForm::fast));
     }
   }
 }
 
-TYPED_TEST(Reduction, ArgminIsTheFirstOfEquals) {
+TYPED_TEST(Reduction, PlacesAreTheFirstOfEquals) {
   using T = TypeParam;
   std::vector<T> values(300'000, T{9});
+  std::vector<T> high(300'000, T{9});
   for (const std::size_t at : {299'999, 200'000, 65'536, 65'535, 77, 0}) {
     values[at] = T{2};
     EXPECT_EQ(argmin<T>(values, FilterForm::serial), at);
     EXPECT_EQ(argmin<T>(values, FilterForm::fast), at);
+    high[at] = T{11};
+    EXPECT_EQ(argmax<T>(high, FilterForm::serial), at);
+    EXPECT_EQ(argmax<T>(high, FilterForm::fast), at);
   }
 }
 

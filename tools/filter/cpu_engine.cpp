@@ -27,6 +27,7 @@ class CpuEngine final : public FilterEngine {
         case ReductionKind::minimum: result = minimum<double>(values, form_); break;
         case ReductionKind::maximum: result = maximum<double>(values, form_); break;
         case ReductionKind::argmin: result = static_cast<double>(argmin<double>(values, form_)); break;
+        case ReductionKind::argmax: result = static_cast<double>(argmax<double>(values, form_)); break;
       }
     });
   }

@@ -40,11 +40,15 @@ class CudaEngine final : public FilterEngine {
   }
   FilterTiming reduce(std::span<const double> values, ReductionKind kind, double& result) override {
     const auto variant = chosen<cuda::ReductionVariant>();
-    if (kind == ReductionKind::argmin) {
+    if (kind == ReductionKind::argmin || kind == ReductionKind::argmax) {
       std::uint64_t place = 0;
       const auto timing = run(
           [&] { return std::pair(upload(values), DeviceArray<std::uint64_t>(queue_, 1)); },
-          [&](auto& data) { cuda::argmin<double>(queue_, data.first.const_span(), data.second.data(), variant); },
+          [&](auto& data) {
+            const auto in = data.first.const_span();
+            kind == ReductionKind::argmin ? cuda::argmin<double>(queue_, in, data.second.data(), variant)
+                                          : cuda::argmax<double>(queue_, in, data.second.data(), variant);
+          },
           [&](auto& data) { download(data.second, std::span(&place, 1)); });
       result = static_cast<double>(place);
       return timing;

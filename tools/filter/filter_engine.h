@@ -10,7 +10,7 @@
 
 namespace c63::tools {
 
-enum class ReductionKind { sum, minimum, maximum, argmin };
+enum class ReductionKind { sum, minimum, maximum, argmin, argmax };
 
 /// How long a filter took.
 struct FilterTiming {

@@ -97,9 +97,10 @@ void add_options(CLI::App& app, FilterOptions& o) {
 
   CLI::App* convolve = add_command(app, o, FilterCommand::convolve, "convolve", "Convolution, zero outside",
                                    "Filtered signal or video; - is standard output", true);
-  convolve->add_option("--taps", o.taps, "Taps for a signal, an odd number: 1,2,1")->delimiter(',')->type_name("LIST");
-  convolve->add_option("--kernel", o.kernel, "Kernel for video: mean:K (odd, to 31) or gauss:S (deviation, to 5)")
-      ->type_name("NAME");
+  convolve->add_option("--kernel,--taps", o.kernel,
+                       "For a signal its taps, an odd number of them: 1,2,1, or mean:K; for video mean:K (odd, to 31) or "
+                       "gauss:S (deviation, to 5)")
+      ->type_name("KERNEL");
 
   CLI::App* histogram = add_command(app, o, FilterCommand::histogram, "histogram",
                                     "How often each value 0..255 is there; of video: in the luma of all frames",
@@ -108,13 +109,14 @@ void add_options(CLI::App& app, FilterOptions& o) {
   histogram->add_option("--map", o.map, "A signal of 256 values: the bin of each byte")->type_name("FILE");
 
   CLI::App* reduce = add_command(app, o, FilterCommand::reduce, "reduce",
-                                 "Sum, smallest, largest or place of the smallest value; of video: of all luma",
+                                 "Sum, smallest or largest value or its place; of video: of all luma",
                                  "The value (default: standard output)", false);
-  reduce->add_option("--op", o.reduction, "sum, min, max or argmin")
+  reduce->add_option("--op", o.reduction, "sum, min, max, argmin or argmax")
       ->transform(one_of<ReductionKind>({{"sum", ReductionKind::sum},
                                          {"min", ReductionKind::minimum},
                                          {"max", ReductionKind::maximum},
-                                         {"argmin", ReductionKind::argmin}}))
+                                         {"argmin", ReductionKind::argmin},
+                                         {"argmax", ReductionKind::argmax}}))
       ->type_name("NAME");
 
   CLI::App* scan = add_command(app, o, FilterCommand::scan, "scan", "Running sums of a signal",

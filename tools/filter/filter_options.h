@@ -34,8 +34,7 @@ struct FilterOptions {
   bool compare = false;
 
   int width = 5;                    ///< of a mean
-  std::vector<double> taps;         ///< of a convolution of a signal
-  std::string kernel;               ///< of a convolution of video: mean:K or gauss:S
+  std::string kernel;               ///< of a convolution: mean:K, gauss:S for video, taps such as 1,2,1 for a signal
   int bins = 256;
   std::string map;                  ///< a signal of 256 bins
   ReductionKind reduction = ReductionKind::sum;

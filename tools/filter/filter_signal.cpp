@@ -1,8 +1,10 @@
 // c63filter on signals.
 #include <spdlog/logger.h>
 
+#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <string_view>
 
 #include "c63/error.h"
 #include "filter/filter_run.h"
@@ -57,17 +59,38 @@ std::vector<std::uint8_t> bytes_of(std::span<const double> values, const std::st
   return bytes;
 }
 
+/// The taps that --kernel names: 1,2,1 or mean:K. Throws Error (usage).
+std::vector<double> taps_of(const std::string& kernel) {
+  constexpr std::string_view kMean = "mean:";
+  const auto fail = [&]() -> Error {
+    return {ErrorKind::usage, "C63-USAGE",
+            kernel.empty() ? "a convolution needs --kernel, such as 1,2,1"
+                           : "'" + kernel + "' are no taps of a signal: numbers such as 1,2,1, or mean:K"};
+  };
+  const auto number = [&](std::string_view text, auto value) {
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size()) throw fail();
+    return value;
+  };
+  if (kernel.starts_with(kMean)) return mean_taps(number(std::string_view(kernel).substr(kMean.size()), int{}));
+  std::vector<double> taps;
+  for (std::string_view rest = kernel;;) {
+    const auto comma = rest.find(',');
+    taps.push_back(number(rest.substr(0, comma), double{}));
+    if (comma == std::string_view::npos) return taps;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
 void filter_signal(const Session& session, const FilterOptions& o, FilterEngines& engines,
                    FilterComparison& comparison) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  if (o.command == FilterCommand::convolve && o.taps.empty()) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "a convolution of a signal needs --taps");
-  }
-  std::vector<double> taps = o.taps;
+  std::vector<double> taps;
   if (o.command == FilterCommand::mean) taps = mean_taps(o.width);
+  if (o.command == FilterCommand::convolve) taps = taps_of(o.kernel);
   if (!taps.empty()) check_taps(taps);
 
   const std::vector<double> values =

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "c63/error.h"
+#include "common/counted.h"
 #include "filter/filter_run.h"
 #include "filter/object_snr.h"
 #include "io/frame_writer.h"
@@ -85,7 +86,7 @@ std::uint64_t memory_of(const FilterOptions& o, const VideoFormat& format) {
 
 ByteKernel kernel_of(const FilterOptions& o) {
   if (o.command == FilterCommand::mean) return mean_kernel(o.width);
-  if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution of video needs --kernel");
+  if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution needs --kernel: mean:K or gauss:S");
   const Prefilter named = prefilter_from(o.kernel);
   if (named.kind == Prefilter::Kind::temporal) {
     throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is no kernel: mean:K or gauss:S");
@@ -149,7 +150,7 @@ void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, 
 void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
   const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
   std::optional<double> result;
-  double smallest = 0;
+  double best = 0;  ///< what was found at a place
   std::vector<double> luma(luma_bytes);
   run.for_all([&](std::int64_t index) {
     std::ranges::copy(run.frame().first(luma_bytes), luma.begin());
@@ -165,8 +166,10 @@ void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines,
       case ReductionKind::minimum: result = std::min(result.value_or(value), value); break;
       case ReductionKind::maximum: result = std::max(result.value_or(value), value); break;
       case ReductionKind::argmin:
-        if (const double there = luma[static_cast<std::size_t>(value)]; !result || there < smallest) {
-          smallest = there;
+      case ReductionKind::argmax:
+        const double there = luma[static_cast<std::size_t>(value)];
+        if (!result || (o.reduction == ReductionKind::argmin ? there < best : there > best)) {
+          best = there;
           result = static_cast<double>(index) * static_cast<double>(luma_bytes) + value;
         }
     }
@@ -264,7 +267,8 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
                 {.file = o.input});
   }
   writer->commit();
-  session.log->info("{} frames read, {} whitened, the first of them frame {}", frames, written, o.whitening.memory);
+  session.log->info("{} read, {} whitened, the first of them frame {}", counted(frames, "frame"), written,
+                    o.whitening.memory);
   if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2), o.durability);
   if (!o.after.empty() && written > 0) save_picture(o.after, to_image(out, size.width, size.height, 2), o.durability);
   if (const auto b = before.decibels(), a = after.decibels(); a && b) {

@@ -120,6 +120,9 @@ template <typename T>
 /// Index of the first smallest value.
 template <typename T>
 [[nodiscard]] std::size_t argmin(std::span<const T> values, FilterForm form = FilterForm::fast);
+/// Index of the first largest value.
+template <typename T>
+[[nodiscard]] std::size_t argmax(std::span<const T> values, FilterForm form = FilterForm::fast);
 
 /// Σ (a[i] − b[i])², the error of PSNR; the signals are of one length.
 [[nodiscard]] std::uint64_t sum_of_squared_errors(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,

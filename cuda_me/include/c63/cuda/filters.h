@@ -160,6 +160,9 @@ void maximum(FilterQueue& queue, std::span<const T> values, T* result, Reduction
 template <typename T>
 void argmin(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
             ReductionVariant variant = ReductionVariant::best);
+template <typename T>
+void argmax(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
+            ReductionVariant variant = ReductionVariant::best);
 
 /// Σ (a[i] − b[i])², the error of PSNR; the signals are of one length.
 void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
