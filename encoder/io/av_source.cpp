@@ -20,6 +20,7 @@ extern "C" {
 #include "io/av_fault.h"
 #include "io/av_input.h"
 #include "io/av_log.h"
+#include "io/av_presentation.h"
 #include "io/descriptor.h"
 #include "io/frame_converter.h"
 #include "io/text.h"
@@ -79,6 +80,7 @@ class AvSource final : public FrameSource {
     format_.width = even_side(coded_width_);
     format_.height = even_side(coded_height_);
     check_picture_size(format_.width, format_.height, options_.limits, input_.name());
+    if (const auto turned = turned_warning(*container_->streams[stream_])) warn(options_, *turned);
     prepare_converter();
     if (format_.width != coded_width_ || format_.height != coded_height_) {
       warn(options_, size_text(coded_width_, coded_height_) + " is padded to " +
@@ -166,6 +168,7 @@ class AvSource final : public FrameSource {
     } else if (rate.num > 0 && rate.den > 0) {
       format_.rate = {rate.num, rate.den};
     }
+    times_ = FrameTimes(av_q2d(context->streams[stream_]->time_base));
   }
 
   void open_decoder() {
@@ -233,6 +236,9 @@ class AvSource final : public FrameSource {
           if (!options_.tolerant) throw fail("C63-AV-DECODE", damage_message("the frame is damaged"));
           ++damaged_frames_;
         }
+        if (const auto uneven = times_.add_frame(frame_->pts, next_, format_.rate); uneven && !options_.rate) {
+          warn(options_, *uneven);
+        }
         return true;
       }
       if (received == AVERROR_EOF || faults_in_a_row_ > kMostFaultsInARow) {
@@ -261,7 +267,8 @@ class AvSource final : public FrameSource {
     int sent = 0;
     if (packet_->stream_index == stream_) {
       if ((packet_->flags & AV_PKT_FLAG_CORRUPT) == 0) {
-        packet_->pts = ++packets_;  // a mark that the frame carries; the time is not needed
+        times_.add_packet(++packets_, packet_->pts);
+        packet_->pts = packets_;  // a mark that the frame carries instead of its time
         sent = call([this] { return avcodec_send_packet(codec_.get(), packet_.get()); });
       } else if (options_.tolerant) {
         ++damaged_packets_;
@@ -351,6 +358,7 @@ class AvSource final : public FrameSource {
   std::unique_ptr<AVFrame, FrameDeleter> frame_;
   std::unique_ptr<FrameConverter> converter_;
   VideoFormat format_;
+  FrameTimes times_;
   int stream_ = -1;
   int coded_width_ = 0;
   int coded_height_ = 0;

@@ -64,6 +64,45 @@ TEST_F(AvSource, PadsOddSidesWithOneWarning) {
   EXPECT_NE(warnings_[1].find("3x3 is padded to 4x4"), std::string::npos);
 }
 
+TEST_F(AvSource, WarnsOfTurnedAndMirroredVideo) {
+  const std::string picture(16 * 16 * 3, '\x80');
+  const auto warnings_of = [&](const std::array<int, 4>& matrix) {
+    warnings_.clear();
+    static_cast<void>(open_frame_source(options(write_file("a.mov", test::movie_of({picture}, {.matrix = matrix})))));
+    std::erase_if(warnings_, [](const std::string& text) { return text.find("to be shown") == std::string::npos; });
+    return warnings_;
+  };
+  EXPECT_TRUE(warnings_of({}).empty());
+  EXPECT_TRUE(warnings_of({1, 0, 0, 1}).empty());
+  for (const auto& [matrix, what] : {std::pair{std::array{0, 1, -1, 0}, "shown turned 90 degrees clockwise"},
+                                     {std::array{-1, 0, 0, -1}, "shown turned 180 degrees clockwise"},
+                                     {std::array{0, -1, 1, 0}, "shown turned 270 degrees clockwise"},
+                                     {std::array{1, 0, 0, -1}, "shown mirrored"}}) {
+    const auto warnings = warnings_of(matrix);
+    ASSERT_EQ(warnings.size(), 1U) << what;
+    EXPECT_NE(warnings[0].find(what), std::string::npos) << warnings[0];
+  }
+}
+
+TEST_F(AvSource, WarnsOnceOfUnevenTimesUnlessToldTheRate) {
+  const std::string picture(16 * 16 * 3, '\x80');
+  const auto warnings_of = [&](const std::vector<int>& durations, std::optional<FrameRate> rate) {
+    warnings_.clear();
+    const std::vector<std::string> pictures(durations.size(), picture);
+    SourceOptions with = options(write_file("a.mov", test::movie_of(pictures, {.durations = durations})));
+    with.rate = rate;
+    EXPECT_EQ(read_all(*open_frame_source(with)).size(), durations.size() * 16 * 16 * 3 / 2);
+    std::erase_if(warnings_, [](const std::string& text) { return text.find("different times") == std::string::npos; });
+    return warnings_;
+  };
+  EXPECT_TRUE(warnings_of({10, 10, 10, 10}, std::nullopt).empty());
+  EXPECT_TRUE(warnings_of({10, 11, 9, 10}, std::nullopt).empty()) << "rounding";
+  EXPECT_TRUE(warnings_of({10, 10, 20, 10, 10}, FrameRate{25, 1}).empty());
+  const auto warnings = warnings_of({10, 10, 20, 10, 30}, std::nullopt);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("frame 2 for 800 ms, those before for 400"), std::string::npos) << warnings[0];
+}
+
 TEST_F(AvSource, GivesFramesInOrderOnly) {
   const auto source = open_frame_source(options(write_file("a.ppm", portable_pixmap(4, 4, kGrey))));
   expect_error(ErrorKind::internal, "C63-SOURCE-ORDER", [&] { (void)read_frame(*source, 1); });
