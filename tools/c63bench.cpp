@@ -3,8 +3,11 @@
 #include "bench/benches.h"
 
 int main(int argc, char** argv) {
-  return c63::tools::run_main(argc, argv,
-                              {.name = "c63bench",
-                               .description = "Measure kernels and stages against what the machine can do at most.",
-                               .subcommands = c63::bench::benches()});
+  return c63::tools::run_main(
+      argc, argv,
+      {.name = "c63bench",
+       .description = "Measure kernels and stages against what the machine can do at most.",
+       .subcommands = c63::bench::benches(),
+       .examples = {{"c63bench cpu --json cpu.json", "Measure the CPU's kernels against its ceilings"},
+                    {"c63bench filter --only histogram", "Measure one filter"}}});
 }

@@ -16,5 +16,10 @@ int main(int argc, char** argv) {
        .subcommands = {{.name = "ab",
                         .description = "Compare encoders or settings: speed, rate, quality, bytes",
                         .add_options = [&](CLI::App& app) { c63::tools::add_options(app, ab); },
-                        .run = [&](const c63::tools::Session& session) { return c63::tools::run_ab(session, ab); }}}});
+                        .run = [&](const c63::tools::Session& session) { return c63::tools::run_ab(session, ab); }}},
+       .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "PSNR and SSIM of a stream against what was encoded"},
+                    {"c63cmp --bitexact --quiet a.yuv b.yuv", "Exit with 3 if two videos differ"},
+                    {"c63cmp ab FOREMAN_352x288.yuv --a '--preset reference' --b '--preset good' --qp 10,20,30 --html "
+                     "report.html",
+                     "Compare two settings over qualities in a report"}}});
 }

@@ -9,5 +9,11 @@ int main(int argc, char** argv) {
       {.name = "c63mv",
        .description = "Look at the motion in a c63 stream: vectors, SADs, bits.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
-       .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion(session, options); }});
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion(session, options); },
+       .examples = {{"c63mv foreman.c63", "Summarize the motion of a stream"},
+                    {"c63mv foreman.c63 -o motion.html",
+                     "Write a page that shows vectors, SADs and bits of every block"},
+                    {"c63mv foreman.c63 --frame 12 -o motion.png", "Draw one frame"},
+                    {"c63mv pan.c63 --truth motion.csv",
+                     "Compare the vectors with the true motion of c63gen --truth"}}});
 }

@@ -16,7 +16,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
                  "Video to encode: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("-o,--output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
+  app.add_option("-o,--output,output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
   auto* width = app.add_option("-w,--width", o.width, "Width of raw input")->type_name("PIXELS")->group(group);
   auto* height = app.add_option("-h,--height", o.height, "Height of raw input")->type_name("PIXELS")->group(group);
   app.add_option_function<std::string>(

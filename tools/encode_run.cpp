@@ -18,6 +18,7 @@
 #include "common/exit_code.h"
 #include "common/median_keeper.h"
 #include "common/digest.h"
+#include "common/notices.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/trace_file.h"
@@ -60,13 +61,15 @@ class StoppableSource final : public FrameSource {
 
 class EncodeRun {
  public:
-  EncodeRun(const Session& session, EncodeOptions options) : session_(session), options_(std::move(options)) {}
+  EncodeRun(const Session& session, EncodeOptions options)
+      : session_(session), options_(std::move(options)), notices_(session.log) {}
 
   int run();
 
  private:
   void check_command_line();
   [[nodiscard]] bool is_brief() const;
+  [[nodiscard]] Error no_frames();
   void open_first_source();
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
@@ -77,6 +80,7 @@ class EncodeRun {
   const Session& session_;
   EncodeOptions options_;
   VideoFormat format_;
+  Notices notices_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
   bool first_pass_ = true;  // whose start-up is the program's
@@ -86,7 +90,7 @@ class EncodeRun {
 void EncodeRun::check_command_line() {
   EncodeOptions& o = options_;
   if (o.source.path.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
-  if (o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
+  if (o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
   if (o.width.has_value() != o.height.has_value()) {
     throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");
   }
@@ -131,7 +135,7 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
     const std::string name = source.path == "-" ? "stdin" : source.path;
     source.warn = [this, name](const std::string& message) {
       // A stop request cuts a pipe anywhere; that is no fault of the input.
-      if (!session_.stop.stop_requested()) session_.log->warn("{}: {}", name, message);
+      if (!session_.stop.stop_requested()) notices_.warn(name + ": " + message);
     };
   }
   std::unique_ptr<FrameSource> frames =
@@ -144,18 +148,29 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
   return std::make_unique<StoppableSource>(std::move(frames), session_.stop);
 }
 
+Error EncodeRun::no_frames() {
+  // A partial frame may tell why.
+  const std::string why = notices_.held_warning();
+  if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
+  return {ErrorKind::input, "C63-NO-FRAMES",
+          options_.first_frame > 0 ? fmt::format("no frame after the first {}", options_.first_frame)
+                                   : "there is no whole frame",
+          {.file = options_.source.path == "-" ? "stdin" : options_.source.path}};
+}
+
 void EncodeRun::open_first_source() {
   first_source_ = open_source(true);
+  if (first_source_->frame_count() == 0) throw no_frames();
   format_ = first_source_->format();
   options_.encoder.coding.width = format_.width;
   options_.encoder.coding.height = format_.height;
   validate(options_.encoder);
-  session_.log->info("{}", input_line(options_.source.path, format_, first_source_->frame_count()));
+  notices_.info(input_line(options_.source.path, format_, first_source_->frame_count()));
   for (const std::string& difference : differences_from_course(options_.encoder)) {
-    session_.log->info("not the course encoder's bytes: {}", difference);
+    notices_.info("not the course encoder's bytes: " + difference);
   }
   if (options_.prefilter) {
-    session_.log->info("not the course encoder's bytes: frames are smoothed first ({})", name(*options_.prefilter));
+    notices_.info("not the course encoder's bytes: frames are smoothed first (" + name(*options_.prefilter) + ")");
   }
 }
 
@@ -166,6 +181,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
   Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("going on with the CPU: {}", reason);
   });
+  notices_.begin();
   const auto progress = session_.progress(source->frame_count(), format_.rate.value());
   Pass pass;
   const auto sink = [&](EncodedFrame&& frame) {
@@ -202,10 +218,7 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
   if (outputs.frames() > 0) {
     outputs.commit();
   } else if (!pass.totals.summary.stopped) {
-    throw Error(ErrorKind::input, "C63-NO-FRAMES",
-                options_.first_frame > 0 ? fmt::format("no frame after the first {}", options_.first_frame)
-                                         : "there is no whole frame",
-                {.file = options_.source.path == "-" ? "stdin" : options_.source.path});
+    throw no_frames();
   }
   trace.commit(*session_.log);
   return pass;
@@ -251,7 +264,7 @@ int EncodeRun::run() {
   options_.backend.brief = is_brief();
   // A GPU's driver takes longer to start than anything here; the input is opened beside it.
   auto selecting = std::async(std::launch::async, [this] {
-    return select_backend(options_.backend, [this](const std::string& note) { session_.log->info("{}", note); });
+    return select_backend(options_.backend, [this](const std::string& note) { notices_.info(note); });
   });
   open_first_source();
   const SelectedBackend backend = selecting.get();

@@ -159,7 +159,8 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
 
 SelectedBackend cpu_backend() { return {{open_cpu_backend}}; }
 
-SelectedBackend select_backend(const BackendChoice& choice, const std::function<void(const std::string&)>& note) {
+SelectedBackend select_backend(const BackendChoice& choice,
+                               [[maybe_unused]] const std::function<void(const std::string&)>& note) {
   const auto names = [&](const char* name) { return std::ranges::count(choice.names, name); };
   if (names("cpu") > 1 || names("cuda") > 1 || (names("auto") > 0 && choice.names.size() > 1)) {
     throw Error(ErrorKind::usage, "C63-USAGE", "--backend takes auto alone, or cpu and cuda once each");
@@ -191,7 +192,9 @@ SelectedBackend select_backend(const BackendChoice& choice, const std::function<
   }
 #endif
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
-  note("encoding on the CPU: " + obstacle);
+#if defined(C63_HAVE_CUDA)
+  note("encoding on the CPU: " + obstacle);  // no news where no GPU was built in
+#endif
   return cpu_backend();
 }
 

@@ -33,7 +33,8 @@ struct SelectedBackend {
   BackendFactory fallback = {};  ///< empty: a failure is an error
 };
 
-/// The chosen devices. `auto` takes the CPU where no GPU can be used and says why, in one call of `note`.
+/// The chosen devices. `auto` takes the CPU where no GPU can be used and, in a build
+/// with CUDA, says why in one call of `note`.
 /// Throws Error (device) where a GPU is demanded and cannot be used.
 [[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice,
                                              const std::function<void(const std::string&)>& note);

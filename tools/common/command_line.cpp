@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <CLI/App.hpp>
-#include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
@@ -22,6 +21,7 @@
 
 #include "c63/error.h"
 #include "c63/version.h"
+#include "common/config_file.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/values.h"
@@ -35,19 +35,6 @@ constexpr const char* kFooter =
     "Log and progress go to standard error, data to standard output; - is standard input or output.\n"
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
     "6 output not written, 7 out of memory, 8 GPU not usable, 130 and 143 stopped by SIGINT and SIGTERM.";
-
-/// Reads the file of --config. CLI11 takes what it cannot read for the end.
-class ConfigFile final : public CLI::ConfigTOML {
- public:
-  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-    input.exceptions(std::ios_base::badbit);
-    try {
-      return CLI::ConfigTOML::from_config(input);
-    } catch (const std::ios_base::failure&) {
-      throw Error(ErrorKind::input, "C63-CONFIG-READ", "cannot read the file of --config");
-    }
-  }
-};
 
 int report(const std::string& program, Console& console, spdlog::logger* log, const Error& error) {
   const std::string line = error_line(error);
@@ -114,6 +101,18 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
 /// Set before main, where options are made and nothing is caught.
 [[maybe_unused]] const std::terminate_handler kDefaultHandler = std::set_terminate(end_by_exception);
 
+/// What of a command line nothing was made of, in its order.
+std::string unexpected_text(const std::vector<std::string>& words) {
+  std::vector<std::string> options;
+  std::vector<std::string> others;
+  for (const std::string& word : words) (word.size() > 1 && word[0] == '-' ? options : others).push_back(word);
+  const auto list = [](const std::string& what, const std::vector<std::string>& of) {
+    return of.empty() ? "" : fmt::format("{}{} {}", what, of.size() == 1 ? "" : "s", fmt::join(of, ", "));
+  };
+  return list("unknown option", options) + (options.empty() || others.empty() ? "" : "; ") +
+         list("unexpected argument", others);
+}
+
 nlohmann::ordered_json describe_option(const CLI::Option& option) {
   nlohmann::ordered_json names = nlohmann::ordered_json::array();
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -136,6 +135,12 @@ nlohmann::ordered_json describe_app(const CLI::App& app) {
   json["subcommands"] = nlohmann::ordered_json::array();
   for (const CLI::App* sub : app.get_subcommands(nullptr)) json["subcommands"].push_back(describe_app(*sub));
   return json;
+}
+
+std::string examples_text(const std::vector<Example>& examples) {
+  std::string text;
+  for (const Example& example : examples) text += fmt::format("  {}\n      {}\n", example.command, example.text);
+  return text.empty() ? text : "Examples:\n" + text + "\n";
 }
 
 void add_subcommands(CLI::App& app, const Program& program) {
@@ -161,7 +166,7 @@ const std::function<int(Session&)>& chosen_run(const CLI::App& app, const Progra
 int run_program(int argc, char** argv, const Program& program, Console& console, Session& session,
                 std::shared_ptr<spdlog::logger>& log) {
   CLI::App app(program.description, program.name);
-  app.footer(kFooter);
+  app.footer(examples_text(program.examples) + kFooter);
   bool describe = false;
   app.add_flag("--describe-options", describe, "")->group("")->configurable(false);
   app.set_help_flag("--help", "Print this help and exit")->group("General");  // only long: -h is the height
@@ -170,7 +175,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   add_common_options(app, session.common, program.name);
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
   if (describe) {
-    write_stdout(describe_options(app) + "\n");
+    write_stdout(describe_options(app, program.examples) + "\n");
     return kExitDone;
   }
   const auto& run = chosen_run(app, program);
@@ -247,11 +252,15 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     write_stdout(std::string(e.what()) + "\n");
     return kExitDone;
-  } catch (const CLI::ConfigError& e) {
-    // CLI11 calls the file "INI" and does not say what is wrong with the word it names last.
-    const std::string what = e.what();
-    throw Error(ErrorKind::usage, "C63-USAGE", "no option for " + what.substr(what.rfind(' ') + 1) + " in the file of --config");
+  } catch (const CLI::ExtrasError&) {
+    throw Error(ErrorKind::usage, "C63-USAGE", unexpected_text(app.remaining(true)));
   } catch (const CLI::ParseError& e) {
+    if (const auto* file = dynamic_cast<const ConfigFile*>(app.get_config_formatter().get())) {
+      if (const auto fault = file->fault(app, e)) throw *fault;
+    }
+    if (argc > 1 && std::string_view(argv[argc - 1]) == "-h" && app.get_option_no_throw("-h") != nullptr) {
+      throw Error(ErrorKind::usage, "C63-USAGE", "-h is the height, as in -h 288; help is --help");
+    }
     throw Error(ErrorKind::usage, "C63-USAGE", e.what());
   }
 }
@@ -285,7 +294,12 @@ int run_main(int argc, char** argv, const Program& program) {
   }
 }
 
-std::string describe_options(const CLI::App& app) { return describe_app(app).dump(2); }
+std::string describe_options(const CLI::App& app, const std::vector<Example>& examples) {
+  nlohmann::ordered_json json = describe_app(app);
+  nlohmann::ordered_json& list = json["examples"] = nlohmann::ordered_json::array();
+  for (const Example& example : examples) list.push_back({{"command", example.command}, {"text", example.text}});
+  return json.dump(2);
+}
 
 std::string version_text(const std::string& program) {
   std::vector<std::string> levels;

@@ -51,6 +51,12 @@ struct Subcommand {
   std::function<int(Session&)> run;  ///< returns the exit code
 };
 
+/// A command line worth knowing, and what it does.
+struct Example {
+  std::string command;
+  std::string text;
+};
+
 /// A command-line program: what it is called, which options it has, and what it does.
 struct Program {
   std::string name;
@@ -58,6 +64,7 @@ struct Program {
   std::function<void(CLI::App&)> add_options = {};
   std::function<int(Session&)> run = {};  ///< returns the exit code; empty: a subcommand has to be named
   std::vector<Subcommand> subcommands = {};
+  std::vector<Example> examples = {};  ///< for --help and the manual page
 };
 
 /// Runs a program: parses the command line and --config, sets up log, progress and signals, turns whatever is thrown
@@ -71,8 +78,8 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
 /// Parses; an exit code where the command line asked for no more than a text, which is printed. Throws Error (usage).
 [[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// The whole option tree of a program as JSON, from which man pages and shell completions are made.
-[[nodiscard]] std::string describe_options(const CLI::App& app);
+/// The whole option tree of a program and its examples as JSON, from which man pages and shell completions are made.
+[[nodiscard]] std::string describe_options(const CLI::App& app, const std::vector<Example>& examples = {});
 
 /// What --version prints.
 [[nodiscard]] std::string version_text(const std::string& program);

@@ -1,5 +1,7 @@
 #include "common/progress.h"
 
+#include "common/counted.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,10 +46,10 @@ std::optional<double> seconds_left(const ProgressState& s) {
 std::string progress_text(const ProgressState& s) {
   std::string text;
   if (s.total && *s.total > 0) {
-    text = fmt::format("[{:.1f}%] {}/{} frames", 100.0 * static_cast<double>(s.frames) / static_cast<double>(*s.total),
-                       s.frames, *s.total);
+    text = fmt::format("[{:.1f}%] {}/{}", 100.0 * static_cast<double>(s.frames) / static_cast<double>(*s.total), s.frames,
+                       counted(*s.total, "frame"));
   } else {
-    text = fmt::format("{} frames", s.frames);
+    text = counted(s.frames, "frame");
   }
   text += fmt::format(", {:.1f} fps", frames_per_second(s));
   if (s.bytes > 0) text += fmt::format(", {:.1f} kb/s", kilobits_per_second(s));

@@ -101,7 +101,10 @@ std::string quality_line(const EncodeTotals& totals, const EncoderSettings& sett
     line += fmt::format("; PSNR Y {:.3f} U {:.3f} V {:.3f} all {:.3f}", q.psnr_of_plane(0), q.psnr_of_plane(1),
                         q.psnr_of_plane(2), q.psnr_of_all());
   }
-  if (settings.measurement.ssim) line += fmt::format("; SSIM Y {:.5f}", q.mean_ssim(0));
+  if (settings.measurement.ssim) {
+    const double ssim = q.mean_ssim(0);  // none of pictures without a window of 8x8
+    line += std::isnan(ssim) ? std::string("; SSIM Y –") : fmt::format("; SSIM Y {:.5f}", ssim);
+  }
   return line;
 }
 

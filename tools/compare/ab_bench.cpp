@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "common/counted.h"
 #include "common/exit_code.h"
 #include "common/digest.h"
 #include "compare/video_input.h"
@@ -106,8 +107,8 @@ void AbBench::prepare_input(const std::string& path) {
     writer->commit();
   }
   if (input.frames == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = input.name});
-  session_.log->info("{}: {}x{}, {} frames at {:.6g} fps", input.name, input.format.width, input.format.height, input.frames,
-                     input.format.rate.value());
+  session_.log->info("{}: {}x{}, {} at {:.6g} fps", input.name, input.format.width, input.format.height,
+                     counted(input.frames, "frame"), input.format.rate.value());
   result_.inputs.push_back(std::move(input));
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/counted.h"
 #include "common/report.h"
 
 namespace c63::tools {
@@ -87,8 +88,8 @@ std::string ab_text(const AbResult& r) {
   for (const Configuration& c : r.configurations) width = std::max(width, c.name.size());
   std::string text;
   for (std::size_t input = 0; input < r.inputs.size(); ++input) {
-    text += fmt::format("{}: {}x{}, {} frames\n", r.inputs[input].name, r.inputs[input].format.width,
-                        r.inputs[input].format.height, r.inputs[input].frames);
+    text += fmt::format("{}: {}x{}, {}\n", r.inputs[input].name, r.inputs[input].format.width,
+                        r.inputs[input].format.height, counted(r.inputs[input].frames, "frame"));
     text += fmt::format("  {:<{}}  {:>5}  {:>10}  {:>11}  {:>8}  {:>8}  {:>7}  {:>9}  {:>7}\n", "side", width, "qp", "bytes",
                         "kb/s", "PSNR Y", "PSNR all", "SSIM Y", "fps", "spread");
     for (const AbPoint& p : r.points) {

@@ -145,7 +145,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   bench.prepare_inputs();
   if (!bench.run_points()) return kExitDone;  // stopped: half a comparison is none
   compare_points(result);
-  write_stdout(ab_text(result));
+  if (!session.common.quiet) write_stdout(ab_text(result));
   if (html && o.pictures && can_write_png()) bench.make_pictures();
   if (html) write_text(*html, ab_html(result));
   if (csv) write_text(*csv, ab_csv(result));

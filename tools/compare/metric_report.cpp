@@ -29,6 +29,9 @@ std::string csv_number(double value, int digits) {
   return std::isnan(value) ? std::string() : fmt::format("{:.{}f}", value, digits);
 }
 
+/// Planes without a window of 8x8 have no SSIM.
+std::string ssim_text(double value) { return std::isnan(value) ? "–" : fmt::format("{:.6f}", value); }
+
 }  // namespace
 
 std::string metric_text(const ComparedVideo& video, bool with_ssim) {
@@ -47,12 +50,14 @@ std::string metric_text(const ComparedVideo& video, bool with_ssim) {
   text += fmt::format("  PSNR  Y {:.6f}  U {:.6f}  V {:.6f}  all {:.6f} dB  (lowest {:.6f} in frame {})\n",
                       q.psnr_of_video(0), q.psnr_of_video(1), q.psnr_of_video(2), q.psnr_of_video(3), lowest, lowest_at);
   if (with_ssim) {
-    text += fmt::format("  SSIM  Y {:.6f}  U {:.6f}  V {:.6f}  all {:.6f}  ({:.6f} dB)\n", q.totals.mean_ssim(0),
-                        q.totals.mean_ssim(1), q.totals.mean_ssim(2), q.ssim_of_all(), ssim_db(q.ssim_of_all()));
+    const double all = q.ssim_of_all();
+    text += fmt::format("  SSIM  Y {}  U {}  V {}  all {}  ({} dB)\n", ssim_text(q.totals.mean_ssim(0)),
+                        ssim_text(q.totals.mean_ssim(1)), ssim_text(q.totals.mean_ssim(2)), ssim_text(all),
+                        ssim_text(ssim_db(all)));
   }
   if (q.first_difference) {
-    text += fmt::format("  first difference: {}; {} of {} frames differ\n", to_string(*q.first_difference),
-                        q.different_frames, q.frames.size());
+    text += fmt::format("  first difference: {}; {} of {} frame{} differ\n", to_string(*q.first_difference),
+                        q.different_frames, q.frames.size(), q.frames.size() == 1 ? "" : "s");
   } else {
     text += "  identical\n";
   }

@@ -11,6 +11,7 @@
 
 #include "c63/error.h"
 #include "common/exit_code.h"
+#include "common/notices.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/values.h"
@@ -81,14 +82,14 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-std::unique_ptr<FrameSource> open(const Session& session, const MetricRunOptions& o, const std::string& path) {
+std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, const std::string& path) {
   const SourceOptions source{
       .path = path,
       .width = path.ends_with(".c63") ? 0 : o.width,
       .height = path.ends_with(".c63") ? 0 : o.height,
       .rate = o.rate,
       .limits = o.limits,
-      .warn = [&session, path](const std::string& message) { session.log->warn("{}: {}", path, message); }};
+      .warn = [&notices, path](const std::string& message) { notices.warn(path + ": " + message); }};
   return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
 }
 
@@ -149,12 +150,14 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
   check_command_line(session, o);
   std::vector<ComparedVideo> videos;
   HeatMap heat;
+  Notices notices(session.log);
   for (const std::string& path : o.others) {
-    const auto reference = open(session, o, o.reference);
-    const auto other = open(session, o, path);
+    const auto reference = open(notices, o, o.reference);
+    const auto other = open(notices, o, path);
     const auto progress = session.progress(reference->frame_count(), reference->format().rate.value());
     const VideoFormat format = reference->format();
     const bool quick = o.bit_exact && !o.min_psnr && o.csv.empty() && o.json.empty() && o.heatmap.empty();
+    notices.begin();
     ComparedVideo video{path, compare_videos(*reference, o.reference, *other, path,
                                              {.ssim = o.ssim, .stop_at_difference = quick},
                                              [&](std::int64_t, auto a, auto b) {
@@ -164,7 +167,7 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
                                              session.stop)};
     progress->finish();
     if (session.stop.stop_requested()) return kExitDone;
-    if (!quick) write_stdout(metric_text(video, o.ssim));
+    if (!quick && !session.common.quiet) write_stdout(metric_text(video, o.ssim));
     videos.push_back(std::move(video));
   }
   if (!o.csv.empty()) {

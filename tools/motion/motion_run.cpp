@@ -116,10 +116,16 @@ int run_motion(const Session& session, const MotionOptions& given) {
   const auto progress = session.progress(std::nullopt, 25);
   MotionSummary summary;
   std::int64_t taken = 0;
+  std::int64_t frames = 0;
   bool any = false;
   while (!session.stop.stop_requested() && (o.max_frames == 0 || taken < o.max_frames)) {
     const auto frame = stream.next();
-    if (!frame) break;
+    if (!frame) {
+      if (truth && any) truth->check_length(frames, true);
+      break;
+    }
+    frames = frame->index + 1;
+    if (truth) truth->check_length(frames, false);
     if (!any && !blocks_line_up(frame->blocks.width)) {
       session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
                         frame->blocks.width);
@@ -139,7 +145,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
   }
   if (output) output->finish(summary);
   // Standard output belongs to the data where they go there.
-  if (o.output == "-") {
+  if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", summary.text());
   } else {
     write_stdout(summary.text());

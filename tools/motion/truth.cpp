@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "c63/error.h"
+#include "common/counted.h"
 #include "motion/motion_stream.h"
 
 namespace c63::tools {
@@ -38,7 +40,7 @@ std::optional<std::array<std::string_view, 5>> split(std::string_view line) {
 
 }  // namespace
 
-MotionTruth::MotionTruth(const std::string& path) {
+MotionTruth::MotionTruth(const std::string& path) : path_(path) {
   std::ifstream file(path);
   const auto fail = [&](std::int64_t line, const std::string& what) {
     throw Error(ErrorKind::input, "C63-TRUTH", line > 0 ? fmt::format("line {}: {}", line, what) : what, {.file = path});
@@ -57,6 +59,7 @@ MotionTruth::MotionTruth(const std::string& path) {
     const auto x = parse<int>((*fields)[1]);
     const auto y = parse<int>((*fields)[2]);
     if (!frame || !x || !y) fail(number, "frame, x and y are no whole numbers");
+    last_frame_ = std::max(last_frame_, *frame);
     if ((*fields)[3].empty() && (*fields)[4].empty()) continue;
     const auto mv_x = parse<double>((*fields)[3]);
     const auto mv_y = parse<double>((*fields)[4]);
@@ -65,6 +68,14 @@ MotionTruth::MotionTruth(const std::string& path) {
   }
   if (file.bad()) fail(0, "cannot be read");
   if (frames_.empty()) fail(0, fmt::format("no vector in it; it should begin with \"{}\"", kHeader));
+}
+
+void MotionTruth::check_length(std::int64_t frames, bool all) const {
+  if (frames == frame_count() || (!all && frames < frame_count())) return;
+  throw Error(ErrorKind::input, "C63-TRUTH",
+              fmt::format("true motion of {}, the stream has {}{}", counted(frame_count(), "frame"),
+                          all ? "" : "more: at least ", frames),
+              {.file = path_});
 }
 
 std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const {

@@ -16,6 +16,12 @@ class MotionTruth {
   /// Throws Error (input, C63-TRUTH) that names the line.
   explicit MotionTruth(const std::string& path);
 
+  /// Number of frames of the video, of which the first has no motion.
+  [[nodiscard]] std::int64_t frame_count() const { return last_frame_ + 1; }
+
+  /// Throws Error (input, C63-TRUTH) if the stream has `frames` frames, or that many and more, and the truth another number.
+  void check_length(std::int64_t frames, bool all) const;
+
   /// Distances in samples between the true vectors of a frame's luma blocks and the coded ones; nothing for blocks
   /// without either.
   [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const;
@@ -27,6 +33,8 @@ class MotionTruth {
     double mv_x;
     double mv_y;
   };
+  std::string path_;
+  std::int64_t last_frame_ = 0;
   std::map<std::int64_t, std::vector<Entry>> frames_;
 };
 

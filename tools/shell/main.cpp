@@ -1,13 +1,16 @@
 // Writes the manual page and the bash completion of one program; run while building.
-// Usage: c63_shell_files <program> <manual page> <completion>
+// Usage: c63_shell_files <program> <manual page> <completion> <all programs, apart by commas>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "c63/version.h"
 #include "shell/shell_files.h"
@@ -35,9 +38,13 @@ void write(const std::string& path, const std::string& text) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 4) throw std::runtime_error("usage: c63_shell_files program manual-page completion");
+    if (argc != 5) throw std::runtime_error("usage: c63_shell_files program manual-page completion programs");
+    std::vector<std::string> programs;
+    std::istringstream list(argv[4]);
+    for (std::string name; std::getline(list, name, ',');) programs.push_back(name);
+    std::ranges::sort(programs);
     const auto program = nlohmann::ordered_json::parse(output_of(argv[1]));
-    write(argv[2], c63::tools::man_page(program, c63::version()));
+    write(argv[2], c63::tools::man_page(program, c63::version(), programs));
     write(argv[3], c63::tools::bash_completion(program));
     return 0;
   } catch (const std::exception& e) {

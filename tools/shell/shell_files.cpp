@@ -164,7 +164,7 @@ std::string option_names(const ordered_json& program) {
 
 }  // namespace
 
-std::string man_page(const ordered_json& program, const std::string& version) {
+std::string man_page(const ordered_json& program, const std::string& version, const std::vector<std::string>& others) {
   const std::string name = program.at("name");
   const std::string description = program.at("description");
   const auto stop = description.find('.');
@@ -180,7 +180,18 @@ std::string man_page(const ordered_json& program, const std::string& version) {
                         troff(sentence(sub.at("description"))));
     text += option_groups(sub);
   }
-  return text + kExitStatus;
+  text += kExitStatus;
+  const auto& examples = program.at("examples");
+  if (!examples.empty()) text += ".SH EXAMPLES\n";
+  for (const auto& example : examples) {
+    text += ".PP\n" + troff(sentence(example.at("text"))) + "\n.PP\n.nf\n.RS 4\n" + troff(example.at("command").get<std::string>()) +
+            "\n.RE\n.fi\n";
+  }
+  std::vector<std::string> related;
+  for (const std::string& other : others) {
+    if (other != name) related.push_back(".BR " + troff(other) + " (1)");
+  }
+  return related.empty() ? text : text + ".SH SEE ALSO\n" + joined(related, " ,\n") + "\n";
 }
 
 std::string bash_completion(const ordered_json& program) {

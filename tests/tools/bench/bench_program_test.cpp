@@ -24,6 +24,12 @@ nlohmann::json figures_of(const std::string& arguments) {
   return nlohmann::json::parse(bytes.begin(), bytes.end());
 }
 
+TEST(BenchProgram, TellsItsVersionWithoutASubcommand) {
+  const auto result = bench("--version");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output.rfind("c63bench ", 0), 0U) << result.output;
+}
+
 TEST(BenchProgram, WantsASubcommand) {
   const auto result = bench("2>&1");
   EXPECT_EQ(result.exit_code, 2);

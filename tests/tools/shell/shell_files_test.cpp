@@ -134,6 +134,20 @@ TEST_P(ShellFilesTest, ChoicesAreCompleted) {
   EXPECT_EQ(complete(GetParam(), {"--threads", ""}), "\n") << "a number has no completion";
 }
 
+TEST_P(ShellFilesTest, ManualPageHasExamplesAndNamesTheOtherPrograms) {
+  const std::string page = text_of(manual(GetParam()));
+  const auto examples = page.find(".SH EXAMPLES\n");
+  const auto others = page.find(".SH SEE ALSO\n");
+  ASSERT_NE(examples, std::string::npos);
+  ASSERT_NE(others, std::string::npos);
+  EXPECT_NE(page.find("\n" + GetParam() + " ", examples), std::string::npos) << "no example with the program";
+  for (const std::string& program : programs()) {
+    EXPECT_EQ(page.find(".BR " + program + " (1)", others) != std::string::npos, program != GetParam()) << program;
+  }
+  const auto help = test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --help");
+  EXPECT_NE(help.output.find("Examples:\n  "), std::string::npos);
+}
+
 TEST_P(ShellFilesTest, ManualPageFormatsWithoutComplaint) {
   if (!test::have_command("groff")) GTEST_SKIP() << "no groff on the PATH";
   const auto result = test::shell("groff -man -Tascii -ww -P-c '" + manual(GetParam()) + "' 2>&1 >/dev/null");

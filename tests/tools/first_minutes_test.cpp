@@ -1,0 +1,161 @@
+#include "tools_test_support.h"
+
+// What a newcomer meets: mistakes on the command line, short inputs, words that are not wanted.
+
+namespace c63::test {
+namespace {
+
+constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
+
+class FirstMinutes : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    video_ = generate({'B', 0, 32, 32, 3});
+    input_ = write_file("clip_32x32.yuv", video_);
+  }
+
+  /// Expects wrong usage, told in one line that holds `text`.
+  static void expect_usage(const std::vector<std::string>& command, const std::string& text) {
+    const ProcessResult result = run(command);
+    const std::string program = std::filesystem::path(command[0]).filename();
+    expect_one_line(result, 2, program, "C63-USAGE");
+    EXPECT_NE(result.err.find(text), std::string::npos) << result.err;
+  }
+
+  std::string video_;
+  std::string input_;
+};
+
+TEST_F(FirstMinutes, TheEncoderTakesInputAndOutputInOrder) {
+  ASSERT_EQ(run({kEnc, "--quiet", input_, path("a.c63")}).exit_code, 0);
+  ASSERT_EQ(run({kEnc, "--quiet", "-o", path("b.c63"), input_}).exit_code, 0);
+  ASSERT_EQ(run({kEnc, "--quiet", "-i", input_, path("c.c63")}).exit_code, 0);
+  EXPECT_EQ(read_file(path("a.c63")), read_file(path("b.c63")));
+  EXPECT_EQ(read_file(path("a.c63")), read_file(path("c.c63")));
+}
+
+TEST_F(FirstMinutes, WhatIsUnknownIsNamedInItsOrder) {
+  expect_usage({kEnc, "--zeta", "1", "--alpha", "in", "out", "more"},
+               "unknown options --zeta, --alpha; unexpected arguments out, more [");
+  expect_usage({kEnc, "--zeta", input_, path("o")}, "unknown option --zeta [");
+}
+
+TEST_F(FirstMinutes, TheShortHelpThatIsTheHeightExplainsItself) {
+  for (const std::string& program : {kEnc, kGen, kCmp}) expect_usage({program, "-h"}, "-h is the height, as in -h 288; help is --help");
+  expect_usage({kMv, "-h"}, "unknown option -h");
+}
+
+TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {
+  const auto expect = [&](const std::string& content, const std::string& text) {
+    const std::string file = write_file("c.conf", content);
+    expect_usage({kEnc, "--config", file, input_, path("o.c63")}, file + ": " + text);
+  };
+  expect("# first\nqp=20\nquality=3\n", "line 3: no option for quality");
+  expect("\nqp=thirty\n", "line 2: Could not convert: --qp = thirty");
+  expect("qp=20\nlanes=-3\n", "line 2: --lanes: ");
+  expect("list-devices=true\n", "line 1: list-devices is for the command line only");
+  expect("qp=20\n\n[me]\nrange=3\n", "line 3: no option for me");
+  // What the command line says is not the file's fault.
+  const std::string good = write_file("good.conf", "qp=20\n");
+  const ProcessResult result = run({kEnc, "--config", good, "--qp", "thirty", input_, path("o.c63")});
+  expect_one_line(result, 2, "c63enc", "C63-USAGE");
+  EXPECT_EQ(result.err.find("good.conf"), std::string::npos) << result.err;
+}
+
+TEST_F(FirstMinutes, AnErrorBeforeTheWorkComesAlone) {
+  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame + 7));
+  expect_one_line(run({kEnc, part, path("none/o.c63")}), 6, "c63enc", "C63-WRITE-OPEN");
+  const ProcessResult little = run({kEnc, write_file("little_32x32.yuv", std::string(99, 'x')), path("o.c63")});
+  expect_one_line(little, 4, "c63enc", "C63-NO-FRAMES");
+  EXPECT_NE(little.err.find("0.0 frames of 32x32: wrong size?"), std::string::npos) << little.err;
+  expect_one_line(run({kEnc, write_file("empty_32x32.yuv", ""), path("o.c63")}), 4, "c63enc", "C63-NO-FRAMES");
+}
+
+TEST_F(FirstMinutes, ANoticeComesOnce) {
+  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame + 7));
+  const auto times_told = [](const ProcessResult& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = result.err.find("wrong size?", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(times_told(run({kEnc, "--warmup", "1", "--repeat", "2", "--compare-cpu", part, path("o.c63")})), 1U);
+  EXPECT_EQ(times_told(run({kCmp, part, part, part})), 1U);
+}
+
+TEST_F(FirstMinutes, QuietIsQuiet) {
+  ASSERT_EQ(run({kEnc, input_, path("s.c63"), "--quiet"}).exit_code, 0);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{kEnc, input_, path("o.c63")}, {kDec, path("s.c63"), path("o.yuv")}, {kMv, path("s.c63")},
+        {kMv, path("s.c63"), "-o", path("o.csv")}, {kCmp, input_, path("s.c63")}, {kGen, "-w", "16", "-h", "16", path("g.yuv")}}) {
+    std::vector<std::string> quiet = command;
+    quiet.emplace_back("--quiet");
+    const ProcessResult result = run(quiet);
+    EXPECT_EQ(result.exit_code, 0) << command[0];
+    EXPECT_EQ(result.out + result.err, "") << command[0];
+  }
+}
+
+TEST_F(FirstMinutes, OneFrameIsOneFrame) {
+  ASSERT_EQ(run({kEnc, "-f", "1", input_, path("s.c63")}).exit_code, 0);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{kEnc, "--progress", "plain", "-f", "1", input_, path("o.c63")}, {kDec, path("s.c63"), path("o.yuv")},
+        {kCmp, "-f", "1", input_, path("s.c63")}, {kGen, "-f", "1", "-w", "16", "-h", "16", path("g.yuv")}}) {
+    const ProcessResult result = run(command);
+    EXPECT_NE((result.out + result.err).find("1 frame"), std::string::npos) << result.out << result.err;
+    EXPECT_EQ((result.out + result.err).find("1 frames"), std::string::npos) << result.out << result.err;
+  }
+}
+
+TEST_F(FirstMinutes, PlanesWithoutAWindowHaveADashForSsim) {
+  const std::string flat = write_file("flat_16x4.yuv", std::string(16 * 4 * 3 / 2, 'x'));
+  const ProcessResult compared = run({kCmp, flat, flat});
+  EXPECT_NE(compared.out.find("SSIM  Y –  U –  V –  all –  (– dB)"), std::string::npos) << compared.out;
+  const ProcessResult encoded = run({kEnc, "--ssim", flat, path("o.c63")});
+  EXPECT_NE(encoded.err.find("; SSIM Y –\n"), std::string::npos) << encoded.err;
+  EXPECT_EQ(compared.out.find("nan"), std::string::npos) << compared.out;
+  EXPECT_EQ(encoded.err.find("nan"), std::string::npos) << encoded.err;
+}
+
+TEST_F(FirstMinutes, TrueMotionOfAnotherLengthIsRefused) {
+  const auto make = [&](const std::string& frames) {
+    ASSERT_EQ(run({kGen, "--quiet", "-w", "64", "-h", "64", "-f", frames, "--truth", path(frames + ".csv"), path("g_64x64.yuv")}).exit_code, 0);
+  };
+  for (const char* frames : {"3", "6", "5"}) make(frames);
+  ASSERT_EQ(run({kEnc, "--quiet", path("g_64x64.yuv"), path("s.c63")}).exit_code, 0);
+  EXPECT_EQ(run({kMv, path("s.c63"), "--truth", path("5.csv")}).exit_code, 0);
+  EXPECT_EQ(run({kMv, path("s.c63"), "-f", "3", "--truth", path("5.csv")}).exit_code, 0);
+  for (const char* frames : {"3", "6"}) {
+    const ProcessResult result = run({kMv, path("s.c63"), "--truth", path(frames + std::string(".csv")), "-o", path("o.csv")});
+    expect_one_line(result, 4, "c63mv", "C63-TRUTH");
+    EXPECT_NE(result.err.find("true motion of " + std::string(frames) + " frames, the stream has"), std::string::npos) << result.err;
+    EXPECT_FALSE(std::filesystem::exists(path("o.csv")));
+  }
+}
+
+TEST_F(FirstMinutes, OneNameForTheKernelOfSignalsAndVideo) {
+  const std::string signal = write_file("s.txt", "1\n2\n1\n9\n");
+  const auto convolved = [&](const std::string& option, const std::string& kernel) {
+    return run({kFilter, "convolve", signal, "-", option, kernel, "--quiet"}).out;
+  };
+  EXPECT_EQ(convolved("--kernel", "1,2,1"), "4\n6\n13\n19\n");
+  EXPECT_EQ(convolved("--taps", "1,2,1"), "4\n6\n13\n19\n");
+  EXPECT_EQ(convolved("--kernel", "mean:1"), "1\n2\n1\n9\n");
+  expect_usage({kFilter, "convolve", signal, "-", "--kernel", "1,x"}, "'1,x' are no taps of a signal");
+  expect_usage({kFilter, "convolve", signal, "-"}, "a convolution needs --kernel");
+  const std::string mean = run({kFilter, "mean", input_, "-", "--input-res", "32x32", "--width", "3", "--quiet"}).out;
+  EXPECT_EQ(run({kFilter, "convolve", input_, "-", "--input-res", "32x32", "--kernel", "mean:3", "--quiet"}).out, mean);
+  EXPECT_FALSE(mean.empty());
+}
+
+TEST_F(FirstMinutes, ThePlaceOfTheLargestValue) {
+  EXPECT_EQ(run({kFilter, "reduce", write_file("s.txt", "1\n9\n3\n9\n"), "--op", "argmax", "--quiet"}).out, "1\n");
+  std::string video(3 * kFrame, 'a');
+  video[kFrame + 40] = 'z';
+  EXPECT_EQ(run({kFilter, "reduce", write_file("v_32x32.yuv", video), "--op", "argmax", "--quiet"}).out,
+            std::to_string(32 * 32 + 40) + "\n");
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,95 @@
+#include "common/config_file.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace c63::tools {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* kBlank = " \t\r";
+  const auto first = text.find_first_not_of(kBlank);
+  return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// The last line that sets each name; names within sections have the section's before them, with a dot.
+std::map<std::string, int> lines_by_name(const std::string& text) {
+  std::map<std::string, int> lines;
+  std::istringstream stream(text);
+  std::string section;
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    line = trimmed(line);
+    if (line.empty() || line[0] == '#' || line[0] == ';') continue;
+    if (line[0] == '[') {
+      section = trimmed(line.substr(1, line.find(']') - 1)) + ".";
+      if (section == "default.") section.clear();
+      lines[section + "++"] = number;
+    } else {
+      lines[section + trimmed(line.substr(0, line.find('=')))] = number;
+    }
+  }
+  return lines;
+}
+
+/// The option that CLI11 takes for a setting, or null.
+const CLI::Option* option_of(const CLI::App& app, const CLI::ConfigItem& item) {
+  const CLI::App* at = &app;
+  for (const std::string& parent : item.parents) {
+    const auto subcommands = at->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == parent; });
+    if (subcommands.empty()) return nullptr;
+    at = subcommands.front();
+  }
+  const CLI::Option* option = at->get_option_no_throw("--" + item.name);
+  if (option == nullptr && item.name.size() == 1) option = at->get_option_no_throw("-" + item.name);
+  return option != nullptr ? option : at->get_option_no_throw(item.name);
+}
+
+}  // namespace
+
+std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const {
+  std::string text;
+  input.exceptions(std::ios_base::badbit);
+  try {
+    text.assign(std::istreambuf_iterator<char>(input), {});
+  } catch (const std::ios_base::failure&) {
+    throw Error(ErrorKind::input, "C63-CONFIG-READ", "cannot read the file of --config");
+  }
+  std::istringstream stream(text);
+  std::vector<CLI::ConfigItem> read = CLI::ConfigTOML::from_config(stream);
+  const auto lines = lines_by_name(text);
+  settings_.clear();
+  for (const CLI::ConfigItem& item : read) {
+    const auto line = lines.find(item.fullname());
+    settings_.push_back({item, line == lines.end() ? 0 : line->second});
+  }
+  return read;
+}
+
+std::optional<Error> ConfigFile::fault(const CLI::App& app, const CLI::ParseError& error) const {
+  const auto at = [&](const Setting& setting, const std::string& what) {
+    const std::string line = setting.line > 0 ? fmt::format("line {}: ", setting.line) : "";
+    return Error(ErrorKind::usage, "C63-USAGE", line + what, {.file = app.get_config_ptr()->as<std::string>()});
+  };
+  const std::string what = error.what();
+  const bool of_names = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
+  for (const Setting& setting : settings_) {
+    const CLI::Option* option = option_of(app, setting.item);
+    if (of_names) {
+      if (setting.item.name == "--") continue;  // the end of a section
+      const std::string name = setting.item.name == "++" ? setting.item.parents.back() : setting.item.fullname();
+      if (option == nullptr && what.ends_with(" " + setting.item.fullname())) return at(setting, "no option for " + name);
+      if (option != nullptr && !option->get_configurable()) return at(setting, name + " is for the command line only");
+    } else if (option != nullptr && what.find(option->get_name()) != std::string::npos &&
+               (option->results() == setting.item.inputs || option->empty())) {
+      return at(setting, what);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace c63::tools

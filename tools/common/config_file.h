@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/Config.hpp>
+#include <istream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c63/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace c63::tools {
+
+/// Reads the file of --config and remembers which line sets what.
+class ConfigFile final : public CLI::ConfigTOML {
+ public:
+  /// Throws Error (input, C63-CONFIG-READ) where reading fails, which CLI11 would take for the end.
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
+
+  /// What is wrong in the file, with its name and line, if `error` came of what stands there.
+  [[nodiscard]] std::optional<Error> fault(const CLI::App& app, const CLI::ParseError& error) const;
+
+ private:
+  struct Setting {
+    CLI::ConfigItem item;
+    int line = 0;
+  };
+
+  mutable std::vector<Setting> settings_;  // CLI11 reads through a const object
+};
+
+}  // namespace c63::tools

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spdlog {
+class logger;
+}
+
+namespace c63::tools {
+
+/// What there is to say of inputs and machine before the work. It is held back until begin(), so that an error before the
+/// work comes alone; no line comes twice. Any thread may call.
+class Notices {
+ public:
+  explicit Notices(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
+
+  void info(const std::string& line) { add(line, false); }
+  void warn(const std::string& line) { add(line, true); }
+  /// Says what is held; what is added later is said at once.
+  void begin();
+  /// The first warning that is held, or nothing.
+  [[nodiscard]] std::string held_warning();
+
+ private:
+  void add(const std::string& line, bool warning);
+  void say(const std::string& line, bool warning) const;
+
+  std::shared_ptr<spdlog::logger> log_;
+  std::mutex mutex_;
+  bool begun_ = false;
+  std::set<std::string> known_;
+  std::vector<std::pair<std::string, bool>> held_;
+};
+
+}  // namespace c63::tools
