@@ -110,41 +110,51 @@ std::size_t stuffed_offset(std::span<const std::uint8_t> scan, std::size_t index
 
 }  // namespace
 
-void decode_scan(const ParsedFrame& frame, FrameSyntax& syntax, std::vector<std::uint8_t>& scratch) {
-  remove_stuffing(frame.scan, scratch);
-  BitReader reader(scratch);
-  syntax.key = frame.key;
+ScanDecoder::ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch)
+    : frame_(frame), bytes_((remove_stuffing(frame.scan, scratch), scratch)), reader_(bytes_) {}
 
-  const auto offset_of = [&](std::int64_t byte) {
-    return static_cast<std::int64_t>(frame.scan_offset + stuffed_offset(frame.scan, static_cast<std::size_t>(byte)));
-  };
-  std::array<int, kPlanes> dc{};
-  for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
+std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
+  return static_cast<std::int64_t>(frame_.scan_offset + stuffed_offset(frame_.scan, static_cast<std::size_t>(byte)));
+}
+
+void ScanDecoder::decode_row(FrameSyntax& syntax) {
+  BitReader reader = reader_;
+  for_each_block_of_row_in_coding_order(syntax.geometry, row_++, [&](int p, int block, int column) {
     PlaneSyntax& plane = syntax.planes[p];
     const std::int64_t start = reader.consumed();
-    const Fault* fault = decode_motion(reader, plane, block, column, frame.key);
+    const Fault* fault = decode_motion(reader, plane, block, column, frame_.key);
     if (fault == nullptr) {
       fault = decode_coefficients(reader, p == 0 ? kDcLumaTable : kDcChromaTable,
                                   p == 0 ? kLumaCoefficients : kChromaCoefficients,
-                                  p == 0 ? kAcLumaTable : kAcChromaTable, dc[p], plane.block(block));
+                                  p == 0 ? kAcLumaTable : kAcChromaTable, dc_[p], plane.block(block));
     }
     if (fault == nullptr && !reader.overrun()) return;
     const std::string place = std::string(1, kPlaneNames[p]) + " block " + std::to_string(column) + "," +
                               std::to_string(block / plane.geometry.columns);
     if (reader.overrun()) {
       throw Error(ErrorKind::input, "C63-SCAN-MARKER", "the scan ends at a marker before its last block",
-                  {.offset = static_cast<std::int64_t>(frame.scan_offset + frame.scan.size()), .block = place});
+                  {.offset = static_cast<std::int64_t>(frame_.scan_offset + frame_.scan.size()), .block = place});
     }
     throw Error(ErrorKind::input, fault->id, fault->message, {.offset = offset_of(start / 8), .block = place});
   });
+  reader_ = reader;
+}
 
+void ScanDecoder::finish() const {
   // What may follow: the rest of the last byte, and one zero byte where there is no such rest.
-  const std::int64_t next_byte = (reader.consumed() + 7) / 8;
-  const std::int64_t spare = static_cast<std::int64_t>(scratch.size()) - next_byte;
-  if (spare > 1 || (spare == 1 && scratch.back() != 0x00)) {
+  const std::int64_t next_byte = (reader_.consumed() + 7) / 8;
+  const std::int64_t spare = static_cast<std::int64_t>(bytes_.size()) - next_byte;
+  if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {
     throw Error(ErrorKind::input, "C63-SCAN-TRAILING", std::to_string(spare) + " bytes behind the last block of the scan",
                 {.offset = offset_of(next_byte)});
   }
+}
+
+void decode_scan(const ParsedFrame& frame, FrameSyntax& syntax, std::vector<std::uint8_t>& scratch) {
+  ScanDecoder decoder(frame, scratch);
+  syntax.key = frame.key;
+  for (int row = 0; row < syntax.geometry.mcu_rows(); ++row) decoder.decode_row(syntax);
+  decoder.finish();
 }
 
 }  // namespace c63

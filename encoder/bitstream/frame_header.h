@@ -63,6 +63,9 @@ struct ParsedFrame {
 class FrameParser {
  public:
   explicit FrameParser(Limits limits = {}) : limits_(limits) {}
+  /// A parser that begins with a key frame in mid-stream, given what persists from the frames before it.
+  FrameParser(Limits limits, const Geometry& geometry, const QuantizationTables& tables)
+      : limits_(limits), tables_(tables), geometry_(geometry), last_was_key_(true) {}
 
   /// Parses the frame at the start of `bytes`; more frames may follow it. Throws Error with offsets from the start of
   /// `bytes`: id C63-TRUNCATED where `bytes` end before the frame does (more bytes may mend it), others for faults.

@@ -12,6 +12,16 @@ namespace c63 {
 /// before, from the same reference.
 class InheritedVectors {
  public:
+  InheritedVectors() = default;
+  /// Room for those of a picture, so that remember() allocates nothing.
+  explicit InheritedVectors(const Geometry& geometry) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const auto blocks = static_cast<std::size_t>(geometry.plane(p).blocks());
+      vectors_[p].resize(blocks);
+      uses_vector_[p].resize(blocks);
+    }
+  }
+
   /// Remembers the vectors of `before`: those that its blocks were predicted with, inherited ones included.
   void remember(const FrameSyntax& before) {
     for (int p = 0; p < kPlanes; ++p) {
@@ -25,6 +35,15 @@ class InheritedVectors {
   void apply_to(FrameSyntax& syntax) const {
     for (int p = 0; p < kPlanes; ++p) {
       for (std::size_t block = 0; block < syntax.planes[p].vectors.size(); ++block) {
+        if (syntax.planes[p].uses_vector[block] == 0) apply_to(syntax, p, block);
+      }
+    }
+  }
+  /// The same for the blocks of MCU row `mcu_row`.
+  void apply_to_row(FrameSyntax& syntax, int mcu_row) const {
+    for (int p = 0; p < kPlanes; ++p) {
+      const auto blocks = static_cast<std::size_t>(syntax.planes[p].geometry.columns) * (p == 0 ? 2 : 1);
+      for (std::size_t block = static_cast<std::size_t>(mcu_row) * blocks, left = blocks; left > 0; ++block, --left) {
         if (syntax.planes[p].uses_vector[block] == 0) apply_to(syntax, p, block);
       }
     }

@@ -1,5 +1,7 @@
 #include "cpu/frame_restorer.h"
 
+#include <algorithm>
+
 #include "cpu/block_prediction.h"
 
 namespace c63::cpu {
@@ -16,6 +18,21 @@ void restore_row(const FrameSyntax& syntax, const std::array<TransformTable, kPl
                                                      &out.at(column * kBlockSize, row * kBlockSize), out.pitch);
                             });
   }
+}
+
+int reference_rows(const FrameSyntax& syntax, int mcu_row) {
+  int rows = mcu_row + 1;
+  for (int p = 0; p < kPlanes; ++p) {
+    const PlaneSyntax& plane = syntax.planes[p];
+    const int mcu_height = block_rows_per_mcu(p) * kBlockSize;
+    const auto blocks = static_cast<std::size_t>(plane.geometry.columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
+    int down = 0;  // of the row's vectors, the farthest
+    for (const MotionVector vector : std::span(plane.vectors).subspan(static_cast<std::size_t>(mcu_row) * blocks, blocks)) {
+      down = std::max(down, static_cast<int>(vector.y));
+    }
+    rows = std::max(rows, mcu_row + 1 + (down + mcu_height - 1) / mcu_height);
+  }
+  return std::min(rows, syntax.geometry.mcu_rows());
 }
 
 }  // namespace c63::cpu

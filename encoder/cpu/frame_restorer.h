@@ -13,4 +13,7 @@ namespace c63::cpu {
 void restore_row(const FrameSyntax& syntax, const std::array<TransformTable, kPlanes>& tables, const Kernels& kernels,
                  const PaddedPicture& reference, PaddedPicture& reconstruction, PaddedPicture* prediction, int mcu_row);
 
+/// How many MCU rows of the reference, from the top, MCU row `mcu_row` of an inter frame needs at most.
+[[nodiscard]] int reference_rows(const FrameSyntax& syntax, int mcu_row);
+
 }  // namespace c63::cpu

@@ -12,6 +12,13 @@ class FileByteSource final : public ByteSource {
   FileByteSource(const std::string& path, std::stop_token stop) : file_(path, std::move(stop)) {}
 
   std::size_t read(std::span<std::uint8_t> bytes) override { return file_.read_some(bytes); }
+  std::optional<std::uint64_t> size() const override {
+    const auto size = file_.size();
+    return size ? std::optional(static_cast<std::uint64_t>(*size)) : std::nullopt;
+  }
+  std::size_t read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) override {
+    return offset > INT64_MAX ? 0 : file_.read_at(static_cast<std::int64_t>(offset), bytes);
+  }
 
  private:
   InputFile file_;

@@ -11,7 +11,7 @@
 namespace c63 {
 
 bool StreamReader::read_more() {
-  constexpr std::size_t kChunk = std::size_t{1} << 16;
+  constexpr std::size_t kChunk = std::size_t{1} << 18;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -30,7 +30,11 @@ bool StreamReader::read_more() {
   return count > 0;
 }
 
-std::optional<StreamFrame> StreamReader::next() {
+std::optional<StreamFrame> StreamReader::next() { return take(/*with_bytes=*/true); }
+
+std::optional<StreamFrame> StreamReader::pass() { return take(/*with_bytes=*/false); }
+
+std::optional<StreamFrame> StreamReader::take(bool with_bytes) {
   for (;;) {
     const std::span<const std::uint8_t> bytes(buffer_.data() + begin_, end_ - begin_);
     if (bytes.empty()) {
@@ -42,9 +46,13 @@ std::optional<StreamFrame> StreamReader::next() {
       frame.parsed = parser_.parse(bytes);
       frame.index = index_++;
       frame.offset = offset_;
-      frame.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(frame.parsed.size));
-      frame.parsed.scan =
-          std::span<const std::uint8_t>(frame.bytes).subspan(frame.parsed.scan_offset, frame.parsed.scan.size());
+      if (with_bytes) {
+        frame.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(frame.parsed.size));
+        frame.parsed.scan =
+            std::span<const std::uint8_t>(frame.bytes).subspan(frame.parsed.scan_offset, frame.parsed.scan.size());
+      } else {
+        frame.parsed.scan = {};
+      }
       begin_ += frame.parsed.size;
       offset_ += frame.parsed.size;
       return frame;
@@ -61,10 +69,11 @@ std::optional<StreamFrame> StreamReader::next() {
   }
 }
 
-std::int64_t StreamReader::take_repeats() {
+std::int64_t StreamReader::take_repeats(std::int64_t most) {
   static constexpr std::array<std::uint8_t, kRepeatFrameBytes> kRepeat = {0xFF, 0xD8, 0xFF, 0xD9};
   std::int64_t count = 0;
-  while (end_ - begin_ >= kRepeat.size() && std::memcmp(buffer_.data() + begin_, kRepeat.data(), kRepeat.size()) == 0) {
+  while (count < most && end_ - begin_ >= kRepeat.size() &&
+         std::memcmp(buffer_.data() + begin_, kRepeat.data(), kRepeat.size()) == 0) {
     begin_ += kRepeat.size();
     ++count;
   }

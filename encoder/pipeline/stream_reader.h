@@ -17,22 +17,40 @@ struct StreamFrame {
   ParsedFrame parsed;  ///< its scan points into `bytes`
 };
 
+/// A key frame in mid-stream, to begin with.
+struct StreamPlace {
+  std::int64_t index = 0;
+  std::uint64_t offset = 0;
+  Geometry geometry;          ///< of the frames before it
+  QuantizationTables tables;  ///< the last ones before it
+};
+
 /// Cuts a stream into its frames, reading no further than it must.
 class StreamReader {
  public:
   StreamReader(ByteSource& source, Limits limits)
       : source_(source), max_memory_(limits.max_memory), parser_(limits) {}
+  /// `source` begins with the frame at `place`.
+  StreamReader(ByteSource& source, Limits limits, const StreamPlace& place)
+      : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
+        index_(place.index), offset_(place.offset) {}
 
   /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
+  /// The same without its bytes: the scan points to nothing.
+  [[nodiscard]] std::optional<StreamFrame> pass();
 
-  /// Passes over the repeat frames that come next, as far as they are in memory already, and returns how many they are.
-  [[nodiscard]] std::int64_t take_repeats();
+  /// Passes over the repeat frames that come next, `most` at most and as far as they are in memory already, and returns how
+  /// many they are.
+  [[nodiscard]] std::int64_t take_repeats(std::int64_t most = INT64_MAX);
 
+  /// The number of the next frame.
+  [[nodiscard]] std::int64_t index() const { return index_; }
   /// Bytes of the stream read and understood so far.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
  private:
+  std::optional<StreamFrame> take(bool with_bytes);
   bool read_more();
 
   ByteSource& source_;

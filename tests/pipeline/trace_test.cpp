@@ -88,7 +88,11 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
   TraceRecorder decoding;
   decode_traced({.execution = {.threads = 2}}, noise_stream(settings, 7), decoding);
   frames = test::check_trace(decoding.chrome_json());
-  for (const char* stage : {"entropy", "restore", "copy", "write"}) EXPECT_EQ(frames[stage], all) << stage;
+  EXPECT_EQ(frames["write"], all);
+  // A frame is decoded a few rows at a time, so it has several spans of these.
+  for (const char* stage : {"entropy", "restore"}) {
+    EXPECT_EQ(std::set(frames[stage].begin(), frames[stage].end()), std::set(all.begin(), all.end())) << stage;
+  }
 }
 
 // However busy the machine is: every moment of the run has a name, on the caller's row and on those of lanes and threads.

@@ -1,0 +1,166 @@
+#include "pipeline/decode_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "c63/picture.h"
+#include "c63/trace.h"
+
+namespace c63 {
+namespace {
+
+/// A frame that was read, or a run of repeats: each of those is 4 bytes for a whole picture, and there may be millions.
+struct CodedRun {
+  StreamFrame frame;  ///< the first one
+  std::int64_t count = 1;
+
+  [[nodiscard]] std::int64_t end() const { return frame.index + count; }
+};
+
+/// One decode of a stream: reads on one side of the pipeline, hands out on the other.
+class DecodeRun {
+ public:
+  DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
+      : reader_(reader), pipeline_(pipeline), settings_(settings), loop_(settings.trace, TraceTrack::loop) {
+    const std::int64_t most = INT64_MAX - settings.first_frame;
+    end_ = settings.first_frame + (settings.max_frames < 0 ? most : std::min(most, settings.max_frames));
+  }
+
+  DecodeSummary run(const Decoder::ViewSink& sink, const std::stop_token& stop) {
+    const auto start = loop_.did("open");
+    std::exception_ptr fault;
+    bool more = true;
+    while (!wants_no_more()) {
+      if (stop.stop_requested()) {
+        summary_.stopped = true;
+        break;
+      }
+      if (!waiting_.empty() && (!more || reader_.index() >= end_ || may_submit()) && pipeline_.has_room()) {
+        submit();
+      } else if (more && !may_submit() && pipeline_.has_room() && reader_.index() < end_) {
+        try {
+          more = read_frame();
+        } catch (...) {
+          fault = std::current_exception();
+          more = false;
+        }
+        loop_.did("read");
+      } else if (!pipeline_.empty()) {
+        hand_out(sink, stop);
+      } else {
+        break;  // no more to read, and none is left
+      }
+      while (!pipeline_.empty() && !wants_no_more() && pipeline_.is_ready()) hand_out(sink, stop);
+    }
+    summary_.bytes = reader_.offset();
+    summary_.elapsed_ms = std::chrono::duration<double, std::milli>(loop_.did("finish") - start).count();
+    if (fault && !summary_.stopped && !wants_no_more()) std::rethrow_exception(fault);
+    return summary_;
+  }
+
+ private:
+  static constexpr std::size_t kMaxWaiting = 1024;
+
+  [[nodiscard]] bool wants_no_more() const {
+    return summary_.stopped || (settings_.max_frames >= 0 && summary_.frames >= settings_.max_frames);
+  }
+
+  /// Frames before the first wanted one are kept back, as far as there is room: a key frame may make them needless.
+  [[nodiscard]] bool may_submit() const {
+    return !waiting_.empty() &&
+           (waiting_.back().end() > settings_.first_frame || waiting_.size() >= kMaxWaiting ||
+            waiting_bytes_ >= settings_.execution.limits.max_memory / 4);
+  }
+
+  /// Reads a coded frame; false at the end of the stream.
+  bool read_frame() {
+    std::optional<StreamFrame> frame = reader_.next();
+    if (!frame) return false;
+    CodedRun run{.frame = std::move(*frame)};
+    if (run.frame.parsed.repeat) run.count += reader_.take_repeats(end_ - reader_.index());
+    if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
+    if (run.frame.parsed.key && run.frame.index <= settings_.first_frame) {
+      waiting_.clear();
+      waiting_bytes_ = 0;
+    }
+    waiting_bytes_ += run.frame.bytes.size();
+    waiting_.push_back(std::move(run));
+    return true;
+  }
+
+  void submit() {
+    CodedRun run = std::move(waiting_.front());
+    waiting_.pop_front();
+    waiting_bytes_ -= run.frame.bytes.size();
+    const bool wanted = run.end() > settings_.first_frame;
+    pipeline_.submit(std::move(run.frame), run.count, wanted);
+  }
+
+  /// Waits for the next frame or run of repeats and hands out what is wanted of it.
+  void hand_out(const Decoder::ViewSink& sink, const std::stop_token& stop) {
+    const FramePipeline::Output& output = pipeline_.front();
+    loop_.did("wait");
+    summary_.width = output.info.width;
+    summary_.height = output.info.height;
+    if (output.wanted) {
+      FrameView view = view_of(output, settings_);
+      const std::int64_t first = output.info.index;
+      for (std::int64_t i = std::max<std::int64_t>(0, settings_.first_frame - first); i < output.count; ++i) {
+        if (stop.stop_requested()) {
+          summary_.stopped = true;
+          break;
+        }
+        if (wants_no_more()) break;
+        view.index = first + i;
+        view.offset = output.info.offset + static_cast<std::uint64_t>(i) * output.info.coded_bytes;
+        ++summary_.frames;
+        sink(view);
+        loop_.did("write", view.index);
+      }
+    }
+    pipeline_.pop();
+  }
+
+  StreamReader& reader_;
+  FramePipeline& pipeline_;
+  const DecoderSettings& settings_;
+  TraceRow loop_;
+  std::int64_t end_ = 0;  ///< the first frame that is not wanted any more
+  DecodeSummary summary_;
+  std::deque<CodedRun> waiting_;  ///< read, and not yet submitted
+  std::uint64_t waiting_bytes_ = 0;
+};
+
+}  // namespace
+
+FrameView view_of(const FramePipeline::Output& output, const DecoderSettings& settings) {
+  FrameView view{output.info, {}, {}, output.motion};
+  for (int p = 0; p < kPlanes; ++p) {
+    view.picture[p] = output.picture->samples.coded(p);
+    if (settings.keep_prediction) view.prediction[p] = output.picture->prediction.coded(p);
+  }
+  return view;
+}
+
+DecodedFrame copy_of(const FrameView& view) {
+  DecodedFrame frame{view, {}, {}, view.motion};
+  const auto append = [](std::vector<std::uint8_t>& to, const auto& planes) {
+    to.reserve(planes[0].size() + planes[1].size() + planes[2].size());
+    for (const auto& plane : planes) to.insert(to.end(), plane.begin(), plane.end());
+  };
+  append(frame.picture, view.picture);
+  append(frame.prediction, view.prediction);
+  return frame;
+}
+
+DecodeSummary decode_run(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings,
+                         const Decoder::ViewSink& sink, const std::stop_token& stop) {
+  return DecodeRun(reader, pipeline, settings).run(sink, stop);
+}
+
+}  // namespace c63

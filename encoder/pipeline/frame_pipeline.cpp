@@ -1,0 +1,186 @@
+#include "pipeline/frame_pipeline.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "c63/error.h"
+
+namespace c63 {
+namespace {
+
+/// The current picture and its reference stay until the frame after the last one submitted.
+constexpr std::size_t kKeptPictures = 2;
+
+std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
+  return (settings.keep_prediction ? 2 : 1) * static_cast<std::uint64_t>(geometry.padded_samples());
+}
+
+}  // namespace
+
+std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
+  const ExecutionSettings& execution = settings.execution;
+  return execution.arena ? execution.arena : std::make_shared<ThreadArena>(execution.threads);
+}
+
+FrameInfo info_of(const StreamFrame& coded) {
+  const ParsedFrame& frame = coded.parsed;
+  return {.index = coded.index,
+          .key = frame.key,
+          .repeat = frame.repeat,
+          .advances_reference = frame.advances_reference,
+          .width = frame.geometry.width(),
+          .height = frame.geometry.height(),
+          .offset = coded.offset,
+          .coded_bytes = frame.size};
+}
+
+void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
+  const std::uint64_t needed = FrameTask::memory(geometry) + (kKeptPictures + 2) * picture_bytes(settings, geometry);
+  if (needed > settings.execution.limits.max_memory) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
+                    std::to_string(needed) + " bytes, the limit is " + std::to_string(settings.execution.limits.max_memory) +
+                    " (--max-memory)", {.frame = 0});
+  }
+}
+
+FramePipeline::FramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
+    : settings_(settings), arena_(std::move(arena)), threads_(arena_->concurrency()) {
+  while (static_cast<int>(workers_.size()) < threads_) {
+    workers_.push_back({.trace = {settings_.trace, TraceTrack::thread, static_cast<int>(workers_.size())}});
+  }
+}
+
+FramePipeline::~FramePipeline() {
+  clear();
+  work_.reset();
+  for (Worker& worker : workers_) worker.trace.did("idle");
+}
+
+void FramePipeline::open(const Geometry& geometry) {
+  require_memory(settings_, geometry);
+  // A quarter of the memory is for coded frames. Half as many frames again as there are threads are in work, for some wait
+  // for their reference; as many again may wait for their turn to be handed out.
+  const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
+  const std::uint64_t picture = picture_bytes(settings_, geometry);
+  const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
+  const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
+  const std::uint64_t left = memory - std::min(memory, kKeptPictures * picture);
+  const auto tasks = static_cast<std::size_t>(std::clamp<std::uint64_t>(left / frame, 1, wanted));
+  pool_ = PicturePool(geometry, kKeptPictures + 2 * tasks, settings_.keep_prediction);
+  tasks_.clear();
+  free_tasks_.clear();
+  free_tasks_.reserve(tasks);
+  while (tasks_.size() < tasks) free_tasks_.push_back(&tasks_.emplace_back(*this, geometry));
+  work_.emplace(*arena_, tasks);
+}
+
+bool FramePipeline::has_room() const {
+  if (!is_open()) return true;
+  // A task takes a picture, and the last two stay in use beside those of the outputs.
+  if (outputs_.size() + kKeptPictures >= pool_.size()) return false;
+  const std::lock_guard lock(mutex_);
+  return !free_tasks_.empty() &&
+         (free_tasks_.size() == tasks_.size() || coded_bytes_ < settings_.execution.limits.max_memory / 4);
+}
+
+void FramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
+  const ParsedFrame& frame = coded.parsed;
+  Output& output = outputs_.emplace_back();
+  output.info = info_of(coded);
+  output.count = count;
+  output.wanted = wanted;
+  if (frame.repeat) {
+    output.picture = chain_.current();
+    output.done = true;  // as soon as the frame before it
+    return;
+  }
+  Task* task = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    task = free_tasks_.back();
+    free_tasks_.pop_back();
+    task->coded_bytes = coded.bytes.size();
+    coded_bytes_ += task->coded_bytes;
+  }
+  DecodedPicture& picture = *pool_.find_free();
+  output.picture = PictureRef(&picture);
+  task->output = &output;
+  FramePictures pictures = chain_.next(frame.key, frame.advances_reference, picture);
+  task->begin(std::move(coded), std::move(pictures));
+  post(*task);
+}
+
+bool FramePipeline::is_ready() const {
+  const std::lock_guard lock(mutex_);
+  return outputs_.front().done;
+}
+
+const FramePipeline::Output& FramePipeline::front() {
+  const Output& output = outputs_.front();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return output.done; });
+  }
+  if (output.fault) std::rethrow_exception(output.fault);
+  return output;
+}
+
+void FramePipeline::clear() noexcept {
+  for (Task& task : tasks_) task.cancel();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return free_tasks_.size() == tasks_.size(); });
+  }
+  outputs_.clear();
+  chain_ = {};
+}
+
+void FramePipeline::post(Task& task) noexcept {
+  work_->post({[](void* task_to_run, std::size_t self) noexcept {
+                 reinterpret_cast<FramePipeline*>(self)->run(*static_cast<Task*>(task_to_run));
+               },
+               &task, reinterpret_cast<std::size_t>(this)});
+}
+
+/// The first worker that is not busy is so now; none where there are more than were thought of.
+FramePipeline::Worker* FramePipeline::begin_work() noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto free = std::ranges::find(workers_, false, &Worker::busy);
+  if (free == workers_.end()) return nullptr;
+  free->busy = true;
+  free->trace.did("idle");
+  return &*free;
+}
+
+void FramePipeline::run(Task& task) noexcept {
+  Worker* const worker = begin_work();
+  TraceRow nobody;
+  const bool ended = task.run(worker != nullptr ? worker->trace : nobody);
+  if (ended) finish(task);
+  // The mutex is held to the end: whoever waits may destroy all of this as soon as it is released.
+  const std::lock_guard lock(mutex_);
+  if (worker != nullptr) worker->busy = false;
+  if (!ended) return;
+  task.output->done = true;
+  coded_bytes_ -= task.coded_bytes;
+  free_tasks_.push_back(&task);  // there is room for all of them
+  changed_.notify_all();
+}
+
+/// Takes from a task what its output wants, and gives back what it used.
+void FramePipeline::finish(Task& task) noexcept {
+  Output& output = *task.output;
+  output.fault = task.fault();
+  if (settings_.keep_motion && !output.fault) {
+    try {
+      output.motion = task.motion();
+    } catch (...) {
+      output.fault = std::current_exception();  // no memory
+    }
+  }
+  task.end();
+}
+
+}  // namespace c63
