@@ -63,35 +63,3 @@ section_bench_gpus() {
 section_bench_launch() {
   "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,auto --json "$work/bench_launch.json"
 }
-
-# soak_of NAME COUNT ARGUMENT...: many encodes in one process; memory of host and device must be flat once every thread has had
-# its turn: over the second half of the run.
-soak_of() {
-  local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder samples=() failed=0
-  shift 2
-  if [[ ! -f $source ]]; then
-    echo '{"skipped": "the bundle carries no sequences"}' > "$work/$name.json"
-    return 0
-  fi
-  "$dir/c63enc" --backend cuda -w 152 -h 100 --quiet --repeat "$count" "$@" -o "$work/soak.c63" "$source" &
-  encoder=$!
-  while sleep 2 && kill -0 "$encoder" 2> /dev/null; do
-    samples+=("$(awk '/^VmRSS/ { print $2 }' "/proc/$encoder/status" 2> /dev/null) $(nvidia-smi \
-      --query-gpu=memory.used --format=csv,noheader,nounits -i 0)")
-  done
-  wait "$encoder" || failed=1
-  printf '%s\n' "${samples[@]}" | awk -v count="$count" -v failed="$failed" 'BEGIN { n = 0 }
-    NF == 2 { rss[n] = $1; device[n++] = $2 }
-    END {
-      half = int(n / 2)
-      flat = !failed && n > 3 && rss[n - 1] <= 1.02 * rss[half] && device[n - 1] <= device[half]
-      printf "{\"encodes\": %d, \"rss_kb\": [%d, %d, %d], \"device_mib\": [%d, %d, %d], \"flat\": %s}", count, rss[0],
-        rss[half], rss[n - 1], device[0], device[half], device[n - 1], flat ? "true" : "false"
-      exit !flat
-    }' > "$work/$name.json"
-}
-
-section_soak() { soak_of soak 10000; }
-
-# With one lane, every encode records its frames anew.
-section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }

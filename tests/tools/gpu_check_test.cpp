@@ -1,0 +1,52 @@
+#include <string>
+
+#include "tools_test_support.h"
+
+// What tools/gpu_check says of samples of a process's memory: whether many encodes leave anything behind.
+
+namespace c63::test {
+namespace {
+
+ProcessResult judge(const std::string& samples) {
+  return run({"/usr/bin/env", "bash", "-c", ". \"$0\"; flat_memory 10000 0", C63_GPU_CHECK_DIR "/soak.sh"}, samples);
+}
+
+std::string sample(int rss_kb, int device_mib) { return std::to_string(rss_kb) + " " + std::to_string(device_mib) + "\n"; }
+
+TEST(FlatMemory, WhatAnEncodeTakesForAWhileIsNoGrowth) {
+  std::string samples;
+  // 2 MiB of the host's that come and go: the sample half way has not got them, the last one has.
+  for (int i = 0; i < 40; ++i) samples += sample(83824 + (i % 3 == 0 ? 2060 : 0), 535);
+  const ProcessResult result = judge(samples);
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_NE(result.out.find(R"("rss_kb": [83824, 83824, 83824, 83824], "device_mib": [535, 535, 535, 535], "flat": true)"),
+            std::string::npos)
+      << result.out;
+}
+
+TEST(FlatMemory, ALeakShows) {
+  std::string host;
+  std::string device;
+  for (int i = 0; i < 40; ++i) {
+    host += sample(80000 + 250 * i + (i % 3 == 0 ? 2060 : 0), 535);  // a kilobyte an encode
+    device += sample(80000, i < 30 ? 535 : 537);
+  }
+  EXPECT_EQ(judge(host).exit_code, 1);
+  EXPECT_EQ(judge(device).exit_code, 1);
+}
+
+TEST(FlatMemory, WhatTheFirstHalfTakesIsNoLeak) {
+  std::string samples;
+  for (int i = 0; i < 40; ++i) samples += sample(i < 20 ? 70000 + 250 * i : 80000, i < 20 ? 535 : 537);
+  EXPECT_EQ(judge(samples).exit_code, 0);
+}
+
+TEST(FlatMemory, TooFewSamplesSayNothing) {
+  std::string samples;
+  for (int i = 0; i < 15; ++i) samples += sample(80000, 535);
+  EXPECT_EQ(judge(samples).exit_code, 1);
+  EXPECT_EQ(judge(samples + sample(80000, 535)).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace c63::test

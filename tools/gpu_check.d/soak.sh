@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
+# Many encodes in one process: memory of host and device must not grow.
+
+# flat_memory ENCODES FAILED: reads a line "RSS DEVICE" a sample (kB, MiB), writes what became of it as JSON, and succeeds where
+# memory is flat. An encode takes memory and gives it back, the driver's in pieces of 2 MiB, and a sample may fall anywhere in
+# it; so quarters of the run are compared by their least: the last must not be above the third by more than 2 % of the
+# host's memory, nor by any of the device's.
+flat_memory() {
+  awk -v encodes="$1" -v failed="$2" 'BEGIN { n = 0 }
+    NF == 2 { rss[n] = $1; device[n++] = $2 }
+    function least(of, quarter, i, value) {
+      value = of[int(n * quarter / 4)]
+      for (i = int(n * quarter / 4); i < int(n * (quarter + 1) / 4); ++i) if (of[i] < value) value = of[i]
+      return value
+    }
+    function four(of) { return least(of, 0) ", " least(of, 1) ", " least(of, 2) ", " least(of, 3) }
+    END {
+      flat = !failed && n >= 16 && least(rss, 3) <= 1.02 * least(rss, 2) && least(device, 3) <= least(device, 2)
+      printf "{\"encodes\": %d, \"samples\": %d, \"rss_kb\": [%s], \"device_mib\": [%s], \"flat\": %s}", encodes, n, four(rss),
+        four(device), flat ? "true" : "false"
+      exit !flat
+    }'
+}
+
+# soak_of NAME COUNT ARGUMENT...: encodes are warm-ups, of which c63enc keeps nothing; of measured runs it keeps those that may
+# yet be the median.
+soak_of() {
+  local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder failed=0 samples device i
+  shift 2
+  if [[ ! -f $source ]]; then
+    echo '{"skipped": "the bundle carries no sequences"}' > "$work/$name.json"
+    return 0
+  fi
+  samples=$work/$name.samples
+  "$dir/c63enc" --backend cuda -w 152 -h 100 --quiet --warmup "$count" "$@" -o "$work/soak.c63" "$source" &
+  encoder=$!
+  sleep 2  # until the device is open
+  while kill -0 "$encoder" 2> /dev/null; do
+    device=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0)
+    for ((i = 0; i < 10; ++i)); do
+      awk -v device="$device" '/^VmRSS/ { print $2, device }' "/proc/$encoder/status" 2> /dev/null || break
+      sleep 0.1
+    done
+  done > "$samples"
+  wait "$encoder" || failed=1
+  flat_memory "$count" "$failed" < "$samples" > "$work/$name.json"
+}
+
+section_soak() { soak_of soak 10000; }
+
+# With one lane, every encode records its frames anew.
+section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }
+
+section_soak_presets() {
+  soak_of soak_fast 3000 --preset fast && soak_of soak_good 3000 --preset good || return 1
+  printf '{"fast": %s, "good": %s}' "$(cat "$work/soak_fast.json")" "$(cat "$work/soak_good.json")" > "$work/soak_presets.json"
+}
