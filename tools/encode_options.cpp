@@ -68,7 +68,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
 
 void add_coding_options(CLI::App& app, EncoderSettings& s) {
   const std::string group = "Coding";
-  app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50, higher is better; fractions count")
+  app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50 (1 to 50 with flat tables), higher is better; fractions count")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -210,6 +210,7 @@ void add_options(CLI::App& app, EncodeOptions& options) {
   add_input_options(app, options);
   add_coding_options(app, options.encoder);
   add_decision_options(app, options.encoder.coding);
+  add_target_options(app, options.target);
   add_machine_options(app, options);
   add_measurement_options(app, options);
 }

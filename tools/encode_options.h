@@ -5,8 +5,9 @@
 #include <string>
 
 #include "c63/settings.h"
-#include "common/backends.h"
 #include "c63/frame_source.h"
+#include "common/backends.h"
+#include "encode_target.h"
 #include "io/output_file.h"
 #include "pipeline/prefilter_source.h"
 
@@ -28,6 +29,7 @@ struct EncodeOptions {
   Durability durability = Durability::process;  ///< of all files written
 
   EncoderSettings encoder;
+  TargetOptions target;
   BackendChoice backend;
   bool list_devices = false;
 

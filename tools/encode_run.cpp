@@ -7,11 +7,13 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "c63/error.h"
 #include "common/error_line.h"
@@ -23,6 +25,7 @@
 #include "common/report.h"
 #include "common/trace_file.h"
 #include "encode_outputs.h"
+#include "encode_target.h"
 
 namespace c63::tools {
 namespace {
@@ -31,6 +34,13 @@ namespace {
 struct Pass {
   EncodeTotals totals;
   std::vector<std::string> digests;  ///< of each frame, where asked for
+};
+
+/// The encode whose stream is kept.
+struct KeptPass {
+  Pass pass;
+  std::optional<Error> side_fault;
+  std::optional<KindBits> kinds;
 };
 
 /// A source whose faults after a stop request are the end of the video: a pipe may have been cut anywhere.
@@ -71,9 +81,14 @@ class EncodeRun {
   [[nodiscard]] bool is_brief() const;
   [[nodiscard]] Error no_frames();
   void open_first_source();
+  void spool_input();
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
-  [[nodiscard]] Pass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
+  using Judge = std::function<bool(const Pass&)>;
+  /// Nothing where the judge does not take the stream; no file is left then.
+  [[nodiscard]] std::optional<KeptPass> encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs,
+                                                        const Judge& takes);
+  [[nodiscard]] KeptPass encode_to_target(const SelectedBackend& backend);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
   void tell(const EncodeReport& report) const;
 
@@ -84,6 +99,8 @@ class EncodeRun {
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
   bool first_pass_ = true;  // whose start-up is the program's
+  std::optional<Spool> spool_;
+  std::vector<TargetPass> target_passes_;
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
 
@@ -102,6 +119,19 @@ void EncodeRun::check_command_line() {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 "--repeat, --warmup and --compare-cpu read the input more than once, which stdin cannot be");
   }
+  if (o.target.target && (o.repeat > 1 || o.warmup > 0)) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, and a target tries several");
+  }
+  if (!o.target.target && (!o.target.stats.empty() || !o.target.spool.empty())) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
+  }
+  if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
+    throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
+                "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
+                "(--spool)",
+                {.file = o.source.path == "-" ? "stdin" : o.source.path});
+  }
   check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
                                                         {"--recon", o.reconstruction},
                                                         {"--pred", o.prediction},
@@ -109,6 +139,7 @@ void EncodeRun::check_command_line() {
                                                         {"--json", o.json},
                                                         {"--stats-yuview", o.yuview},
                                                         {"--trace", o.trace},
+                                                        {"--stats", o.target.stats},
                                                         {"--log-file", session_.common.log.file}});
   check_apart_from_log({"--output", o.output});
   o.source.width = o.width.value_or(0);
@@ -118,6 +149,10 @@ void EncodeRun::check_command_line() {
   o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
   o.encoder.measurement.keep_prediction = !o.prediction.empty();
   o.encoder.measurement.keep_motion = !o.yuview.empty();
+  if (o.target.target) {
+    o.encoder.measurement.psnr = true;
+    o.encoder.measurement.ssim = o.encoder.measurement.ssim || o.target.target->kind == Target::Kind::ssim_y;
+  }
 }
 
 /// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input is.
@@ -198,7 +233,8 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
   return pass;
 }
 
-Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
+std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs,
+                                                   const Judge& takes) {
   // Only the run whose files are kept is traced.
   TraceFile trace(options_.trace, options_.durability);
   options_.encoder.measurement.trace = trace.sink();
@@ -215,13 +251,52 @@ Pass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& o
     throw;
   }
   options_.encoder.measurement.trace = nullptr;
-  if (outputs.frames() > 0) {
-    outputs.commit();
-  } else if (!pass.totals.summary.stopped) {
-    throw no_frames();
-  }
+  if (outputs.frames() == 0 && !pass.totals.summary.stopped) throw no_frames();
+  // What a stop request has left is valid, and all there is.
+  if (!pass.totals.summary.stopped && !takes(pass)) return std::nullopt;
+  if (outputs.frames() > 0) outputs.commit();
   trace.commit(*session_.log);
-  return pass;
+  return KeptPass{std::move(pass), outputs.side_fault(), outputs.kinds()};
+}
+
+void EncodeRun::spool_input() {
+  spool_.emplace(options_.target.spool, *first_source_);
+  first_source_.reset();
+  options_.source.path = spool_->path();
+  options_.source.format = SourceFormat::raw;
+  options_.source.width = format_.width;
+  options_.source.height = format_.height;
+  options_.source.rate = format_.rate;
+  options_.first_frame = 0;
+  options_.max_frames = 0;
+  options_.prefilter.reset();  // these frames are smoothed
+}
+
+KeptPass EncodeRun::encode_to_target(const SelectedBackend& backend) {
+  TargetPasses passes(options_, *session_.log);
+  const auto take = [&](const Pass& pass) {
+    const bool done = passes.take(pass.totals, format_);
+    target_passes_ = passes.passes();
+    return done;
+  };
+  const bool direct = is_written_directly(options_.output);
+  std::optional<EncodeOutputs> outputs;
+  // What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
+  for (bool found = false; direct && !found;) {
+    if (!outputs) outputs.emplace(options_, format_);  // what cannot be written is known before anything is encoded
+    options_.encoder.coding = passes.next();
+    const Pass pass = encode(backend, nullptr);
+    found = pass.totals.summary.stopped || take(pass);
+  }
+  for (;;) {
+    if (!direct) {
+      outputs.emplace(options_, format_);
+      options_.encoder.coding = passes.next();
+    }
+    if (auto kept = encode_and_keep(backend, *outputs, direct ? Judge([](const Pass&) { return true; }) : Judge(take))) {
+      return std::move(*kept);
+    }
+  }
 }
 
 CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
@@ -268,6 +343,9 @@ int EncodeRun::run() {
   });
   open_first_source();
   const SelectedBackend backend = selecting.get();
+  const std::string input = options_.source.path;
+  options_.target.input = input;
+  if (options_.target.target && !can_be_read_again(input)) spool_input();
   std::vector<double> runs_frames_per_s;
   MedianKeeper<Pass> passes(static_cast<std::size_t>(options_.repeat));
   const auto add = [&](Pass&& pass) {
@@ -278,20 +356,28 @@ int EncodeRun::run() {
   std::optional<KindBits> kinds;
   options_.count_bits = options_.count_bits || session_.log->should_log(spdlog::level::debug);
   {
-    EncodeOutputs outputs(options_, format_);
-    for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
-    add(encode_and_keep(backend, outputs));
-    side_fault = outputs.side_fault();
-    kinds = outputs.kinds();
+    std::optional<KeptPass> kept;
+    if (options_.target.target) {
+      kept = encode_to_target(backend);
+    } else {
+      EncodeOutputs outputs(options_, format_);
+      for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
+      kept = encode_and_keep(backend, outputs, [](const Pass&) { return true; });
+    }
+    add(std::move(kept->pass));
+    side_fault = std::move(kept->side_fault);
+    kinds = kept->kinds;
   }
   while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
     Pass pass = encode(backend, nullptr);
     if (!pass.totals.summary.stopped) add(std::move(pass));
   }
   const Pass& median = passes.median();
-  EncodeReport report{.input = options_.source.path, .format = format_, .settings = options_.encoder};
+  EncodeReport report{.input = input, .format = format_, .settings = options_.encoder};
   report.totals = median.totals;
   report.kinds = kinds;
+  report.target = options_.target.target;
+  report.passes = target_passes_;
   report.runs_frames_per_s = std::move(runs_frames_per_s);
   if (options_.compare_cpu && !session_.stop.stop_requested()) {
     CpuComparison comparison = compare_with_cpu(median);

@@ -83,6 +83,11 @@ bool decides_by_rate(const CodingSettings& settings) {
   return settings.preset != Preset::reference || settings.rate.decides_by_rate();
 }
 
+double least_qp(const CodingSettings& settings) {
+  const TableShape usual = settings.preset == Preset::reference ? TableShape::course : TableShape::flat;
+  return settings.rate.tables.value_or(usual) == TableShape::flat ? 1 : kMinQp;
+}
+
 void validate(const EncoderSettings& s) {
   const std::string size = std::to_string(s.coding.width) + "x" + std::to_string(s.coding.height);
   require(s.coding.width > 0 && s.coding.height > 0, ErrorKind::usage, "C63-SIZE-ZERO",
@@ -95,8 +100,10 @@ void validate(const EncoderSettings& s) {
   require(static_cast<std::uint64_t>(s.coding.width) * static_cast<std::uint64_t>(s.coding.height) <= s.execution.limits.max_pixels,
           ErrorKind::limit, "C63-MAX-PIXELS",
           "picture size " + size + " exceeds the limit of " + std::to_string(s.execution.limits.max_pixels) + " pixels");
-  require(s.coding.qp >= kMinQp && s.coding.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
-          "qp " + number(s.coding.qp) + " is outside 5..50: the format cannot hold its tables or coefficients");
+  const double least = least_qp(s.coding);
+  require(s.coding.qp >= least && s.coding.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
+          "qp " + number(s.coding.qp) + " is outside " + number(least) +
+              "..50: the format cannot hold its tables or coefficients");
   require(s.coding.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
   require(s.coding.search_range >= 1 && s.coding.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
           "search range " + std::to_string(s.coding.search_range) + " is outside 1..127: vectors have 7 bits");

@@ -75,6 +75,7 @@ TEST(FlatTables, AreCoarserForLowerQualityAndEvenForDecoders) {
     last = step;
     last_lambda = lambda;
   }
+  EXPECT_EQ(flat_tables(1)[2][63], 76);
   EXPECT_EQ(flat_tables(5)[2][63], 28);
   EXPECT_EQ(flat_tables(50)[2][63], 8);
 }

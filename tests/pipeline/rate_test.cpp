@@ -66,7 +66,7 @@ TEST_P(RatePresets, ExtremesOfOptionsDecode) {
   for (const double scale : {0.05, 4.0}) {
     for (const int most : {0, 7}) {
       const CodingSettings coding{.preset = GetParam(),
-                                  .qp = scale > 1 ? 5.0 : 50.0,
+                                  .qp = scale > 1 ? 1.0 : 50.0,
                                   .search_range = 40,
                                   .rate = {.candidates = most, .beam = most + 1, .lambda_scale = scale}};
       expect_decodes(encode_video(noise(80, 48, 3, true), 80, 48, coding), "extremes");

@@ -28,11 +28,6 @@ double sum_of(const std::array<Stage, 8>& stages) {
   return std::accumulate(stages.begin(), stages.end(), 0.0, [](double sum, const Stage& s) { return sum + s.second; });
 }
 
-double kilobits_per_second(const EncodeSummary& s, const VideoFormat& format) {
-  return s.frames == 0 ? 0
-                       : static_cast<double>(s.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(s.frames);
-}
-
 }  // namespace
 
 void GlobalMotionTotals::add(const GlobalMotion& motion) {
@@ -65,6 +60,11 @@ void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& setting
   stages += frame.statistics.times;
   bits += frame.statistics.bits;
   latencies_ms.push_back(frame.statistics.latency_ms);
+}
+
+double kilobits_per_second(const EncodeSummary& s, const VideoFormat& format) {
+  return s.frames == 0 ? 0
+                       : static_cast<double>(s.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(s.frames);
 }
 
 double frames_per_second(const EncodeSummary& s) {

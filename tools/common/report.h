@@ -8,6 +8,7 @@
 
 #include "c63/encoder.h"
 #include "c63/quality.h"
+#include "c63/target.h"
 #include "io/output_file.h"
 #include "pipeline/block_statistics.h"
 
@@ -56,6 +57,8 @@ struct EncodeReport {
   std::vector<double> runs_frames_per_s = {};  ///< of each measured run, in order
   std::optional<CpuComparison> cpu = {};
   std::optional<KindBits> kinds = {};  ///< where they were counted
+  std::optional<Target> target = {};
+  std::vector<TargetPass> passes = {};  ///< towards it, those of a statistics file first
 };
 
 /// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"
@@ -85,6 +88,7 @@ struct EncodeReport {
 /// "CPU: cpu (…) 12.30 s, here 1.28 s: 9.6 times as fast, bytes identical"
 [[nodiscard]] std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu);
 
+[[nodiscard]] double kilobits_per_second(const EncodeSummary& summary, const VideoFormat& format);
 [[nodiscard]] double frames_per_second(const EncodeSummary& summary);
 /// The value that a share of all is not above; 0 of none.
 [[nodiscard]] double quantile(std::vector<double> values, double share);
@@ -93,6 +97,11 @@ struct EncodeReport {
 
 /// The report as JSON; the unit of each figure is in its key. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
+[[nodiscard]] nlohmann::ordered_json to_json(const TargetPass& pass);
+/// Throws what nlohmann's at() and get() throw.
+[[nodiscard]] TargetPass target_pass_from(const nlohmann::ordered_json& json);
+/// What an encode depends on.
+[[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for any program's JSON.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
 /// Writes indented JSON to a file ("-": stdout) and commits it. Throws Error (output).

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "c63/version.h"
@@ -28,23 +29,6 @@ ordered_json summary_json(const EncodeSummary& s) {
           {"stopped", s.stopped}};
 }
 
-ordered_json settings_json(const EncoderSettings& s) {
-  return {{"preset", name(s.coding.preset)},
-          {"tune", name(s.coding.rate.tune)},
-          {"qp", s.coding.qp},
-          {"lambda_scale", s.coding.rate.lambda_scale},
-          {"key_interval_frames", s.coding.key_interval},
-          {"scene_cuts", s.coding.scene_cuts},
-          {"search_range_samples", s.coding.search_range},
-          {"search_method", name(s.coding.method)},
-          {"threads", s.execution.threads},
-          {"lanes", s.execution.lanes},
-          {"simd", s.execution.simd ? ordered_json(name(*s.execution.simd)) : ordered_json(nullptr)},
-          {"max_pixels", s.execution.limits.max_pixels},
-          {"max_memory_bytes", s.execution.limits.max_memory},
-          {"differences_from_course", differences_from_course(s)}};
-}
-
 ordered_json quality_json(const EncodeTotals& totals, const EncoderSettings& settings) {
   ordered_json json = ordered_json::object();
   const QualityTotals& q = totals.quality;
@@ -69,6 +53,49 @@ ordered_json stages_json(const StageTimes& t) {
 }
 
 }  // namespace
+
+ordered_json settings_json(const EncoderSettings& s) {
+  return {{"preset", name(s.coding.preset)},
+          {"tune", name(s.coding.rate.tune)},
+          {"qp", s.coding.qp},
+          {"lambda_scale", s.coding.rate.lambda_scale},
+          {"key_interval_frames", s.coding.key_interval},
+          {"scene_cuts", s.coding.scene_cuts},
+          {"search_range_samples", s.coding.search_range},
+          {"search_method", name(s.coding.method)},
+          {"threads", s.execution.threads},
+          {"lanes", s.execution.lanes},
+          {"simd", s.execution.simd ? ordered_json(name(*s.execution.simd)) : ordered_json(nullptr)},
+          {"max_pixels", s.execution.limits.max_pixels},
+          {"max_memory_bytes", s.execution.limits.max_memory},
+          {"differences_from_course", differences_from_course(s)}};
+}
+
+ordered_json to_json(const TargetPass& pass) {
+  return {{"qp", pass.qp},
+          {"lambda_scale", pass.lambda_scale},
+          {"frames", pass.figures.frames},
+          {"bytes", pass.figures.bytes},
+          {"frames_per_s", pass.figures.frames_per_s},
+          {"psnr_y_db", number(pass.figures.psnr_y_db)},
+          {"psnr_all_db", number(pass.figures.psnr_all_db)},
+          {"ssim_y", number(pass.figures.ssim_y)}};
+}
+
+TargetPass target_pass_from(const ordered_json& json) {
+  const auto quality = [&](const char* key) {  // what has no number is infinite
+    const ordered_json& value = json.at(key);
+    return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+  };
+  return {json.at("qp").get<double>(),
+          json.at("lambda_scale").get<double>(),
+          {.frames = json.at("frames").get<std::int64_t>(),
+           .bytes = json.at("bytes").get<std::uint64_t>(),
+           .frames_per_s = json.at("frames_per_s").get<double>(),
+           .psnr_y_db = quality("psnr_y_db"),
+           .psnr_all_db = quality("psnr_all_db"),
+           .ssim_y = quality("ssim_y")}};
+}
 
 ordered_json environment_json(const std::string& program) {
   const Machine machine = this_machine();
@@ -95,10 +122,7 @@ ordered_json to_json(const EncodeReport& report) {
                    {"rate_denominator", format.rate.denominator}};
   json["settings"] = settings_json(report.settings);
   json["result"] = summary_json(summary);
-  json["result"]["bitrate_kb_per_s"] =
-      summary.frames == 0
-          ? 0.0
-          : static_cast<double>(summary.bytes) * 8 / 1000 * format.rate.value() / static_cast<double>(summary.frames);
+  json["result"]["bitrate_kb_per_s"] = kilobits_per_second(summary, format);
   json["result"]["key_frame_indices"] = report.totals.key_frames;
   json["quality"] = quality_json(report.totals, report.settings);
   if (report.settings.measurement.global_motion) {
@@ -120,6 +144,10 @@ ordered_json to_json(const EncodeReport& report) {
     json["bits_by_kind"] = {{"header_bits", report.kinds->header}, {"flag_bits", report.kinds->flags},
                             {"vector_bits", report.kinds->vectors}, {"dc_bits", report.kinds->dc},
                             {"ac_bits", report.kinds->ac},          {"end_of_block_bits", report.kinds->end_of_block}};
+  }
+  if (report.target) {
+    json["target"] = {{"what", describe(*report.target)}, {"value", report.target->value}, {"passes", ordered_json::array()}};
+    for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
   }
   json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
                         {"p99", quantile(report.totals.latencies_ms, 0.99)}};

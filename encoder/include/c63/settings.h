@@ -89,7 +89,7 @@ struct CodingSettings {
   int width = 0;          ///< 1..65535
   int height = 0;         ///< 1..65535; width·height a multiple of 4
   Preset preset = Preset::reference;
-  double qp = 25;         ///< 5..50, higher is better (the course codec's scale)
+  double qp = 25;         ///< least_qp()..50, higher is better (the course codec's scale)
   int key_interval = 100; ///< a key frame every that many frames, from 1
   bool scene_cuts = false; ///< key frames at scene cuts too; the interval counts from them
   int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma
@@ -126,6 +126,9 @@ struct EncoderSettings {
 
 /// Whether the settings let a backend decide anything by rate and distortion.
 [[nodiscard]] bool decides_by_rate(const CodingSettings& settings);
+
+/// The lowest quality: 5, where the course encoder's tables come to what a byte holds; 1 with flat tables.
+[[nodiscard]] double least_qp(const CodingSettings& settings);
 
 /// Throws Error (usage or limit) if the settings cannot be encoded with; says why and what would do.
 void validate(const EncoderSettings& settings);

@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "c63/error.h"
+#include "c63/target.h"
+#include "c63/settings.h"
+#include "codec/quantization.h"
+#include "decide/flat_tables.h"
+#include "decide/presets.h"
+
+namespace c63 {
+namespace {
+
+// What counts as met, in the unit of TargetSearch::Point::error.
+constexpr double kQualityWindow = 0.05;
+const double kSizeWindow = -std::log2(0.99);
+
+/// λ grows with this power of qp.
+constexpr double kLambdaPower = -1.2;
+constexpr double kLeastScale = 0.05;
+constexpr double kMostScale = 4;
+
+/// How fast bits (octaves) and quality (dB) usually grow with the place, an octave of qp.
+constexpr double kUsualBits = 0.55;
+constexpr double kUsualQuality = 2.8;
+/// No pass is further than this from the one before it.
+constexpr double kLongestStep = 2.5;
+/// Two places are one.
+constexpr double kSamePlace = 1e-3;
+constexpr std::size_t kMostPasses = 16;
+
+double ssim_in_db(double ssim) { return -10 * std::log10(std::max(1e-9, 1 - ssim)); }
+
+/// qp in hundredths, λ's scale in ten thousandths: numbers that can be said and repeated.
+double hundredths(double qp) { return std::round(qp * 100) / 100; }
+double ten_thousandths(double scale) { return std::round(scale * 10000) / 10000; }
+
+/// A number without needless digits.
+std::string number(double value) {
+  std::array<char, 330> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr};
+}
+
+}  // namespace
+
+std::string describe(const Target& target) {
+  switch (target.kind) {
+    case Target::Kind::bytes:
+      return "a size of " + number(target.value) + " bytes";
+    case Target::Kind::bitrate:
+      return "a bit rate of " + number(target.value / 1000) + " kb/s";
+    case Target::Kind::psnr_y:
+      return "PSNR Y of " + number(target.value) + " dB";
+    case Target::Kind::psnr_all:
+      return "PSNR of all planes of " + number(target.value) + " dB";
+    case Target::Kind::ssim_y:
+      break;
+  }
+  return "SSIM Y of " + number(target.value);
+}
+
+TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known)
+    : settings_(settings), target_(target), has_lambda_(preset_decisions(settings).rate.any()), passes_(std::move(known)) {
+  const bool possible = is_size() ? target.value >= 1
+                        : target.kind == Target::Kind::ssim_y ? target.value > 0 && target.value < 1
+                                                              : target.value > 0 && target.value < 100;
+  if (!possible || !std::isfinite(target.value)) {
+    throw Error(ErrorKind::usage, "C63-TARGET", "no stream can have " + describe(target));
+  }
+  qp_ = hundredths(settings.qp);
+  scale_ = settings.rate.lambda_scale;
+  if (passes_.empty()) return;
+  if (met()) {
+    qp_ = passes_.back().qp;
+    scale_ = passes_.back().lambda_scale;
+  } else {
+    plan_next();
+  }
+}
+
+CodingSettings TargetSearch::next() const {
+  CodingSettings settings = settings_;
+  settings.qp = qp_;
+  settings.rate.lambda_scale = scale_;
+  return settings;
+}
+
+double TargetSearch::error_of(const PassFigures& figures) const {
+  const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, figures.bytes));
+  switch (target_.kind) {
+    case Target::Kind::bytes:
+      return std::log2(bytes / target_.value);
+    case Target::Kind::bitrate: {
+      const auto frames = static_cast<double>(std::max<std::int64_t>(1, figures.frames));
+      return std::log2(bytes * 8 * figures.frames_per_s / frames / target_.value);
+    }
+    case Target::Kind::psnr_y:
+      return std::min(figures.psnr_y_db, 200.0) - target_.value;
+    case Target::Kind::psnr_all:
+      return std::min(figures.psnr_all_db, 200.0) - target_.value;
+    case Target::Kind::ssim_y:
+      break;
+  }
+  return ssim_in_db(figures.ssim_y) - ssim_in_db(target_.value);
+}
+
+double TargetSearch::distance() const {
+  const double error = error_of(passes_.back().figures);
+  return is_size() ? std::exp2(error) - 1 : error;
+}
+
+bool TargetSearch::met() const {
+  const double error = error_of(passes_.back().figures);
+  return is_size() ? error <= 0 && error >= -kSizeWindow : std::abs(error) <= kQualityWindow;
+}
+
+int TargetSearch::step_of(double qp) const {
+  if (!has_lambda_ || preset_decisions(settings_).tables[0] != flat_tables(settings_.qp)[0]) return 0;
+  return flat_tables(qp)[0][0];
+}
+
+TargetSearch::Point TargetSearch::point_of(const TargetPass& pass) const {
+  const double shift = has_lambda_ ? std::log2(pass.lambda_scale / settings_.rate.lambda_scale) / kLambdaPower : 0;
+  return {std::log2(pass.qp) + shift, error_of(pass.figures), step_of(pass.qp)};
+}
+
+void TargetSearch::go_to(double place) {
+  const double wanted = std::exp2(place);
+  double qp = std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp));
+  if (locked_step_ != 0) {
+    // As near as the tables stay the same.
+    double inside = 0;
+    for (const TargetPass& pass : passes_) {
+      if (step_of(pass.qp) == locked_step_ && (inside == 0 || std::abs(pass.qp - qp) < std::abs(inside - qp))) inside = pass.qp;
+    }
+    double outside = hundredths(qp);
+    if (step_of(outside) != locked_step_) {
+      for (int i = 0; i < 30; ++i) {
+        const double middle = (inside + outside) / 2;
+        (step_of(middle) == locked_step_ ? inside : outside) = middle;
+      }
+      qp = inside < outside ? std::floor(inside * 100) / 100 : std::ceil(inside * 100) / 100;
+    }
+  }
+  qp_ = hundredths(qp);
+  scale_ = settings_.rate.lambda_scale;
+  if (!has_lambda_) return;
+  scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, kLambdaPower), kLeastScale, kMostScale));
+}
+
+/// Where between two points, as a share of the way, the parabola through them and a third is at an error: inverse
+/// interpolation. Nothing where there is no third, or the parabola leaves the way.
+std::optional<double> TargetSearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
+  const Point* third = nullptr;
+  for (const Point& point : points) {
+    const bool beside = std::abs(point.error - a.error) > 1e-3 && std::abs(point.error - b.error) > 1e-3;
+    if (beside && (third == nullptr || std::abs(point.error - error) < std::abs(third->error - error))) third = &point;
+  }
+  if (third == nullptr || std::abs(b.error - a.error) < 1e-3) return std::nullopt;
+  const auto term = [error](const Point& of, const Point& p, const Point& q) {
+    return of.place * (error - p.error) * (error - q.error) / ((of.error - p.error) * (of.error - q.error));
+  };
+  const double share = (term(a, b, *third) + term(b, a, *third) + term(*third, a, b) - a.place) / (b.place - a.place);
+  return share > 0 && share < 1 ? std::optional(share) : std::nullopt;
+}
+
+std::optional<double> TargetSearch::next_place() const {
+  const double aim = is_size() ? -kSizeWindow / 2 : 0;
+  const double usual = is_size() ? kUsualBits : kUsualQuality;
+  std::vector<Point> points;
+  for (const TargetPass& pass : passes_) {
+    const Point point = point_of(pass);
+    if (locked_step_ == 0 || point.step == locked_step_) points.push_back(point);
+  }
+  const Point* below = nullptr;  // the nearest place on either side
+  const Point* above = nullptr;
+  for (const Point& point : points) {
+    if (point.error <= aim && (below == nullptr || point.place > below->place)) below = &point;
+    if (point.error > aim && (above == nullptr || point.place < above->place)) above = &point;
+  }
+  if (below != nullptr && above != nullptr) {
+    const double width = above->place - below->place;
+    const double rise = above->error - below->error;
+    if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
+    const double straight = (aim - below->error) / rise;
+    // Not too near to an end, or a bend would make for many short steps.
+    const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
+    return below->place + share * width;
+  }
+  // All on one side: on along the line through the nearest to the target and the next with the same tables.
+  const auto nearer = [](const Point& a, const Point& b) { return std::abs(a.error) < std::abs(b.error); };
+  std::ranges::sort(points, nearer);
+  const Point& nearest = points.front();
+  double slope = usual;
+  const auto second = std::find_if(points.begin() + 1, points.end(), [&](const Point& point) {
+    return point.step == nearest.step && std::abs(point.place - nearest.place) > kSamePlace;
+  });
+  if (second != points.end()) {
+    const double own = (second->error - nearest.error) / (second->place - nearest.place);
+    slope = std::clamp(own, usual / 4, usual * 4);
+  }
+  return nearest.place + std::clamp((aim - nearest.error) / slope, -kLongestStep, kLongestStep);
+}
+
+const TargetPass* TargetSearch::best() const {
+  const TargetPass* found = nullptr;
+  double least = 0;
+  for (const TargetPass& pass : passes_) {
+    const double error = error_of(pass.figures);
+    if (is_size() && error > 0) continue;
+    if (found != nullptr && std::abs(error) >= least) continue;
+    found = &pass;
+    least = std::abs(error);
+  }
+  return found;
+}
+
+void TargetSearch::plan_next() {
+  const auto was_made = [&] {
+    return std::ranges::any_of(passes_, [&](const TargetPass& p) { return p.qp == qp_ && p.lambda_scale == scale_; });
+  };
+  // Passes on either side of the target with different tables: what is between them is not a line, but for each of the
+  // tables it is.
+  if (locked_step_ == 0 && passes_.size() >= 2) {
+    std::optional<Point> below;
+    std::optional<Point> above;
+    for (const TargetPass& pass : passes_) {
+      const Point point = point_of(pass);
+      std::optional<Point>& side = point.error <= 0 ? below : above;
+      if (!side || std::abs(point.error) < std::abs(side->error)) side = point;
+    }
+    constexpr double kNear = 0.35;  // octaves of qp: tables next to each other
+    if (below && above && below->step != above->step && std::abs(above->place - below->place) < kNear) {
+      locked_step_ = std::abs(below->error) < std::abs(above->error) ? below->step : above->step;
+    }
+  }
+  const auto place = passes_.size() < kMostPasses ? next_place() : std::nullopt;
+  if (place) {
+    go_to(*place);
+    // A place where a pass was is of no use, but one beside it, on the side of the target, may be.
+    constexpr double kBeside = 0.01;
+    const double towards = error_of(passes_.back().figures) > 0 ? -kBeside : kBeside;
+    for (int i = 1; i <= 8 && was_made(); ++i) go_to(*place + i * towards);
+    if (!was_made()) return;
+  }
+  const TargetPass* const nearest = best();
+  if (nearest == nullptr) {
+    throw Error(ErrorKind::limit, "C63-TARGET-LIMIT",
+                describe(target_) + " cannot be kept: at the lowest quality the stream takes " +
+                    std::to_string(std::ranges::min(passes_, {}, [](const TargetPass& p) { return p.figures.bytes; }).figures.bytes) +
+                    " bytes");
+  }
+  qp_ = nearest->qp;
+  scale_ = nearest->lambda_scale;
+  last_ = true;
+}
+
+bool TargetSearch::add(const PassFigures& figures) {
+  passes_.push_back({qp_, scale_, figures});
+  if (met() || last_) return true;
+  plan_next();
+  // The best there is may be the pass that was just made.
+  return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_;
+}
+
+}  // namespace c63

@@ -1,0 +1,159 @@
+// The search for a target, on made-up videos: how bits and quality come of a quality is what a test says it is.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "c63/target.h"
+#include "decide/flat_tables.h"
+#include "support/expect_error.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+/// A video whose bits and squared errors are curves over λ, and jump where the step of flat tables changes.
+struct Video {
+  double bytes_at_25 = 500'000;
+  double bits_slope = 0.6;   ///< octaves of bits for an octave of qp
+  double bend = 0.03;
+  double jump = 0.01;        ///< of bits, in octaves, for a step of four
+  double psnr_at_25 = 38;
+  double psnr_slope = 3;
+  bool course = false;
+
+  [[nodiscard]] PassFigures encode(const CodingSettings& settings) const {
+    const double place = std::log2(settings.qp / 25) + (course ? 0 : std::log2(settings.rate.lambda_scale) / -1.2);
+    const double steps = course ? 0 : (12.0 - flat_tables(settings.qp)[0][0]) / 4;
+    const double bits = bits_slope * place + bend * place * place + jump * steps;
+    const double psnr = psnr_at_25 + psnr_slope * place + jump * 5 * steps;
+    return {.frames = 100,
+            .bytes = static_cast<std::uint64_t>(bytes_at_25 * std::exp2(bits)),
+            .psnr_y_db = psnr,
+            .psnr_all_db = psnr + 1,
+            .ssim_y = 1 - std::pow(10, -psnr / 20)};
+  }
+};
+
+CodingSettings settings_of(const Video& video) {
+  return {.width = 352, .height = 288, .preset = video.course ? Preset::reference : Preset::good};
+}
+
+struct Outcome {
+  TargetPass last;
+  std::size_t passes = 0;
+  bool met = false;
+};
+Outcome search(const Video& video, const Target& target, std::vector<TargetPass> known = {}) {
+  TargetSearch search(settings_of(video), target, known);
+  while (!search.add(video.encode(search.next()))) {
+  }
+  return {search.passes().back(), search.passes().size() - known.size(), search.met()};
+}
+
+Video random_video(Random& random, bool course) {
+  return {.bytes_at_25 = 1000.0 + random.below(2'000'000),
+          .bits_slope = 0.4 + random.below(100) * 0.01,
+          .bend = (static_cast<int>(random.below(100)) - 30) * 0.001,
+          .jump = (static_cast<int>(random.below(100)) - 50) * 0.001,
+          .psnr_at_25 = 30.0 + random.below(15),
+          .psnr_slope = 1.5 + random.below(40) * 0.1,
+          .course = course};
+}
+
+TEST(TargetSearch, MeetsWhatItCanInAFewPasses) {
+  Random random(3);
+  std::size_t passes = 0;
+  int searches = 0;
+  for (int i = 0; i < 600; ++i) {
+    const Video video = random_video(random, i % 4 == 0);
+    // Something that a quality in between has.
+    CodingSettings wanted = settings_of(video);
+    wanted.qp = 5.5 + random.below(4300) * 0.01;
+    const PassFigures there = video.encode(wanted);
+    const double bitrate = static_cast<double>(there.bytes) * 8 * 25 / 100;
+    for (const Target& target :
+         {Target{Target::Kind::bytes, static_cast<double>(there.bytes)}, Target{Target::Kind::bitrate, bitrate},
+          Target{Target::Kind::psnr_y, there.psnr_y_db}, Target{Target::Kind::psnr_all, there.psnr_all_db},
+          Target{Target::Kind::ssim_y, there.ssim_y}}) {
+      const Outcome outcome = search(video, target);
+      const PassFigures& figures = outcome.last.figures;
+      ASSERT_TRUE(outcome.met) << i << " " << describe(target) << ": qp " << outcome.last.qp << " instead of " << wanted.qp;
+      if (target.kind == Target::Kind::bytes) {
+        ASSERT_LE(figures.bytes, there.bytes);
+        ASSERT_GE(static_cast<double>(figures.bytes), 0.989 * static_cast<double>(there.bytes));
+      }
+      if (target.kind == Target::Kind::psnr_all) {
+        ASSERT_NEAR(figures.psnr_all_db, target.value, 0.05 + 1e-9);
+      }
+      EXPECT_LE(outcome.passes, 12U) << i << " " << describe(target);
+      passes += outcome.passes;
+      ++searches;
+    }
+  }
+  EXPECT_LE(static_cast<double>(passes) / searches, 4.5);
+}
+
+TEST(TargetSearch, BeginsWithWhatIsKnown) {
+  const Video video;
+  const Target target{Target::Kind::bytes, 350'000};
+  TargetSearch first(settings_of(video), target);
+  while (!first.add(video.encode(first.next()))) {
+  }
+  const Outcome again = search(video, target, first.passes());
+  EXPECT_EQ(again.passes, 1U);
+  EXPECT_TRUE(again.met);
+  EXPECT_EQ(again.last.qp, first.passes().back().qp);
+  EXPECT_LT(search(video, {Target::Kind::bytes, 340'000}, first.passes()).passes, first.passes().size());
+}
+
+TEST(TargetSearch, AQualityBeyondTheFormatIsMetAsNearlyAsItCanBe) {
+  const Video video;
+  const Outcome best = search(video, {Target::Kind::psnr_y, 99});
+  EXPECT_FALSE(best.met);
+  EXPECT_EQ(best.last.qp, 50);
+  EXPECT_EQ(best.last.lambda_scale, 0.05);
+  const Outcome worst = search(video, {Target::Kind::psnr_y, 1});
+  EXPECT_FALSE(worst.met);
+  EXPECT_EQ(worst.last.qp, 1);
+  EXPECT_EQ(worst.last.lambda_scale, 4);
+  // More bytes than the best quality takes: that is the stream.
+  const Outcome large = search(video, {Target::Kind::bytes, 1e12});
+  EXPECT_FALSE(large.met);
+  EXPECT_EQ(large.last.lambda_scale, 0.05);
+}
+
+TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
+  EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({}, {Target::Kind::bytes, 1000}); }));
+  EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
+}
+
+/// Where nothing that lies between two sizes can be had, it is the smaller one.
+TEST(TargetSearch, AStaircaseEndsBelowASize) {
+  const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference};
+  TargetSearch search(settings, {Target::Kind::bytes, 150});
+  const auto bytes = [](const CodingSettings& s) { return PassFigures{.frames = 1, .bytes = s.qp < 20 ? 100U : 200U}; };
+  while (!search.add(bytes(search.next()))) {
+  }
+  EXPECT_EQ(search.passes().back().figures.bytes, 100U);
+  EXPECT_FALSE(search.met());
+  EXPECT_LE(search.passes().size(), 17U);
+}
+
+TEST(TargetSearch, WhatNoStreamCanHaveIsWrongUsage) {
+  for (const Target& target : {Target{Target::Kind::bytes, 0}, Target{Target::Kind::bitrate, -1}, Target{Target::Kind::psnr_y, 0},
+                               Target{Target::Kind::ssim_y, 1}, Target{Target::Kind::ssim_y, 0},
+                               Target{Target::Kind::psnr_all, std::nan("")}}) {
+    expect_error(ErrorKind::usage, "C63-TARGET", [&] { TargetSearch({.width = 16, .height = 16}, target); });
+  }
+}
+
+TEST(TargetSearch, TargetsAreSaidInWords) {
+  EXPECT_EQ(describe({Target::Kind::bytes, 2'000'000}), "a size of 2000000 bytes");
+  EXPECT_EQ(describe({Target::Kind::bitrate, 812'500}), "a bit rate of 812.5 kb/s");
+  EXPECT_EQ(describe({Target::Kind::psnr_all, 38.5}), "PSNR of all planes of 38.5 dB");
+  EXPECT_EQ(describe({Target::Kind::ssim_y, 0.97}), "SSIM Y of 0.97");
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,113 @@
+#include <nlohmann/json.hpp>
+
+#include "tools_test_support.h"
+
+// c63enc towards a size or a quality, seen from outside.
+
+namespace c63::test {
+namespace {
+
+class Targets : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    ASSERT_EQ(run({kGen, "--quiet", "--pattern", "natural", "-w", "64", "-h", "48", "-f", "12", "-o", path("in_64x48.yuv")}).exit_code, 0);
+    input_ = path("in_64x48.yuv");
+  }
+  [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
+    std::vector<std::string> command = {kEnc, "--backend", "cpu", "--preset", "fast"};
+    command.insert(command.end(), more.begin(), more.end());
+    return run(command, standard_input);
+  }
+  [[nodiscard]] std::uintmax_t size_of(const std::string& name) const { return std::filesystem::file_size(path(name)); }
+
+  std::string input_;
+};
+
+TEST_F(Targets, ASizeIsNearlyUsedAndNeverExceeded) {
+  ASSERT_EQ(encode({"--quiet", "-q", "17", "-o", path("17.c63"), input_}).exit_code, 0);
+  const auto wanted = size_of("17.c63");
+  const ProcessResult result = encode({"--size", std::to_string(wanted), "-o", path("o.c63"), "--json", path("o.json"), input_});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LE(size_of("o.c63"), wanted);
+  EXPECT_GE(size_of("o.c63") * 100, wanted * 98);  // of so few bytes a percent is not always to be had
+  EXPECT_NE(result.err.find("pass 2: qp "), std::string::npos) << result.err;
+  const auto json = nlohmann::json::parse(read_file(path("o.json")));
+  EXPECT_EQ(json["target"]["value"], wanted);
+  EXPECT_EQ(json["target"]["passes"].back()["bytes"], size_of("o.c63"));
+  EXPECT_EQ(json["settings"]["qp"], json["target"]["passes"].back()["qp"]);
+  EXPECT_GE(json["target"]["passes"].size(), 2U);
+  // The stream is what these settings give.
+  ASSERT_EQ(encode({"--quiet", "-q", std::to_string(json["settings"]["qp"].get<double>()), "--lambda-scale",
+                    std::to_string(json["settings"]["lambda_scale"].get<double>()), "-o", path("same.c63"), input_}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("same.c63")) == read_file(path("o.c63")));
+}
+
+TEST_F(Targets, QualitiesAreReached) {
+  const auto quality = [&](const std::vector<std::string>& target, const char* key) {
+    std::vector<std::string> more = {"--quiet", "--ssim", "-o", path("o.c63"), "--json", path("o.json"), input_};
+    more.insert(more.end(), target.begin(), target.end());
+    EXPECT_EQ(encode(more).exit_code, 0);
+    return nlohmann::json::parse(read_file(path("o.json")))["quality"][key].get<double>();
+  };
+  EXPECT_NEAR(quality({"--target-psnr", "36"}, "psnr_y_db"), 36, 0.05);
+  EXPECT_NEAR(quality({"--target-psnr", "all:37.5"}, "psnr_all_db"), 37.5, 0.05);
+  EXPECT_NEAR(quality({"--target-ssim", "0.95"}, "ssim_y"), 0.95, 0.001);
+}
+
+TEST_F(Targets, PassesAreKeptAndUsedAgain) {
+  const auto encode_to = [&](const std::string& psnr) {
+    const ProcessResult result = encode({"--target-psnr", psnr, "--stats", path("s.json"), "-o", path("o.c63"), input_});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_NE(encode_to("36").find("pass 2:"), std::string::npos);
+  const std::string stream = read_file(path("o.c63"));
+  EXPECT_EQ(encode_to("36").find("pass 2:"), std::string::npos);
+  EXPECT_TRUE(read_file(path("o.c63")) == stream);
+  // Those of another encode are not.
+  const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
+  EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
+  write_file("s.json", "[1, 2");
+  expect_one_line(encode({"--quiet", "--size", "9000", "--stats", path("s.json"), "-o", path("o.c63"), input_}), 4, "c63enc",
+                  "C63-STATS");
+}
+
+TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
+  const std::string video = read_file(path("in_64x48.yuv"));
+  const std::vector<std::string> from_pipe = {"--quiet", "-w", "64", "-h", "48", "--target-psnr", "36", "-o", path("piped.c63"), "-"};
+  expect_one_line(encode(from_pipe, video), 2, "c63enc", "C63-TARGET-INPUT");
+  EXPECT_FALSE(std::filesystem::exists(path("piped.c63")));
+  std::vector<std::string> spooled = from_pipe;
+  spooled.insert(spooled.end(), {"--spool", path("")});
+  const std::ptrdiff_t files = files_in_folder();
+  ASSERT_EQ(encode(spooled, video).exit_code, 0);
+  EXPECT_EQ(files_in_folder(), files + 1);  // the stream alone
+  ASSERT_EQ(encode({"--quiet", "--target-psnr", "36", "-o", path("o.c63"), input_}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("piped.c63")) == read_file(path("o.c63")));
+  spooled.back() = path("no such folder");
+  EXPECT_EQ(encode(spooled, video).exit_code, 6);
+}
+
+TEST_F(Targets, StandardOutputGetsTheLastPassAlone) {
+  ASSERT_EQ(encode({"--quiet", "--target-psnr", "36", "-o", path("o.c63"), input_}).exit_code, 0);
+  EXPECT_TRUE(encode({"--quiet", "--target-psnr", "36", "-o", "-", input_}).out == read_file(path("o.c63")));
+}
+
+TEST_F(Targets, WhatCannotBeIsSaid) {
+  expect_one_line(encode({"--quiet", "--size", "100", "-o", path("o.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
+  EXPECT_FALSE(std::filesystem::exists(path("o.c63")));
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--size", "9kB", "--bitrate", "10k"}, {"--bitrate", "x"}, {"--bitrate", ""}, {"--size", "1kk"},
+        {"--target-psnr", "u:30"}, {"--target-psnr", "38x"}, {"--target-ssim", "1.5"}, {"--stats", path("s.json")},
+        {"--spool", path("")}, {"--bitrate", "50k", "--repeat", "2"}}) {
+    std::vector<std::string> more = {"--quiet", "-o", path("o.c63"), input_};
+    more.insert(more.end(), wrong.begin(), wrong.end());
+    SCOPED_TRACE(wrong[0] + " " + wrong[1]);
+    const ProcessResult result = encode(more);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c63/frame_source.h"
+#include "c63/target.h"
+#include "common/report.h"
+
+namespace CLI {
+class App;
+}
+namespace spdlog {
+class logger;
+}
+
+namespace c63::tools {
+
+struct EncodeOptions;
+
+/// What c63enc's command line asks for where the size or the quality of the stream is given, and not what it is coded with.
+struct TargetOptions {
+  std::optional<Target> target;
+  std::string stats;  ///< a file that keeps what passes came to; empty: none
+  std::string input;  ///< whose frames they are, wherever they are read from meanwhile
+  std::string spool;  ///< a folder to keep input in that cannot be read twice; empty: none
+};
+
+void add_target_options(CLI::App& app, TargetOptions& options);
+
+/// The passes towards a target, as c63enc makes them.
+class TargetPasses {
+ public:
+  /// Takes what the statistics file knows of the same encode. Throws Error (usage, input).
+  TargetPasses(const EncodeOptions& options, spdlog::logger& log);
+
+  [[nodiscard]] CodingSettings next() const { return search_.next(); }
+  /// Takes what a pass came to; true: it is the stream.
+  bool take(const EncodeTotals& totals, const VideoFormat& format);
+  [[nodiscard]] const std::vector<TargetPass>& passes() const { return search_.passes(); }
+
+ private:
+  [[nodiscard]] static std::vector<TargetPass> load(const EncodeOptions& options, spdlog::logger& log);
+  void save() const;
+
+  const EncodeOptions& options_;
+  spdlog::logger& log_;
+  TargetSearch search_;
+  int made_ = 0;
+};
+
+/// Whether a file can be opened again and read from the start.
+[[nodiscard]] bool can_be_read_again(const std::string& path);
+/// Whether what is written under a name cannot be taken back: a pipe, a device.
+[[nodiscard]] bool is_written_directly(const std::string& path);
+
+/// Frames in a raw file, until this goes.
+class Spool {
+ public:
+  /// Reads all of `source` into a file in `folder`. Throws what reading and writing throw.
+  Spool(const std::string& folder, FrameSource& source);
+  ~Spool();
+  Spool(const Spool&) = delete;
+  Spool& operator=(const Spool&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace c63::tools
