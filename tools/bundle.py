@@ -19,6 +19,9 @@ def add_programs(folder, programs, under="."):
         for library in re.findall(r"=> (/\S+)", needed):
             if not OWN.search(library) and not (folder / "lib" / library.rsplit("/")[-1]).exists():
                 shutil.copy2(library, folder / "lib")
+                # Loaded by name. Without it oneTBB allocates by malloc, and then does not survive one that fails.
+                if "/libtbb.so" in library:
+                    shutil.copy2(library.replace("libtbb.so.12", "libtbbmalloc.so.2"), folder / "lib")
 
 
 def pack(folder, file):

@@ -10,6 +10,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <limits>
 #include <new>
@@ -40,6 +41,13 @@ struct PacketDeleter {
 struct FrameDeleter {
   void operator()(AVFrame* frame) const { av_frame_free(&frame); }
 };
+
+/// Decoders that are never freed, each with the one before it as its `opaque`: so they are no leak, but kept.
+std::atomic<AVCodecContext*> abandoned = nullptr;
+
+void abandon(AVCodecContext* codec) {
+  if (codec != nullptr) codec->opaque = abandoned.exchange(codec);
+}
 
 /// Settings for what FFmpeg opens: one list, or one for each stream.
 class Settings {
@@ -122,7 +130,7 @@ class AvSource final : public FrameSource {
     try {
       return av_call(what, place());
     } catch (const Error&) {
-      static_cast<void>(codec_.release());
+      abandon(codec_.release());
       throw;
     }
   }

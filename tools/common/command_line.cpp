@@ -11,13 +11,18 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include "c63/error.h"
 #include "c63/version.h"
@@ -36,8 +41,27 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
     "6 output not written, 7 out of memory, 8 GPU not usable, 130 and 143 stopped by SIGINT and SIGTERM.";
 
-int report(const std::string& program, Console& console, spdlog::logger* log, const Error& error) {
-  const std::string line = error_line(error);
+enum class Told { nothing, in_part, all };
+std::atomic<Told> told = Told::nothing;
+
+/// A failure is told once: where memory runs out, several threads may find that at a time. The others come back from here
+/// when it is told, or after a second.
+template <typename Tell>
+void tell_once(const Tell& tell) {
+  if (auto nothing = Told::nothing; !told.compare_exchange_strong(nothing, Told::in_part)) {
+    for (int i = 0; i < 100 && told != Told::all; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return;
+  }
+  try {
+    tell();
+  } catch (...) {
+    told = Told::nothing;
+    throw;
+  }
+  told = Told::all;
+}
+
+void tell(const std::string& program, Console& console, spdlog::logger* log, const std::string& line) {
   console.clear_status();
   if (log != nullptr) {
     // The one line that no --log-level hides: it goes to the console here and through the log to a log file only.
@@ -49,16 +73,22 @@ int report(const std::string& program, Console& console, spdlog::logger* log, co
     }
   }
   console.line(program + ": " + line);
+}
+
+int report(const std::string& program, Console& console, spdlog::logger* log, const Error& error) {
+  tell_once([&] { tell(program, console, log, error_line(error)); });
   return exit_code(error.kind());
 }
 
 /// Tells that there is no memory, not even for words.
 int report_without_memory() noexcept {
-  std::uint64_t written = 0;
-  const char* const parts[] = {program_invocation_short_name, ": out of memory [C63-MEMORY]; use a machine with more memory\n"};
-  for (const char* part : parts) {
-    static_cast<void>(write_all(STDERR_FILENO, bytes_of(part), written));
-  }
+  tell_once([] {
+    std::array<char, 256> line;
+    std::snprintf(line.data(), line.size(), "%s: out of memory [C63-MEMORY]; use a machine with more memory\n",
+                  program_invocation_short_name);
+    std::uint64_t written = 0;
+    static_cast<void>(write_all(STDERR_FILENO, bytes_of(line.data()), written));
+  });
   return kExitMemory;
 }
 
