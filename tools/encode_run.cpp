@@ -55,6 +55,7 @@ class StoppableSource final : public FrameSource {
   bool concurrent() const override { return source_->concurrent(); }
   void stop_waiting() override { source_->stop_waiting(); }
   std::span<const std::uint8_t> in_place(std::int64_t index) override { return source_->in_place(index); }
+  bool in_host_memory() const override { return source_->in_host_memory(); }
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     try {
       return source_->read(index, frame);

@@ -7,6 +7,7 @@
 
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
+#include "cuda_me/runtime/pointer.h"
 
 namespace c63::cuda {
 namespace {
@@ -107,7 +108,7 @@ void CudaBackend::discard_input(int number) {
 
 bool CudaBackend::accepts(std::span<const std::uint8_t> in_place) const {
   const DeviceGuard guard(device_);  // asking opens the thread's device
-  return is_page_locked(in_place);
+  return can_copy(device_, in_place);
 }
 
 void CudaBackend::submit(std::span<const ChainFrame> frames) {

@@ -68,6 +68,7 @@ class ClippedSource final : public FrameSource {
     if (index < 0 || (count_ >= 0 && index >= count_)) return {};
     return source_->in_place(first_ + index);
   }
+  bool in_host_memory() const override { return source_->in_host_memory(); }
 
  private:
   std::unique_ptr<FrameSource> source_;

@@ -71,10 +71,11 @@ bool DeviceRun::find_work() {
 
 void DeviceRun::read_frames() {
   const bool measures = parts_.settings.measurement.global_motion;
+  const bool takes_in_place = !measures || parts_.supply.in_host_memory();
   std::size_t work = 0;  // frames that take some time
   for (Read& read : reads_) {
     const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.frame.plan.index);
-    if (!samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
+    if (takes_in_place && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
     if (read.frame.in_place.empty() || measures) ++work;
   }
   // Calling other threads takes some microseconds, as long as copying a small frame.

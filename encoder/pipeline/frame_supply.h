@@ -32,6 +32,8 @@ class FrameSupply {
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
   /// The frame where it lies, as FrameSource::in_place().
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
+  /// Whether the CPU can read what in_place() gives.
+  [[nodiscard]] virtual bool in_host_memory() const { return true; }
   /// Whether threads gain by calling read() at once.
   [[nodiscard]] virtual bool concurrent() const = 0;
   /// What a trace calls read().

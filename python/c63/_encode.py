@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _c63
 from ._arrays import U8, Motion, kept
 from ._arrays import motion as motion_of
+from ._device import is_device_array, stream_of
 from ._settings import Settings, merge
 from ._video import Video
 
@@ -44,21 +45,33 @@ class CodedFrame:
 
 
 def encode_with_statistics(
-    frames: Any, settings: Optional[Settings] = None, *, size: Optional[tuple[int, int]] = None, **options: Any
+    frames: Any,
+    settings: Optional[Settings] = None,
+    *,
+    size: Optional[tuple[int, int]] = None,
+    stream: Any = None,
+    **options: Any,
 ) -> Encoded:
     """As encode(); also hands out statistics of each frame and a summary of the run."""
     if isinstance(frames, str):
         raise TypeError("frames: wanted arrays or c63.open(path), got a str")
     chosen = merge(settings, options)
     if isinstance(frames, Video):
-        stream, rows, summary = _c63.encode_video(frames._reader, chosen, chosen.backend, list(chosen.devices))
+        coded, rows, summary = _c63.encode_video(frames._reader, chosen, chosen.backend, list(chosen.devices))
     else:
-        stream, rows, summary = _c63.encode_arrays(frames, size, chosen, chosen.backend, list(chosen.devices))
-    return Encoded(stream, np.frombuffer(rows, STATISTICS), summary)
+        first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
+        handle = stream_of(first, stream) if is_device_array(first) else 0
+        coded, rows, summary = _c63.encode_arrays(frames, size, chosen, chosen.backend, list(chosen.devices), handle)
+    return Encoded(coded, np.frombuffer(rows, STATISTICS), summary)
 
 
 def encode(
-    frames: Any, settings: Optional[Settings] = None, *, size: Optional[tuple[int, int]] = None, **options: Any
+    frames: Any,
+    settings: Optional[Settings] = None,
+    *,
+    size: Optional[tuple[int, int]] = None,
+    stream: Any = None,
+    **options: Any,
 ) -> bytes:
     """Encodes a video and returns the stream, the same bytes as c63enc's.
 
@@ -67,11 +80,14 @@ def encode(
     Arrays are taken by the buffer protocol or DLPack, without a copy: rows must lie without gaps, frames may have gaps
     between them (video[::2]).
 
+    Arrays of a GPU (__cuda_array_interface__ or DLPack) are encoded on it, from where they lie: only coded bytes come down.
+    The encode waits for what their stream was given before: `stream`, or the one on which torch or CuPy works at the moment.
+
     options: fields of Settings, in place of those of `settings`: encode(frames, qp=30, preset="good").
 
     Raises UsageError for arrays and settings that cannot be encoded, Error for everything else that goes wrong.
     """
-    return encode_with_statistics(frames, settings, size=size, **options).stream
+    return encode_with_statistics(frames, settings, size=size, stream=stream, **options).stream
 
 
 class Encoder:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Optional
 from . import _c63
 from ._arrays import Motion
 from ._arrays import motion as motion_of
+from ._device import estimate_motion as on_device
+from ._device import is_device_array
 
 
 class Psnr(NamedTuple):
@@ -36,12 +38,28 @@ def ssim(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Ssim:
     return Ssim(*_c63.ssim(a, b, size))
 
 
-def estimate_motion(current: Any, reference: Any, search_range: int = 16, *, method: str = "full") -> Motion:
+def estimate_motion(
+    current: Any,
+    reference: Any,
+    search_range: int = 16,
+    *,
+    method: str = "full",
+    out: Optional[tuple[Any, Any]] = None,
+    stream: Any = None,
+) -> Motion:
     """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
 
     current, reference: uint8 planes (height, width) of one size, both sides multiples of 8, rows without gaps inside.
     search_range: 1 to 127; candidates from -range to range-1 that keep the block inside the reference, the first minimum in
     raster order. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns). Raises UsageError.
+
+    Planes of a GPU are searched there, on `stream` or the stream on which torch or CuPy works at the moment; the call returns
+    at once, with arrays of the same maker or with `out`, (vectors, sad), filled when the stream comes past. Raises Error
+    (device) where the GPU cannot be used.
     """
+    if is_device_array(current):
+        return on_device(current, reference, search_range, out, stream)
+    if out is not None or stream is not None:
+        raise TypeError("out, stream: wanted for arrays of a GPU alone")
     found = motion_of(_c63.estimate_motion(current, reference, search_range, method))
     return Motion(found.vectors, found.sad)

@@ -10,6 +10,7 @@
 #include "backends.h"
 #include "c63/encode_session.h"
 #include "c63/error.h"
+#include "device_arrays.h"
 #include "frames.h"
 #include "interruptible.h"
 #include "motion.h"
@@ -52,13 +53,18 @@ py::tuple encode_source(FrameSource& source, const EncoderSettings& settings, De
                         dict_of(summary));
 }
 
+/// Frames of a GPU are encoded on it, unless somebody says otherwise.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
-                        const std::vector<int>& gpus) {
-  const FrameArrays arrays(frames, size);
+                        std::vector<int> gpus, std::uintptr_t stream) {
+  const FrameArrays arrays(frames, size, stream);
+  std::unique_ptr<FrameSource> source;
   if (arrays.on_device()) {
-    throw Error(ErrorKind::usage, "C63-ARRAY-DEVICE", "frames: wanted an array of the host, got one of a GPU");
+    DeviceVideo video = device_video(arrays, stream);
+    source = std::move(video.source);
+    if (gpus.empty() && backend != "cpu") gpus = {video.device};
+  } else {
+    source = arrays.source();
   }
-  const std::unique_ptr<FrameSource> source = arrays.source();
   return encode_source(*source, settings_for(settings, arrays.format()), select_devices(backend, gpus));
 }
 
@@ -180,7 +186,8 @@ void add_encoding(py::module_& module) {
       .def("finish", &PushEncoder::finish)
       .def("summary", &PushEncoder::summary)
       .def("close", &PushEncoder::close);
-  module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "backend"_a, "devices"_a);
+  module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "backend"_a, "devices"_a,
+             "stream"_a);
   module.def("encode_video", encode_video, "reader"_a, "settings"_a, "backend"_a, "devices"_a);
   module.def("gpu_obstacle", gpu_obstacle);
   module.attr("STATISTICS_FIELDS") = row_fields();

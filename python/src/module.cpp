@@ -4,6 +4,7 @@
 
 #include "c63/version.h"
 #include "decode.h"
+#include "device_arrays.h"
 #include "encode.h"
 #include "errors.h"
 #include "motion.h"
@@ -17,6 +18,7 @@ PYBIND11_MODULE(_c63, module) {
   module.attr("REVISION") = c63::revision();
   add_errors(module);
   add_motion(module);
+  add_device_motion(module);
   add_video_reader(module);
   add_encoding(module);
   add_decoding(module);

@@ -2,6 +2,7 @@
 // lose nothing.
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <memory>
@@ -119,6 +120,33 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
     EXPECT_EQ(taken, (kFrames + 1) / 2);
     EXPECT_EQ(source.reads(), kFrames / 2);
   }
+}
+
+TEST(Encoder, FramesInADevicesMemoryAreReadWhereTheCpuMeasuresThem) {
+  // A place that ends the process if anybody looks.
+  const std::size_t size = frame_bytes(kWidth, kHeight);
+  void* const hidden = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(hidden, MAP_FAILED);
+  EncoderSettings settings = small_gops();
+  settings.coding.scene_cuts = true;
+  settings.measurement.global_motion = true;
+  settings.measurement.ssim = true;
+  VideoSource read(video(), kWidth, kHeight);
+  const Encoded expected = encode_source(read, settings);
+  ASSERT_FALSE(expected.error);
+
+  InPlaceBackend::Counter taken = 0;
+  for (const BackendFactory& backend : {BackendFactory(cpu::make_cpu_backend), in_place(cpu::make_cpu_backend, taken)}) {
+    auto source = std::make_unique<VideoSource>(video(), kWidth, kHeight);
+    source->offer([&](std::int64_t) { return std::span(static_cast<const std::uint8_t*>(hidden), size); }, false);
+    const auto clipped = clip_frames(std::move(source), 0);
+    Encoder encoder(settings, backend);
+    const Encoded encoded = encode_source(*clipped, encoder);
+    ASSERT_FALSE(encoded.error) << encoded.error->what();
+    EXPECT_EQ(encoded.stream(), expected.stream());
+  }
+  EXPECT_EQ(taken, 0);
+  munmap(hidden, size);
 }
 
 TEST(Encoder, ReconstructionPredictionAndStatisticsAreThoseOfTheDecoder) {

@@ -35,8 +35,11 @@ class VideoSource final : public FrameSource {
   void break_at(std::int64_t index) { broken_ = index; }
   /// Offers `length` frames: those in memory, again and again.
   void loop(std::int64_t length) { length_ = length; }
-  /// Offers frames in place, too.
-  void offer(Place place) { place_ = std::move(place); }
+  /// Offers frames in place, too; not in host memory: where the CPU must not read them.
+  void offer(Place place, bool in_host_memory = true) {
+    place_ = std::move(place);
+    in_host_memory_ = in_host_memory;
+  }
 
   [[nodiscard]] VideoFormat format() const override { return {width_, height_, {}}; }
   [[nodiscard]] std::int64_t frames() const { return length_; }
@@ -62,6 +65,8 @@ class VideoSource final : public FrameSource {
     return place_ && index < length_ ? place_(index) : std::span<const std::uint8_t>{};
   }
 
+  [[nodiscard]] bool in_host_memory() const override { return in_host_memory_; }
+
   /// The frame that read() gives for an index.
   [[nodiscard]] std::span<const std::uint8_t> frame(std::int64_t index) const {
     const std::size_t size = frame_bytes(width_, height_);
@@ -78,6 +83,7 @@ class VideoSource final : public FrameSource {
   Kind kind_;
   std::optional<std::int64_t> broken_;
   Place place_;
+  bool in_host_memory_ = true;
   std::int64_t next_ = 0;  ///< of a pipe
   std::atomic<std::int64_t> reads_ = 0;
 };

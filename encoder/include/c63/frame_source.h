@@ -36,8 +36,10 @@ class FrameSource {
   virtual void stop_waiting() {}
   /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
   /// otherwise, and where there is no such frame. A GPU takes frames from page-locked memory (cudaMallocHost,
-  /// cudaHostRegister) without having them copied by read() before.
+  /// cudaHostRegister) and from its own without having them copied by read() before.
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
+  /// Whether the CPU can read what in_place() gives. False: it is in a GPU's memory; read() copies it to the host.
+  [[nodiscard]] virtual bool in_host_memory() const { return true; }
 };
 
 /// Whole frames that lie one after another in memory, which outlives the source. Throws Error (input, C63-PARTIAL-FRAME) if

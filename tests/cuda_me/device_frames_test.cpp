@@ -1,0 +1,140 @@
+// Frames that are in a GPU's memory already.
+
+#include "c63/cuda/device_frames.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "cuda_me/backend_test_support.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+#include "support/expect_error.h"
+
+namespace c63::cuda {
+namespace {
+
+using test::Bytes;
+
+class DeviceFramesTest : public BackendTest {};
+
+DeviceBuffer<std::uint8_t> to_device(const Bytes& video) {
+  DeviceBuffer<std::uint8_t> memory(video.size());
+  const Stream stream;
+  copy_async(memory.data(), video.data(), video.size(), stream);
+  stream.synchronize();
+  return memory;
+}
+
+std::span<const std::uint8_t> span_of(const DeviceBuffer<std::uint8_t>& memory) { return {memory.data(), memory.size()}; }
+
+Encoded encode_frames(FrameSource& source, Encoder&& encoder) {
+  Encoded run;
+  run.summary = encoder.encode(source, [&](EncodedFrame&& frame) { run.frames.push_back(std::move(frame)); });
+  return run;
+}
+
+TEST_F(DeviceFramesTest, GiveTheBytesOfFramesOnTheHost) {
+  for (const auto [width, height] : {std::pair(80, 48), std::pair(16, 16), std::pair(36, 29), std::pair(20, 13)}) {
+    const Bytes video = test::moving_video(width, height, 50);
+    const DeviceBuffer<std::uint8_t> memory = to_device(video);
+    for (const Preset preset : {Preset::reference, Preset::fast}) {
+      for (const int lanes : {0, 1, 3}) {
+        EncoderSettings settings{.coding = {.width = width, .height = height, .preset = preset, .key_interval = 9}};
+        settings.execution.lanes = lanes;
+        settings.measurement.keep_reconstruction = settings.measurement.ssim = true;
+        const Encoded expected = on_cpu(settings, video);
+        DeviceFrames source(span_of(memory), {width, height, {}});
+        expect_same_frames(expected, encode_frames(source, Encoder(settings, make_backend_factories())));
+      }
+    }
+  }
+}
+
+TEST_F(DeviceFramesTest, AreCopiedToTheHostForWhomeverCannotTakeThem) {
+  const Bytes video = test::moving_video(80, 48, 30);
+  const DeviceBuffer<std::uint8_t> memory = to_device(video);
+  EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 7, .scene_cuts = true}};
+  settings.measurement.global_motion = true;
+  const Bytes expected = on_cpu(settings, video).stream();
+  DeviceFrames source(span_of(memory), {80, 48, {}});
+  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings)).stream()));
+  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings, make_backend_factories())).stream()));
+}
+
+TEST_F(DeviceFramesTest, PlanesWithGapsArePacked) {
+  constexpr int kFrames = 11;
+  constexpr std::ptrdiff_t kPitch = 101;
+  const Bytes video = test::moving_video(80, 48, kFrames);
+  const EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 4}};
+  const Bytes expected = on_cpu(settings, video).stream();
+  // Each plane by itself, rows 101 bytes apart in a sea of other samples, and frames a row apart.
+  std::array<Bytes, 3> host;
+  std::array<DeviceBuffer<std::uint8_t>, 3> memory;
+  std::array<DevicePlane, 3> planes;
+  for (std::size_t p = 0; p < 3; ++p) {
+    const int width = p == 0 ? 80 : 40;
+    const int height = p == 0 ? 48 : 24;
+    host[p].assign(static_cast<std::size_t>(kPitch * (height + 1) * kFrames), 0xA5);
+    for (int i = 0; i < kFrames; ++i) {
+      const auto frame = std::span(video).subspan(static_cast<std::size_t>(i) * frame_bytes(80, 48), frame_bytes(80, 48));
+      const auto plane = split_planes(frame, 80, 48)[p];
+      for (int y = 0; y < height; ++y) {
+        std::copy_n(plane.begin() + y * width, width, host[p].begin() + (i * (height + 1) + y) * kPitch);
+      }
+    }
+    memory[p] = to_device(host[p]);
+    planes[p] = {memory[p].data(), kPitch * (height + 1), kPitch};
+  }
+  DeviceFrames source(planes, kFrames, {80, 48, {}});
+  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings, make_backend_factories())).stream()));
+}
+
+TEST_F(DeviceFramesTest, AreWaitedForOnTheirStream) {
+  const Bytes video = test::moving_video(80, 48, 20);
+  const EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 5}};
+  const Bytes expected = on_cpu(settings, video).stream();
+  PinnedBuffer<std::uint8_t> host(video.size());
+  std::ranges::copy(video, host.data());
+  DeviceBuffer<std::uint8_t> memory = to_device(Bytes(video.size(), 0xA5));
+  const Stream stream;
+  const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+  check(cudaLaunchHostFunc(stream, sleep, nullptr), "cudaLaunchHostFunc");
+  copy_async(memory.data(), host.data(), host.size(), stream);
+  DeviceFrames source(span_of(memory), {80, 48, {}}, stream.get());
+  EXPECT_TRUE(same_bytes(expected, encode_frames(source, Encoder(settings, make_backend_factories())).stream()));
+}
+
+TEST_F(DeviceFramesTest, OtherMemoryAndPartsOfFramesAreRefused) {
+  const Bytes video = test::moving_video(80, 48, 2);
+  const DeviceBuffer<std::uint8_t> memory = to_device(video);
+  const auto refused = [](ErrorKind kind, const std::string& id, const auto&... arguments) {
+    test::expect_error(kind, id, [&] { const DeviceFrames source(arguments...); });
+  };
+  const VideoFormat format{80, 48, {}};
+  refused(ErrorKind::usage, "C63-DEVICE-MEMORY", std::span<const std::uint8_t>(video), format);
+  refused(ErrorKind::input, "C63-PARTIAL-FRAME", span_of(memory).first(5000), format);
+  const std::array<DevicePlane, 3> planes = {DevicePlane{memory.data(), 0, 80}, DevicePlane{video.data(), 0, 40},
+                                             DevicePlane{memory.data(), 0, 40}};
+  refused(ErrorKind::usage, "C63-DEVICE-MEMORY", planes, 1, format);
+  refused(ErrorKind::usage, "C63-DEVICE-FRAMES", planes, 1, VideoFormat{81, 48, {}});
+}
+
+TEST_F(DeviceFramesTest, EndWhereTheVideoDoes) {
+  const Bytes video = test::moving_video(80, 48, 2);
+  const DeviceBuffer<std::uint8_t> memory = to_device(video);
+  DeviceFrames source(span_of(memory), {80, 48, {}});
+  EXPECT_EQ(source.frame_count(), 2);
+  Bytes frame(frame_bytes(80, 48), 0xA5);
+  EXPECT_TRUE(source.read(1, frame));
+  EXPECT_TRUE(std::ranges::equal(frame, std::span(video).subspan(frame.size())));
+  EXPECT_FALSE(source.read(2, frame));
+  EXPECT_FALSE(source.read(-1, frame));
+  EXPECT_TRUE(source.in_place(2).empty());
+}
+
+}  // namespace
+}  // namespace c63::cuda

@@ -1,0 +1,250 @@
+"""Arrays of GPUs. The makers that this machine lacks, and the GPU, are skipped by name."""
+
+import sys
+
+import numpy as np
+import pytest
+from conftest import make_video
+
+import c63
+from c63 import _c63
+
+
+class Torch:
+    """torch, as far as the tests need it."""
+
+    def __init__(self, torch):
+        self.lib = torch
+        if not torch.cuda.is_available():
+            pytest.skip("torch has no GPU")
+
+    def put(self, array):
+        return self.lib.from_numpy(np.ascontiguousarray(array)).cuda()
+
+    def get(self, array):
+        return array.cpu().numpy()
+
+    def stream(self):
+        return self.lib.cuda.Stream()
+
+    def on(self, stream):
+        return self.lib.cuda.stream(stream)
+
+    def slow_copy(self, to, source):
+        """Some 50 ms of work, then the copy, on the current stream."""
+        self.lib.cuda._sleep(100_000_000)
+        to.copy_(source, non_blocking=True)
+
+    def wait(self):
+        self.lib.cuda.synchronize()
+
+
+class Cupy:
+    """CuPy, likewise."""
+
+    def __init__(self, cupy):
+        self.lib = cupy
+        try:
+            cupy.zeros(1)
+        except Exception as error:
+            pytest.skip(f"CuPy has no GPU: {error}")
+        self.spin = cupy.RawKernel(
+            'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n) {} }', "spin"
+        )
+
+    def put(self, array):
+        return self.lib.asarray(np.ascontiguousarray(array))
+
+    def get(self, array):
+        return self.lib.asnumpy(array)
+
+    def stream(self):
+        return self.lib.cuda.Stream(non_blocking=True)
+
+    def on(self, stream):
+        return stream
+
+    def slow_copy(self, to, source):
+        self.spin((1,), (1,), (np.int64(100_000_000),))
+        to[...] = source
+
+    def wait(self):
+        self.lib.cuda.runtime.deviceSynchronize()
+
+
+@pytest.fixture(params=["torch", "cupy"])
+def gpu(request):
+    if _c63.gpu_obstacle():
+        pytest.skip(f"no GPU: {_c63.gpu_obstacle()}")
+    return {"torch": Torch, "cupy": Cupy}[request.param](pytest.importorskip(request.param))
+
+
+class OnlyCudaInterface:
+    """A device array of nobody that c63 knows."""
+
+    def __init__(self, array, version=3):
+        self.__cuda_array_interface__ = dict(array.__cuda_array_interface__, version=version)
+        self.shape = tuple(array.shape)
+        self.array = array
+
+
+class OnlyDlpack:
+    """Likewise, of which nothing is known but DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+        self.shape = tuple(array.shape)
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("options", [{}, {"preset": "fast", "key_interval": 5}, {"lanes": 1}, {"ssim": True}])
+def test_frames_on_the_device_give_the_same_bytes(gpu, video, options):
+    expected = c63.encode(video, backend="cpu", **options)
+    frames = gpu.put(video)
+    height = 96
+    planes = (frames[:, :height], gpu.put(video[:, 96:120].reshape(12, 48, 56)), gpu.put(video[:, 120:].reshape(12, 48, 56)))
+    every_second = gpu.put(np.repeat(video, 2, axis=0))[::2]
+    for arrays in (frames, OnlyCudaInterface(frames), OnlyDlpack(frames), planes, every_second):
+        coded = c63.encode_with_statistics(arrays, **options)
+        assert coded.stream == expected
+        assert coded.summary["backend"].startswith("cuda")
+    assert c63.encode(frames, backend="cpu", **options) == expected
+    assert c63.encode(frames, global_motion=True, scene_cuts=True, **options) == c63.encode(
+        video, backend="cpu", global_motion=True, scene_cuts=True, **options
+    )
+
+
+def test_odd_sizes_on_the_device(gpu):
+    frames = np.random.default_rng(2).integers(0, 256, (5, 390), dtype=np.uint8)
+    assert c63.encode(gpu.put(frames), size=(20, 13)) == c63.encode(frames, size=(20, 13), backend="cpu")
+
+
+def test_an_encode_waits_for_its_stream(gpu, video):
+    expected = c63.encode(video, backend="cpu")
+    source, frames, stream = gpu.put(video), gpu.put(np.full_like(video, 7)), gpu.stream()
+    gpu.wait()
+    with gpu.on(stream):
+        gpu.slow_copy(frames, source)
+        assert c63.encode(frames) == expected
+    frames[...] = 7
+    gpu.wait()
+    with gpu.on(stream):
+        gpu.slow_copy(frames, source)
+    assert c63.encode(frames, stream=stream) == expected
+
+
+def test_motion_on_the_device(gpu):
+    frames = make_video(2, 272, 320)
+    current, reference = frames[1, :272], frames[0, :272]
+    for search_range in (1, 16, 40):
+        expected = c63.estimate_motion(current, reference, search_range)
+        found = c63.estimate_motion(gpu.put(current), gpu.put(reference), search_range)
+        assert type(found.vectors).__module__.split(".")[0] == gpu.lib.__name__
+        assert np.array_equal(gpu.get(found.vectors), expected.vectors)
+        assert np.array_equal(gpu.get(found.sad), expected.sad)
+    wide = gpu.put(frames)
+    expected = c63.estimate_motion(current[:, 8:168], reference[:, 8:168])
+    found = c63.estimate_motion(wide[1, :272, 8:168], wide[0, :272, 8:168])
+    assert np.array_equal(gpu.get(found.vectors), expected.vectors)
+
+
+def test_motion_is_on_the_callers_stream(gpu):
+    frames = make_video(2, 272, 320)
+    expected = c63.estimate_motion(frames[1, :272], frames[0, :272])
+    source, device, stream = gpu.put(frames), gpu.put(np.zeros_like(frames)), gpu.stream()
+    gpu.wait()
+    with gpu.on(stream):
+        gpu.slow_copy(device, source)
+        found = c63.estimate_motion(device[1, :272], device[0, :272])
+        vectors = gpu.get(found.vectors)
+    assert np.array_equal(vectors, expected.vectors)
+
+
+def test_results_go_where_they_are_wanted(gpu):
+    frames = make_video(2, 64, 64)
+    expected = c63.estimate_motion(frames[1, :64], frames[0, :64])
+    planes = [OnlyDlpack(gpu.put(frames[i, :64])) for i in (1, 0)]
+    with pytest.raises(TypeError, match="out: wanted"):
+        c63.estimate_motion(*planes)
+    out = gpu.put(np.zeros((8, 8, 2), np.int8)), gpu.put(np.zeros((8, 8), np.uint16))
+    found = c63.estimate_motion(*planes, out=out)
+    gpu.wait()
+    assert found.vectors is out[0]
+    assert np.array_equal(gpu.get(out[0]), expected.vectors)
+    assert np.array_equal(gpu.get(out[1]), expected.sad)
+    for wrong, says in (
+        ((out[0], out[0]), "wanted uint16"),
+        ((out[0][:4], out[1]), r"wanted \(8, 8, 2\)"),
+        ((np.zeros((8, 8, 2), np.int8), out[1]), "wanted an array of the planes' GPU"),
+    ):
+        with pytest.raises(c63.UsageError, match=says):
+            c63.estimate_motion(*planes, out=wrong)
+
+
+def test_mixed_places_are_refused(gpu, video):
+    plane = gpu.put(video[0, :96])
+    with pytest.raises(c63.UsageError, match="same GPU"):
+        c63.estimate_motion(plane, video[0, :96])
+    with pytest.raises(c63.UsageError, match="wanted an array of the host"):
+        c63.estimate_motion(video[0, :96], plane)
+    with pytest.raises(c63.UsageError, match="all planes on one device"):
+        c63.encode((gpu.put(video[:, :96]), video[:, 96:120].reshape(12, 48, 56), video[:, 120:].reshape(12, 48, 56)))
+    with pytest.raises(c63.UsageError, match="got float32"):
+        c63.encode(gpu.put(video.astype(np.float32)))
+
+
+def test_device_arrays_are_given_back(gpu, video):
+    frames = gpu.put(video)
+    wrapped = OnlyDlpack(frames)
+    before = sys.getrefcount(frames), sys.getrefcount(wrapped)
+    for _ in range(3):
+        c63.encode(frames)
+        c63.encode(wrapped)
+        c63.estimate_motion(frames[1, :96], frames[0, :96])
+        with pytest.raises(c63.UsageError):
+            c63.encode(wrapped, qp=1)
+    assert (sys.getrefcount(frames), sys.getrefcount(wrapped)) == before
+
+
+class FakeDeviceArray:
+    """An array that says it is of a GPU."""
+
+    def __init__(self, shape, typestr="|u1"):
+        self.shape = shape
+        self.__cuda_array_interface__ = {
+            "shape": shape, "typestr": typestr, "data": (1 << 40, False), "strides": None, "version": 3, "stream": 1
+        }
+
+
+@pytest.mark.skipif(not _c63.gpu_obstacle(), reason="there is a GPU, which would look for the array")
+def test_without_a_gpu_device_arrays_are_an_error_of_the_device():
+    for call in (
+        lambda: c63.encode(FakeDeviceArray((2, 24, 16))),
+        lambda: c63.estimate_motion(
+            FakeDeviceArray((16, 16)), FakeDeviceArray((16, 16)),
+            out=(FakeDeviceArray((2, 2, 2), "|i1"), FakeDeviceArray((2, 2), "<u2")),
+        ),
+    ):
+        with pytest.raises(c63.Error) as caught:
+            call()
+        assert caught.value.kind == "device"
+    with pytest.raises(c63.Error) as caught:
+        c63.encode(np.zeros((1, 24, 16), np.uint8), backend="cuda")
+    assert (caught.value.kind, caught.value.id) == ("device", "C63-NO-GPU")
+
+
+def test_device_arrays_are_checked_before_anything_is_done():
+    with pytest.raises(c63.UsageError, match=r"wanted uint8, got float32 \(2, 24, 16\) on cuda:0"):
+        c63.encode(FakeDeviceArray((2, 24, 16), "<f4"))
+    with pytest.raises(c63.UsageError, match="wanted an array of the host, got uint8 .* on cuda:0"):
+        with c63.Encoder(16, 16) as encoder:
+            encoder.push(FakeDeviceArray((24, 16)))
+    with pytest.raises(c63.UsageError, match="of the host"):
+        c63.psnr(FakeDeviceArray((2, 24, 16)), FakeDeviceArray((2, 24, 16)))
+    with pytest.raises(TypeError, match="arrays of a GPU alone"):
+        c63.estimate_motion(np.zeros((8, 8), np.uint8), np.zeros((8, 8), np.uint8), stream=0)
