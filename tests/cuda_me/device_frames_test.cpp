@@ -38,7 +38,7 @@ Encoded encode_frames(FrameSource& source, Encoder&& encoder) {
 }
 
 TEST_F(DeviceFramesTest, GiveTheBytesOfFramesOnTheHost) {
-  for (const auto [width, height] : {std::pair(80, 48), std::pair(16, 16), std::pair(36, 29), std::pair(20, 13)}) {
+  for (const auto& [width, height] : {std::pair(80, 48), std::pair(16, 16), std::pair(36, 29), std::pair(20, 13)}) {
     const Bytes video = test::moving_video(width, height, 50);
     const DeviceBuffer<std::uint8_t> memory = to_device(video);
     for (const Preset preset : {Preset::reference, Preset::fast}) {
