@@ -1,5 +1,7 @@
 #include "pipeline/block_statistics.h"
 
+#include <algorithm>
+
 #include "bitstream/block_order.h"
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/frame_header.h"
@@ -88,6 +90,7 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
     frame.planes[p].rows = g.rows;
     frame.planes[p].motion_bits.resize(static_cast<std::size_t>(g.blocks()));
     frame.planes[p].coefficient_bits.resize(static_cast<std::size_t>(g.blocks()));
+    frame.planes[p].nonzero_levels.resize(static_cast<std::size_t>(g.blocks()));
   }
   std::array<int, kPlanes> dc{};
   for_each_block_in_coding_order(syntax.geometry, [&](int p, int block, int column) {
@@ -98,6 +101,7 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
     frame.planes[p].motion_bits[block] = static_cast<std::uint32_t>(bits.sum());
     count_coefficients(levels, levels[0] - dc[p], p, bits);
     frame.planes[p].coefficient_bits[block] = static_cast<std::uint32_t>(bits.sum()) - frame.planes[p].motion_bits[block];
+    frame.planes[p].nonzero_levels[block] = static_cast<std::uint8_t>(64 - std::count(levels, levels + 64, 0));
     frame.bits += bits;
     dc[p] = levels[0];
   });

@@ -19,6 +19,7 @@ struct PlaneBlocks {
   std::vector<std::uint8_t> inter;    ///< 1 for blocks that are predicted by a vector, 0 for those predicted from nothing
   std::vector<std::uint32_t> motion_bits;
   std::vector<std::uint32_t> coefficient_bits;
+  std::vector<std::uint8_t> nonzero_levels;  ///< how many of the 64
 };
 
 /// Bits of coded frames by what they say.

@@ -28,7 +28,7 @@ inline std::string title_after_script(const std::string& browser, const Temporar
   const std::string command =
       "timeout 120 " + browser +
       " --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-      " --disable-component-update --disable-sync --window-size=1200,900 --virtual-time-budget=60000 --user-data-dir='" +
+      " --disable-component-update --disable-sync --window-size=1200,900 --virtual-time-budget=600000 --user-data-dir='" +
       folder.file("profile") + "' --dump-dom 'file://" + page + "' 2>'" + folder.file("browser.txt") + "'";
   std::string verdict;
   for (int attempt = 0; attempt < 3; ++attempt) {

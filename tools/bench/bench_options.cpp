@@ -45,6 +45,10 @@ void add_qp(CLI::App& app, double& qp) {
   add(app, "--qp", qp, "N", "Quality, higher is better")->check(CLI::Range(double{kMinQp}, double{kMaxQp}));
 }
 
+void add_page_cpu(CLI::App& app, std::string& cpu) {
+  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page (c63bench cpu --json, or of tools/cpu_check)");
+}
+
 CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {
   return add(app, "--yuv", yuv, "FILE", "Raw 4:2:0 file of the one size given instead of made content");
 }
@@ -127,7 +131,15 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_repeats(app, options.repeats);
   add_device(app, options.device);
   add_json(app, options.json);
+  add(app, "--html", options.html, "FILE", "Write a page of the ladder and the roofline");
+  add_page_cpu(app, options.cpu);
   app.add_flag("--verify", options.verify, "Compare with the CPU's search, not only with each other");
+}
+
+void add_options(CLI::App& app, PageOptions& options) {
+  add(app, "figures", options.figures, "FILE", "Figures of c63bench me (--json), or a result of tools/gpu_check");
+  add_page_cpu(app, options.cpu);
+  add(app, "-o,--output", options.output, "FILE", "Page to write; - is stdout");
 }
 
 }  // namespace c63::bench

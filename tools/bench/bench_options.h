@@ -79,11 +79,19 @@ struct MeBenchOptions {
   std::string yuv;
   std::string yuv_size;
   std::string json;
+  std::string html;
+  std::string cpu;  ///< figures of c63bench cpu for the page
   int frames = 9;
   int range = 16;
   int repeats = 30;
   int device = 0;
   bool verify = false;
+};
+
+struct PageOptions {
+  std::string figures;
+  std::string cpu;
+  std::string output;
 };
 
 void add_options(CLI::App& app, CpuBenchOptions& options);
@@ -92,5 +100,6 @@ void add_options(CLI::App& app, EncodeBenchOptions& options);
 void add_options(CLI::App& app, FrameBenchOptions& options);
 void add_options(CLI::App& app, DecideBenchOptions& options);
 void add_options(CLI::App& app, MeBenchOptions& options);
+void add_options(CLI::App& app, PageOptions& options);
 
 }  // namespace c63::bench

@@ -11,6 +11,9 @@ namespace c63::bench {
 [[nodiscard]] tools::Subcommand filter_bench();
 [[nodiscard]] tools::Subcommand scan_bench();
 
+// Makes a page from figures that were measured before.
+[[nodiscard]] tools::Subcommand page_bench();
+
 // In a build with CUDA. They throw Error (device) where no GPU can be used.
 [[nodiscard]] tools::Subcommand encode_bench();
 [[nodiscard]] tools::Subcommand decide_bench();

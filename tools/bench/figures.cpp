@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "c63/version.h"
 #include "common/report.h"
@@ -22,11 +23,14 @@ nlohmann::ordered_json to_json(const Sample& sample) {
   return {{"median", sample.median}, {"p10", sample.low}, {"p90", sample.high}};
 }
 
-void write_figures(const std::string& file, nlohmann::ordered_json figures) {
-  if (file.empty()) return;
+nlohmann::ordered_json dated(nlohmann::ordered_json figures) {
   figures["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   figures["revision"] = revision();
-  tools::write_json(file, figures);
+  return figures;
+}
+
+void write_figures(const std::string& file, nlohmann::ordered_json figures) {
+  if (!file.empty()) tools::write_json(file, dated(std::move(figures)));
 }
 
 }  // namespace c63::bench

@@ -16,6 +16,9 @@ struct Sample {
 [[nodiscard]] Sample summarize(std::vector<double> values);
 [[nodiscard]] nlohmann::ordered_json to_json(const Sample& sample);
 
+/// The figures with revision and date.
+[[nodiscard]] nlohmann::ordered_json dated(nlohmann::ordered_json figures);
+
 /// Writes a bench's figures, with revision and date; "-" is stdout, an empty name writes nothing. Throws Error
 /// (output).
 void write_figures(const std::string& file, nlohmann::ordered_json figures);

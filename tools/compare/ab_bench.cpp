@@ -209,10 +209,8 @@ void AbBench::take_result(Work& work) {
   if (configuration.external) coded.format = SourceFormat::av;
   point.quality = compare_videos(*reference, input.name, *open_video(coded), configuration.name, {.ssim = options_.ssim});
   keep(point, file);
-  if (!configuration.external) {
-    streams_[work.point] = folder_.file(fmt::format("stream{}.c63", work.point));
-    fs::copy_file(file, streams_[work.point]);
-  }
+  streams_[work.point] = folder_.file(fmt::format("stream{}{}", work.point, fs::path(file).extension().string()));
+  fs::copy_file(file, streams_[work.point]);
 }
 
 void AbBench::run_once(Work& work, bool measured) {
@@ -293,37 +291,54 @@ bool AbBench::run_points() {
 }
 
 void AbBench::make_pictures() {
-  constexpr std::size_t kMost = 8;
-  std::vector<std::string> shown;
-  for (const auto& [index, path] : streams_) {
-    const AbPoint& point = result_.points[index];
+  for (std::size_t input = 0; input < result_.inputs.size(); ++input) make_pictures_of(input);
+}
+
+void AbBench::make_pictures_of(std::size_t index) {
+  const AbInput& input = result_.inputs[index];
+  const std::int64_t wanted = options_.picture_frame >= 0 ? options_.picture_frame : std::min<std::int64_t>(10, input.frames - 1);
+  if (wanted >= input.frames) {
+    session_.log->warn("{}: no picture, there is no frame {}", input.name, wanted);
+    return;
+  }
+  // All pictures of a report share what a page may take.
+  constexpr std::size_t kMostBytes = 1'500'000;
+  constexpr std::size_t kLayers = 3;
+  const std::size_t each = kMostBytes / (result_.inputs.size() * (kLayers * result_.configurations.size() + 1));
+  const int scale = std::clamp(1100 / input.format.width, 1, 3);
+  const auto add = [&](std::optional<std::size_t> configuration, const std::string& quantizer, const char* title, const Image& image) {
+    result_.pictures.push_back({index, configuration, quantizer, wanted, title, data_uri("jpeg", encode_jpeg(image, each))});
+  };
+  const auto frame_of = [&](FrameSource& source) {
+    std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));
+    for (std::int64_t i = source.seekable() ? wanted : 0; i <= wanted && source.read(i, frame); ++i) {
+    }
+    return to_image(frame, input.format.width, input.format.height, scale);
+  };
+  const auto source = [&] {
+    return open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
+                              .height = input.format.height, .limits = options_.limits});
+  };
+  for (const auto& [number, path] : streams_) {
+    const AbPoint& point = result_.points[number];
     const Configuration& configuration = result_.configurations[point.configuration];
-    const std::string& middle = configuration.quantizers[configuration.quantizers.size() / 2];
-    if (point.quantizer != middle || std::count(shown.begin(), shown.end(), point.digest) > 0) continue;
-    if (result_.pictures.size() >= kMost) return;
-    shown.push_back(point.digest);
-    const AbInput& input = result_.inputs[point.input];
-    const std::int64_t wanted = options_.picture_frame >= 0 ? options_.picture_frame : std::min<std::int64_t>(10, input.frames - 1);
-    if (wanted >= input.frames) {
-      session_.log->warn("{}: no picture, there is no frame {}", input.name, wanted);
+    if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;
+    if (configuration.external) {
+      add(point.configuration, point.quantizer, "picture",
+          frame_of(*open_frame_source({.path = path, .format = SourceFormat::av, .limits = options_.limits})));
       continue;
     }
-    MotionStream stream(path,
-                        open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
-                                           .height = input.format.height, .limits = options_.limits}),
-                        options_.limits);
+    MotionStream stream(path, source(), options_.limits);
     while (auto frame = stream.next()) {
       if (frame->index != wanted) continue;
-      const int scale = std::clamp(1100 / input.format.width, 1, 3);
-      const auto add = [&](const char* title, const OverlayOptions& overlay) {
-        result_.pictures.push_back({point.input, point.configuration, point.quantizer, wanted, title,
-                                    data_uri(encode_png(motion_picture(*frame, overlay)))});
-      };
-      add("motion vectors", {.scale = scale});
-      add("bits", {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale});
+      add(point.configuration, point.quantizer, "picture", motion_picture(*frame, {.vectors = false, .scale = scale}));
+      add(point.configuration, point.quantizer, "motion vectors", motion_picture(*frame, {.scale = scale}));
+      add(point.configuration, point.quantizer, "bits",
+          motion_picture(*frame, {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale}));
       break;
     }
   }
+  add(std::nullopt, "", "picture", frame_of(*source()));
 }
 
 }  // namespace c63::tools

@@ -32,6 +32,7 @@ class AbBench {
   };
 
   void prepare_input(const std::string& path);
+  void make_pictures_of(std::size_t input);
   void run_row(std::size_t input, std::size_t row);
   void run_once(Work& work, bool measured);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,

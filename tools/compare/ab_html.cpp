@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "c63/error.h"
+#include "common/page_text.h"
 #include "compare/ab_plan.h"
 #include "compare/ab_report.h"
 
@@ -29,45 +30,11 @@ bool can_write_html() {
 }
 
 #if defined(C63_HAVE_CHARTJS)
-namespace {
-
-/// JSON that cannot end the script element it stands in.
-std::string embedded(const nlohmann::ordered_json& json) {
-  const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  std::string out;
-  for (const char c : text) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  return out;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '<' ? std::string("&lt;") : c == '&' ? std::string("&amp;") : std::string(1, c);
-  return out;
-}
-
-/// Replaces @NAME@ marks in one pass, so that what is put in is not looked into.
-std::string with_marks(std::string_view text, const std::map<std::string, std::string>& values) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = text[at] == '@' ? text.find('@', at + 1) : std::string_view::npos;
-    const auto found = end == std::string_view::npos ? values.end() : values.find(std::string(text.substr(at + 1, end - at - 1)));
-    if (found == values.end()) {
-      out += text[at++];
-    } else {
-      out += found->second;
-      at = end + 1;
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
 std::string ab_html(const AbResult& result) {
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   for (const AbPicture& p : result.pictures) {
     pictures.push_back({{"input", p.input},
-                        {"configuration", p.configuration},
+                        {"configuration", p.configuration ? nlohmann::ordered_json(*p.configuration) : nlohmann::ordered_json(nullptr)},
                         {"quantizer", p.quantizer},
                         {"frame", p.frame},
                         {"title", p.title},

@@ -49,7 +49,7 @@ struct AbPoint {
 /// A picture that shows what a configuration did.
 struct AbPicture {
   std::size_t input = 0;
-  std::size_t configuration = 0;
+  std::optional<std::size_t> configuration;  ///< nothing: the input itself
   std::string quantizer;
   std::int64_t frame = 0;
   std::string title;

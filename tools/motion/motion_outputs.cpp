@@ -135,9 +135,8 @@ class JsonOutput final : public MotionOutput {
   nlohmann::ordered_json frames_ = nlohmann::ordered_json::array();
 };
 
-/// A page holds every frame: smaller pictures than where there is one.
 int scale_of(const MotionOptions& o, const MotionFrame& frame) {
-  return o.scale > 0 ? o.scale : std::clamp((o.format == "html" ? 720 : 1100) / frame.blocks.width, 1, 4);
+  return o.scale > 0 ? o.scale : std::clamp(1100 / frame.blocks.width, 1, 4);
 }
 
 /// One picture for each kind of heat that is asked for, at least one.
@@ -194,34 +193,34 @@ class PictureOutput final : public MotionOutput {
 
 class PageOutput final : public MotionOutput {
  public:
-  explicit PageOutput(const MotionOptions& o) : options_(o), held_(o), file_(o.output, o.durability) {
-    if (!can_write_png()) throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg)");
+  explicit PageOutput(const MotionOptions& o)
+      : options_(o), file_(o.output, o.durability),
+        page_(file_, o.beside.empty() ? o.input : o.input + " and " + o.beside, o.types, o.overlay == "pred") {
+    page_.begin_stream(o.input);
   }
 
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
-    if (options_.frame >= 0 && frame.index != options_.frame) return;
-    MotionPageFrame shown{frame.index, frame.blocks.key, frame.blocks.repeat, {}};
-    if (frame.blocks.repeat && !frames_.empty()) {  // a few bytes of a stream, and no more of a page
-      frames_.push_back(std::move(shown));
-      return;
-    }
-    for (const Image& image : panels(options_, frame)) {
-      shown.pictures.push_back(data_uri(encode_png(image)));
-      held_.add(2 * shown.pictures.back().size());  // here and in the page
-    }
-    frames_.push_back(std::move(shown));
+    if (options_.frame < 0 || frame.index == options_.frame) page_.add(frame);
+  }
+  void end_stream(const MotionSummary& summary, const std::string& next) override {
+    end(summary);
+    page_.begin_stream(next);
   }
   void finish(const MotionSummary& summary) override {
-    if (frames_.empty() && options_.frame >= 0) fail_without_frame(options_.frame);
-    file_.write(motion_page(options_.input, options_.types, frames_, summary));
+    end(summary);
+    page_.finish();
     file_.commit();
   }
 
  private:
+  void end(const MotionSummary& summary) {
+    if (!page_.has_frames() && options_.frame >= 0) fail_without_frame(options_.frame);
+    page_.end_stream(summary);
+  }
+
   const MotionOptions& options_;
-  HeldBytes held_;
   OutputFile file_;
-  std::vector<MotionPageFrame> frames_;
+  MotionPage page_;
 };
 
 }  // namespace

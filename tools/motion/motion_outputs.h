@@ -14,6 +14,8 @@ class MotionOutput {
  public:
   virtual ~MotionOutput() = default;
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
+  /// The frames of another stream follow, for outputs that take two.
+  virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}
   virtual void finish(const MotionSummary& summary) = 0;
 };
 

@@ -4,103 +4,99 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "c63/error.h"
+#include "common/page_text.h"
+#include "motion/overlay.h"
+#include "pictures/picture_file.h"
+
+namespace c63::tools::motion_files {
+// Made from tools/motion/page when this is built.
+extern const std::string_view html;
+extern const std::string_view css;
+extern const std::string_view js;
+}  // namespace c63::tools::motion_files
 
 namespace c63::tools {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    out += c == '<' ? std::string("&lt;") : c == '&' ? std::string("&amp;") : c == '"' ? std::string("&quot;") : std::string(1, c);
+std::uint8_t low_byte(std::uint32_t value) { return static_cast<std::uint8_t>(value & 255); }
+
+/// The values of luma's blocks as samples of a picture, three rows of blocks' values one below the other:
+/// vector x + 128, vector y + 128, 255 where the block is predicted by a vector; SAD (high, low), levels that are not zero;
+/// bits of coefficients (high, low), bits of the vector.
+Image values_of(const MotionFrame& frame) {
+  const PlaneBlocks& luma = frame.blocks.planes[0];
+  Image image(luma.columns, 3 * luma.rows);
+  for (int row = 0; row < luma.rows; ++row) {
+    for (int column = 0; column < luma.columns; ++column) {
+      const auto i = static_cast<std::size_t>(row) * luma.columns + column;
+      const MotionVector v = luma.vectors[i];
+      const std::uint32_t sad = frame.sads[0][i];
+      const std::uint32_t bits = luma.coefficient_bits[i];
+      image.set(column, row, {static_cast<std::uint8_t>(v.x + 128), static_cast<std::uint8_t>(v.y + 128),
+                              static_cast<std::uint8_t>(luma.inter[i] != 0 ? 255 : 0)});
+      image.set(column, luma.rows + row, {low_byte(sad >> 8), low_byte(sad), luma.nonzero_levels[i]});
+      image.set(column, 2 * luma.rows + row,
+                {low_byte(bits >> 8), low_byte(bits), low_byte(std::min<std::uint32_t>(luma.motion_bits[i], 255))});
+    }
   }
-  return out;
+  return image;
 }
-
-/// JSON that cannot end the script element it stands in.
-std::string embedded(const nlohmann::ordered_json& json) {
-  std::string out;
-  for (const char c : json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
-    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  }
-  return out;
-}
-
-constexpr const char* kStyle = R"css(
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; max-width: 1300px; padding: 1rem clamp(0.8rem, 3vw, 2rem); background: Canvas; color: CanvasText; }
-h1 { font-size: 1.3rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.05rem; margin: 1.4rem 0 0.4rem; }
-button, select { font: inherit; }
-.controls { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; margin: 0.6rem 0; }
-#frame { flex: 1 1 12rem; }
-img { width: 100%; height: auto; display: block; border-radius: 6px; }
-.bar { display: grid; grid-template-columns: 5rem 4.5rem 1fr; gap: 0.6rem; align-items: center; font-variant-numeric: tabular-nums; }
-.bar span { text-align: right; } .bar i { background: #0b63c5; height: 0.9rem; border-radius: 3px; min-width: 1px; }
-pre { white-space: pre-wrap; }
-)css";
-
-constexpr const char* kScript = R"js(
-"use strict";
-(() => {
-  const frames = JSON.parse(document.getElementById("data").textContent);
-  const $ = (id) => document.getElementById(id);
-  let timer = null;
-  function show() {
-    const number = Number($("frame").value);
-    const frame = frames[number];
-    const pictures = frames.slice(0, number + 1).findLast((f) => f.pictures.length > 0).pictures;
-    const type = Number($("type").value);
-    $("picture").src = pictures[Math.min(type, pictures.length - 1)];
-    $("label").textContent = "frame " + frame.index + (frame.key ? " (key)" : frame.repeat ? " (repeat)" : "");
-  }
-  function stop() { clearInterval(timer); timer = null; $("play").textContent = "Play"; }
-  $("frame").max = frames.length - 1;
-  $("frame").value = Math.max(0, frames.findIndex((f) => !f.key && !f.repeat));
-  $("frame").addEventListener("input", show);
-  $("type").addEventListener("change", show);
-  $("play").addEventListener("click", () => {
-    if (timer) { stop(); return; }
-    $("play").textContent = "Pause";
-    timer = setInterval(() => { $("frame").value = (Number($("frame").value) + 1) % frames.length; show(); }, 150);
-  });
-  show();
-})();
-)js";
 
 }  // namespace
 
-std::string motion_page(const std::string& name, const std::vector<std::string>& types,
-                        const std::vector<MotionPageFrame>& frames, const MotionSummary& summary) {
-  nlohmann::ordered_json data = nlohmann::ordered_json::array();
-  for (const MotionPageFrame& frame : frames) {
-    data.push_back({{"index", frame.index}, {"key", frame.key}, {"repeat", frame.repeat}, {"pictures", frame.pictures}});
-  }
-  std::string choices;
-  int number = 0;
-  for (const auto& [type, text] : {std::pair("mv", "vectors"), std::pair("sad", "SAD"), std::pair("bits", "bits")}) {
-    if (std::find(types.begin(), types.end(), type) == types.end()) continue;
-    choices += fmt::format("<option value=\"{}\">{}</option>", number++, text);
-  }
-  std::uint64_t all = 0;
-  for (const auto& bin : summary.histogram()) all += bin.second;
-  std::string bars;
-  for (const auto& [label, count] : summary.histogram()) {
-    const double part = all == 0 ? 0 : 100.0 * static_cast<double>(count) / static_cast<double>(all);
-    bars += fmt::format("<div class=\"bar\"><span>{}</span><span>{:.1f} %</span><i style=\"width:{:.2f}%\"></i></div>\n", label, part, part);
-  }
-  const std::string title = escaped(name);
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>Motion of {0}</title>\n"
-      "<style>{1}</style></head>\n<body>\n<h1>Motion of {0}</h1>\n"
-      "<div class=\"controls\"><button id=\"play\" type=\"button\">Play</button>"
-      "<input id=\"frame\" type=\"range\" min=\"0\" value=\"0\" aria-label=\"Frame\"><output id=\"label\"></output>"
-      "<label>Show <select id=\"type\">{2}</select></label></div>\n"
-      "<img id=\"picture\" alt=\"Blocks of one frame\">\n"
-      "<h2>Summary</h2>\n<pre>{4}</pre>\n"
-      "<h2>Longer component of the vectors, in samples</h2>\n{3}"
-      "<script type=\"application/json\" id=\"data\">{5}</script>\n<script>{6}</script>\n</body></html>\n",
-      title, kStyle, choices, bars, escaped(summary.text(false)), embedded(data), kScript);
+MotionPage::MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions)
+    : file_(file), types_(types), of_predictions_(of_predictions) {
+  if (!can_write_png()) throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg)");
+  const auto filled = [&](std::string_view text) {
+    return with_marks(text, {{"TITLE", escaped(title)}, {"CSS", std::string(motion_files::css)}, {"JS", std::string(motion_files::js)}});
+  };
+  constexpr std::string_view kFrames = "@FRAMES@";
+  const auto at = motion_files::html.find(kFrames);
+  file_.write(filled(motion_files::html.substr(0, at)));
+  tail_ = filled(motion_files::html.substr(at + kFrames.size()));
 }
+
+void MotionPage::begin_stream(const std::string& name) {
+  name_ = name;
+  frames_.clear();
+  ++streams_;
+}
+
+void MotionPage::add(const MotionFrame& frame) {
+  const FrameBlocks& blocks = frame.blocks;
+  const char* type = blocks.repeat ? "repeat" : blocks.key ? "key" : "inter";
+  frames_.push_back({frame.index, type, blocks.bits.sum(), blocks.repeat && frames_.empty()});
+  if (blocks.repeat && !frames_.back().alone) return;  // the picture before it is shown
+  const auto [width, height] = shown_size(blocks);
+  width_ = width;
+  height_ = height;
+  Image values(1, 3);  // a repeat has none
+  if (!blocks.repeat) {
+    columns_ = blocks.planes[0].columns;
+    rows_ = blocks.planes[0].rows;
+    values = values_of(frame);
+  }
+  const auto picture = encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, blocks), width, height);
+  file_.write(fmt::format("<script type=\"text/plain\" id=\"s{}f{}\">{} {}</script>\n", streams_ - 1, frames_.size() - 1,
+                          base64(picture), base64(encode_png(values))));
+}
+
+void MotionPage::end_stream(const MotionSummary& summary) {
+  nlohmann::ordered_json frames = nlohmann::ordered_json::array();
+  for (const FrameEntry& f : frames_) {
+    frames.push_back({{"index", f.index}, {"type", f.type}, {"bits", f.bits}, {"alone", f.alone}});
+  }
+  nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
+  for (const auto& [label, count] : summary.histogram()) histogram.push_back({label, count});
+  const nlohmann::ordered_json stream = {{"name", name_},       {"types", types_},    {"width", width_},
+                                         {"height", height_},   {"columns", columns_}, {"rows", rows_},
+                                         {"summary", summary.text(false)}, {"histogram", histogram}, {"frames", frames}};
+  file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");
+}
+
+void MotionPage::finish() { file_.write(tail_); }
 
 }  // namespace c63::tools

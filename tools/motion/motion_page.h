@@ -1,23 +1,52 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "io/output_file.h"
+#include "motion/motion_stream.h"
 #include "motion/summary.h"
 
 namespace c63::tools {
 
-/// One frame of a motion page: its pictures as data URIs, one for each type; none where those of the frame before are shown.
-struct MotionPageFrame {
-  std::int64_t index = 0;
-  bool key = false;
-  bool repeat = false;
-  std::vector<std::string> pictures;
-};
+/// A self-contained page that shows the frames of one stream, or of two side by side, with the values of their luma blocks.
+/// Frames go into the file as they come: a JPEG for people and a PNG whose samples are the blocks' values.
+class MotionPage {
+ public:
+  /// `types` (mv, sad, bits) are what can be shown. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
+  MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions);
 
-/// A self-contained page that shows the frames one after another, with the stream's summary and histogram.
-[[nodiscard]] std::string motion_page(const std::string& name, const std::vector<std::string>& types,
-                                      const std::vector<MotionPageFrame>& frames, const MotionSummary& summary);
+  /// What follows belongs to another stream.
+  void begin_stream(const std::string& name);
+  void add(const MotionFrame& frame);
+  void end_stream(const MotionSummary& summary);
+  void finish();
+
+  /// Of the stream that was begun last.
+  [[nodiscard]] bool has_frames() const { return !frames_.empty(); }
+
+ private:
+  /// What the page knows of a frame without decoding its pictures.
+  struct FrameEntry {
+    std::int64_t index = 0;
+    const char* type = "";
+    std::uint64_t bits = 0;
+    bool alone = false;  ///< a repeat with pictures of its own, since no frame before it is shown
+  };
+
+  OutputFile& file_;
+  std::vector<std::string> types_;
+  bool of_predictions_;
+  std::string tail_;  ///< of the page, after the frames
+  std::string name_;
+  int streams_ = 0;
+  int width_ = 0;
+  int height_ = 0;
+  int columns_ = 0;
+  int rows_ = 0;
+  std::vector<FrameEntry> frames_;
+};
 
 }  // namespace c63::tools

@@ -1,5 +1,6 @@
 #include "motion/motion_run.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 #include <CLI/App.hpp>
@@ -89,66 +90,101 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("--source", o.source, "The video that was encoded: SADs are of it instead of the reconstruction")
       ->type_name("FILE")
       ->group(group);
+  app.add_option("--beside", o.beside, "A second stream of the same video, shown beside the first on an HTML page")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
+
+namespace {
+
+/// What of a stream was shown.
+struct StreamShown {
+  MotionSummary summary;
+  int width = 0;
+  int height = 0;
+};
+
+/// Takes the frames that are wanted of a stream to the output.
+StreamShown show_stream(const Session& session, const MotionOptions& o, const std::string& path, const MotionTruth* truth,
+                        MotionOutput* output) {
+  // Raw sources tell no size: the stream's first frame does.
+  std::unique_ptr<FrameSource> source;
+  if (!o.source.empty()) {
+    const auto first = MotionStream(path, nullptr, o.limits).next();
+    source = open_source(session, o, first ? &*first : nullptr);
+  }
+  MotionStream stream(path, std::move(source), o.limits);
+  const auto progress = session.progress(std::nullopt, 25);
+  StreamShown shown;
+  std::int64_t taken = 0;
+  std::int64_t frames = 0;
+  while (!session.stop.stop_requested() && (o.max_frames == 0 || taken < o.max_frames)) {
+    const auto frame = stream.next();
+    if (!frame) {
+      if (truth != nullptr && frames > 0) truth->check_length(frames, true);
+      break;
+    }
+    if (frames == 0 && !blocks_line_up(frame->blocks.width)) {
+      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
+                        frame->blocks.width);
+    }
+    frames = frame->index + 1;
+    if (truth != nullptr) truth->check_length(frames, false);
+    shown.width = frame->blocks.width;
+    shown.height = frame->blocks.height;
+    if (frame->index < o.first_frame) continue;
+    ++taken;
+    shown.summary.add(*frame, truth);
+    if (output != nullptr) output->add(*frame, truth);
+    progress->advance(0);
+  }
+  progress->finish();
+  if (frames == 0) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path});
+  if (taken == 0 && !session.stop.stop_requested()) {
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "no frame after the first " + std::to_string(o.first_frame), {.file = path});
+  }
+  return shown;
+}
+
+/// The second stream beside the first. Returns its summary.
+MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
+  output.end_stream(first.summary, o.beside);
+  const StreamShown second = show_stream(session, o, o.beside, nullptr, &output);
+  if (second.width != first.width || second.height != first.height) {
+    throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
+                fmt::format("{} has pictures of {}x{}, {} of {}x{}", o.input, first.width, first.height, o.beside, second.width,
+                            second.height));
+  }
+  return second.summary;
+}
+
+}  // namespace
 
 int run_motion(const Session& session, const MotionOptions& given) {
   MotionOptions o = given;
   if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
   o.format = format_of(given);
   o.output = output_of(o);
-  check_distinct_files({{"the stream", o.input}, {"--source", o.source}, {"--truth", o.truth}},
+  if (!o.beside.empty() && o.format != "html") throw Error(ErrorKind::usage, "C63-USAGE", "--beside is for --format html");
+  if (!o.source.empty() && (o.input == "-" || o.beside == "-")) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--source reads the stream twice, which stdin cannot be");
+  }
+  check_distinct_files({{"the stream", o.input}, {"--beside", o.beside}, {"--source", o.source}, {"--truth", o.truth}},
                        {{"--output", o.output}, {"--log-file", session.common.log.file}});
   std::optional<MotionTruth> truth;
   if (!o.truth.empty()) truth.emplace(o.truth);
 
-  // Raw sources tell no size: the stream's first frame does.
-  std::unique_ptr<FrameSource> source;
-  if (!o.source.empty()) {
-    if (o.input == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--source reads the stream twice, which stdin cannot be");
-    const auto first = MotionStream(o.input, nullptr, o.limits).next();
-    source = open_source(session, o, first ? &*first : nullptr);
-  }
-  MotionStream stream(o.input, std::move(source), o.limits);
   const auto output = make_motion_output(o);
-  const auto progress = session.progress(std::nullopt, 25);
-  MotionSummary summary;
-  std::int64_t taken = 0;
-  std::int64_t frames = 0;
-  bool any = false;
-  while (!session.stop.stop_requested() && (o.max_frames == 0 || taken < o.max_frames)) {
-    const auto frame = stream.next();
-    if (!frame) {
-      if (truth && any) truth->check_length(frames, true);
-      break;
-    }
-    frames = frame->index + 1;
-    if (truth) truth->check_length(frames, false);
-    if (!any && !blocks_line_up(frame->blocks.width)) {
-      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
-                        frame->blocks.width);
-    }
-    any = true;
-    if (frame->index < o.first_frame) continue;
-    ++taken;
-    summary.add(*frame, truth ? &*truth : nullptr);
-    if (output) output->add(*frame, truth ? &*truth : nullptr);
-    progress->advance(0);
-  }
-  progress->finish();
-  if (!any) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = o.input});
-  if (taken == 0 && !session.stop.stop_requested()) {
-    throw Error(ErrorKind::input, "C63-NO-FRAMES", "no frame after the first " + std::to_string(o.first_frame),
-                {.file = o.input});
-  }
-  if (output) output->finish(summary);
+  const StreamShown shown = show_stream(session, o, o.input, truth ? &*truth : nullptr, output.get());
+  if (output) output->finish(o.beside.empty() ? shown.summary : show_beside(session, o, shown, *output));
   // Standard output belongs to the data where they go there.
   if (o.output == "-" || session.common.quiet) {
-    session.log->debug("{}", summary.text());
+    session.log->debug("{}", shown.summary.text());
   } else {
-    write_stdout(summary.text());
+    write_stdout(shown.summary.text());
   }
   return kExitDone;
 }

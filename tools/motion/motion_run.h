@@ -26,6 +26,7 @@ struct MotionOptions {
   std::int64_t max_frames = 0;    ///< 0: all
   int scale = 0;                  ///< 0: chosen
   std::string source;
+  std::string beside;             ///< a second stream, beside the first on a page
   std::string truth;
   Limits limits;
   Durability durability = Durability::process;  ///< of all files written

@@ -14,18 +14,6 @@ std::uint32_t value_of(const MotionFrame& frame, OverlayOptions::Heat heat, std:
   return heat == OverlayOptions::Heat::sad ? frame.sads[0][block] : luma.motion_bits[block] + luma.coefficient_bits[block];
 }
 
-/// The picture that the blocks lie on.
-Image background(std::span<const std::uint8_t> frame, const FrameBlocks& blocks, int scale) {
-  if (blocks_line_up(blocks.width)) return to_image(frame, blocks.width, blocks.height, scale);
-  const int width = (blocks.width + 15) / 16 * 16;
-  const int height = (blocks.height + 15) / 16 * 16;
-  std::vector<std::uint8_t> coded(frame_bytes(width, height), 128);
-  const auto from = split_planes(frame, blocks.width, blocks.height);
-  const auto to = split_planes(std::span(coded), width, height);
-  for (std::size_t p = 0; p < 3; ++p) std::copy(from[p].begin(), from[p].end(), to[p].begin());
-  return to_image(coded, width, height, scale);
-}
-
 void darken(Image& image) {
   for (int y = 0; y < image.height(); ++y) {
     for (int x = 0; x < image.width(); ++x) image.blend(x, y, {0, 0, 0}, 0.35);
@@ -69,10 +57,26 @@ void draw_vector(Image& image, double x, double y, MotionVector vector, int scal
 
 }  // namespace
 
+std::pair<int, int> shown_size(const FrameBlocks& blocks) {
+  if (blocks_line_up(blocks.width)) return {blocks.width, blocks.height};
+  return {(blocks.width + 15) / 16 * 16, (blocks.height + 15) / 16 * 16};
+}
+
+std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> frame, const FrameBlocks& blocks) {
+  const auto [width, height] = shown_size(blocks);
+  if (width == blocks.width) return {frame.begin(), frame.end()};
+  std::vector<std::uint8_t> coded(frame_bytes(width, height), 128);
+  const auto from = split_planes(frame, blocks.width, blocks.height);
+  const auto to = split_planes(std::span(coded), width, height);
+  for (std::size_t p = 0; p < 3; ++p) std::copy(from[p].begin(), from[p].end(), to[p].begin());
+  return coded;
+}
+
 Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
   const FrameBlocks& blocks = frame.blocks;
   const auto& samples = o.background == OverlayOptions::Background::prediction ? frame.prediction : frame.picture;
-  Image image = background(samples, blocks, o.scale);
+  const auto [width, height] = shown_size(blocks);
+  Image image = to_image(shown_samples(samples, blocks), width, height, o.scale);
   if (blocks.repeat) return image;
   if (o.heat != OverlayOptions::Heat::none) {
     draw_heat(image, frame, o);

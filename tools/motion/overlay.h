@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "motion/motion_stream.h"
 #include "pictures/image.h"
@@ -17,6 +20,11 @@ struct OverlayOptions {
   Heat heat = Heat::none;
   int scale = 3;  ///< pixels a sample
 };
+
+/// Width and height of the picture that blocks are shown on: their own where they do not line up with the frame's.
+[[nodiscard]] std::pair<int, int> shown_size(const FrameBlocks& blocks);
+/// The samples of a frame as that picture, in linear 4:2:0 layout.
+[[nodiscard]] std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> frame, const FrameBlocks& blocks);
 
 /// Luma's blocks over the picture. Arrows are green to yellow by length; blocks without a vector in inter frames have a
 /// magenta frame. The brightest heat is the largest value of the frame. A repeat is the picture alone.

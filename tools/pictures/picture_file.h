@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,11 +11,18 @@
 
 namespace c63::tools {
 
-/// True where this build has FFmpeg, whose encoder writes PNG.
+/// True where this build has FFmpeg, whose encoders write PNG and JPEG.
 [[nodiscard]] bool can_write_png();
 
 /// The picture as PNG. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);
+
+/// A frame in linear 4:2:0 layout (video range) as JPEG, fit to look at. Chroma of sizes with an odd side, which has no rows, is
+/// left grey. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
+[[nodiscard]] std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> frame, int width, int height);
+
+/// A picture as JPEG: the best quality that takes at most so many bytes, or the least there is. Throws as above.
+[[nodiscard]] std::vector<std::uint8_t> encode_jpeg(const Image& image, std::size_t most_bytes);
 
 /// Checks a name before anything is computed for it. Throws Error (usage) for one that save_picture() cannot serve.
 void check_picture_name(const std::string& path);
@@ -21,7 +30,7 @@ void check_picture_name(const std::string& path);
 /// Writes PNG or, by the name, PPM. Throws Error (usage) for other names, Error (output).
 void save_picture(const std::string& path, const Image& image, Durability durability = Durability::process);
 
-/// "data:image/png;base64,…" for pages that carry their pictures.
-[[nodiscard]] std::string data_uri(const std::vector<std::uint8_t>& png);
+/// "data:image/jpeg;base64,…" for pages that carry their pictures; `kind` is png or jpeg.
+[[nodiscard]] std::string data_uri(const std::string& kind, const std::vector<std::uint8_t>& picture);
 
 }  // namespace c63::tools

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "support/browser.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
 
@@ -33,7 +34,7 @@ TEST(BenchProgram, TellsItsVersionWithoutASubcommand) {
 TEST(BenchProgram, WantsASubcommand) {
   const auto result = bench("2>&1");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, filter, scan", 0), 0U) << result.output;
+  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, filter, scan, page", 0), 0U) << result.output;
 }
 
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
@@ -47,6 +48,54 @@ TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   }
   EXPECT_TRUE(kernels.contains("sad scalar"));
   EXPECT_FALSE(kernels.contains("sums scalar")) << "only what is asked for";
+}
+
+/// Goes through the page of motion kernels.
+constexpr const char* kClicks = R"js(
+addEventListener("load", () => {
+  const failures = [];
+  const check = (what, good) => { if (!good) failures.push(what); };
+  const $ = (id) => document.getElementById(id);
+  try {
+    const bars = () => [...document.querySelectorAll("#ladder rect")];
+    const rows = () => [...$("table").tBodies[0].rows];
+    check("the course's size first", $("size").value === "352x288");
+    check("CPU and GPU", document.querySelectorAll("#ladder .cpu").length >= 4 && document.querySelectorAll("#ladder .gpu").length >= 8);
+    check("slowest first", rows().every((r, i, a) => !i || parseFloat(a[i - 1].cells[5].textContent.replace(/,/g, "")) <= parseFloat(r.cells[5].textContent.replace(/,/g, ""))));
+    check("a point for each bar", document.querySelectorAll("#roofline circle, #roofline rect").length === bars().length && rows().length === bars().length);
+    check("roofs", document.querySelector("#roof").points.numberOfItems > 3 && $("roofline").textContent.includes("VABSDIFF4") && $("roofline").textContent.includes("copy"));
+    bars()[0].dispatchEvent(new PointerEvent("pointermove", { clientX: 200, clientY: 200 }));
+    check("hover", !$("tip").hidden && /frames\/s/.test($("tip").textContent) && /% of the ceiling|absolute differences/.test($("tip").textContent));
+    bars()[0].dispatchEvent(new PointerEvent("pointerleave"));
+    check("and away", $("tip").hidden);
+    const before = $("ladder").textContent;
+    $("size").value = "1920x1080"; $("size").dispatchEvent(new Event("change"));
+    check("another size", $("ladder").textContent !== before && !document.querySelector("#ladder .cpu"));
+    const light = getComputedStyle(document.body).backgroundColor;
+    $("theme").click();
+    check("light and dark", getComputedStyle(document.body).backgroundColor !== light);
+    check("nothing is wider than the window", document.documentElement.scrollWidth <= innerWidth);
+    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
+  } catch (e) {
+    document.title = "FAILED: " + failures.join("; ") + "; " + e.stack;
+  }
+});
+)js";
+
+TEST(BenchProgram, PageOfTheLadder) {
+  const test::TemporaryFolder folder;
+  const std::string page = folder.file("ladder.html");
+  const std::string results = C63_SOURCE_DIR "/docs/results/";
+  const auto made = bench("page '" + results + "gpu-h200.json' --cpu '" + results + "cpu-amd-epyc-zen4.json' -o '" + page + "' 2>&1");
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  EXPECT_LT(std::filesystem::file_size(page), 200'000U);
+  const auto wrong = bench("page '" + results + "faults.json' -o '" + page + "' 2>&1");
+  EXPECT_EQ(wrong.exit_code, 4);
+  EXPECT_NE(wrong.output.find("C63-BENCH-FILE"), std::string::npos) << wrong.output;
+  EXPECT_EQ(bench("page -o '" + page + "' 2>&1").exit_code, 2);
+  const std::string browser = test::find_browser();
+  if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
+  EXPECT_EQ(test::title_after_script(browser, folder, page, kClicks), "ALL GOOD");
 }
 
 TEST(BenchProgram, FilterAndScanTimeBothForms) {

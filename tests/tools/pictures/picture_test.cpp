@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "common/page_text.h"
 #include "pictures/image.h"
 #include "pictures/picture_file.h"
 #include "support/expect_error.h"
@@ -52,8 +53,54 @@ TEST(PictureTest, PngHoldsEverySample) {
   EXPECT_EQ(decoded.output, std::string(image.bytes().begin(), image.bytes().end()));
 }
 
+/// What ffmpeg makes of a JPEG, as the samples of its three planes.
+std::string planes_of(const std::vector<std::uint8_t>& jpeg) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.file("a.jpg"), std::ios::binary).write(reinterpret_cast<const char*>(jpeg.data()), static_cast<std::streamsize>(jpeg.size()));
+  return test::shell("ffmpeg -nostdin -v error -i '" + folder.file("a.jpg") + "' -f rawvideo -pix_fmt yuvj420p -").output;
+}
+
+TEST(PictureTest, JpegHasTheWholeRange) {
+  if (!can_write_png()) GTEST_SKIP() << "built without FFmpeg's encoders";
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
+  for (const auto& [video, whole] : {std::pair{16, 0}, {126, 128}, {235, 255}, {255, 255}, {0, 0}}) {
+    std::vector<std::uint8_t> frame(16 * 16 * 3 / 2, static_cast<std::uint8_t>(video));
+    std::fill(frame.begin() + 256, frame.begin() + 320, std::uint8_t{128});
+    std::fill(frame.begin() + 320, frame.end(), std::uint8_t{240});
+    const std::string planes = planes_of(encode_jpeg(frame, 16, 16));
+    ASSERT_EQ(planes.size(), frame.size());
+    EXPECT_NEAR(static_cast<std::uint8_t>(planes[100]), whole, 2) << video;
+    EXPECT_NEAR(static_cast<std::uint8_t>(planes[280]), 128, 2);
+    EXPECT_NEAR(static_cast<std::uint8_t>(planes[350]), 255, 2);
+  }
+  const std::vector<std::uint8_t> odd(5 * 4 * 3 / 2, 126);  // no rows of chroma
+  EXPECT_FALSE(planes_of(encode_jpeg(odd, 5, 4)).empty());
+}
+
+TEST(PictureTest, JpegOfAnImageKeepsToItsBytes) {
+  if (!can_write_png()) GTEST_SKIP() << "built without FFmpeg's encoders";
+  const Image image = to_image(test::generate_b(176, 144, 1), 176, 144);
+  const auto best = encode_jpeg(image, 1 << 30);
+  const auto small = encode_jpeg(image, best.size() / 2);
+  EXPECT_LE(small.size(), best.size() / 2);
+  EXPECT_FALSE(encode_jpeg(image, 1).empty()) << "the least there is";
+  if (!test::have_command("ffmpeg")) return;
+  Image red(16, 16);
+  for (int y = 0; y < 16; ++y) {
+    for (int x = 0; x < 16; ++x) red.set(x, y, {255, 0, 0});
+  }
+  const std::string planes = planes_of(encode_jpeg(red, 1 << 30));
+  ASSERT_EQ(planes.size(), 384U);
+  EXPECT_NEAR(static_cast<std::uint8_t>(planes[0]), 76, 2);
+  EXPECT_NEAR(static_cast<std::uint8_t>(planes[256]), 85, 2);
+  EXPECT_NEAR(static_cast<std::uint8_t>(planes[320]), 255, 2);
+}
+
 TEST(PictureTest, DataUrisAreBase64) {
-  const auto encoded = [](const std::string& text) { return data_uri({text.begin(), text.end()}).substr(22); };
+  EXPECT_EQ(data_uri("jpeg", {'f'}), "data:image/jpeg;base64,Zg==");
+  const auto encoded = [](const std::string& text) {
+    return base64({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  };
   EXPECT_EQ(encoded(""), "");
   EXPECT_EQ(encoded("f"), "Zg==");
   EXPECT_EQ(encoded("fo"), "Zm8=");

@@ -15,6 +15,7 @@
 #include "bench/cuda/absdiff_probe.h"
 #include "bench/cuda/test_video.h"
 #include "bench/figures.h"
+#include "bench/ladder_page.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/search_window.h"
@@ -167,6 +168,16 @@ Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda
   return summarize(std::move(microseconds));
 }
 
+/// Bytes a second, read and written, of a copy within the device.
+double copy_rate(const cuda::Stream& stream) {
+  constexpr std::size_t kBytes = std::size_t{1} << 28;
+  const cuda::DeviceBuffer<std::uint8_t> from(kBytes);
+  const cuda::DeviceBuffer<std::uint8_t> to(kBytes);
+  cuda::fill_async(from.data(), 1, kBytes, stream);
+  const Sample us = time_calls(4, 1, 10, stream, [&](std::size_t) { cuda::copy_async(to.data(), from.data(), kBytes, stream); });
+  return 2e6 * static_cast<double>(kBytes) / us.median;
+}
+
 class MeBench {
  public:
   explicit MeBench(const MeBenchOptions& options) : options_(options), guard_(options.device) {
@@ -180,6 +191,7 @@ class MeBench {
                 {"runtime", cuda::devices().runtime_version},
                 {"range", options.range},
                 {"absdiff4_ceiling_per_s", ceiling_},
+                {"copy_bytes_per_s", copy_rate(stream_)},
                 {"results", nlohmann::ordered_json::array()}};
     std::printf("%s, VABSDIFF4 ceiling %.2f T/s = %.1f T absolute differences/s\n", device.name.c_str(),
                 ceiling_ * 1e-12, ceiling_ * 4e-12);
@@ -203,6 +215,7 @@ class MeBench {
     }
     figures_["all_equal"] = all_equal_;
     write_figures(options_.json, figures_);
+    if (!options_.html.empty()) write_ladder_page(options_.html, dated(figures_), options_.cpu);
     if (!all_equal_) throw Error(ErrorKind::comparison, "C63-BENCH-DIFFERS", "kernels do not agree");
   }
 

@@ -16,6 +16,9 @@
   const colour = (c) => kColours[c % kColours.length];
   const shape = (c) => kShapes[c % kShapes.length];
   const label = (point) => configurations[point.configuration].name + (point.quantizer ? " qp " + point.quantizer : "");
+  // Names are as long as a command line may be; plots have room for its ends. Hovering tells all of it.
+  const short = (name, most = 26) => name.length <= most ? name : name.slice(0, Math.ceil(most / 2)) + "…" + name.slice(1 - Math.floor(most / 2));
+  const shortLabel = (point) => short(configurations[point.configuration].name, 20) + (point.quantizer ? " qp " + point.quantizer : "");
   const format = (value, digits) => value === null || value === undefined ? "∞" : value.toFixed(digits);
   const element = (tag, text, className) => {
     const node = document.createElement(tag);
@@ -63,7 +66,7 @@
 
   function scatterSets(x) {
     return configurations.map((c, index) => ({
-      label: c.name, borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
+      label: short(c.name), borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
       pointRadius: Math.max(4, 8 - 2 * index), pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
       data: pointsOf(index).filter((p) => p[metric] !== null).map((p) => ({ x: p[x], y: p[metric], point: p })).sort((a, b) => a.y - b.y),
     }));
@@ -97,21 +100,15 @@
                                           plugins: { tooltip: pointTooltip } }) });
   }
 
-  function quantizersShown() {
-    const seen = [];
-    for (const p of shownPoints()) if (!seen.includes(p.quantizer)) seen.push(p.quantizer);
-    return seen.sort((a, b) => Number(a) - Number(b));
-  }
-
-  // A line from the slowest to the fastest run over each bar.
+  // A line from the slowest to the fastest run through each point.
   const whiskers = { id: "whiskers", afterDatasetsDraw(chart) {
     const g = chart.ctx;
     g.save();
     g.strokeStyle = themeColours().ink;
     g.lineWidth = 1.5;
     chart.data.datasets.forEach((set, s) => chart.getDatasetMeta(s).data.forEach((bar, i) => {
-      const range = set.ranges && set.ranges[i];
-      if (!range || !chart.isDatasetVisible(s)) return;
+      if (!chart.isDatasetVisible(s)) return;
+      const p = set.data[i].point, range = [p.frames_per_s_low, p.frames_per_s_high];
       const top = chart.scales.y.getPixelForValue(range[1]), bottom = chart.scales.y.getPixelForValue(range[0]);
       g.beginPath();
       g.moveTo(bar.x, top); g.lineTo(bar.x, bottom);
@@ -123,16 +120,14 @@
   } };
 
   function drawSpeed() {
-    const names = quantizersShown();
-    const sets = configurations.map((c, index) => {
-      const points = names.map((q) => pointsOf(index).find((p) => p.quantizer === q));
-      return { label: c.name, backgroundColor: colour(index) + "cc", borderColor: colour(index), borderWidth: 1, pointStyle: shape(index), skipNull: true,
-               data: points.map((p) => p ? p.frames_per_s : null), ranges: points.map((p) => p ? [p.frames_per_s_low, p.frames_per_s_high] : null), points };
-    });
-    draw("speed", { type: "bar", data: { labels: names.map((q) => q ? "qp " + q : "fixed"), datasets: sets }, plugins: [whiskers],
-                    options: options({ scales: { x: axis(""), y: axis("frames per second", { beginAtZero: true, suggestedMax: Math.max(...shownPoints().map((p) => p.frames_per_s_high)) }) },
-                                       interaction: { mode: "nearest", intersect: true },
-                                       plugins: { tooltip: { callbacks: { label: (item) => pointTooltip.callbacks.label({ raw: { point: item.dataset.points[item.dataIndex] } }) } } } }) });
+    const sets = configurations.map((c, index) => ({
+      label: short(c.name), borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
+      pointRadius: Math.max(4, 8 - 2 * index), pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
+      data: pointsOf(index).map((p) => ({ x: p.bitrate_kb_per_s, y: p.frames_per_s, point: p })).sort((a, b) => a.x - b.x) }));
+    const highest = Math.max(...shownPoints().map((p) => p.frames_per_s_high));
+    draw("speed", { type: "scatter", data: { datasets: sets }, plugins: [whiskers],
+                    options: options({ scales: { x: logarithmic("kb/s", shownPoints().map((p) => p.bitrate_kb_per_s)), y: axis("frames per second", { beginAtZero: true, suggestedMax: highest }) },
+                                       plugins: { tooltip: pointTooltip } }) });
   }
 
   function drawStages() {
@@ -140,7 +135,7 @@
     const frames = data.inputs[input].frames;
     const stages = Object.keys(kStageColours).filter((s) => points.some((p) => p.stages[s + "_ms"] > 0));
     draw("stages", { type: "bar",
-                     data: { labels: points.map(label), datasets: stages.map((s) => ({ label: s, backgroundColor: kStageColours[s], pointStyle: "rect",
+                     data: { labels: points.map(shortLabel), datasets: stages.map((s) => ({ label: s, backgroundColor: kStageColours[s], pointStyle: "rect",
                              data: points.map((p) => p.stages[s + "_ms"] / frames) })) },
                      options: options({ indexAxis: "y", scales: { x: axis("ms a frame", { stacked: true }), y: axis("", { stacked: true, ticks: { color: themeColours().soft, autoSkip: false } }) },
                                         interaction: { mode: "nearest", intersect: true },
@@ -153,12 +148,12 @@
   function frameSets(values) {
     return configurations.map((c, index) => ({ index, point: pointAtRank(index, rank) }))
       .filter((s) => s.point && values(s.point).length)
-      .map((s) => ({ label: label(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: s.index ? 1.5 : 2.5, pointRadius: 0, pointHitRadius: 8,
+      .map((s) => ({ label: shortLabel(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: s.index ? 1.5 : 2.5, pointRadius: 0, pointHitRadius: 8,
                      order: configurations.length - s.index, pointStyle: shape(s.index), borderDash: s.index % 2 ? [5, 3] : [], data: values(s.point).map((y, x) => ({ x, y })) }));
   }
 
   function drawFrames() {
-    const scales = (title, more) => ({ x: axis("frame", { type: "linear", min: 0, max: Math.max(1, data.inputs[input].frames - 1) }), y: axis(title, more) });
+    const scales = (title, more) => ({ x: axis("frame", { type: "linear", min: 0, max: Math.max(1, data.inputs[input].frames - 1), ticks: { color: themeColours().soft, maxRotation: 0, callback: (v) => Number.isInteger(v) ? v : "" } }), y: axis(title, more) });
     const common = { parsing: false, interaction: { mode: "index", intersect: false } };
     draw("bits", { type: "line", data: { datasets: frameSets((p) => p.frames.bits) }, options: options(Object.assign({ scales: scales("bits", { beginAtZero: true }) }, common)) });
     draw("psnr", { type: "line", data: { datasets: frameSets((p) => p.frames.psnr_y_db) }, options: options(Object.assign({ scales: scales("dB") }, common)) });
@@ -309,19 +304,39 @@
     $("speed-note").textContent = "median of " + data.repeat + ", slowest to fastest";
   }
 
+  // Pictures of the shown input: a list of sides, one of layers, and two of them on top of each other.
+  const sideOf = (p) => p.configuration === null ? "the input" : label(p);
   function pictures() {
     const list = (window.c63Pictures || []).filter((p) => p.input === input);
     $("picture-section").hidden = !list.length;
-    $("pictures").replaceChildren();
-    for (const p of list) {
-      const figure = element("figure");
-      const image = element("img");
-      image.src = p.data_uri;
-      image.alt = p.title + " of frame " + p.frame + ", " + configurations[p.configuration].name;
-      image.loading = "lazy";
-      figure.append(element("figcaption", configurations[p.configuration].name + (p.quantizer ? " qp " + p.quantizer : "") + ": " + p.title + ", frame " + p.frame), image);
-      $("pictures").append(figure);
+    if (!list.length) return;
+    const fill = (id, names, chosen) => $(id).replaceChildren(...names.map((name) => {
+      const option = element("option", short(name, 40));
+      option.value = name;
+      option.title = name;
+      option.selected = name === chosen;
+      return option;
+    }));
+    const sides = [...new Set(list.map(sideOf))], coded = sides.filter((s) => s !== "the input");
+    fill("left", sides, coded[0]);
+    fill("right", sides, coded[1] || coded[0]);
+    fill("layer", [...new Set(list.map((p) => p.title))], list[0].title);
+    showPictures();
+  }
+  function showPictures() {
+    const list = window.c63Pictures.filter((p) => p.input === input);
+    for (const side of ["left", "right"]) {
+      const of = list.filter((p) => sideOf(p) === $(side).value);
+      const p = of.find((o) => o.title === $("layer").value) || of[0];
+      $(side + "-picture").src = p.data_uri;
+      $(side + "-picture").alt = p.title + " of frame " + p.frame + ", " + sideOf(p);
+      $("picture-note").textContent = "frame " + p.frame;
     }
+  }
+  function wipeTo(share) {
+    const at = Math.min(100, Math.max(0, share));
+    $("wipe").style.setProperty("--at", at + "%");
+    $("wipe").setAttribute("aria-valuenow", Math.round(at));
   }
 
   function save(name, type, text) {
@@ -345,6 +360,16 @@
   $("filter").addEventListener("input", fillTable);
   $("save-csv").addEventListener("click", () => save("c63-ab.csv", "text/csv", csv));
   $("save-json").addEventListener("click", () => save("c63-ab.json", "application/json", JSON.stringify(data, null, 2) + "\n"));
+
+  for (const id of ["left", "right", "layer"]) $(id).addEventListener("change", showPictures);
+  const wipe = (event) => { const box = $("wipe").getBoundingClientRect(); wipeTo(100 * (event.clientX - box.left) / box.width); };
+  $("wipe").addEventListener("pointerdown", (event) => { $("wipe").setPointerCapture(event.pointerId); wipe(event); });
+  $("wipe").addEventListener("pointermove", (event) => { if (event.buttons) wipe(event); });
+  $("wipe").addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -5, ArrowRight: 5, Home: -100, End: 100 }[event.key];
+    if (step) { event.preventDefault(); wipeTo(Number($("wipe").getAttribute("aria-valuenow")) + step); }
+  });
+  wipeTo(50);
 
   facts();
   verdicts();

@@ -1,0 +1,24 @@
+// c63bench page: the page of c63bench me --html from a file of its figures, on a machine without a GPU, too.
+#include <nlohmann/json.hpp>
+
+#include "bench/bench_command.h"
+#include "bench/benches.h"
+#include "bench/ladder_page.h"
+#include "c63/error.h"
+
+namespace c63::bench {
+
+tools::Subcommand page_bench() {
+  return bench_command<PageOptions>("page", "Make the page of motion kernels from a file of figures",
+                                    [](const PageOptions& options, const tools::Session&) {
+                                      if (options.figures.empty()) {
+                                        throw Error(ErrorKind::usage, "C63-USAGE", "no file of figures was given");
+                                      }
+                                      if (options.output.empty()) {
+                                        throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
+                                      }
+                                      write_ladder_page(options.output, read_figures(options.figures), options.cpu);
+                                    });
+}
+
+}  // namespace c63::bench

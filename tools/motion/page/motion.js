@@ -1,0 +1,378 @@
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const root = document.documentElement;
+  const streams = [...document.querySelectorAll("script.stream")].map((s) => JSON.parse(s.textContent));
+  const count = Math.max(...streams.map((s) => s.frames.length));
+  const kBlock = 8;
+  const kFramesPerSecond = 25;  // a stream does not tell its own
+  const kModes = [["copied from the left block", "#3b82f6"], ["vector of its own", "#22c55e"], ["inherited vector", "#eab308"],
+                  ["no prediction", "#ff00c8"]];
+  const kStops = [[12, 8, 38], [82, 16, 110], [160, 42, 99], [224, 92, 62], [251, 165, 36], [252, 250, 180]];
+  const heatColour = (value) => {
+    const at = Math.min(1, Math.max(0, value)) * (kStops.length - 1), i = Math.min(Math.floor(at), kStops.length - 2);
+    return kStops[i].map((low, k) => low + (kStops[i + 1][k] - low) * (at - i));
+  };
+  const element = (tag, text, className) => {
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    if (className) node.className = className;
+    return node;
+  };
+
+  // What is shown. x and y are the picture's point in the middle of each view.
+  const types = streams[0].types;
+  const state = { frame: 0, playing: false, zoom: 1, x: streams[0].width / 2, y: streams[0].height / 2, hover: null };
+
+  // ---- Frames: a JPEG of the picture, and a PNG whose samples are the values of the blocks -------------------------------
+
+  const kept = streams.map(() => new Map());
+  const mostKept = Math.max(8, Math.floor((256 << 20) / (4 * streams[0].width * streams[0].height * streams.length)));
+
+  async function decodeImage(type, text) {
+    const image = new Image();
+    image.src = "data:image/" + type + ";base64," + text;
+    await image.decode();
+    return image;
+  }
+
+  async function decodeFrame(s, number) {
+    const [jpeg, png] = $("s" + s + "f" + number).textContent.split(" ");
+    const [picture, values] = await Promise.all([decodeImage("jpeg", jpeg), decodeImage("png", png)]);
+    const canvas = new OffscreenCanvas(values.width, values.height);
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.drawImage(values, 0, 0);
+    return { picture, samples: context.getImageData(0, 0, values.width, values.height).data };
+  }
+
+  /// The frame whose picture and blocks are shown for one: itself, or what it repeats.
+  const shownFor = (s, number) => {
+    const frames = streams[s].frames;
+    let at = Math.min(number, frames.length - 1);
+    while (at > 0 && frames[at].type === "repeat" && !frames[at].alone) --at;
+    return at;
+  };
+
+  function fetchFrame(s, number) {
+    const at = shownFor(s, number);
+    const frames = kept[s];
+    if (!frames.has(at)) {
+      const entry = { ready: null };
+      entry.promise = decodeFrame(s, at).then((frame) => { entry.ready = frame; return frame; });
+      frames.set(at, entry);
+    }
+    const entry = frames.get(at);
+    frames.delete(at);
+    frames.set(at, entry);
+    while (frames.size > mostKept) frames.delete(frames.keys().next().value);
+    return entry;
+  }
+
+  /// The values of a block, from the three rows of samples that hold them.
+  function valuesOf(s, frame, block) {
+    const stream = streams[s], plane = stream.columns * stream.rows, p = frame.samples;
+    const a = 4 * block, b = a + 4 * plane, c = b + 4 * plane;
+    const inter = p[a + 2] !== 0, vectorBits = p[c + 2];
+    const mode = !inter ? 3 : vectorBits === 2 ? 0 : vectorBits < 2 ? 2 : 1;
+    return { x: p[a] - 128, y: p[a + 1] - 128, inter, mode, sad: p[b] << 8 | p[b + 1], levels: p[b + 2],
+             vectorBits, coefficientBits: p[c] << 8 | p[c + 1] };
+  }
+  const heats = { none: ["none", null], sad: ["SAD", (v) => v.sad], bits: ["bits", (v) => v.vectorBits + v.coefficientBits],
+                  levels: ["levels that are not zero", (v) => v.levels], mode: ["mode", (v) => v.mode] };
+
+  // ---- Drawing -----------------------------------------------------------------------------------------------------------
+
+  const views = streams.map((stream) => {
+    const view = element("figure", undefined, "view");
+    const canvas = element("canvas");
+    canvas.style.aspectRatio = stream.width + " / " + stream.height;
+    view.style.maxWidth = "calc(85vh * " + stream.width / stream.height + ")";
+    const values = element("p", undefined, "values");
+    if (streams.length > 1) view.append(element("figcaption", stream.name));
+    view.append(canvas, values);
+    $("views").append(view);
+    return { canvas, values, context: canvas.getContext("2d") };
+  });
+
+  /// Samples to pixels of a view's canvas.
+  function placing(s) {
+    const canvas = views[s].canvas;
+    const scale = state.zoom * canvas.width / streams[s].width;
+    return { scale, left: canvas.width / 2 - state.x * scale, top: canvas.height / 2 - state.y * scale };
+  }
+
+  function drawHeat(g, s, frame, heat, peak) {
+    const stream = streams[s], value = heats[heat][1];
+    const image = new ImageData(stream.columns, stream.rows);
+    for (let block = 0; block < stream.columns * stream.rows; ++block) {
+      const v = value(valuesOf(s, frame, block));
+      const colour = heat === "mode" ? kModes[v][1].match(/\w\w/g).map((h) => parseInt(h, 16)) : heatColour(Math.sqrt(v / peak));
+      image.data.set([...colour, 255], 4 * block);
+    }
+    const canvas = new OffscreenCanvas(stream.columns, stream.rows);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    g.globalAlpha = 0.6;
+    g.imageSmoothingEnabled = false;
+    g.drawImage(canvas, 0, 0, stream.columns * kBlock, stream.rows * kBlock);
+    g.globalAlpha = 1;
+  }
+
+  function drawArrows(g, s, frame, scale) {
+    const stream = streams[s];
+    const kShades = 8;
+    const paths = Array.from({ length: kShades + 1 }, () => new Path2D());
+    const dots = new Path2D(), boxes = new Path2D();
+    const dot = Math.max(1.2, 1.5 / scale);
+    for (let block = 0; block < stream.columns * stream.rows; ++block) {
+      const a = 4 * block, left = block % stream.columns * kBlock, top = Math.floor(block / stream.columns) * kBlock;
+      if (frame.samples[a + 2] === 0) { boxes.rect(left + 0.5, top + 0.5, kBlock - 1, kBlock - 1); continue; }
+      const vx = frame.samples[a] - 128, vy = frame.samples[a + 1] - 128, x = left + kBlock / 2, y = top + kBlock / 2;
+      const length = Math.hypot(vx, vy);
+      if (length === 0) { dots.rect(x - dot / 2, y - dot / 2, dot, dot); continue; }
+      const path = paths[Math.round(kShades * Math.min(1, length / 16))];
+      path.moveTo(x, y);
+      path.lineTo(x + vx, y + vy);
+      const head = Math.min(3, 0.4 * length + 1), ux = vx / length, uy = vy / length;
+      path.moveTo(x + vx - head * (ux - uy / 2), y + vy - head * (uy + ux / 2));
+      path.lineTo(x + vx, y + vy);
+      path.lineTo(x + vx - head * (ux + uy / 2), y + vy - head * (uy - ux / 2));
+    }
+    g.lineWidth = Math.max(0.5, 1.2 / scale);
+    paths.forEach((path, shade) => { g.strokeStyle = arrowColour(shade / kShades); g.stroke(path); });
+    g.fillStyle = "#bebebe";
+    g.fill(dots);
+    g.strokeStyle = kModes[3][1];
+    g.stroke(boxes);
+  }
+  const arrowColour = (warm) => "rgb(" + Math.round(255 * warm) + ",255," + Math.round(80 * (1 - warm)) + ")";
+
+  function peakOf(heat, frames) {
+    let peak = 1;
+    frames.forEach((frame, s) => {
+      if (frame.samples.length < 12 * streams[s].columns * streams[s].rows) return;  // a repeat of nothing that is shown
+      for (let block = 0; block < streams[s].columns * streams[s].rows; ++block) peak = Math.max(peak, heats[heat][1](valuesOf(s, frame, block)));
+    });
+    return peak;
+  }
+
+  function draw() {
+    const frames = streams.map((_, s) => fetchFrame(s, state.frame).ready);
+    if (frames.some((f) => f === null)) return false;
+    const heat = $("heat").value;
+    const peak = heats[heat][1] && heat !== "mode" ? peakOf(heat, frames) : 1;
+    views.forEach(({ canvas, context: g }, s) => {
+      const type = streams[s].frames[Math.min(state.frame, streams[s].frames.length - 1)].type;
+      const width = Math.max(1, Math.round(canvas.clientWidth * devicePixelRatio));
+      const height = Math.max(1, Math.round(width * streams[s].height / streams[s].width));
+      if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+      const { scale, left, top } = placing(s);
+      g.setTransform(1, 0, 0, 1, 0, 0);
+      g.clearRect(0, 0, width, height);
+      g.setTransform(scale, 0, 0, scale, left, top);
+      g.imageSmoothingEnabled = scale < 2;
+      g.globalAlpha = Number($("light").value) / 100;
+      g.drawImage(frames[s].picture, 0, 0, streams[s].width, streams[s].height);
+      g.globalAlpha = 1;
+      if (type !== "repeat") {
+        if (heats[heat][1] && !(heat === "mode" && type === "key")) drawHeat(g, s, frames[s], heat, peak);
+        if ($("arrows").checked && type === "inter") drawArrows(g, s, frames[s], scale / devicePixelRatio);
+      }
+      if (state.hover) {
+        g.strokeStyle = "#fff";
+        g.lineWidth = 2 * devicePixelRatio / scale;
+        g.strokeRect(state.hover.column * kBlock, state.hover.row * kBlock, kBlock, kBlock);
+      }
+    });
+    tellValues(frames);
+    tellLegend(heat, peak);
+    drawTimeline();
+    return true;
+  }
+
+  function tellValues(frames) {
+    views.forEach(({ values }, s) => {
+      const entry = streams[s].frames[Math.min(state.frame, streams[s].frames.length - 1)];
+      if (!state.hover || entry.type === "repeat") { values.textContent = state.hover ? "nothing is coded: the picture before it again" : ""; return; }
+      const { column, row } = state.hover;
+      const v = valuesOf(s, frames[s], row * streams[s].columns + column);
+      const parts = [["block at", column * kBlock + "," + row * kBlock]];
+      if (entry.type === "inter") {
+        parts.push(["mode", kModes[v.mode][0]]);
+        if (v.inter) parts.push(["vector", v.x + "," + v.y]);
+      }
+      parts.push(["SAD", v.sad], ["bits", entry.type === "inter" ? v.vectorBits + " + " + v.coefficientBits : v.coefficientBits], ["levels", v.levels + " of 64"]);
+      values.replaceChildren(...parts.flatMap(([name, value]) => [document.createTextNode(name + " "), element("b", String(value)), document.createTextNode("  ")]));
+    });
+  }
+
+  let toldLegend = "";
+  function tellLegend(heat, peak) {
+    const key = $("arrows").checked + heat + peak;
+    if (key === toldLegend) return;
+    toldLegend = key;
+    const item = (background, text, className) => {
+      const span = element("span");
+      const mark = element("i", undefined, className);
+      mark.style.background = background;
+      span.append(mark, text);
+      return span;
+    };
+    const items = [];
+    if ($("arrows").checked) {
+      items.push(item("linear-gradient(90deg," + arrowColour(0) + "," + arrowColour(1) + ")", "arrow to where a block is predicted from, 1 to 16 samples and more", "scale"),
+                 item("#bebebe", "zero vector"), item(kModes[3][1], "no prediction"));
+    }
+    if (heat === "mode") items.push(...kModes.map(([name, colour]) => item(colour, name)));
+    else if (heats[heat][1]) items.push(item("linear-gradient(90deg," + kStops.map((c) => "rgb(" + c + ")") + ")", heats[heat][0] + ": 0 to " + peak + ", the root is shown", "scale"));
+    $("legend").replaceChildren(...items);
+  }
+
+  const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  function drawTimeline() {
+    const canvas = $("timeline"), g = canvas.getContext("2d");
+    canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+    canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+    const peak = Math.max(...streams.flatMap((s) => s.frames.map((f) => f.bits)), 1);
+    const band = canvas.height / streams.length, step = canvas.width / count;
+    streams.forEach((stream, s) => stream.frames.forEach((f, i) => {
+      g.fillStyle = style(f.type === "key" ? "--key" : "--bar");
+      const tall = Math.max(1, (band - 2) * f.bits / peak);
+      g.fillRect(i * step, (s + 1) * band - tall, Math.max(1, step - (step > 3 ? 1 : 0)), tall);
+    }));
+    g.fillStyle = style("--ink");
+    g.fillRect((state.frame + 0.5) * step - 1, 0, 2, canvas.height);
+  }
+
+  // ---- Going through the frames ------------------------------------------------------------------------------------------
+
+  function tellFrame() {
+    const entry = streams[0].frames[Math.min(state.frame, streams[0].frames.length - 1)];
+    $("frame").value = state.frame;
+    $("label").textContent = "frame " + entry.index + (entry.type === "inter" ? "" : " (" + entry.type + ")") + ", " + streams.map((s) => s.frames[Math.min(state.frame, s.frames.length - 1)].bits.toLocaleString("en")).join(" and ") + " bits";
+  }
+
+  let due = false;
+  function redraw() {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      if (!draw()) Promise.all(streams.map((_, s) => fetchFrame(s, state.frame).promise)).then(redraw);
+    });
+  }
+
+  function go(number) {
+    state.frame = Math.min(count - 1, Math.max(0, number));
+    tellFrame();
+    redraw();
+    for (let ahead = 1; ahead <= Math.min(6, mostKept - 2) && state.frame + ahead < count; ++ahead) streams.forEach((_, s) => fetchFrame(s, state.frame + ahead));
+  }
+
+  let last = 0;
+  function tick() {
+    if (!state.playing) return;
+    const now = performance.now();
+    const step = 1000 / (kFramesPerSecond * Number($("speed").value));
+    if (now - last >= step) {
+      const next = (state.frame + 1) % count;
+      // A frame that is not decoded yet is waited for, not left out.
+      if (streams.every((_, s) => fetchFrame(s, next).ready !== null)) { last = now - last > 2 * step ? now : last + step; go(next); }
+    }
+    requestAnimationFrame(tick);
+  }
+  function play(on) {
+    state.playing = on;
+    $("play").textContent = on ? "Pause" : "Play";
+    last = performance.now();
+    if (on) requestAnimationFrame(tick);
+  }
+
+  function zoomTo(zoom, s, x, y) {
+    const next = Math.min(32, Math.max(1, zoom));
+    if (s !== undefined) {  // what is under the pointer stays there
+      state.x = x + (state.x - x) * state.zoom / next;
+      state.y = y + (state.y - y) * state.zoom / next;
+    }
+    state.zoom = next;
+    hold();
+    $("zoom").value = (next < 10 ? Math.round(10 * next) / 10 : Math.round(next)) + "×";
+    redraw();
+  }
+  /// Keeps the picture in its view.
+  function hold() {
+    const w = streams[0].width / state.zoom / 2, h = streams[0].height / state.zoom / 2;
+    state.x = Math.min(streams[0].width - w, Math.max(w, state.x));
+    state.y = Math.min(streams[0].height - h, Math.max(h, state.y));
+  }
+
+  views.forEach(({ canvas }, s) => {
+    const at = (event) => {
+      const box = canvas.getBoundingClientRect(), { scale, left, top } = placing(s);
+      return [((event.clientX - box.left) * canvas.width / box.width - left) / scale, ((event.clientY - box.top) * canvas.height / box.height - top) / scale];
+    };
+    let drag = null;
+    canvas.addEventListener("pointerdown", (event) => { drag = at(event); canvas.setPointerCapture(event.pointerId); });
+    canvas.addEventListener("pointerup", () => { drag = null; });
+    canvas.addEventListener("pointermove", (event) => {
+      const [x, y] = at(event);
+      if (drag) { state.x += drag[0] - x; state.y += drag[1] - y; hold(); }
+      const column = Math.floor(x / kBlock), row = Math.floor(y / kBlock);
+      state.hover = column >= 0 && row >= 0 && column < streams[s].columns && row < streams[s].rows ? { column, row } : null;
+      redraw();
+    });
+    canvas.addEventListener("pointerleave", () => { state.hover = null; redraw(); });
+    canvas.addEventListener("wheel", (event) => { event.preventDefault(); const [x, y] = at(event); zoomTo(state.zoom * 1.2 ** -Math.sign(event.deltaY), s, x, y); }, { passive: false });
+  });
+
+  const scrub = (event) => { if (event.buttons) { const box = $("timeline").getBoundingClientRect(); go(Math.floor((event.clientX - box.left) / box.width * count)); } };
+  $("timeline").addEventListener("pointerdown", scrub);
+  $("timeline").addEventListener("pointermove", scrub);
+  $("frame").addEventListener("input", () => go(Number($("frame").value)));
+  $("play").addEventListener("click", () => play(!state.playing));
+  for (const id of ["arrows", "heat", "light"]) $(id).addEventListener("input", redraw);
+  $("in").addEventListener("click", () => zoomTo(state.zoom * 1.5));
+  $("out").addEventListener("click", () => zoomTo(state.zoom / 1.5));
+  $("fit").addEventListener("click", () => zoomTo(1));
+  $("theme").addEventListener("click", () => {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    redraw();
+  });
+  addEventListener("resize", redraw);
+  addEventListener("keydown", (event) => {
+    const own = event.target instanceof Element && event.target.matches("select, input[type=range]") && event.key.startsWith("Arrow");
+    if (event.ctrlKey || event.altKey || event.metaKey || own) return;
+    const far = event.shiftKey ? 10 : 1;
+    const keys = {
+      " ": () => play(!state.playing), ArrowRight: () => { play(false); go(state.frame + far); }, ArrowLeft: () => { play(false); go(state.frame - far); },
+      Home: () => go(0), End: () => go(count - 1), PageDown: () => go(state.frame + 10), PageUp: () => go(state.frame - 10),
+      1: () => { $("arrows").checked = !$("arrows").checked; redraw(); },
+      2: () => { const list = $("heat"); list.selectedIndex = (list.selectedIndex + 1) % list.options.length; redraw(); },
+      "+": () => zoomTo(state.zoom * 1.5), "-": () => zoomTo(state.zoom / 1.5), 0: () => zoomTo(1),
+    };
+    if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+  });
+
+  // ---- Contents ----------------------------------------------------------------------------------------------------------
+
+  const offered = ["none", ...(types.includes("sad") ? ["sad"] : []), ...(types.includes("bits") ? ["bits", "levels"] : []), ...(types.includes("mv") ? ["mode"] : [])];
+  $("heat").append(...offered.map((name) => { const option = element("option", heats[name][0]); option.value = name; return option; }));
+  $("arrows").checked = types.includes("mv");
+  $("arrows").disabled = !types.includes("mv");
+  $("heat").value = types.includes("mv") ? "none" : offered[1];
+  for (const stream of streams) {
+    const part = element("div");
+    part.append(element("h2", streams.length > 1 ? "Summary of " + stream.name : "Summary"), element("pre", stream.summary),
+                element("h2", "Longer component of the vectors, in samples"));
+    const all = stream.histogram.reduce((sum, [, n]) => sum + n, 0);
+    for (const [label, n] of stream.histogram) {
+      const share = all ? 100 * n / all : 0, row = element("div", undefined, "bar"), bar = element("i");
+      bar.style.width = share.toFixed(2) + "%";
+      row.append(element("span", label), element("span", share.toFixed(1) + " %"), bar);
+      part.append(row);
+    }
+    $("summaries").append(part);
+  }
+  $("frame").max = count - 1;
+  go(Math.max(0, streams[0].frames.findIndex((f) => f.type === "inter")));
+})();
