@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Runs the fenced blocks of a guide, as a reader would type them, in a folder with short videos of the names that guides use.
+
+A block is commands for a shell; after "$ " where it shows their output, too. Blocks of language `text` are no commands, `cpp`
+is compiled, `python` is run where the package is found. A comment before a block keeps it from being run and says why:
+
+  <!-- not run: needs a GPU -->
+
+Usage: run_blocks.py --source DIR --bin DIR --compiler C++ [--python PYTHON --python-path DIR] GUIDE.md
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+FENCE = re.compile(r"(?:<!-- not run: (?P<reason>[^>]*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
+RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobile_352x288.yuv": "rotate",
+       "people_320x192.yuv": "objects", "video.yuv": "pan"}
+FRAMES = 5
+
+
+def shell(command, folder, environment):
+    return subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+
+
+def commands_of(text):
+    """The lines to run: those after "$ " where there are such, else all; a line that ends in \\ goes on."""
+    lines = text.replace("\\\n", " ").splitlines()
+    prompted = [line[2:] for line in lines if line.startswith("$ ")]
+    return prompted or [line for line in lines if line.strip()]
+
+
+def make_videos(folder, environment, text):
+    """What the guide's commands read, as far as it names it."""
+    made = []
+    for name, pattern in RAW.items():
+        size = re.search(r"(\d+)x(\d+)", name)
+        width, height = size.groups() if size else ("1920", "1080")
+        if name in text or (name == "foreman_352x288.yuv" and re.search(r"foreman\w*\.(mp4|264)|\bin\.", text)):
+            made.append(f"c63gen --quiet --pattern {pattern} -w {width} -h {height} -f {FRAMES} {name}")
+    source = "-f rawvideo -pix_fmt yuv420p -s 352x288 -i foreman_352x288.yuv"
+    for name in ("foreman.mp4", "foreman_352x288.264", "in.mp4"):
+        if name in text:
+            made.append(f"ffmpeg -nostdin -v error -y {source} {name}")
+    if "in.y4m" in text:
+        made.append("c63gen --quiet --pattern stars -w 352 -h 288 -f 24 in.y4m")
+    if "in.txt" in text:
+        made.append("seq 1 100 > in.txt")
+    if re.search(r"c63(dec|pred|cmp|mv)[^\n]* foreman\.c63", text):
+        made.append("c63enc --quiet --backend cpu foreman_352x288.yuv foreman.c63")
+    result = shell("\n".join(made), folder, environment)
+    if result.returncode != 0:
+        sys.exit(f"cannot make the videos: {result.stdout}")
+
+
+def compile_cpp(text, options, folder):
+    """A block is includes and statements that are given `frames`."""
+    includes = "".join(line + "\n" for line in text.splitlines() if line.startswith("#include"))
+    rest = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
+    file = folder / "block.cpp"
+    file.write_text(f"{includes}#include <vector>\nvoid block([[maybe_unused]] const std::vector<std::uint8_t>& frames) {{\n{rest}}}\n")
+    include = options.source / "encoder" / "include"
+    return subprocess.run([options.compiler, "-std=c++20", "-fsyntax-only", f"-I{include}", str(file)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def reason_to_skip(match, options):
+    if match["reason"]:
+        return match["reason"]
+    if match["language"] == "python" and not options.python_path:
+        return "this build has no Python package"
+    if match["language"] == "" and not shutil.which("ffmpeg") and re.search(r"\.(mp4|264)\b", match["text"]):
+        return "no ffmpeg on the PATH"
+    return None
+
+
+def run_block(match, options, folder, environment):
+    if match["language"] == "cpp":
+        return compile_cpp(match["text"], options, folder)
+    if match["language"] == "python":
+        file = folder / "block.py"
+        file.write_text(match["text"])
+        return shell(f"'{options.python}' {file.name}", folder, environment | {"PYTHONPATH": options.python_path})
+    return shell("\n".join(commands_of(match["text"])), folder, environment)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("guide", type=pathlib.Path)
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--python", default="python3")
+    parser.add_argument("--python-path", default="", help="where the package c63 is; without it blocks of Python are skipped")
+    options = parser.parse_args()
+    text = options.guide.read_text()
+    name = options.guide.resolve().relative_to(options.source.resolve())
+    environment = dict(os.environ, PATH=f"{options.bin.resolve()}:{os.environ['PATH']}")
+    failed = ran = 0
+    with tempfile.TemporaryDirectory(prefix="c63-docs-") as work:
+        folder = pathlib.Path(work)
+        for linked in ("docs", "tools"):
+            (folder / linked).symlink_to(options.source.resolve() / linked)
+        blocks = [match for match in FENCE.finditer(text) if match["language"] != "text"]
+        to_run = "".join(match["text"] for match in blocks if reason_to_skip(match, options) is None)
+        make_videos(folder, environment, to_run)
+        for match in blocks:
+            line = text.count("\n", 0, match.start("text"))
+            test = f"{name}:{line}"
+            print(f"[ RUN      ] {test}", flush=True)
+            reason = reason_to_skip(match, options)
+            if reason is not None:  # in the words of GoogleTest, which tools/skipped_tests reads
+                print(f"{test}: Skipped\n{reason}\n\n[  SKIPPED ] {test} (0 ms)")
+                continue
+            start = time.monotonic()
+            result = run_block(match, options, folder, environment)
+            milliseconds = 1000 * (time.monotonic() - start)
+            ran += 1
+            if result.returncode != 0:
+                failed += 1
+                print(f"{match['text']}ended with {result.returncode}:\n{result.stdout}")
+            print(f"[{'       OK' if result.returncode == 0 else '  FAILED '} ] {test} ({milliseconds:.0f} ms)")
+    print(f"{ran} blocks ran, {failed} failed, {len(blocks) - ran} skipped")
+    return 1 if failed or not blocks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
