@@ -23,6 +23,11 @@ FENCE = re.compile(r"(?:<!-- not run: (?P<reason>[^>]*?) -->\n)?^```(?P<language
 RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobile_352x288.yuv": "rotate",
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
+# What blocks of Python are given.
+PYTHON = """import numpy
+frames = numpy.random.default_rng(1).integers(0, 256, (3, 48, 32), dtype=numpy.uint8)
+current, reference = frames[1, :32], frames[0, :32]
+"""
 
 
 def shell(command, folder, environment):
@@ -86,7 +91,7 @@ def run_block(match, options, folder, environment):
         return compile_cpp(match["text"], options, folder)
     if match["language"] == "python":
         file = folder / "block.py"
-        file.write_text(match["text"])
+        file.write_text(PYTHON + match["text"])
         return shell(f"'{options.python}' {file.name}", folder, environment | {"PYTHONPATH": options.python_path})
     return shell("\n".join(commands_of(match["text"])), folder, environment)
 
