@@ -79,7 +79,7 @@ def compile_cpp(text, options, folder):
 def reason_to_skip(match, options):
     if match["reason"]:
         return match["reason"]
-    if match["language"] == "python" and not options.python_path:
+    if match["language"] == "python" and not list(pathlib.Path(options.python_path, "c63").glob("_c63*")):
         return "this build has no Python package"
     if match["language"] == "" and not shutil.which("ffmpeg") and re.search(r"\.(mp4|264)\b", match["text"]):
         return "no ffmpeg on the PATH"
