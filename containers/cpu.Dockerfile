@@ -5,7 +5,7 @@ COPY tools/install_dependencies /src/tools/
 RUN apt-get update && /src/tools/install_dependencies build && rm -rf /var/lib/apt/lists/*
 COPY . /src
 WORKDIR /src
-RUN cmake --preset cpu -DC63_TESTS=OFF && cmake --build --preset cpu && cd build/cpu && cpack
+RUN cmake --preset cpu -DC63_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr && cmake --build --preset cpu && cd build/cpu && cpack
 
 FROM debian:12
 COPY --from=build /src/build/cpu/c63_*.deb /tmp/

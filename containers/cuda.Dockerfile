@@ -13,7 +13,7 @@ COPY . /src
 WORKDIR /src
 # Code for every architecture takes long; --build-arg ARCHITECTURES=90-real builds for one.
 ARG ARCHITECTURES=all-major
-RUN cmake --preset default -DC63_TESTS=OFF -DC63_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=${ARCHITECTURES}" && \
+RUN cmake --preset default -DC63_TESTS=OFF -DC63_CUDA=ON -DCMAKE_INSTALL_PREFIX=/usr "-DCMAKE_CUDA_ARCHITECTURES=${ARCHITECTURES}" && \
     cmake --build --preset default && cd build/default && cpack
 
 # The driver comes from the host.
