@@ -3,18 +3,20 @@
 Frames are 8-bit 4:2:0, planes Y, U, V one below the other: uint8 (height*3/2, width).
 """
 
+from . import filters
 from ._arrays import Motion
 from ._c63 import REVISION as __revision__
 from ._c63 import VERSION as __version__
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, encode, encode_with_statistics
 from ._error import Error, UsageError
-from ._measure import Psnr, Ssim, estimate_motion, psnr, ssim
+from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
 from ._settings import Settings
 from ._video import Video, open
 
 __all__ = [
     "STATISTICS",
+    "BdRate",
     "CodedFrame",
     "DecodedFrame",
     "Decoder",
@@ -29,10 +31,12 @@ __all__ = [
     "Video",
     "__revision__",
     "__version__",
+    "bd_rate",
     "decode",
     "encode",
     "encode_with_statistics",
     "estimate_motion",
+    "filters",
     "open",
     "psnr",
     "ssim",

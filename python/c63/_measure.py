@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
+import numpy as np
+
 from . import _c63
 from ._arrays import Motion
 from ._arrays import motion as motion_of
@@ -36,6 +38,23 @@ def psnr(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Psnr:
 def ssim(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Ssim:
     """SSIM of two videos, the mean over frames, as FFmpeg's and x264's. Frames as for encode(). Raises UsageError."""
     return Ssim(*_c63.ssim(a, b, size))
+
+
+class BdRate(NamedTuple):
+    """How far one rate-distortion curve lies from another; None where it cannot be told."""
+
+    rate_percent: Optional[float]  #: rate of the test at equal quality; negative: it needs less
+    quality: Optional[float]  #: quality of the test at equal rate; positive: it is better
+    why_not: str  #: why one of them is missing, such as "no overlap"
+
+
+def bd_rate(anchor: Any, test: Any) -> BdRate:
+    """Bjontegaard's deltas of two curves, each four or more points (rate, quality) in any order: (n, 2), or a list of pairs.
+
+    Mean distance over the part that the curves share, rates on a logarithmic scale, monotone cubics (PCHIP). Raises
+    UsageError for other shapes.
+    """
+    return BdRate(*_c63.bd_rate(np.asarray(anchor, np.float64, "C"), np.asarray(test, np.float64, "C")))
 
 
 def estimate_motion(

@@ -24,6 +24,7 @@ class Settings:
     beam: Optional[int] = None  #: ways to code a row that are kept, 1 to 8
     unpredicted: Optional[bool] = None  #: blocks of inter frames may do without prediction
     repeats: Optional[bool] = None  #: frames may repeat the picture before them
+    tune: Optional[str] = None  #: what decisions by rate are to be best by: "psnr" (as None) or "ssim"
     lambda_scale: float = 1  #: more: fewer bits, worse pictures; 0.05 to 4
 
     backend: str = "auto"  #: "auto", "cpu", "cuda" or "cuda,cpu"; auto takes a GPU where one can be used

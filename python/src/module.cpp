@@ -7,6 +7,7 @@
 #include "device_arrays.h"
 #include "encode.h"
 #include "errors.h"
+#include "filters.h"
 #include "motion.h"
 #include "quality.h"
 #include "video_reader.h"
@@ -23,4 +24,5 @@ PYBIND11_MODULE(_c63, module) {
   add_encoding(module);
   add_decoding(module);
   add_quality(module);
+  add_filters(module);
 }

@@ -1,10 +1,13 @@
 #include "c63/quality.h"
 
+#include <pybind11/stl.h>
+
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "array.h"
+#include "c63/bd_rate.h"
 #include "c63/error.h"
 #include "c63/filters.h"
 #include "frames.h"
@@ -91,6 +94,24 @@ std::array<double, 3> ssim_of(py::handle a, py::handle b, py::handle size) {
   return {totals.mean_ssim(0), totals.mean_ssim(1), totals.mean_ssim(2)};
 }
 
+std::vector<RdPoint> curve_of(const Array& array) {
+  array.require_host();
+  array.require_dtype("float64");
+  array.require_dimensions(2, "points (n, 2) of rate and quality");
+  if (array.shape()[1] != 2) array.refuse("C63-ARRAY-SHAPE", "points (n, 2) of rate and quality");
+  array.require_contiguous();
+  std::vector<RdPoint> points;
+  const auto values = array.span<const double>();
+  for (std::size_t i = 0; i < values.size(); i += 2) points.push_back({values[i], values[i + 1]});
+  return points;
+}
+
+/// Rate in percent, quality, and why one of them is missing.
+py::tuple bd_rate(py::handle anchor, py::handle test) {
+  const BdResult result = bjontegaard_delta(curve_of(Array(anchor, "anchor")), curve_of(Array(test, "test")));
+  return py::make_tuple(result.rate_percent, result.quality, result.why_not);
+}
+
 template <std::size_t N>
 py::tuple tuple_of(const std::array<double, N>& values) {
   py::tuple result(N);
@@ -104,6 +125,7 @@ void add_quality(py::module_& module) {
   using namespace py::literals;
   module.def("psnr", [](py::handle a, py::handle b, py::handle size) { return tuple_of(psnr_of(a, b, size)); }, "a"_a, "b"_a,
              "size"_a);
+  module.def("bd_rate", bd_rate, "anchor"_a, "test"_a);
   module.def("ssim", [](py::handle a, py::handle b, py::handle size) { return tuple_of(ssim_of(a, b, size)); }, "a"_a, "b"_a,
              "size"_a);
 }

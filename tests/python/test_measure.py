@@ -120,3 +120,14 @@ def test_a_partial_frame_is_a_warning(video, tmp_path):
     assert len(clip.warnings) == 1
     with pytest.raises(c63.Error):
         c63.open(path, strict=True).read()
+
+
+def test_bd_rate():
+    anchor = [(1000, 30), (2000, 33), (4000, 36), (8000, 39)]
+    dearer = np.array([(1.25 * rate, quality) for rate, quality in reversed(anchor)])
+    found = c63.bd_rate(anchor, dearer)
+    assert found.rate_percent == pytest.approx(25)
+    assert found.quality < 0 and found.why_not == ""
+    assert c63.bd_rate(anchor[:3], anchor) == (None, None, "fewer than four points")
+    with pytest.raises(c63.UsageError, match=r"points \(n, 2\) of rate and quality, got float64 \(4, 3\)"):
+        c63.bd_rate(np.zeros((4, 3)), anchor)

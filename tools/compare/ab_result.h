@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "c63/bd_rate.h"
 #include "c63/picture.h"
 #include "compare/ab_plan.h"
 #include "compare/ab_statistics.h"
-#include "compare/bd_rate.h"
 #include "compare/metrics.h"
 
 namespace c63::tools {

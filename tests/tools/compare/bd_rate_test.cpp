@@ -1,4 +1,4 @@
-#include "compare/bd_rate.h"
+#include "c63/bd_rate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compare/bd_rate.h"
+#include "c63/bd_rate.h"
 
 #include <math.h>  // Boost 1.74's pchip names isnan without std::
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace c63::tools {
+namespace c63 {
 namespace {
 
 /// Knots of a curve, x strictly increasing.
@@ -100,4 +100,4 @@ BdResult bjontegaard_delta(std::span<const RdPoint> anchor, std::span<const RdPo
   return result;
 }
 
-}  // namespace c63::tools
+}  // namespace c63

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace c63::tools {
+namespace c63 {
 
 /// One point of a rate-distortion curve. Rates of all curves have one unit; quality is anything where more is better.
 struct RdPoint {
@@ -24,4 +24,4 @@ struct BdResult {
 /// common test conditions have it. The points may come in any order.
 [[nodiscard]] BdResult bjontegaard_delta(std::span<const RdPoint> anchor, std::span<const RdPoint> test);
 
-}  // namespace c63::tools
+}  // namespace c63
