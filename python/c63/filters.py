@@ -11,6 +11,7 @@ from . import _c63
 
 __all__ = [
     "Kernel",
+    "argmax",
     "argmin",
     "convolve",
     "convolve_picture",
@@ -103,6 +104,11 @@ def maximum(values: Any) -> Union[int, float]:
 def argmin(values: Any) -> int:
     """Index of the first smallest value in C order; raises for none."""
     return int(_c63.reduce(values, "argmin"))
+
+
+def argmax(values: Any) -> int:
+    """Index of the first largest value in C order; raises for none."""
+    return int(_c63.reduce(values, "argmax"))
 
 
 def sum_of_squared_errors(a: Any, b: Any) -> int:

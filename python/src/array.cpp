@@ -60,11 +60,12 @@ std::string shape_text(std::span<const std::ptrdiff_t> shape) {
 }
 
 Array::Array(py::handle object, std::string name, std::uintptr_t stream) : name_(std::move(name)) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) {
-    take_buffer(object);
-  } else if (const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none()); !interface.is_none()) {
+  // Arrays of a GPU first: CuPy's have a buffer protocol, which refuses.
+  if (const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none()); !interface.is_none()) {
     take_cuda_interface(interface.cast<py::dict>());
     owner_ = std::make_shared<py::object>(py::reinterpret_borrow<py::object>(object));
+  } else if (PyObject_CheckBuffer(object.ptr()) != 0) {
+    take_buffer(object);
   } else if (py::hasattr(object, "__dlpack__")) {
     take_dlpack(object, stream);
   } else {

@@ -2,9 +2,11 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -14,6 +16,7 @@
 
 #include "array.h"
 #include "c63/decoder.h"
+#include "c63/error.h"
 #include "interruptible.h"
 #include "motion.h"
 #include "samples.h"
@@ -131,6 +134,66 @@ class DecodeStream {
   std::jthread thread_;  ///< last: it uses all of the above
 };
 
+/// Any frame of a stream in memory, one call at a time.
+class SeekableStream {
+  template <typename Call>
+  auto locked(Call&& call) {
+    const py::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    return call();
+  }
+
+ public:
+  SeekableStream(py::handle stream, py::handle execution, bool prediction, bool motion) : stream_(stream, "stream") {
+    stream_.require_host();
+    stream_.require_contiguous();
+    DecoderSettings settings;
+    settings.execution = execution_from(execution);
+    settings.keep_prediction = prediction;
+    settings.keep_motion = motion;
+    const std::size_t count = stream_.size() * static_cast<std::size_t>(stream_.item_bytes());
+    decoder_ = std::make_unique<SeekableDecoder>(std::span(static_cast<const std::uint8_t*>(stream_.data()), count), settings);
+  }
+
+  std::pair<int, int> size() {
+    return locked([this] { return std::pair(decoder_->width(), decoder_->height()); });
+  }
+  std::int64_t count() {
+    return locked([this] { return decoder_->frame_count(); });
+  }
+  Picture frame(std::int64_t index) {
+    return Picture(locked([&] { return decoder_->frame(index); }));
+  }
+
+  /// Fills an array of count() pictures.
+  void decode_into(py::handle out) {
+    const Array array(out, "out");
+    array.require_host();
+    array.require_dtype("uint8");
+    array.require_contiguous();
+    array.require_writable();
+    std::span<std::uint8_t> room = array.span<std::uint8_t>();
+    run_interruptibly([&](const std::stop_token& stop) {
+      const std::lock_guard lock(mutex_);
+      decoder_->frames(
+          0, -1,
+          [&](const FrameView& frame) {
+            for (const std::span<const std::uint8_t> plane : frame.picture) {
+              if (plane.size() > room.size()) throw Error(ErrorKind::usage, "C63-ARRAY-SHAPE", "out: not room for all pictures");
+              std::ranges::copy(plane, room.begin());
+              room = room.subspan(plane.size());
+            }
+          },
+          stop);
+    });
+  }
+
+ private:
+  Array stream_;
+  std::mutex mutex_;
+  std::unique_ptr<SeekableDecoder> decoder_;
+};
+
 }  // namespace
 
 void add_decoding(py::module_& module) {
@@ -151,6 +214,12 @@ void add_decoding(py::module_& module) {
            "prediction"_a, "motion"_a, "first"_a, "count"_a)
       .def("next", &DecodeStream::next)
       .def("close", &DecodeStream::close);
+  py::class_<SeekableStream>(module, "SeekableStream")
+      .def(py::init<py::handle, py::handle, bool, bool>(), "stream"_a, "execution"_a, "prediction"_a, "motion"_a)
+      .def("size", &SeekableStream::size)
+      .def("count", &SeekableStream::count)
+      .def("frame", &SeekableStream::frame, "index"_a)
+      .def("decode_into", &SeekableStream::decode_into, "out"_a);
 }
 
 }  // namespace c63::python

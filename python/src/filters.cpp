@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -140,6 +141,7 @@ py::object reduce(py::handle values, const std::string& operation) {
     if (operation == "sum") return py::cast(run([&] { return sum(all); }));
     if (operation == "minimum") return py::cast(run([&] { return minimum(all); }));
     if (operation == "maximum") return py::cast(run([&] { return maximum(all); }));
+    if (operation == "argmax") return py::cast(run([&] { return argmax(all); }));
     return py::cast(run([&] { return argmin(all); }));
   });
 }
@@ -210,6 +212,9 @@ void whiten_frames(py::handle frames, const WhiteningSettings& settings, py::han
   const int height = static_cast<int>(in.shape()[1]);
   const int width = static_cast<int>(in.shape()[2]);
   const auto size = static_cast<std::ptrdiff_t>(height) * width;
+  if (result.size() != static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, in.shape()[0] - settings.memory) * size)) {
+    result.refuse("C63-ARRAY-SHAPE", "(n - memory, height, width)");
+  }
   const auto run = [&](auto zero) {
     using Sample = decltype(zero);
     const py::gil_scoped_release released;

@@ -48,6 +48,40 @@ def test_motion_is_what_the_encoder_found(video):
             assert np.array_equal(x.vectors, y.vectors)
 
 
+def test_any_frame(stream):
+    decoder = c63.Decoder(stream, motion=True)
+    all_frames = list(decoder)
+    assert (len(decoder), decoder.width, decoder.height) == (12, 112, 96)
+    for i in (7, 3, 11, 0, 5, 6, -1, -12):
+        found = decoder[i]
+        assert found.index == i % 12
+        assert np.array_equal(found.picture, all_frames[i].picture)
+        assert len(found.motion) == len(all_frames[i].motion)
+    assert [frame.index for frame in decoder[1:10:4]] == [1, 5, 9]
+    assert [frame.index for frame in decoder[::-5]] == [11, 6, 1]
+    assert decoder[12:] == []
+    assert decoder[np.int64(4)].key
+    for wrong in (12, -13, 10**9):
+        with pytest.raises(IndexError, match="of 12"):
+            decoder[wrong]
+    with pytest.raises(TypeError):
+        decoder["4"]
+    assert len(c63.Decoder(b"")) == 0
+
+
+def test_a_cut_stream_has_its_whole_frames(stream):
+    starts = [frame.offset for frame in c63.Decoder(stream)]
+    cut = c63.Decoder(stream[: starts[7] + 60])
+    assert len(cut) == 7
+    assert np.array_equal(cut[6].picture, c63.decode(stream)[6])
+    with pytest.raises(c63.Error) as caught:
+        cut[7]
+    assert (caught.value.kind, caught.value.frame) == ("input", 7)
+    with pytest.raises(c63.Error) as caught:
+        c63.decode(stream[: starts[7] + 60])
+    assert caught.value.frame == 7
+
+
 def test_a_damaged_stream_gives_its_whole_frames_first(stream):
     starts = [frame.offset for frame in c63.Decoder(stream)]
     frames = []

@@ -61,6 +61,7 @@ def test_reductions(dtype):
     assert filters.minimum(values) == values.min()
     assert filters.maximum(values) == values.max()
     assert filters.argmin(values) == values.argmin()
+    assert filters.argmax(values) == values.argmax()
     assert filters.sum(values[:0]) == 0
     with pytest.raises(c63.Error):
         filters.minimum(values[:0])

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""What presets are worth, and where a clip moves.
+
+  rate_distortion.py [clip] [--out FOLDER] [--frames N]
+
+Encodes a clip (whatever c63.open() reads; else a moving pattern) with three presets at four qualities each, draws their
+rate-distortion curves with matplotlib, and the motion vectors of a frame over its picture; estimates the same motion on a GPU where
+there is one. Cells start with "# %%", for editors that run them one by one.
+"""
+
+import argparse
+import json
+import pathlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import c63
+
+# %% A clip: (n, height*3/2, width), planes Y, U, V one below the other
+
+
+def pattern(count, height=144, width=176):
+    """Blocks of texture that move to the right and down."""
+    rng = np.random.default_rng(63)
+    texture = np.kron(rng.integers(40, 216, (height // 4 + 16, width // 4 + 16)), np.ones((4, 4)))
+    texture = (texture + np.roll(texture, 3, 0) + np.roll(texture, 3, 1)) / 3
+    frames = np.full((count, height * 3 // 2, width), 128, np.uint8)
+    for i in range(count):
+        frames[i, :height] = texture[32 - i % 32 :][:height, 64 - 2 * i % 64 :][:, :width]
+    return frames
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("clip", nargs="?")
+parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
+parser.add_argument("--frames", type=int, default=60)
+arguments = parser.parse_args()
+clip = c63.open(arguments.clip).read(arguments.frames) if arguments.clip else pattern(arguments.frames)
+height, width = clip.shape[1] * 2 // 3, clip.shape[2]
+
+# %% Three presets, four qualities each: bits a frame, PSNR of luma
+
+curves = {}
+for preset in ("reference", "fast", "good"):
+    points = []
+    for qp in (12, 20, 28, 36):
+        coded = c63.encode_with_statistics(clip, preset=preset, qp=qp)
+        error = coded.statistics["sse"][:, 0].sum() / (len(clip) * width * height)
+        points.append((8 * len(coded.stream) / len(clip), 10 * np.log10(255**2 / error)))
+    curves[preset] = points
+
+savings = {preset: c63.bd_rate(curves["reference"], curves[preset]).rate_percent for preset in ("fast", "good")}
+for preset, percent in savings.items():
+    print(f"{preset}: {percent:+.1f} % of the bits of reference at equal PSNR" if percent is not None else f"{preset}: no overlap")
+
+figure, axes = plt.subplots(figsize=(6, 4))
+for preset, points in curves.items():
+    axes.plot([rate / 1000 for rate, _ in points], [quality for _, quality in points], "o-", label=preset)
+axes.set(xlabel="kilobits a frame", ylabel="PSNR of luma, dB", xscale="log")
+axes.grid(alpha=0.3)
+axes.legend()
+figure.savefig(arguments.out / "rate_distortion.png", dpi=120, bbox_inches="tight")
+
+# %% Where a frame moves
+
+middle = len(clip) // 2
+current, reference = clip[middle, :height], clip[middle - 1, :height]
+motion = c63.estimate_motion(current[: height // 8 * 8, : width // 8 * 8], reference[: height // 8 * 8, : width // 8 * 8])
+rows, columns = np.mgrid[: motion.sad.shape[0], : motion.sad.shape[1]]
+figure, axes = plt.subplots(figsize=(8, 8 * height / width))
+axes.imshow(current, cmap="gray", vmin=0, vmax=255)
+axes.quiver(8 * columns + 4, 8 * rows + 4, motion.vectors[..., 0], motion.vectors[..., 1], motion.sad, angles="xy",
+            scale_units="xy", scale=1, cmap="autumn_r", width=0.002)
+axes.set_axis_off()
+figure.savefig(arguments.out / "motion.png", dpi=120, bbox_inches="tight")
+
+# %% The same motion on a GPU
+
+try:
+    import torch
+
+    planes = [torch.from_numpy(plane.copy()).cuda() for plane in (current, reference)]
+    found = c63.estimate_motion(*(plane[: height // 8 * 8, : width // 8 * 8] for plane in planes))
+    print("motion on the GPU is the same:", np.array_equal(found.vectors.cpu().numpy(), motion.vectors))
+except (ImportError, AssertionError, RuntimeError) as error:
+    print("no motion on a GPU:", str(error).splitlines()[0])
+
+(arguments.out / "rate_distortion.json").write_text(json.dumps({"curves": curves, "bd_rate_percent": savings}, indent=2) + "\n")
