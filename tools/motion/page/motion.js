@@ -117,15 +117,34 @@
     g.globalAlpha = 1;
   }
 
+  /// Arrows are at least 12 pixels apart, or nobody could tell one from the next: of every how many blocks there is one.
+  const strideAt = (scale) => Math.max(1, Math.ceil(12 / (kBlock * scale)));
+
+  /// Blocks without prediction where they are too small to be framed.
+  function drawUnpredicted(g, s, frame) {
+    const stream = streams[s], image = new ImageData(stream.columns, stream.rows);
+    for (let block = 0; block < stream.columns * stream.rows; ++block) {
+      if (frame.samples[4 * block + 2] === 0) image.data.set([255, 0, 200, 120], 4 * block);
+    }
+    const canvas = new OffscreenCanvas(stream.columns, stream.rows);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    g.imageSmoothingEnabled = false;
+    g.drawImage(canvas, 0, 0, stream.columns * kBlock, stream.rows * kBlock);
+  }
+
   function drawArrows(g, s, frame, scale) {
-    const stream = streams[s];
+    const stream = streams[s], stride = strideAt(scale);
+    if (stride > 1) drawUnpredicted(g, s, frame);
     const kShades = 8;
     const paths = Array.from({ length: kShades + 1 }, () => new Path2D());
     const dots = new Path2D(), boxes = new Path2D();
     const dot = Math.max(1.2, 1.5 / scale);
-    for (let block = 0; block < stream.columns * stream.rows; ++block) {
-      const a = 4 * block, left = block % stream.columns * kBlock, top = Math.floor(block / stream.columns) * kBlock;
-      if (frame.samples[a + 2] === 0) { boxes.rect(left + 0.5, top + 0.5, kBlock - 1, kBlock - 1); continue; }
+    for (let row = stride >> 1; row < stream.rows; row += stride) for (let column = stride >> 1; column < stream.columns; column += stride) {
+      const a = 4 * (row * stream.columns + column), left = column * kBlock, top = row * kBlock;
+      if (frame.samples[a + 2] === 0) {
+        if (stride === 1) boxes.rect(left + 0.5, top + 0.5, kBlock - 1, kBlock - 1);
+        continue;
+      }
       const vx = frame.samples[a] - 128, vy = frame.samples[a + 1] - 128, x = left + kBlock / 2, y = top + kBlock / 2;
       const length = Math.hypot(vx, vy);
       if (length === 0) { dots.rect(x - dot / 2, y - dot / 2, dot, dot); continue; }
@@ -184,7 +203,7 @@
       }
     });
     tellValues(frames);
-    tellLegend(heat, peak);
+    tellLegend(heat, peak, strideAt(placing(0).scale / devicePixelRatio));
     drawTimeline();
     return true;
   }
@@ -206,8 +225,8 @@
   }
 
   let toldLegend = "";
-  function tellLegend(heat, peak) {
-    const key = $("arrows").checked + heat + peak;
+  function tellLegend(heat, peak, stride) {
+    const key = [$("arrows").checked, heat, peak, stride].join();
     if (key === toldLegend) return;
     toldLegend = key;
     const item = (background, text, className) => {
@@ -221,6 +240,7 @@
     if ($("arrows").checked) {
       items.push(item("linear-gradient(90deg," + arrowColour(0) + "," + arrowColour(1) + ")", "arrow to where a block is predicted from, 1 to 16 samples and more", "scale"),
                  item("#bebebe", "zero vector"), item(kModes[3][1], "no prediction"));
+      if (stride > 1) items.push(element("span", "an arrow every " + stride + " blocks each way; zoom in for all"));
     }
     if (heat === "mode") items.push(...kModes.map(([name, colour]) => item(colour, name)));
     else if (heats[heat][1]) items.push(item("linear-gradient(90deg," + kStops.map((c) => "rgb(" + c + ")") + ")", heats[heat][0] + ": 0 to " + peak + ", the root is shown", "scale"));
