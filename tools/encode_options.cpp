@@ -66,7 +66,8 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
   app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
 }
 
-void add_coding_options(CLI::App& app, EncoderSettings& s) {
+void add_coding_options(CLI::App& app, EncodeOptions& o) {
+  EncoderSettings& s = o.encoder;
   const std::string group = "Coding";
   app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50 (1 to 50 with flat tables), higher is better; fractions count")
       ->type_name("N")
@@ -78,9 +79,11 @@ void add_coding_options(CLI::App& app, EncoderSettings& s) {
       ->group(group);
   app.add_flag("--scenecut,!--no-scenecut", s.coding.scene_cuts, "Key frames at scene cuts too, told by luma histograms")
       ->group(group);
-  app.add_option("--merange", s.coding.search_range, "Search range for luma vectors, 1 to 127; half of it for chroma")
+  app.add_option_function<int>(
+         "--merange", [&o](int range) { o.search_range = range; },
+         "Search range for luma vectors, 1 to 127, half of it for chroma; 24 with preset best")
       ->type_name("N")
-      ->capture_default_str()
+      ->default_str(std::to_string(s.coding.search_range))
       ->group(group);
   app.add_option_function<std::string>(
          "--me", [&s](const std::string& text) { s.coding.method = search_method_from(text).value(); },
@@ -104,8 +107,8 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
   const std::string group = kDecisions;
   app.add_option_function<std::string>(
          "--preset", [&s](const std::string& text) { s.preset = preset_from(text).value(); },
-         "A named set of decisions: reference (the course encoder's, the default), fast (about half the bits) or good "
-         "(fewer still); the options below are its unless they are given")
+         "A named set of decisions: reference (the course encoder's, the default), fast (about half the bits), good "
+         "(fewer still) or best (slower, on the CPU); the options below are its unless they are given")
       ->check(CLI::IsMember(preset_names()))
       ->type_name("NAME")
       ->default_str(std::string(name(s.preset)))
@@ -132,6 +135,8 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
   app.add_option("--beam", s.rate.beam, "Ways to code a row that are kept, 1 to 8")->type_name("N")->group(group);
   add_decision_flag(app, "unpredicted", s.rate.unpredicted, "Blocks may do without prediction");
   add_decision_flag(app, "repeats", s.rate.repeats, "Frames may repeat the picture before them");
+  add_decision_flag(app, "adaptive-reference", s.rate.adaptive_reference,
+                    "Frames may be predicted from the picture that the frame before was predicted from");
   static const std::map<std::string, Tune> kTunes = {{"psnr", Tune::psnr}, {"ssim", Tune::ssim}};
   app.add_option_function<std::string>(
          "--tune", [&s](const std::string& text) { s.rate.tune = kTunes.at(text); },
@@ -208,7 +213,7 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
 
 void add_options(CLI::App& app, EncodeOptions& options) {
   add_input_options(app, options);
-  add_coding_options(app, options.encoder);
+  add_coding_options(app, options);
   add_decision_options(app, options.encoder.coding);
   add_target_options(app, options.target);
   add_machine_options(app, options);

@@ -29,6 +29,7 @@ struct EncodeOptions {
   Durability durability = Durability::process;  ///< of all files written
 
   EncoderSettings encoder;
+  std::optional<int> search_range;  ///< nothing: what suits the preset
   TargetOptions target;
   BackendChoice backend;
   bool list_devices = false;

@@ -143,6 +143,9 @@ void EncodeRun::check_command_line() {
                                                         {"--stats", o.target.stats},
                                                         {"--log-file", session_.common.log.file}});
   check_apart_from_log({"--output", o.output});
+  constexpr int kRangeOfBest = 24;
+  if (o.encoder.coding.preset == Preset::best) o.encoder.coding.search_range = kRangeOfBest;
+  if (o.search_range) o.encoder.coding.search_range = *o.search_range;
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;

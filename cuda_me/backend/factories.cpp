@@ -45,6 +45,11 @@ std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const Cuda
     throw Error(ErrorKind::device, "C63-CUDA-TUNE",
                 "tuning for " + std::string(name(settings.coding.rate.tune)) + " runs on the CPU only (--backend cpu)");
   }
+  const CodingSettings& coding = settings.coding;
+  if (coding.rate.adaptive_reference.value_or(coding.preset == Preset::best)) {
+    throw Error(ErrorKind::device, "C63-CUDA-REFERENCE",
+                "the choice of references (preset best) runs on the CPU only (--backend cpu, or --no-adaptive-reference)");
+  }
   static_cast<void>(require_device(device.index));
   const DeviceGuard guard(device.index);
   const Geometry geometry(settings.coding.width, settings.coding.height);

@@ -22,6 +22,7 @@ constexpr std::array kPresets = {
     std::pair{Preset::reference, std::string_view("reference")},
     std::pair{Preset::fast, std::string_view("fast")},
     std::pair{Preset::good, std::string_view("good")},
+    std::pair{Preset::best, std::string_view("best")},
 };
 
 constexpr std::array kSimdLevels = {

@@ -13,7 +13,9 @@ int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
 }  // namespace
 
 RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range)
-    : geometry_(geometry), deciders_([&kernels, geometry] { return RowDecider(kernels, geometry); }) {
+    : geometry_(geometry),
+      without_vector_(static_cast<std::size_t>(geometry.blocks())),
+      deciders_([&kernels, geometry] { return RowDecider(kernels, geometry); }) {
   for (int p = 0; p < kPlanes; ++p) {
     searches_.emplace_back(kernels, geometry.plane(p), plane_search_range(search_range, p));
   }
@@ -64,6 +66,7 @@ std::int64_t RateCoder::decide_row(const PaddedPicture& current, const PaddedPic
                                    FrameSyntax& syntax) {
   std::int64_t cost = 0;
   const std::uint8_t* unpredicted = plan_->unpredicted ? plan_->unpredicted->data() : nullptr;
+  std::uint8_t* without_vector = without_vector_.data();
   for (int p = 0; p < kPlanes; ++p) {
     cost += deciders_.local().decide({.plane = p,
                                       .mcu_row = mcu_row,
@@ -73,9 +76,11 @@ std::int64_t RateCoder::decide_row(const PaddedPicture& current, const PaddedPic
                                       .rate = &plan_->rate,
                                       .levels = levels_[p].data(),
                                       .weights = weights_of_row(mcu_row),
-                                      .unpredicted = unpredicted},
+                                      .unpredicted = unpredicted,
+                                      .without_vector = without_vector},
                                      syntax.planes[p]);
     if (unpredicted != nullptr) unpredicted += syntax.planes[p].geometry.blocks();
+    without_vector += syntax.planes[p].geometry.blocks();
   }
   return cost;
 }

@@ -30,6 +30,8 @@ class RateCoder {
 
   /// Decides an MCU row: fills `syntax` as RowDecider says. Returns D + λR.
   std::int64_t decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row, FrameSyntax& syntax);
+  /// The blocks that were decided to be without a vector, all of the frame.
+  [[nodiscard]] const BlockMask& without_vector() const { return without_vector_; }
   /// The weights of an MCU row; null: there are none.
   [[nodiscard]] const Weight* weights_of_row(int mcu_row) const;
 
@@ -41,6 +43,7 @@ class RateCoder {
   QuantizationTables tables_{};                          ///< those of levels_
   Cost lambda_ = 0;                                      ///< likewise
   std::vector<CostSearch> searches_;  ///< one for each plane
+  BlockMask without_vector_;
   oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
 };
 

@@ -120,6 +120,7 @@ void RowDecider::write_levels(const RowInput& input, const Decided& decided, Bea
   }
   levels[0] = options.candidates[candidate].levels[dc];
   const VectorNumber vector = options.candidates[candidate].vector;
+  input.without_vector[block] = vector == kNoVector ? 1 : 0;
   if (vector == kNoVector) return;
   syntax.uses_vector[block] = 1;
   syntax.vectors[block] = vector_of(vector);

@@ -25,6 +25,7 @@ struct RowInput {
   const LevelTable* levels = nullptr;  ///< of the frame's λ, or where there are weights, one for each of them
   const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
   const std::uint8_t* unpredicted = nullptr;  ///< blocks that must do without a vector; null: none
+  std::uint8_t* without_vector = nullptr;     ///< is told of each block whether it does
 };
 
 /// Decides by D + λR which vectors, DC levels and AC levels the blocks of an MCU row have. One thread uses it at a time.

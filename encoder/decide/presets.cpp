@@ -16,6 +16,7 @@ struct Defaults {
   int beam;
   bool unpredicted;
   bool repeats;
+  bool adaptive_reference;
 };
 
 constexpr Defaults defaults_of(Preset preset) {
@@ -23,11 +24,13 @@ constexpr Defaults defaults_of(Preset preset) {
     case Preset::reference:
       break;
     case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true};
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, false};
     case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true};
+      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, false};
+    case Preset::best:
+      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, true};
   }
-  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false};
+  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, false};
 }
 
 }  // namespace
@@ -49,6 +52,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.beam_width = set.beam.value_or(defaults.beam);
   rate.unpredicted = set.unpredicted.value_or(defaults.unpredicted);
   rate.repeats = set.repeats.value_or(defaults.repeats);
+  rate.adaptive_reference = set.adaptive_reference.value_or(defaults.adaptive_reference);
   if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
   rate.weigh_activity = set.tune == Tune::ssim;
   rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale);

@@ -349,6 +349,9 @@ TEST_F(BackendTest, SaysWhyItCannot) {
   tuned.coding.preset = Preset::good;
   tuned.coding.rate.tune = Tune::ssim;
   EXPECT_EQ(id_of(tuned, {}), "C63-CUDA-TUNE");
+  EncoderSettings best = settings;
+  best.coding.preset = Preset::best;
+  EXPECT_EQ(id_of(best, {}), "C63-CUDA-REFERENCE");
 }
 
 TEST(Backend, ThrowsADeviceErrorWithoutADevice) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "bitstream/frame_header.h"
 #include "pipeline/rate_support.h"
@@ -126,7 +128,7 @@ TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
   EXPECT_LT(luma_error(preset), luma_error(reference) * 11 / 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RatePresets, testing::Values(Preset::fast, Preset::good),
+INSTANTIATE_TEST_SUITE_P(All, RatePresets, testing::Values(Preset::fast, Preset::good, Preset::best),
                          [](const auto& preset) { return std::string(name(preset.param)); });
 
 TEST(RateOptions, EachDecodesAlone) {
@@ -145,8 +147,56 @@ TEST(RateOptions, EachDecodesAlone) {
   check({.unpredicted = true}, "unpredicted");
   check({.unpredicted = false}, "all predicted");
   check({.repeats = true}, "repeats");
+  check({.adaptive_reference = true}, "adaptive reference");
   check({.beam = 1, .lambda_scale = 4}, "large lambda");
   check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
+}
+
+/// Whether a frame has an SOF, and so advances the reference.
+bool advances(const EncodedFrame& frame) {
+  const Bytes marker = {0xFF, 0xC0};
+  return !std::ranges::search(frame.bytes, marker).empty();
+}
+
+/// Two pictures by turns: each is in the reference of the frame before it.
+TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
+  const Bytes one = moving_video(96, 64, 1, 1);
+  const Bytes other = noise(96, 64, 1, false);
+  Bytes video;
+  for (int i = 0; i < 6; ++i) video.insert(video.end(), (i % 2 == 0 ? one : other).begin(), (i % 2 == 0 ? one : other).end());
+  for (const int beam : {1, 4}) {
+    const CodingSettings coding{.preset = Preset::fast, .rate = {.beam = beam, .adaptive_reference = true}};
+    const Encoded encoded = encode_video(video, 96, 64, coding);
+    expect_decodes(encoded, "by turns");
+    EXPECT_TRUE(advances(encoded.frames[1]));   // behind a key frame
+    EXPECT_FALSE(advances(encoded.frames[2]));  // the key frame's picture again
+    CodingSettings always = coding;
+    always.rate.adaptive_reference = false;
+    const Encoded advancing = encode_video(video, 96, 64, always);
+    for (const EncodedFrame& frame : advancing.frames) EXPECT_TRUE(advances(frame));
+    EXPECT_LT(encoded.stream().size() * 10, advancing.stream().size() * 9);
+  }
+}
+
+/// Stays, advances, repeats and key frames behind one another, in every order that comes.
+TEST(AdaptiveReference, DecodesWhateverComesNext) {
+  Random random(9);
+  for (int round = 0; round < 6; ++round) {
+    const std::vector<Bytes> pictures = {moving_video(80, 48, 1, 1), moving_video(80, 48, 2, 2), noise(80, 48, 1, false)};
+    Bytes video;
+    for (int i = 0; i < 24; ++i) {
+      const Bytes& picture = pictures[random.below(3)];
+      video.insert(video.end(), picture.end() - static_cast<std::ptrdiff_t>(frame_bytes(80, 48)), picture.end());
+    }
+    const CodingSettings coding{.preset = round % 2 == 0 ? Preset::best : Preset::fast,
+                                .qp = round < 3 ? 8.0 : 30.0,
+                                .key_interval = 9,
+                                .rate = {.adaptive_reference = true, .tune = round % 3 == 0 ? Tune::ssim : Tune::psnr}};
+    const Encoded encoded = encode_video(video, 80, 48, coding, 1, SimdLevel::scalar, 1);
+    expect_decodes(encoded, "round " + std::to_string(round));
+    EXPECT_GT(std::ranges::count_if(encoded.frames, [](const EncodedFrame& f) { return !f.repeat && !advances(f); }), 0);
+    EXPECT_EQ(encode_video(video, 80, 48, coding, 3, {}, 3).stream(), encoded.stream());
+  }
 }
 
 TEST(RateOptions, HeadersAloneSaveNothingButHeaders) {

@@ -48,6 +48,9 @@ bool names_quantizer(const std::string& options) {
   std::istringstream in(options);
   for (std::string word; in >> word;) {
     if (word.starts_with("--qp") || (word.starts_with("-q") && !word.starts_with("--"))) return true;
+    for (const char* target : {"--bitrate", "--size", "--target-psnr", "--target-ssim"}) {
+      if (word == target || word.starts_with(std::string(target) + "=")) return true;
+    }
   }
   return false;
 }

@@ -28,7 +28,7 @@ struct Configuration {
 /// Text with {key} replaced by its value for every key of `values`; other braces stay, and values are not looked into.
 [[nodiscard]] std::string fill_in(const std::string& text, const std::map<std::string, std::string>& values);
 
-/// True where c63enc's options name a quantizer themselves.
+/// True where c63enc's options name a quantizer themselves, or a target that finds one.
 [[nodiscard]] bool names_quantizer(const std::string& options);
 
 }  // namespace c63::tools

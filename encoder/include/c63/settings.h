@@ -26,6 +26,7 @@ enum class Preset {
   reference,  ///< the course encoder's: its bytes
   fast,       ///< nearly as fast, and about half the bits
   good,       ///< fewer bits, in several times the time
+  best,       ///< fewer still, in several times that; on the CPU
 };
 
 /// Quantization tables: the course encoder's, or one step for all coefficients.
@@ -74,13 +75,14 @@ struct RateSettings {
   std::optional<int> beam = {};            ///< ways to code a row that are kept; 1..8
   std::optional<bool> unpredicted = {};    ///< blocks of inter frames may do without prediction
   std::optional<bool> repeats = {};        ///< frames may repeat the picture before them
+  std::optional<bool> adaptive_reference = {};  ///< frames may be predicted from the picture that the frame before was
   Tune tune = Tune::psnr;
   double lambda_scale = 1;                 ///< more: fewer bits, worse pictures; 0.05..4
 
   /// Whether anything is set that only an encoder can do that decides by rate.
   [[nodiscard]] bool decides_by_rate() const {
     return choose_levels.value_or(false) || candidates.value_or(0) > 0 || beam || unpredicted.value_or(false) ||
-           repeats.value_or(false);
+           repeats.value_or(false) || adaptive_reference.value_or(false);
   }
 };
 

@@ -29,6 +29,8 @@ TEST(AbPlanTest, ASideMayHaveItsOwnPoints) {
   const List qps = {"10", "20"};
   EXPECT_EQ(parse_configuration("a", "-q 30", qps).quantizers, List{""});
   EXPECT_EQ(parse_configuration("a", "--qp=30 --keyint 5", qps).quantizers, List{""});
+  EXPECT_EQ(parse_configuration("a", "--preset good --bitrate 800k", qps).quantizers, List{""});
+  EXPECT_EQ(parse_configuration("a", "--target-psnr=38", qps).quantizers, List{""});
   EXPECT_EQ(parse_configuration("a", "--quiet", qps).quantizers, qps);
   const Configuration own = parse_configuration("x", "x264 --qp {qp:18, 24,30} -o {out} {in}", qps);
   EXPECT_EQ(own.quantizers, (List{"18", "24", "30"}));
