@@ -11,7 +11,7 @@ class Settings:
     """Settings of an encoder. None leaves a choice to the preset. The defaults give the course encoder's bytes."""
 
     qp: float = 25  #: quality, 5 to 50; more is better
-    preset: str = "reference"  #: "reference", "fast" or "good"
+    preset: str = "reference"  #: "reference", "fast", "good" or "best"
     key_interval: int = 100  #: a key frame every that many frames, from 1
     scene_cuts: bool = False  #: key frames at scene cuts too
     search_range: int = 16  #: 1 to 127 samples of luma, half of it for chroma
@@ -24,6 +24,7 @@ class Settings:
     beam: Optional[int] = None  #: ways to code a row that are kept, 1 to 8
     unpredicted: Optional[bool] = None  #: blocks of inter frames may do without prediction
     repeats: Optional[bool] = None  #: frames may repeat the picture before them
+    adaptive_reference: Optional[bool] = None  #: frames may be predicted from the picture that the frame before was
     tune: Optional[str] = None  #: what decisions by rate are to be best by: "psnr" (as None) or "ssim"
     lambda_scale: float = 1  #: more: fewer bits, worse pictures; 0.05 to 4
 

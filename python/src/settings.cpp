@@ -59,6 +59,7 @@ CodingSettings coding_from(py::handle object) {
   set(rate.beam, object, "beam");
   set(rate.unpredicted, object, "unpredicted");
   set(rate.repeats, object, "repeats");
+  set(rate.adaptive_reference, object, "adaptive_reference");
   if (const auto tune = either<Tune>(object, "tune", {"psnr", Tune::psnr}, {"ssim", Tune::ssim})) rate.tune = *tune;
   set(rate.lambda_scale, object, "lambda_scale");
   return coding;

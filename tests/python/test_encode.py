@@ -102,7 +102,7 @@ def test_wrong_sizes_and_settings(video):
         c63.encode(video, size=(20, 13))
     for options, says in (
         ({"qp": 2}, "qp"),
-        ({"preset": "best"}, "wanted one of reference, fast, good, got 'best'"),
+        ({"preset": "finest"}, "wanted one of reference, fast, good, best, got 'finest'"),
         ({"tables": "round"}, "wanted course, flat or None"),
         ({"simd": "mmx"}, "wanted one of scalar"),
         ({"backend": "tpu"}, "wanted auto, cpu, cuda or cuda,cpu, got 'tpu'"),
