@@ -30,63 +30,59 @@ inline void remove_stuffing(std::span<const std::uint8_t> scan, std::vector<std:
 /// course encoder may leave out up to seven of them, and overrun() tells whether more than that were taken.
 class BitReader {
  public:
-  static constexpr int kMaxPeek = 32;
+  static constexpr int kRefilled = 56;  ///< bits that are there at least after refill()
 
   explicit BitReader(std::span<const std::uint8_t> bytes)
-      : next_(bytes.data()), end_(next_ + bytes.size()), available_(static_cast<std::int64_t>(bytes.size()) * 8) {
-    refill();
+      : next_(bytes.data()), end_(next_ + bytes.size()), available_(static_cast<std::int64_t>(bytes.size()) * 8) {}
+
+  /// Makes kRefilled bits ready to be looked at and taken.
+  void refill() {
+    if (end_ - next_ >= 8) [[likely]] {
+      std::uint64_t bytes = 0;
+      for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers make one load and a byte swap of it
+      window_ |= bytes >> valid_;
+      // Only whole bytes count; the bits shifted in below them are loaded again, equal, next time.
+      next_ += (63 - valid_) >> 3;
+      valid_ |= kRefilled;
+      return;
+    }
+    for (; valid_ <= kRefilled; valid_ += 8) {
+      const std::uint64_t byte = next_ < end_ ? *next_++ : (++past_, 0);
+      window_ |= byte << (kRefilled - valid_);
+    }
   }
 
-  /// The next `count` (1..32) bits, without taking them.
+  /// The next `count` (1..32) bits, without taking them. Like skip(), it counts on refill().
   [[nodiscard]] std::uint32_t peek(int count) const { return static_cast<std::uint32_t>(window_ >> (64 - count)); }
 
   void skip(int count) {
     window_ <<= count;
     valid_ -= count;
-    if (valid_ < kMaxPeek) refill();
   }
 
+  /// Takes the next `count` (0..32) bits.
   [[nodiscard]] std::uint32_t take(int count) {
     if (count == 0) return 0;
+    refill();
     const std::uint32_t bits = peek(count);
     skip(count);
     return bits;
   }
 
-  /// Bits taken so far, those past the end included.
-  [[nodiscard]] std::int64_t consumed() const { return loaded_ - valid_; }
   /// Bits left; negative past the end.
-  [[nodiscard]] std::int64_t left() const { return available_ - consumed(); }
+  [[nodiscard]] std::int64_t left() const { return 8 * (end_ - next_ - past_) + valid_; }
+  /// Bits taken so far, those past the end included.
+  [[nodiscard]] std::int64_t consumed() const { return available_ - left(); }
   /// More zeros were taken past the end than an encoder leaves out.
   [[nodiscard]] bool overrun() const { return left() < -7; }
 
  private:
-  void refill() {
-    if (end_ - next_ >= 8) {
-      std::uint64_t bytes = 0;
-      for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers make one load and a byte swap of it
-      const int take = (64 - valid_) / 8;
-      window_ |= bytes >> valid_;
-      // Only whole bytes count as loaded; the bits shifted in below them are loaded again, equal, next time.
-      next_ += take;
-      valid_ += take * 8;
-      loaded_ += take * 8;
-      return;
-    }
-    while (valid_ <= 56) {
-      const std::uint64_t byte = next_ < end_ ? *next_++ : 0;
-      window_ |= byte << (56 - valid_);
-      valid_ += 8;
-      loaded_ += 8;
-    }
-  }
-
   const std::uint8_t* next_;
   const std::uint8_t* end_;
   std::int64_t available_;
   std::uint64_t window_ = 0;  ///< the next bits, from the top
-  int valid_ = 0;             ///< how many of them are real
-  std::int64_t loaded_ = 0;
+  int valid_ = 0;             ///< how many of them count
+  std::int64_t past_ = 0;     ///< bytes supplied past the end
 };
 
 }  // namespace c63

@@ -16,11 +16,7 @@ namespace {
 
 constexpr char kPlaneNames[] = "YUV";
 
-/// Faults a block can have; turned into an Error with its place outside the hot loop.
-struct Fault {
-  const char* id = nullptr;
-  const char* message = nullptr;
-};
+using Fault = ScanDecoder::Fault;
 
 constexpr Fault kUnknownCode{"C63-CODE", "unknown code"};
 constexpr Fault kAcOverrun{"C63-AC-INDEX", "coefficients run past index 63"};
@@ -29,27 +25,56 @@ constexpr Fault kReuseFirst{"C63-MV-REUSE", "reuse of the left vector in column 
 constexpr Fault kReuseIntra{"C63-MV-REUSE", "reuse of the vector of a block that has none"};
 constexpr Fault kVectorRange{"C63-MV-RANGE", "motion vector leaves the picture"};
 
-bool take_value(BitReader& reader, const VlcTable& table, int& value) {
-  const VlcTable::Entry entry = table.find(reader.peek(16));
+/// The tables of a plane.
+struct Tables {
+  const ValueTable& dc_values;
+  const VlcTable& dc;
+  const CoefficientTable& coefficients;
+  const VlcTable& ac;
+};
+constexpr Tables kLumaTables{kLumaValues, kDcLumaTable, kLumaCoefficients, kAcLumaTable};
+constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaCoefficients, kAcChromaTable};
+
+/// Takes a size and a value; at most 16 + 11 bits.
+[[gnu::always_inline]] inline bool take_value(BitReader& reader, const ValueTable& values, const VlcTable& sizes, int& value) {
+  const ValueTable::Entry both = values.find(reader.peek(ValueTable::kBits));
+  if (both.length != 0) [[likely]] {
+    value = both.value;
+    reader.skip(both.length);
+    return true;
+  }
+  const VlcTable::Entry entry = sizes.find(reader.peek(16));
   if (entry.length == 0) return false;
   reader.skip(entry.length);
-  value = value_from_bits(reader.take(entry.symbol), entry.symbol);
+  if (entry.symbol == 0) {
+    value = 0;
+    return true;
+  }
+  value = value_from_bits(reader.peek(entry.symbol), entry.symbol);
+  reader.skip(entry.symbol);
   return true;
 }
 
-const Fault* decode_motion(BitReader& reader, PlaneSyntax& plane, int block, int column, bool key) {
-  plane.uses_vector[block] = static_cast<std::uint8_t>(reader.take(1));
+[[gnu::always_inline]] inline const Fault* decode_motion(BitReader& reader, PlaneSyntax& plane, int block, int column, bool key) {
+  const std::uint32_t flags = reader.peek(2);
+  plane.uses_vector[block] = static_cast<std::uint8_t>(flags >> 1);
   MotionVector& vector = plane.vectors[block];
-  vector = {};
-  if (plane.uses_vector[block] == 0) return nullptr;
-  if (reader.take(1) != 0) {
+  if (flags < 2) {
+    reader.skip(1);
+    vector = {};
+    return nullptr;
+  }
+  reader.skip(2);
+  if (flags == 3) {
     if (column == 0) return &kReuseFirst;
     if (plane.uses_vector[block - 1] == 0) return &kReuseIntra;
     vector = plane.vectors[block - 1];
   } else {
     int x = 0;
     int y = 0;
-    if (!take_value(reader, kVectorTable, x) || !take_value(reader, kVectorTable, y)) return &kUnknownCode;
+    if (!take_value(reader, kLumaValues, kVectorTable, x) || !take_value(reader, kLumaValues, kVectorTable, y)) {
+      return &kUnknownCode;
+    }
     vector = {static_cast<std::int8_t>(x), static_cast<std::int8_t>(y)};
   }
   // A key frame predicts from nothing: decoders read its vectors, if it has any, and forget them.
@@ -58,10 +83,10 @@ const Fault* decode_motion(BitReader& reader, PlaneSyntax& plane, int block, int
   return nullptr;
 }
 
-const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, const CoefficientTable& coefficients,
-                                 const VlcTable& ac_table, int& dc, std::int16_t levels[64]) {
+[[gnu::always_inline]] inline const Fault* decode_coefficients(BitReader& reader, const Tables& tables, int& dc,
+                                                               std::int16_t levels[64]) {
   int difference = 0;
-  if (!take_value(reader, dc_table, difference)) return &kUnknownCode;
+  if (!take_value(reader, tables.dc_values, tables.dc, difference)) return &kUnknownCode;
   dc += difference;
   if (dc < std::numeric_limits<std::int16_t>::min() || dc > std::numeric_limits<std::int16_t>::max()) {
     return &kDcOverflow;
@@ -69,24 +94,26 @@ const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, co
   std::fill_n(levels, 64, std::int16_t{0});
   levels[0] = static_cast<std::int16_t>(dc);
   for (int k = 1; k < 64;) {
-    const std::uint32_t next = reader.peek(32);
-    const CoefficientTable::Entry both = coefficients.find(next >> (32 - CoefficientTable::kBits));
-    if (both.length != 0) [[likely]] {
-      k += both.run;
-      if (k > 63) {
-        if (both.run != CoefficientTable::kEnd) return &kAcOverrun;
-        reader.skip(both.length);
-        return nullptr;
-      }
+    reader.refill();
+    constexpr int kLooks = 5;  // that there are surely bits for
+    static_assert(kLooks * CoefficientTable::kBits <= BitReader::kRefilled);
+    CoefficientTable::Entry both;
+    for (int i = 0; i < kLooks; ++i) {
+      both = tables.coefficients.find(reader.peek(CoefficientTable::kBits));
       reader.skip(both.length);
+      k += both.run;
+      if (k > 63 || both.length == 0) break;
       levels[k++] = both.value;
-      continue;
+      if (k > 63) return nullptr;
     }
-    const VlcTable::Entry entry = ac_table.find(next >> 16);
+    if (k > 63) return both.run == CoefficientTable::kEnd ? nullptr : &kAcOverrun;
+    if (both.length != 0) continue;
+    reader.refill();
+    const VlcTable::Entry entry = tables.ac.find(reader.peek(16));
     if (entry.length == 0) return &kUnknownCode;
+    reader.skip(entry.length);
     const int size = entry.symbol & 15;
     if (size == 0) {
-      reader.skip(entry.length);
       if (entry.symbol == kEndOfBlock) return nullptr;
       k += 16;
       if (k > 63) return &kAcOverrun;
@@ -94,9 +121,8 @@ const Fault* decode_coefficients(BitReader& reader, const VlcTable& dc_table, co
     }
     k += entry.symbol >> 4;
     if (k > 63) return &kAcOverrun;
-    const std::uint32_t bits = next << entry.length >> (32 - size);
-    reader.skip(entry.length + size);
-    levels[k++] = static_cast<std::int16_t>(value_from_bits(bits, size));
+    levels[k++] = static_cast<std::int16_t>(value_from_bits(reader.peek(size), size));
+    reader.skip(size);
   }
   return nullptr;
 }
@@ -119,25 +145,33 @@ std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
 
 void ScanDecoder::decode_row(FrameSyntax& syntax) {
   BitReader reader = reader_;
-  for_each_block_of_row_in_coding_order(syntax.geometry, row_++, [&](int p, int block, int column) {
+  std::array<int, kPlanes> dc = dc_;
+  const auto decode_block = [&](int p, const Tables& tables, int block, int column) __attribute__((always_inline)) {
     PlaneSyntax& plane = syntax.planes[p];
-    const std::int64_t start = reader.consumed();
+    const std::int64_t start = reader.left();
+    reader.refill();  // enough for flags, a vector and the size and value of DC
     const Fault* fault = decode_motion(reader, plane, block, column, frame_.key);
-    if (fault == nullptr) {
-      fault = decode_coefficients(reader, p == 0 ? kDcLumaTable : kDcChromaTable,
-                                  p == 0 ? kLumaCoefficients : kChromaCoefficients,
-                                  p == 0 ? kAcLumaTable : kAcChromaTable, dc_[p], plane.block(block));
-    }
-    if (fault == nullptr && !reader.overrun()) return;
-    const std::string place = std::string(1, kPlaneNames[p]) + " block " + std::to_string(column) + "," +
-                              std::to_string(block / plane.geometry.columns);
-    if (reader.overrun()) {
-      throw Error(ErrorKind::input, "C63-SCAN-MARKER", "the scan ends at a marker before its last block",
-                  {.offset = static_cast<std::int64_t>(frame_.scan_offset + frame_.scan.size()), .block = place});
-    }
-    throw Error(ErrorKind::input, fault->id, fault->message, {.offset = offset_of(start / 8), .block = place});
+    if (fault == nullptr) fault = decode_coefficients(reader, tables, dc[p], plane.block(block));
+    if (fault != nullptr || reader.overrun()) [[unlikely]] fail(reader, start, fault, plane, p, block);
+  };
+  for_each_mcu_of_row(syntax.geometry, row_++, [&](const Mcu& mcu) {
+    for (int i = 0; i < 4; ++i) decode_block(0, kLumaTables, mcu.luma[static_cast<std::size_t>(i)], 2 * mcu.column + i % 2);
+    for (int p = 1; p < kPlanes; ++p) decode_block(p, kChromaTables, mcu.chroma, mcu.column);
   });
   reader_ = reader;
+  dc_ = dc;
+}
+
+void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fault* fault, const PlaneSyntax& plane, int p,
+                       int block) const {
+  const std::string place = std::string(1, kPlaneNames[p]) + " block " + std::to_string(block % plane.geometry.columns) + "," +
+                            std::to_string(block / plane.geometry.columns);
+  if (reader.overrun()) {
+    throw Error(ErrorKind::input, "C63-SCAN-MARKER", "the scan ends at a marker before its last block",
+                {.offset = static_cast<std::int64_t>(frame_.scan_offset + frame_.scan.size()), .block = place});
+  }
+  const std::int64_t start = 8 * static_cast<std::int64_t>(bytes_.size()) - bits_left;
+  throw Error(ErrorKind::input, fault->id, fault->message, {.offset = offset_of(start / 8), .block = place});
 }
 
 void ScanDecoder::finish() const {

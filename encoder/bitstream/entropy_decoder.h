@@ -19,12 +19,20 @@ class ScanDecoder {
   /// `frame` outlives this. `scratch` is room for the scan without stuffing.
   ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch);
 
+  /// What can be wrong with a block; turned into an Error with its place outside the hot loop.
+  struct Fault {
+    const char* id = nullptr;
+    const char* message = nullptr;
+  };
+
   /// Decodes the next row.
   void decode_row(FrameSyntax& syntax);
   /// After the last row. Throws where more than padding follows.
   void finish() const;
 
  private:
+  [[noreturn, gnu::cold]] void fail(const BitReader& reader, std::int64_t bits_left, const Fault* fault, const PlaneSyntax& plane,
+                                    int p, int block) const;
   [[nodiscard]] std::int64_t offset_of(std::int64_t byte) const;
 
   const ParsedFrame& frame_;

@@ -47,6 +47,35 @@ class VlcTable {
   std::array<Entry, kLongMask + 1> long_{};
 };
 
+/// Decoding side of sizes and values, of DC levels and of vectors, where both together are short: one look says both.
+class ValueTable {
+ public:
+  static constexpr int kBits = 10;
+
+  struct Entry {
+    std::int8_t value = 0;
+    std::uint8_t length = 0;  ///< of code and value; 0: something else starts like this
+  };
+
+  constexpr explicit ValueTable(const std::array<VlcCode, 256>& codes) {
+    for (int size = 0; size <= kMaxVectorSize; ++size) {
+      const int length = codes[size].length + size;
+      if (length > kBits) continue;
+      for (std::uint32_t bits = 0; bits < 1U << size; ++bits) {
+        const std::uint32_t first = (static_cast<std::uint32_t>(codes[size].bits) << size | bits) << (kBits - length);
+        for (std::uint32_t i = 0; i < 1U << (kBits - length); ++i) {
+          entries_[first + i] = {static_cast<std::int8_t>(value_from_bits(bits, size)), static_cast<std::uint8_t>(length)};
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] constexpr Entry find(std::uint32_t next_bits) const { return entries_[next_bits]; }
+
+ private:
+  std::array<Entry, 1U << kBits> entries_{};
+};
+
 /// Decoding side of an AC table where code and value together are short, as nearly all are: one look says both.
 class CoefficientTable {
  public:
@@ -88,6 +117,8 @@ class CoefficientTable {
 
 inline constexpr CoefficientTable kLumaCoefficients{kAcLumaCodes};
 inline constexpr CoefficientTable kChromaCoefficients{kAcChromaCodes};
+inline constexpr ValueTable kLumaValues{kDcLumaCodes};
+inline constexpr ValueTable kChromaValues{kDcChromaCodes};
 inline constexpr VlcTable kDcLumaTable{kDcLumaCodes};
 inline constexpr VlcTable kDcChromaTable{kDcChromaCodes};
 inline constexpr VlcTable kAcLumaTable{kAcLumaCodes};

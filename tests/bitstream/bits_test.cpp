@@ -161,6 +161,7 @@ TEST(BitWriter, RandomFieldsAreWrittenAsDescribedAndReadBack) {
 TEST(BitReader, SuppliesZerosPastTheEndAndCountsThem) {
   const Bytes bytes = {0xFF, 0xFF};
   BitReader reader(bytes);
+  reader.refill();
   EXPECT_EQ(reader.peek(32), 0xFFFF0000U);
   EXPECT_EQ(reader.take(16), 0xFFFFU);
   EXPECT_EQ(reader.take(7), 0U);
@@ -218,6 +219,54 @@ TEST(VlcTables, FindEveryCodeAndNothingElse) {
   expect_table(kAcLumaTable, kAcLumaCodes);
   expect_table(kAcChromaTable, kAcChromaCodes);
   expect_table(kVectorTable, kDcLumaCodes, 7);
+}
+
+/// A short code with its value is found whatever follows it, and nothing else is.
+void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode, 256>& codes) {
+  constexpr int kBits = CoefficientTable::kBits;
+  std::vector<int> found(1U << kBits, 0);
+  const auto expect = [&](std::uint32_t bits, int length, int run, int value) {
+    const std::uint32_t first = bits << (kBits - length);
+    for (std::uint32_t next = first; next < first + (1U << (kBits - length)); ++next) {
+      const CoefficientTable::Entry entry = table.find(next);
+      ASSERT_EQ(entry.length, length) << next;
+      ASSERT_EQ(entry.run, run) << next;
+      ASSERT_EQ(entry.value, value) << next;
+      ++found[next];
+    }
+  };
+  expect(codes[kEndOfBlock].bits, codes[kEndOfBlock].length, CoefficientTable::kEnd, 0);
+  for (int symbol = 1; symbol < 256; ++symbol) {
+    const VlcCode code = codes[static_cast<std::size_t>(symbol)];
+    const int size = symbol & 15;
+    if (code.length == 0 || size == 0 || code.length + size > kBits) continue;
+    for (std::uint32_t bits = 0; bits < 1U << size; ++bits) {
+      expect(static_cast<std::uint32_t>(code.bits) << size | bits, code.length + size, symbol >> 4, value_from_bits(bits, size));
+    }
+  }
+  for (std::uint32_t next = 0; next < 1U << kBits; ++next) EXPECT_EQ(found[next], table.find(next).length != 0 ? 1 : 0) << next;
+}
+
+TEST(VlcTables, FindShortCodesWithTheirValues) {
+  expect_coefficients(kLumaCoefficients, kAcLumaCodes);
+  expect_coefficients(kChromaCoefficients, kAcChromaCodes);
+  for (const auto& [table, codes] : {std::pair(&kLumaValues, &kDcLumaCodes), {&kChromaValues, &kDcChromaCodes}}) {
+    std::uint32_t short_codes = 0;
+    for (int value = -127; value <= 127; ++value) {
+      const int size = value_size(value);
+      const VlcCode code = (*codes)[static_cast<std::size_t>(size)];
+      const int length = code.length + size;
+      if (length > ValueTable::kBits) continue;
+      const std::uint32_t first = (static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size)) << (ValueTable::kBits - length);
+      for (std::uint32_t next = first; next < first + (1U << (ValueTable::kBits - length)); ++next, ++short_codes) {
+        ASSERT_EQ(table->find(next).value, value) << next;
+        ASSERT_EQ(table->find(next).length, length) << next;
+      }
+    }
+    std::uint32_t found = 0;
+    for (std::uint32_t next = 0; next < 1U << ValueTable::kBits; ++next) found += table->find(next).length != 0 ? 1 : 0;
+    EXPECT_EQ(found, short_codes);
+  }
 }
 
 }  // namespace
