@@ -65,6 +65,15 @@ void add_options(CLI::App& app, CpuBenchOptions& options) {
   add_json(app, options.json);
 }
 
+void add_options(CLI::App& app, DecodeBenchOptions& options) {
+  add_list(app, "--stream,stream", options.streams, "FILE", "Coded streams to measure on")->required();
+  add_list(app, "--thread-counts", options.threads, "N", "Numbers of threads")->check(CLI::Range(1, 1024));
+  add_list(app, "--output", options.outputs, "HOW", "Frames as the decoder has them, or copied to memory of the caller")
+      ->check(CLI::IsMember({"views", "copies"}));
+  add_repeats(app, options.repeats);
+  add_json(app, options.json);
+}
+
 void add_options(CLI::App& app, FilterBenchOptions& options) {
   add(app, "--mb", options.megabytes, "N", "Megabytes of input for what is bound by memory")
       ->check(CLI::Range(1.0, 16384.0));

@@ -19,6 +19,14 @@ struct CpuBenchOptions {
   std::string json;
 };
 
+struct DecodeBenchOptions {
+  std::vector<std::string> streams;
+  std::vector<int> threads = {1, 2};
+  std::vector<std::string> outputs = {"views", "copies"};
+  int repeats = 7;
+  std::string json;
+};
+
 /// Of `c63bench filter` and `c63bench scan`.
 struct FilterBenchOptions {
   double megabytes = 256;  ///< of input, for what is bound by memory
@@ -95,6 +103,7 @@ struct PageOptions {
 };
 
 void add_options(CLI::App& app, CpuBenchOptions& options);
+void add_options(CLI::App& app, DecodeBenchOptions& options);
 void add_options(CLI::App& app, FilterBenchOptions& options);
 void add_options(CLI::App& app, EncodeBenchOptions& options);
 void add_options(CLI::App& app, FrameBenchOptions& options);

@@ -98,6 +98,24 @@ TEST(BenchProgram, PageOfTheLadder) {
   EXPECT_EQ(test::title_after_script(browser, folder, page, kClicks), "ALL GOOD");
 }
 
+TEST(BenchProgram, DecodingIsTimedByThreadsAndOutput) {
+  C63_NEEDS_SHARED("golden/static_152x100.c63");
+  const std::string stream = test::shared_path("golden/static_152x100.c63").string();
+  const auto figures = figures_of("decode --repeats 1 --thread-counts 1,3 '" + stream + "'");
+  const auto& of_stream = figures.at("streams").at(0);
+  EXPECT_EQ(of_stream.at("size"), "152x100");
+  EXPECT_EQ(of_stream.at("frames"), 10);
+  std::set<std::string> rows;
+  for (const auto& row : of_stream.at("rows")) {
+    rows.insert(row.at("output").get<std::string>() + row.at("threads").dump());
+    EXPECT_GT(row.at("frames_per_second").at("median").get<double>(), 0) << row;
+    if (row.at("threads") == 1) {
+      EXPECT_EQ(row.at("efficiency"), 1.0);
+    }
+  }
+  EXPECT_EQ(rows, (std::set<std::string>{"views1", "views3", "copies1", "copies3"}));
+}
+
 TEST(BenchProgram, FilterAndScanTimeBothForms) {
   for (const std::string name : {"filter", "scan"}) {
     const auto figures = figures_of(name + " --no-cuda --threads 1 --mb 1 --repeats 1 --only histogram,'sum, int'");
