@@ -4,6 +4,7 @@
 #include <string>
 
 #include "c63/decoder.h"
+#include "io/frame_writer.h"
 #include "io/output_file.h"
 
 namespace CLI {
@@ -18,9 +19,12 @@ struct DecodeOptions {
   std::string output;
   Durability durability = Durability::process;  ///< of all files written
   std::int64_t max_frames = 0;  ///< 0: all
+  OutputFormat format = OutputFormat::automatic;
   FrameRate rate;               ///< for the header of Y4M; the stream has none
   bool md5 = false;
   bool statistics = false;
+  bool list = false;
+  std::string index;  ///< file to write it to
   std::string trace;
   std::string backend = "auto";
   DecoderSettings decoder;

@@ -15,6 +15,7 @@
 #include "common/trace_file.h"
 #include "io/byte_source.h"
 #include "io/frame_writer.h"
+#include "list_frames.h"
 #include "stream_statistics.h"
 
 namespace c63::tools {
@@ -22,13 +23,22 @@ namespace {
 
 std::string count_of_frames(std::int64_t frames) { return fmt::format("{} frame{}", frames, frames == 1 ? "" : "s"); }
 
+/// Whether there is nothing to decode for.
+bool lists_only(const DecodeOptions& o) { return (o.list || !o.index.empty()) && o.output.empty() && !o.md5; }
+
 void check_command_line(const Session& session, const DecodeOptions& o) {
   if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
-  if (o.output.empty() && !o.md5) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
-  if (o.output == "-" && o.md5) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "standard output cannot carry both the video and --md5");
+  if (o.backend == "cuda") {
+    throw Error(ErrorKind::device, "C63-NO-GPU-DECODER", "frames are decoded on the CPU; there is no decoder for GPUs");
   }
+  if (o.output.empty() && !o.md5 && !lists_only(o)) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
+  if (o.output == "-" && (o.md5 || o.list)) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                std::string("standard output cannot carry both the video and ") + (o.md5 ? "--md5" : "--list"));
+  }
+  if (o.index == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--index wants a file; --list prints");
   check_distinct_files({{"the input", o.input}}, {{"the output", o.output},
+                                                  {"--index", o.index},
                                                   {"--trace", o.trace},
                                                   {"--log-file", session.common.log.file}});
   check_apart_from_log({"the output", o.output});
@@ -39,19 +49,21 @@ class DecodeSink {
  public:
   DecodeSink(const DecodeOptions& options, DecodeOutput what)
       : writer_(options.output.empty() ? make_null_writer()
-                                       : open_frame_writer(options.output, options.rate, options.durability)),
+                                       : open_frame_writer(options.output, options.rate, options.durability, options.format)),
         what_(what),
         with_md5_(options.md5) {
     if (options.statistics) statistics_.emplace();
   }
 
-  void take(const DecodedFrame& frame) {
-    const auto& samples = what_ == DecodeOutput::picture ? frame.picture : frame.prediction;
-    writer_->write(frame.width, frame.height, samples);
-    if (with_md5_) md5_.add(samples);
+  void take(const FrameView& frame) {
+    const auto& planes = what_ == DecodeOutput::picture ? frame.picture : frame.prediction;
+    writer_->write_planes(frame.width, frame.height, planes);
+    for (const auto& plane : planes) {
+      if (with_md5_) md5_.add(plane);
+      bytes_ += plane.size();
+    }
     if (statistics_) statistics_->add(frame);
     ++frames_;
-    bytes_ += samples.size();
   }
 
   void commit() { writer_->commit(); }
@@ -73,19 +85,29 @@ class DecodeSink {
   std::uint64_t bytes_ = 0;
 };
 
+/// Decodes what is wanted. Where the bytes before it need not be read one after another, they are only looked through.
+DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
+  const DecoderSettings& settings = options.decoder;
+  auto source = open_byte_source(options.input, session.stop);
+  if (settings.first_frame > 0 && source->size()) {
+    SeekableDecoder decoder(std::move(source), settings);
+    if (decoder.has_frame(settings.first_frame)) {
+      return decoder.frames(settings.first_frame, settings.max_frames, take, session.stop);
+    }
+    source = open_byte_source(options.input, session.stop);
+  }
+  return Decoder(settings).decode_views(*source, take, session.stop);
+}
+
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
                               const ErrorPlace& place) {
-  const auto source = open_byte_source(options.input, session.stop);
   const auto progress = session.progress(std::nullopt, options.rate.value());
+  const auto take = [&](const FrameView& frame) {
+    sink.take(frame);
+    progress->advance(frame.coded_bytes);
+  };
   try {
-    const DecodeSummary summary = Decoder(options.decoder)
-                                      .decode(
-                                          *source,
-                                          [&](DecodedFrame&& frame) {
-                                            sink.take(frame);
-                                            progress->advance(frame.coded_bytes);
-                                          },
-                                          session.stop);
+    const DecodeSummary summary = decode(session, options, take);
     progress->finish();
     return summary;
   } catch (const Error& error) {
@@ -109,6 +131,8 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   options.decoder.keep_motion = options.statistics;
   const ErrorPlace place{.file = options.input == "-" ? "stdin" : options.input};
 
+  if (options.list || !options.index.empty()) list_frames(options, place);
+  if (lists_only(options)) return kExitDone;
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability);
   options.decoder.trace = trace.sink();

@@ -24,6 +24,7 @@
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/trace_file.h"
+#include "common/video_input.h"
 #include "encode_outputs.h"
 #include "encode_target.h"
 
@@ -178,7 +179,7 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
     };
   }
   std::unique_ptr<FrameSource> frames =
-      clip_frames(open_frame_source(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
+      clip_frames(open_video(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
   if (options_.prefilter) {
     auto smoothed = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter, source.limits.max_memory / 2);
     prefilter_bytes_ = smoothed->memory();

@@ -8,7 +8,7 @@
 
 namespace c63::tools {
 
-void StreamStatistics::add(const DecodedFrame& frame) {
+void StreamStatistics::add(const FrameView& frame) {
   if (frame.repeat) {
     ++repeats_;
     return;

@@ -13,7 +13,7 @@ namespace c63::tools {
 class StreamStatistics {
  public:
   /// Wants frames decoded with their motion.
-  void add(const DecodedFrame& frame);
+  void add(const FrameView& frame);
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:

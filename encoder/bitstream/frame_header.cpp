@@ -241,6 +241,31 @@ void write_repeat_frame(std::vector<std::uint8_t>& out) {
   put_marker(out, kEoi);
 }
 
+bool starts_like_stream(std::span<const std::uint8_t> bytes) {
+  try {
+    SegmentReader in(bytes);
+    if (in.u16() != (0xFF00U | kSoi)) return false;
+    for (;;) {
+      unsigned marker = in.u16();
+      if (marker >> 8 == 0x00) marker = (marker << 8 & 0xFF00U) | in.u8();  // one pad byte may precede a marker
+      switch (marker) {
+        case 0xFF00U | kDqt:
+          static_cast<void>(parse_dqt(in));
+          break;
+        case 0xFF00U | kDht:
+          skip_dht(in);
+          break;
+        case 0xFF00U | kSof0:
+          return segment_length(in, "SOF") == kSofPayload;
+        default:
+          return false;
+      }
+    }
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
   const bool first = !last_was_key_;
   SegmentReader in(bytes);

@@ -58,6 +58,11 @@ struct ParsedFrame {
   return (kBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }
 
+/// Whether `bytes`, the first of a file, begin like a c63 stream: a frame with a SOF of the course codec's, which no JPEG has.
+/// kStreamStart bytes are enough.
+[[nodiscard]] bool starts_like_stream(std::span<const std::uint8_t> bytes);
+inline constexpr std::size_t kStreamStart = 2048;
+
 /// Takes frames of one stream apart, in order; keeps what persists from frame to frame: quantization tables, picture
 /// size, and what a frame without SOF would replace.
 class FrameParser {

@@ -5,11 +5,14 @@
 #include <string>
 
 #include "c63/decoder.h"
+#include "io/input_file.h"
 
 namespace c63 {
 
 /// Opens a coded stream: a file, a pipe or, as "-", stdin. Throws Error (input).
 /// A stop request ends the waiting for a pipe, as if it had ended.
 [[nodiscard]] std::unique_ptr<ByteSource> open_byte_source(const std::string& path, std::stop_token stop = {});
+/// The same of an input of which nothing has been taken.
+[[nodiscard]] std::unique_ptr<ByteSource> make_byte_source(std::unique_ptr<InputFile> file);
 
 }  // namespace c63

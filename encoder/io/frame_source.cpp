@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "io/container_names.h"
 #include "io/source_parts.h"
 #include "io/text.h"
 
@@ -15,13 +16,6 @@ namespace {
 constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
 constexpr std::array<std::string_view, 4> kRawExtensions = {"yuv", "raw", "i420", "yuv420p"};
-
-// Names that are no raw video even where the user gives a size.
-constexpr std::array<std::string_view, 50> kContainerExtensions = {
-    "mp4", "m4v", "mov", "mkv", "webm", "avi",  "264",  "h264",  "avc", "26l", "265",  "h265", "hevc",
-    "ivf", "obu", "av1", "ts",  "m2ts", "mts",  "mpg",  "mpeg",  "m2v", "m1v", "vob",  "ogv",  "ogg",
-    "flv", "gif", "png", "jpg", "jpeg", "mjpg", "apng", "webp",  "tif", "bmp", "tiff", "wmv",  "asf",
-    "3gp", "3g2", "mxf", "nut", "dv",   "h263", "263",  "mjpeg", "y4m", "rm",  "divx"};
 
 template <typename List>
 bool contains(const List& list, std::string_view text) {
@@ -34,7 +28,7 @@ SourceFormat detect(InputFile& file, const SourceOptions& options) {
   const std::string extension = extension_of(options.path);
   if (contains(kRawExtensions, extension)) return SourceFormat::raw;
   const bool size_given = options.width != 0 || options.height != 0;
-  return size_given && !contains(kContainerExtensions, extension) ? SourceFormat::raw : SourceFormat::av;
+  return size_given && !is_container_extension(extension) ? SourceFormat::raw : SourceFormat::av;
 }
 
 class ClippedSource final : public FrameSource {
@@ -98,7 +92,10 @@ void warn(const SourceOptions& options, const std::string& message) {
 }
 
 std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
-  auto file = std::make_unique<InputFile>(options.path, options.stop);
+  return open_frame_source(std::make_unique<InputFile>(options.path, options.stop), options);
+}
+
+std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
   if (options.width < 0 || options.height < 0 || (options.width == 0) != (options.height == 0)) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 "picture size " + size_text(options.width, options.height) + ": both sides must be positive",

@@ -1,16 +1,28 @@
 #include "io/frame_writer.h"
 
 #include "c63/error.h"
+#include "io/container_names.h"
 #include "io/text.h"
 
 namespace c63 {
 namespace {
 
+using Planes = std::array<std::span<const std::uint8_t>, 3>;
+
+/// Writes planes, in one go where they lie one after another.
+void write_to(OutputFile& file, const Planes& planes) {
+  if (planes[0].data() + planes[0].size() == planes[1].data() && planes[1].data() + planes[1].size() == planes[2].data()) {
+    file.write(std::span(planes[0].data(), planes[0].size() + planes[1].size() + planes[2].size()));
+    return;
+  }
+  for (const auto& plane : planes) file.write(plane);
+}
+
 class RawWriter final : public FrameWriter {
  public:
   RawWriter(const std::string& path, Durability durability) : file_(path, durability) {}
 
-  void write(int, int, std::span<const std::uint8_t> frame) override { file_.write(frame); }
+  void write_planes(int, int, const Planes& planes) override { write_to(file_, planes); }
   void commit() override { file_.commit(); }
 
  private:
@@ -21,7 +33,7 @@ class Y4mWriter final : public FrameWriter {
  public:
   Y4mWriter(const std::string& path, FrameRate rate, Durability durability) : file_(path, durability), rate_(rate) {}
 
-  void write(int width, int height, std::span<const std::uint8_t> frame) override {
+  void write_planes(int width, int height, const Planes& planes) override {
     if (width_ == 0) {
       write_header(width, height);
     } else if (width != width_ || height != height_) {
@@ -31,7 +43,7 @@ class Y4mWriter final : public FrameWriter {
                   {.file = file_.name()});
     }
     file_.write("FRAME\n");
-    file_.write(frame);
+    write_to(file_, planes);
   }
 
   void commit() override { file_.commit(); }
@@ -59,14 +71,24 @@ class Y4mWriter final : public FrameWriter {
 
 class NullWriter final : public FrameWriter {
  public:
-  void write(int, int, std::span<const std::uint8_t>) override {}
+  void write_planes(int, int, const Planes&) override {}
   void commit() override {}
 };
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate, Durability durability) {
-  if (extension_of(path) == "y4m") return std::make_unique<Y4mWriter>(path, rate, durability);
+std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate, Durability durability,
+                                               OutputFormat format) {
+  if (format == OutputFormat::automatic) {
+    const std::string extension = extension_of(path);
+    format = extension == "y4m" ? OutputFormat::y4m : OutputFormat::raw;
+    if (format == OutputFormat::raw && is_container_extension(extension)) {
+      throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                  "frames are written as raw YUV 4:2:0 or as Y4M, and ." + extension + " is neither; name it .yuv or .y4m",
+                  {.file = path});
+    }
+  }
+  if (format == OutputFormat::y4m) return std::make_unique<Y4mWriter>(path, rate, durability);
   return std::make_unique<RawWriter>(path, durability);
 }
 

@@ -15,6 +15,9 @@ void check_picture_size(int width, int height, const Limits& limits, const std::
 /// Calls options.warn where there is one.
 void warn(const SourceOptions& options, const std::string& message);
 
+/// As open_frame_source(options), of an input of which nothing has been taken.
+[[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options);
+
 [[nodiscard]] std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
 [[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,

@@ -27,8 +27,9 @@ class DecodeRun {
  public:
   DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
       : reader_(reader), pipeline_(pipeline), settings_(settings), loop_(settings.trace, TraceTrack::loop) {
+    const bool counts_all = settings.max_frames < 0 || settings.key_frames_only;
     const std::int64_t most = INT64_MAX - settings.first_frame;
-    end_ = settings.first_frame + (settings.max_frames < 0 ? most : std::min(most, settings.max_frames));
+    end_ = settings.first_frame + (counts_all ? most : std::min(most, settings.max_frames));
   }
 
   DecodeSummary run(const Decoder::ViewSink& sink, const std::stop_token& stop) {
@@ -84,6 +85,7 @@ class DecodeRun {
     CodedRun run{.frame = std::move(*frame)};
     if (run.frame.parsed.repeat) run.count += reader_.take_repeats(end_ - reader_.index());
     if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
+    if (settings_.key_frames_only && (!run.frame.parsed.key || run.end() <= settings_.first_frame)) return true;
     if (run.frame.parsed.key && run.frame.index <= settings_.first_frame) {
       waiting_.clear();
       waiting_bytes_ = 0;

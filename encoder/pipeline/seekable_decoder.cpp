@@ -54,11 +54,15 @@ struct SeekableDecoder::State {
   }
 
   /// Decodes `count` frames from `first` on, which is found.
-  DecodeSummary decode(std::int64_t first, std::int64_t count, const Decoder::ViewSink& sink, const std::stop_token& stop) {
+  DecodeSummary decode(std::int64_t first, std::int64_t count, bool key_frames_only, const Decoder::ViewSink& sink,
+                       const std::stop_token& stop) {
+    // Where frames are passed over, what comes out last is not what the next frame follows.
+    if (std::exchange(passed_over, key_frames_only) || key_frames_only) reset();
     seek(first);
     DecoderSettings range = settings;
     range.first_frame = first;
     range.max_frames = count;
+    range.key_frames_only = key_frames_only;
     if (!pipeline) pipeline = std::make_unique<FramePipeline>(settings, settings.execution.arena);
     try {
       const DecodeSummary summary = decode_run(*reader, *pipeline, range, sink, stop);
@@ -80,6 +84,7 @@ struct SeekableDecoder::State {
   std::optional<SourceFrom> from;
   std::optional<StreamReader> reader;  ///< where the pipeline's last frame ended
   std::unique_ptr<FramePipeline> pipeline;
+  bool passed_over = false;  ///< frames, by the last call
 };
 
 SeekableDecoder::SeekableDecoder(const std::string& path, DecoderSettings settings)
@@ -123,14 +128,14 @@ const std::array<std::array<std::uint8_t, 64>, 3>& SeekableDecoder::tables(std::
 DecodedFrame SeekableDecoder::frame(std::int64_t index) {
   static_cast<void>(state_->entry(index));
   DecodedFrame frame;
-  static_cast<void>(state_->decode(index, 1, [&](const FrameView& view) { frame = copy_of(view); }, {}));
+  static_cast<void>(state_->decode(index, 1, /*key_frames_only=*/false, [&](const FrameView& view) { frame = copy_of(view); }, {}));
   return frame;
 }
 
 DecodeSummary SeekableDecoder::frames(std::int64_t first, std::int64_t count, const Decoder::ViewSink& sink,
                                       std::stop_token stop) {
   static_cast<void>(state_->entry(first));
-  return state_->decode(first, count, sink, stop);
+  return state_->decode(first, count, state_->settings.key_frames_only, sink, stop);
 }
 
 }  // namespace c63

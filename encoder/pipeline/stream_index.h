@@ -31,7 +31,7 @@ class StreamIndex {
  public:
   /// `source` can be read anywhere, and outlives this.
   StreamIndex(ByteSource& source, const Limits& limits)
-      : max_entries_(limits.max_memory / sizeof(FrameEntry)), source_(source, 0), reader_(source_, limits) {}
+      : max_entries_(limits.max_memory / sizeof(FrameEntry)), source_(source, 0), reader_(source_, limits, kChunk) {}
 
   /// Looks for frame `index`; false where there is none.
   [[nodiscard]] bool find(std::int64_t index);
@@ -51,6 +51,8 @@ class StreamIndex {
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
+  static constexpr std::size_t kChunk = std::size_t{1} << 20;  ///< what a file reads on several threads
+
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);
 

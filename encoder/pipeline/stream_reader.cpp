@@ -11,7 +11,6 @@
 namespace c63 {
 
 bool StreamReader::read_more() {
-  constexpr std::size_t kChunk = std::size_t{1} << 18;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -24,7 +23,7 @@ bool StreamReader::read_more() {
                 {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
   // Doubling keeps the work of parsing a large frame anew linear.
-  if (buffer_.size() - end_ < std::max(kChunk, end_)) buffer_.resize(end_ + std::max(kChunk, end_));
+  if (buffer_.size() - end_ < std::max(chunk_, end_)) buffer_.resize(end_ + std::max(chunk_, end_));
   const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
   end_ += count;
   return count > 0;

@@ -28,8 +28,10 @@ struct StreamPlace {
 /// Cuts a stream into its frames, reading no further than it must.
 class StreamReader {
  public:
-  StreamReader(ByteSource& source, Limits limits)
-      : source_(source), max_memory_(limits.max_memory), parser_(limits) {}
+  static constexpr std::size_t kChunk = std::size_t{1} << 17;  ///< bytes that are read at a time
+
+  StreamReader(ByteSource& source, Limits limits, std::size_t chunk = kChunk)
+      : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits) {}
   /// `source` begins with the frame at `place`.
   StreamReader(ByteSource& source, Limits limits, const StreamPlace& place)
       : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
@@ -55,6 +57,7 @@ class StreamReader {
 
   ByteSource& source_;
   std::uint64_t max_memory_;
+  std::size_t chunk_ = kChunk;
   FrameParser parser_;
   std::vector<std::uint8_t> buffer_;
   std::size_t begin_ = 0;  ///< of the next frame in buffer_

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "support/trace_format.h"
@@ -206,8 +207,10 @@ TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
       expect_all_named(run({program, "--threads", threads, "--trace", path("d.json"), path("o.c63"), path("o.yuv")}),
                        {"loop", "threads"});
       frames = check_trace(read_file(path("d.json")));
-      EXPECT_EQ(frames["entropy"].size(), 8U);
-      EXPECT_EQ(frames["restore"].size(), 8U);
+      // A frame is decoded a few rows at a time.
+      for (const char* stage : {"entropy", "restore"}) {
+        EXPECT_EQ(std::set(frames[stage].begin(), frames[stage].end()).size(), 8U) << stage;
+      }
     }
   }
   expect_one_line(run({kDec, "--quiet", "--trace", path("o.c63"), path("o.c63"), path("o.yuv")}), 2, "c63dec", "C63-SAME-FILE");

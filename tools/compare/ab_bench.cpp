@@ -15,7 +15,7 @@
 #include "common/counted.h"
 #include "common/exit_code.h"
 #include "common/digest.h"
-#include "compare/video_input.h"
+#include "common/video_input.h"
 #include "io/frame_writer.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"

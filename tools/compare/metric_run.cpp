@@ -17,7 +17,7 @@
 #include "common/values.h"
 #include "compare/metric_report.h"
 #include "compare/metrics.h"
-#include "compare/video_input.h"
+#include "common/video_input.h"
 #include "io/output_file.h"
 #include "pictures/picture_file.h"
 

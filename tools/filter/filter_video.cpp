@@ -9,6 +9,7 @@
 
 #include "c63/error.h"
 #include "common/counted.h"
+#include "common/video_input.h"
 #include "filter/filter_run.h"
 #include "filter/object_snr.h"
 #include "io/frame_writer.h"
@@ -55,7 +56,7 @@ class VideoRun {
     SourceOptions source = o.source;
     source.path = o.input;
     source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.input, text); };
-    return open_frame_source(source);
+    return open_video(source);
   }
 
   const Session& session_;

@@ -14,6 +14,7 @@
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/values.h"
+#include "common/video_input.h"
 #include "c63/frame_source.h"
 #include "motion/motion_outputs.h"
 #include "motion/motion_stream.h"
@@ -47,7 +48,7 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
     source.width = first->blocks.width;
     source.height = first->blocks.height;
   }
-  return open_frame_source(source);
+  return open_video(source);
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct DecoderSettings {
   bool keep_prediction = false;         ///< hands out the prediction of every frame
   bool keep_motion = false;             ///< hands out the vectors of every inter frame, inherited ones included
   std::int64_t first_frame = 0;         ///< frames before it are decoded where needed, but not handed out
-  std::int64_t max_frames = -1;         ///< -1: all
+  std::int64_t max_frames = -1;         ///< handed out at most; -1: all
+  bool key_frames_only = false;         ///< the others are passed over
   TraceSink* trace = nullptr;           ///< told what takes the time; outlives the decoder
 };
 
@@ -141,7 +142,7 @@ class SeekableDecoder {
   /// Quantization tables in zig-zag order for Y, U and V, by the number of an entry.
   [[nodiscard]] const std::array<std::array<std::uint8_t, 64>, 3>& tables(std::uint32_t number) const;
 
-  /// Decodes frame `index`. Throws what entry() throws, and Error (input) for faults in the frames that it needs.
+  /// Decodes frame `index`, key frame or not. Throws what entry() throws, and Error (input) for faults in the frames that it needs.
   [[nodiscard]] DecodedFrame frame(std::int64_t index);
   /// Decodes `count` frames from `first` on (-1: all), in order, as Decoder does. The summary counts the bytes of the stream
   /// up to the last of them. Throws as Decoder::decode() does.

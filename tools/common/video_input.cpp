@@ -1,29 +1,39 @@
-#include "compare/video_input.h"
+#include "common/video_input.h"
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "io/byte_source.h"
+#include "io/source_parts.h"
+#include "io/text.h"
 #include "pipeline/stream_reader.h"
 
 namespace c63::tools {
 namespace {
 
+constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
+
 /// Frames of a c63 stream, decoded one after another.
 class StreamSource final : public FrameSource {
  public:
-  explicit StreamSource(const SourceOptions& options)
-      : path_(options.path), bytes_(open_byte_source(options.path)), reader_(*bytes_, options.limits),
+  StreamSource(std::unique_ptr<InputFile> file, const SourceOptions& options)
+      : path_(file->name()), bytes_(make_byte_source(std::move(file))), reader_(*bytes_, options.limits),
         decoder_(DecoderSettings{.execution = {.limits = options.limits}}) {
     if (options.rate) format_.rate = *options.rate;
     next_ = decode_next();
     if (!next_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path_});
     format_.width = next_->width;
     format_.height = next_->height;
+    if (options.width != 0 && (format_.width != options.width || format_.height != options.height)) {
+      throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
+                  "the stream is " + size_text(format_.width, format_.height) + ", not " +
+                      size_text(options.width, options.height) + " as asked for; nothing here scales", {.file = path_});
+    }
   }
 
   [[nodiscard]] VideoFormat format() const override { return format_; }
@@ -69,10 +79,15 @@ class StreamSource final : public FrameSource {
 }  // namespace
 
 std::unique_ptr<FrameSource> open_video(const SourceOptions& options) {
-  if (options.format == SourceFormat::automatic && options.path.ends_with(".c63")) {
-    return std::make_unique<StreamSource>(options);
+  auto file = std::make_unique<InputFile>(options.path, options.stop);
+  if (options.format == SourceFormat::automatic) {
+    const auto start = file->peek(kStreamStart);
+    const bool is_y4m = std::ranges::equal(start.first(std::min(start.size(), kY4mMagic.size())), kY4mMagic);
+    if (starts_like_stream(start) || (extension_of(options.path) == "c63" && !is_y4m)) {
+      return std::make_unique<StreamSource>(std::move(file), options);
+    }
   }
-  return open_frame_source(options);
+  return open_frame_source(std::move(file), options);
 }
 
 }  // namespace c63::tools

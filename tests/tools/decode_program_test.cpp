@@ -1,0 +1,146 @@
+// c63dec: lists, ranges, key frames, formats of output; and streams that are known by what they hold, in every program.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools_test_support.h"
+
+namespace c63::test {
+namespace {
+
+constexpr std::size_t kFrame = 48 * 32 * 3 / 2;
+constexpr int kFrames = 9;
+
+class DecodeProgram : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    ASSERT_EQ(run({kGen, "--quiet", "-w", "48", "-h", "32", "-f", "9", "-o", path("in.yuv")}).exit_code, 0);
+    ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--keyint", "4", "-w", "48", "-h", "32", "-o", path("s.c63"), path("in.yuv")}).exit_code, 0);
+    stream_ = path("s.c63");
+    pictures_ = run({kDec, "--quiet", stream_, "-"}).out;
+    ASSERT_EQ(pictures_.size(), kFrames * kFrame);
+  }
+
+  [[nodiscard]] std::string frames(std::initializer_list<int> numbers) const {
+    std::string all;
+    for (const int i : numbers) all += pictures_.substr(static_cast<std::size_t>(i) * kFrame, kFrame);
+    return all;
+  }
+
+  std::string stream_;
+  std::string pictures_;
+};
+
+TEST_F(DecodeProgram, ListsFrames) {
+  const ProcessResult result = run({kDec, "--quiet", "--list", stream_});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(result.out);
+  std::string line;
+  std::getline(lines, line);
+  std::uint64_t next = 0;
+  for (int i = 0; i < kFrames; ++i) {
+    std::int64_t frame = -1;
+    std::uint64_t offset = 1;
+    std::uint64_t bytes = 0;
+    std::string kind;
+    std::string tables;
+    ASSERT_TRUE(lines >> frame >> offset >> bytes >> kind >> tables) << result.out;
+    EXPECT_EQ(frame, i);
+    EXPECT_EQ(offset, next);
+    EXPECT_EQ(kind, i % 4 == 0 ? "key" : "inter");
+    EXPECT_EQ(tables, "0");
+    next = offset + bytes;
+  }
+  EXPECT_EQ(next, read_file(stream_).size());
+
+  const std::string whole = read_file(stream_);
+  const ProcessResult cut = run({kDec, "--quiet", "--list", write_file("cut.c63", whole.substr(0, whole.size() - 3))});
+  EXPECT_EQ(lines_in(cut.out), kFrames);  // with the heading
+  expect_one_line(cut, 4, "c63dec", "C63-TRUNCATED");
+  expect_one_line(run({kDec, "--quiet", "--list", "-"}, std::string_view(whole)), 4, "c63dec", "C63-NOT-SEEKABLE");
+  expect_one_line(run({kDec, "--quiet", "--list", stream_, "-"}), 2, "c63dec", "C63-USAGE");
+}
+
+TEST_F(DecodeProgram, WritesAnIndex) {
+  ASSERT_EQ(run({kDec, "--quiet", "--index", path("i.json"), stream_, path("o.yuv")}).exit_code, 0);
+  EXPECT_EQ(read_file(path("o.yuv")), pictures_);
+  const auto index = nlohmann::json::parse(read_file(path("i.json")));
+  EXPECT_EQ(index.at("width"), 48);
+  EXPECT_EQ(index.at("height"), 32);
+  ASSERT_EQ(index.at("frames").size(), static_cast<std::size_t>(kFrames));
+  EXPECT_EQ(index.at("frames").at(4).at("kind"), "key");
+  ASSERT_EQ(index.at("tables").size(), 1U);
+  ASSERT_EQ(index.at("tables").at(0).size(), 3U);
+  const std::string stream = read_file(stream_);
+  for (std::size_t i = 0; i < 64; ++i) {
+    EXPECT_EQ(index.at("tables").at(0).at(0).at(i), static_cast<std::uint8_t>(stream[7 + i]));
+  }
+  expect_one_line(run({kDec, "--quiet", "--index", stream_, stream_}), 2, "c63dec", "C63-SAME-FILE");
+}
+
+TEST_F(DecodeProgram, RangesAndKeyFrames) {
+  const std::string bytes = read_file(stream_);
+  for (const std::string& input : {stream_, std::string("-")}) {  // a file is looked through, a pipe is read
+    const auto decoded = [&](std::vector<std::string> options) {
+      options.insert(options.begin(), {kDec, "--quiet"});
+      options.insert(options.end(), {input, "-"});
+      return run(options, input == "-" ? std::string_view(bytes) : std::string_view()).out;
+    };
+    EXPECT_EQ(decoded({"--seek", "6"}), frames({6, 7, 8}));
+    EXPECT_EQ(decoded({"--seek", "3", "-f", "2"}), frames({3, 4}));
+    EXPECT_EQ(decoded({"--key-frames"}), frames({0, 4, 8}));
+    EXPECT_EQ(decoded({"--key-frames", "-f", "2"}), frames({0, 4}));
+    EXPECT_EQ(decoded({"--key-frames", "--seek", "1", "-f", "1"}), frames({4}));
+    EXPECT_EQ(decoded({"--key-frames", "--seek", "4"}), frames({4, 8}));
+  }
+}
+
+TEST_F(DecodeProgram, OutputFormats) {
+  const std::string y4m = run({kDec, "--quiet", "--output-format", "y4m", stream_, "-"}).out;
+  EXPECT_TRUE(y4m.starts_with("YUV4MPEG2 W48 H32 "));
+  EXPECT_TRUE(y4m.ends_with("FRAME\n" + frames({8})));
+  ASSERT_EQ(run({kDec, "--quiet", "--output-format", "raw", stream_, path("o.y4m")}).exit_code, 0);
+  EXPECT_EQ(read_file(path("o.y4m")), pictures_);
+  for (const char* name : {"o.mp4", "o.MKV", "o.png", "o.c63"}) {
+    expect_one_line(run({kDec, "--quiet", stream_, path(name)}), 2, "c63dec", "C63-OUTPUT-NAME");
+    EXPECT_FALSE(std::filesystem::exists(path(name)));
+  }
+  ASSERT_EQ(run({kDec, "--quiet", "--output-format", "raw", stream_, path("o.bin.mp4")}).exit_code, 0);
+  EXPECT_EQ(read_file(path("o.bin.mp4")), pictures_);
+}
+
+TEST_F(DecodeProgram, HasNoDecoderForGpus) {
+  expect_one_line(run({kDec, "--quiet", "--backend", "cuda", stream_, path("o.yuv")}), 8, "c63dec", "C63-NO-GPU-DECODER");
+}
+
+TEST_F(DecodeProgram, StreamsAreKnownByWhatTheyHold) {
+  const std::string bytes = read_file(stream_);
+  const std::string unnamed = write_file("video", bytes);
+  const std::string raw = write_file("raw_48x32.yuv", pictures_);
+  EXPECT_EQ(run({kCmp, "--quiet", "--bitexact", raw, unnamed}).exit_code, 0);
+  EXPECT_EQ(run({kCmp, "--quiet", "--bitexact", raw, "-"}, std::string_view(bytes)).exit_code, 0);
+  for (const std::string& input : {unnamed, std::string("-")}) {
+    const std::string_view piped = input == "-" ? std::string_view(bytes) : std::string_view();
+    ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "-o", path("again.c63"), input}, piped).exit_code, 0);
+    ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "-o", path("expected.c63"), raw}).exit_code, 0);
+    EXPECT_EQ(read_file(path("again.c63")), read_file(path("expected.c63")));
+    EXPECT_EQ(run({kFilter, "histogram", "--backend", "cpu", input}, piped).out,
+              run({kFilter, "histogram", "--backend", "cpu", raw}).out);
+  }
+  EXPECT_EQ(run({kMv, "--quiet", unnamed, "--source", unnamed, "-o", path("a.csv")}).exit_code, 0);
+  expect_one_line(run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", path("o.c63"), unnamed}), 2, "c63enc", "C63-SIZE-MISMATCH");
+
+  // The name counts only for what is no video that is known.
+  ASSERT_EQ(run({kDec, "--quiet", "--output-format", "y4m", stream_, path("y4m.yuv")}).exit_code, 0);
+  const std::string misnamed = write_file("y4m.c63", read_file(path("y4m.yuv")));
+  EXPECT_EQ(run({kCmp, "--quiet", "--bitexact", raw, misnamed}).exit_code, 0);
+  expect_one_line(run({kCmp, "--quiet", raw, write_file("damaged.c63", "FF" + bytes)}), 4, "c63cmp", "C63-NO-FRAME");
+}
+
+}  // namespace
+}  // namespace c63::test
