@@ -74,6 +74,15 @@ std::string hex(unsigned value) {
   return {kDigits[value >> 4 & 15], kDigits[value & 15]};
 }
 
+constexpr std::size_t kMarkerPiece = 256;
+
+/// Whether a 0xFF that no 0x00 follows is among the first kMarkerPiece bytes; reads one more. Compilers make vector code of it.
+bool has_marker(const std::uint8_t* bytes) {
+  std::uint8_t any = 0;
+  for (std::size_t i = 0; i < kMarkerPiece; ++i) any |= (bytes[i] == 0xFF) & (bytes[i + 1] != 0x00);
+  return any != 0;
+}
+
 /// Reads one frame's segments and keeps the offset for messages.
 class SegmentReader {
  public:
@@ -108,6 +117,7 @@ class SegmentReader {
   std::span<const std::uint8_t> scan(std::uint64_t max_bytes) {
     const std::size_t start = offset_;
     for (std::size_t at = start;;) {
+      while (at + kMarkerPiece < bytes_.size() && !has_marker(bytes_.data() + at)) at += kMarkerPiece;
       const void* const found = at < bytes_.size() ? std::memchr(bytes_.data() + at, 0xFF, bytes_.size() - at) : nullptr;
       const std::size_t reached =
           found != nullptr ? static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes_.data()) : bytes_.size();

@@ -206,5 +206,26 @@ TEST(ScanSizes, BoundEveryScan) {
   EXPECT_LE(frame.size() - kFrameHeaderBytes - kFrameTrailerBytes, largest_scan(Geometry(16, 16)));
 }
 
+TEST(StreamStart, IsKnownByItsFirstHeader) {
+  for (const bool quantization_tables : {true, false}) {
+    for (const bool code_tables : {true, false}) {
+      Bytes frame;
+      write_frame_header(frame, Geometry(48, 32), make_quantization_tables(25), true,
+                         {.quantization_tables = quantization_tables, .code_tables = code_tables});
+      EXPECT_LE(frame.size(), kStreamStart);
+      EXPECT_TRUE(starts_like_stream(frame));
+      EXPECT_FALSE(starts_like_stream(std::span(frame).first(4)));
+      frame[0] = 0xFE;
+      EXPECT_FALSE(starts_like_stream(frame));
+    }
+  }
+  EXPECT_FALSE(starts_like_stream({}));
+  EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xD9}));
+  // JPEG: JFIF, and a SOF of three components without more.
+  EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 'J', 'F', 'I', 'F', 0}));
+  EXPECT_FALSE(starts_like_stream(Bytes{0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1}));
+  EXPECT_FALSE(starts_like_stream(Bytes(kStreamStart, 0xFF)));
+}
+
 }  // namespace
 }  // namespace c63::test

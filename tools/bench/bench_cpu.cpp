@@ -51,6 +51,8 @@ const char* unit_of(Limit limit) {
       return "absdiff";
     case Limit::loads:
       return "byte read";
+    case Limit::codes:
+      return "code";
     case Limit::float_operations:
       break;
   }
@@ -321,6 +323,27 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       Limit::loads, 2);
 }
 
+/// Codes in the scan of a frame.
+double codes_in(const FrameSyntax& syntax) {
+  double codes = 0;
+  for (const PlaneSyntax& plane : syntax.planes) {
+    for (int block = 0; block < plane.geometry.blocks(); ++block) {
+      const bool repeats_left = block % plane.geometry.columns > 0 && plane.uses_vector[block - 1] != 0 &&
+                                plane.vectors[block] == plane.vectors[block - 1];
+      codes += plane.uses_vector[block] != 0 && !repeats_left ? 2 : 0;
+      const std::int16_t* const levels = plane.block(block);
+      int last = 0;
+      for (int k = 1; k < kBlockSamples; ++k) {
+        if (levels[k] == 0) continue;
+        codes += 1 + (k - last - 1) / 16;
+        last = k;
+      }
+      codes += last < kBlockSamples - 1 ? 2 : 1;  // DC, and the end
+    }
+  }
+  return codes;
+}
+
 void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
   const auto bytes = std::make_shared<std::vector<std::uint8_t>>();
   const auto write = [&scene](std::vector<std::uint8_t>& out) {
@@ -342,7 +365,8 @@ void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
   const auto syntax = std::make_shared<FrameSyntax>(scene.geometry());
   const auto scratch = std::make_shared<std::vector<std::uint8_t>>();
   cases.push_back({"entropy decode", "all", "byte", samples,
-                   [stream, frame, syntax, scratch] { decode_scan(frame, *syntax, *scratch); }});
+                   [stream, frame, syntax, scratch] { decode_scan(frame, *syntax, *scratch); }, Limit::codes,
+                   codes_in(scene.syntax()) / samples});
 }
 
 void run(const CpuBenchOptions& options) {

@@ -1,10 +1,34 @@
 #include "bench/cpu_probe.h"
 
+#include <algorithm>
+#include <array>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace c63::bench {
+namespace {
+
+constexpr double kCodes = 100000;
+
+/// What no decoder of a prefix code can do without: the next bits, a look at how long the code is, the bits after it.
+void code_chain() {
+  static const std::array<std::uint32_t, 2048> lengths = [] {
+    std::array<std::uint32_t, 2048> all{};
+    std::ranges::fill(all, 5U);
+    return all;
+  }();
+  std::uint64_t window = 0x0123456789ABCDEF;
+  for (int i = 0; i < static_cast<int>(kCodes); ++i) {
+    window = window << lengths[window >> 53] | 21;
+    asm volatile("" : "+r"(window));
+  }
+}
+
+CeilingProbe code_probe() { return {"code by code", Limit::codes, SimdLevel::scalar, kCodes, code_chain}; }
+
+}  // namespace
 
 #if defined(__x86_64__)
 namespace {
@@ -137,7 +161,7 @@ void loads_xmm(std::span<const std::uint8_t> samples) {
 }  // namespace
 
 std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples) {
-  std::vector<CeilingProbe> probes;
+  std::vector<CeilingProbe> probes = {code_probe()};
   const auto loads = static_cast<double>(kPasses * samples.size());
   probes.push_back({"load xmm", Limit::loads, SimdLevel::sse4, loads, [samples] { loads_xmm(samples); }});
   probes.push_back({"mulps + addps xmm", Limit::float_operations, SimdLevel::sse4, kRounds * 16.0 * 4, floats_xmm});
@@ -169,7 +193,7 @@ void run_clock(std::uint64_t count) {
 
 #else
 
-std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t>) { return {}; }
+std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t>) { return {code_probe()}; }
 
 void run_clock(std::uint64_t count) {
   std::uint64_t value = 0;

@@ -16,6 +16,7 @@ enum class Limit {
   absolute_differences,  ///< sums of absolute differences, each paired with its add, on registers
   loads,                 ///< bytes read from where the kernels read them
   float_operations,      ///< binary32 products, each paired with a sum, on registers
+  codes,                 ///< looks into a table of short codes, each where the one before ended
 };
 
 /// What the machine can do at most with the registers of an instruction set: a loop of nothing else.
