@@ -18,8 +18,8 @@ struct FrameDecoder::State {
   void allocate(const Geometry& geometry) {
     if (task) return;
     require_memory(settings, geometry);
-    pool = PicturePool(geometry, kPictures, settings.keep_prediction);
-    task.emplace(geometry, settings);
+    pool = PicturePool(kPictures);
+    task.emplace(settings);
   }
 
   /// Decodes one frame; places of faults are from its start.

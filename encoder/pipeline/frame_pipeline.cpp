@@ -68,11 +68,11 @@ void FramePipeline::open(const Geometry& geometry) {
   const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
   const std::uint64_t left = memory - std::min(memory, kKeptPictures * picture);
   const auto tasks = static_cast<std::size_t>(std::clamp<std::uint64_t>(left / frame, 1, wanted));
-  pool_ = PicturePool(geometry, kKeptPictures + 2 * tasks, settings_.keep_prediction);
+  pool_ = PicturePool(kKeptPictures + 2 * tasks);
   tasks_.clear();
   free_tasks_.clear();
   free_tasks_.reserve(tasks);
-  while (tasks_.size() < tasks) free_tasks_.push_back(&tasks_.emplace_back(*this, geometry));
+  while (tasks_.size() < tasks) free_tasks_.push_back(&tasks_.emplace_back(*this));
   work_.emplace(*arena_, tasks);
 }
 

@@ -74,8 +74,7 @@ class FramePipeline {
  private:
   class Task final : public FrameTask {
    public:
-    Task(FramePipeline& owner, const Geometry& geometry)
-        : FrameTask(geometry, owner.settings_), owner_(owner) {}
+    explicit Task(FramePipeline& owner) : FrameTask(owner.settings_), owner_(owner) {}
     void resume() noexcept override { owner_.post(*this); }
 
     Output* output = nullptr;

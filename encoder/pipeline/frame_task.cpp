@@ -22,13 +22,14 @@ Error in_stream(const Error& error, const StreamFrame& frame) {
 
 }  // namespace
 
-FrameTask::FrameTask(const Geometry& geometry, const DecoderSettings& settings)
-    : kernels_(cpu::kernels(settings.execution.simd)), keep_prediction_(settings.keep_prediction), syntax_(geometry) {}
+FrameTask::FrameTask(const DecoderSettings& settings)
+    : kernels_(cpu::kernels(settings.execution.simd)), keep_prediction_(settings.keep_prediction) {}
 
 void FrameTask::begin(StreamFrame&& coded, FramePictures&& pictures) {
   coded_ = std::move(coded);
   pictures_ = std::move(pictures);
   pictures_.picture->progress.begin();
+  scan_.reset();
   decoded_ = restored_ = 0;
   cancelled_ = false;
   fault_ = nullptr;
@@ -54,6 +55,8 @@ bool FrameTask::decode(TraceRow& trace) {
   const auto fails = [&](const PictureRef& other) { return other && other->progress.failed(); };
   if (pictures_.before && !pictures_.before->progress.wait_for(rows, rows, *this)) return false;
   if (!scan_) {
+    pictures_.picture->allocate(frame.geometry, keep_prediction_);
+    if (syntax_.geometry != frame.geometry) syntax_ = FrameSyntax(frame.geometry);
     scan_.emplace(frame, scan_bytes_);
     syntax_.key = frame.key;
     if (frame.tables != tables_) {

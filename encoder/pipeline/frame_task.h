@@ -22,7 +22,7 @@ namespace c63 {
 /// rows of the reference that they need are there; where those are missing, entropy decoding goes on to the end of the frame.
 class FrameTask : public RowProgress::Waiter {
  public:
-  FrameTask(const Geometry& geometry, const DecoderSettings& settings);
+  explicit FrameTask(const DecoderSettings& settings);
   virtual ~FrameTask() = default;
 
   /// The next frame to decode, which is no repeat.

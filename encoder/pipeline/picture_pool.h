@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -14,11 +15,21 @@ namespace c63 {
 
 /// A picture that is decoded, or being so.
 struct DecodedPicture {
+  /// Makes room for its samples, the first time it is called: whoever fills memory first should be who uses it.
+  void allocate(const Geometry& geometry, bool with_prediction) {
+    if (allocated) return;
+    samples = cpu::PaddedPicture(geometry);
+    if (with_prediction) prediction = cpu::PaddedPicture(geometry);
+    vectors = InheritedVectors(geometry);
+    allocated = true;
+  }
+
   cpu::PaddedPicture samples;
   cpu::PaddedPicture prediction;  ///< empty unless kept
   InheritedVectors vectors;       ///< what its blocks were predicted with; there when all its rows are
   RowProgress progress;
   std::atomic<int> users = 0;
+  bool allocated = false;
 };
 
 /// Keeps a picture from being decoded into again.
@@ -46,35 +57,24 @@ class PictureRef {
   DecodedPicture* picture_ = nullptr;
 };
 
-/// The pictures of a decoder: allocated once, used again. One thread takes them, any may give them back.
+/// The pictures of a decoder, which are used again and again. One thread takes them, any may give them back.
 class PicturePool {
  public:
   PicturePool() = default;
-  PicturePool(const Geometry& geometry, std::size_t count, bool with_prediction) {
-    while (pictures_.size() < count) {
-      DecodedPicture& picture = pictures_.emplace_back();
-      picture.samples = cpu::PaddedPicture(geometry);
-      if (with_prediction) picture.prediction = cpu::PaddedPicture(geometry);
-      picture.vectors = InheritedVectors(geometry);
-    }
+  explicit PicturePool(std::size_t count) {
+    while (pictures_.size() < count) pictures_.emplace_back();
   }
 
   [[nodiscard]] std::size_t size() const { return pictures_.size(); }
 
-  /// A picture that nobody uses; none where all are in use.
+  /// A picture that nobody uses, the same ones as long as they do; none where all are in use.
   [[nodiscard]] DecodedPicture* find_free() {
-    for (std::size_t i = 0; i < pictures_.size(); ++i) {
-      DecodedPicture& picture = pictures_[(next_ + i) % pictures_.size()];
-      if (picture.users != 0) continue;
-      next_ = (next_ + i) % pictures_.size();
-      return &picture;
-    }
-    return nullptr;
+    const auto free = std::ranges::find_if(pictures_, [](const DecodedPicture& picture) { return picture.users == 0; });
+    return free != pictures_.end() ? &*free : nullptr;
   }
 
  private:
   std::deque<DecodedPicture> pictures_;
-  std::size_t next_ = 0;
 };
 
 /// What a frame of a stream is decoded with.

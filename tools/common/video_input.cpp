@@ -1,9 +1,11 @@
 #include "common/video_input.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "c63/decoder.h"
@@ -77,6 +79,11 @@ class StreamSource final : public FrameSource {
 };
 
 }  // namespace
+
+bool is_stream_file(const std::string& path) {
+  std::error_code fault;
+  return std::filesystem::is_regular_file(path, fault) && starts_like_stream(InputFile(path).peek(kStreamStart));
+}
 
 std::unique_ptr<FrameSource> open_video(const SourceOptions& options) {
   auto file = std::make_unique<InputFile>(options.path, options.stop);

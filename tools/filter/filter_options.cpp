@@ -8,6 +8,7 @@
 
 #include "common/command_line.h"
 #include "common/values.h"
+#include "common/video_input.h"
 
 namespace c63::tools {
 namespace {
@@ -157,6 +158,7 @@ bool is_video(const FilterOptions& o) {
   if (o.video) return *o.video;
   if (o.command == FilterCommand::shift || o.command == FilterCommand::whiten) return true;
   if (o.input == "-" || o.input_format != SignalFormat::automatic) return false;
+  if (is_stream_file(o.input)) return true;
   if (signal_format_of(o.input) != SignalFormat::text) return false;
   constexpr std::array kText = {".txt", ".csv", ".dat", ".tsv", ".asc", ".text"};
   return !std::ranges::any_of(kText, [&](const char* suffix) { return o.input.ends_with(suffix); }) &&
