@@ -12,6 +12,9 @@ namespace {
 /// The current picture and its reference stay until the frame after the last one submitted.
 constexpr std::size_t kKeptPictures = 2;
 
+/// Bytes of pictures that may wait: of small ones that are many, for a thread that is woken late finds much to do.
+constexpr std::uint64_t kWaitingPictures = std::uint64_t{16} << 20;
+
 std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
   return (settings.keep_prediction ? 2 : 1) * static_cast<std::uint64_t>(geometry.padded_samples());
 }
@@ -61,14 +64,15 @@ FramePipeline::~FramePipeline() {
 void FramePipeline::open(const Geometry& geometry) {
   require_memory(settings_, geometry);
   // A quarter of the memory is for coded frames. Half as many frames again as there are threads are in work, for some wait
-  // for their reference; as many again may wait for their turn to be handed out.
+  // for their reference; as many again or more may wait for their turn.
   const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
   const std::uint64_t picture = picture_bytes(settings_, geometry);
   const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
   const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
   const std::uint64_t left = memory - std::min(memory, kKeptPictures * picture);
   const auto tasks = static_cast<std::size_t>(std::clamp<std::uint64_t>(left / frame, 1, wanted));
-  pool_ = PicturePool(kKeptPictures + 2 * tasks);
+  const std::uint64_t spare = std::min(left - std::min(left, tasks * frame), kWaitingPictures) / picture;
+  pool_ = PicturePool(kKeptPictures + 2 * tasks + static_cast<std::size_t>(spare));
   tasks_.clear();
   free_tasks_.clear();
   free_tasks_.reserve(tasks);
@@ -78,11 +82,10 @@ void FramePipeline::open(const Geometry& geometry) {
 
 bool FramePipeline::has_room() const {
   if (!is_open()) return true;
-  // A task takes a picture, and the last two stay in use beside those of the outputs.
+  // A frame takes a picture, and the last two stay in use beside those of the outputs.
   if (outputs_.size() + kKeptPictures >= pool_.size()) return false;
   const std::lock_guard lock(mutex_);
-  return !free_tasks_.empty() &&
-         (free_tasks_.size() == tasks_.size() || coded_bytes_ < settings_.execution.limits.max_memory / 4);
+  return coded_bytes_ < settings_.execution.limits.max_memory / 4;
 }
 
 void FramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
@@ -96,20 +99,26 @@ void FramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool wanted)
     output.done = true;  // as soon as the frame before it
     return;
   }
-  Task* task = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    task = free_tasks_.back();
-    free_tasks_.pop_back();
-    task->coded_bytes = coded.bytes.size();
-    coded_bytes_ += task->coded_bytes;
-  }
   DecodedPicture& picture = *pool_.find_free();
   output.picture = PictureRef(&picture);
-  task->output = &output;
   FramePictures pictures = chain_.next(frame.key, frame.advances_reference, picture);
-  task->begin(std::move(coded), std::move(pictures));
-  post(*task);
+  const std::lock_guard lock(mutex_);
+  coded_bytes_ += coded.bytes.size();
+  jobs_.push_back({std::move(coded), std::move(pictures), &output});
+  if (free_tasks_.empty()) return;
+  Task& task = *free_tasks_.back();
+  free_tasks_.pop_back();
+  begin_next(task);
+}
+
+/// Has a task begin the first job. The mutex is held.
+void FramePipeline::begin_next(Task& task) noexcept {
+  Job& job = jobs_.front();
+  task.output = job.output;
+  task.coded_bytes = job.coded.bytes.size();
+  task.begin(std::move(job.coded), std::move(job.pictures));
+  jobs_.pop_front();
+  post(task);
 }
 
 bool FramePipeline::is_ready() const {
@@ -121,16 +130,21 @@ const FramePipeline::Output& FramePipeline::front() {
   const Output& output = outputs_.front();
   {
     std::unique_lock lock(mutex_);
+    awaited_ = &output;
     changed_.wait(lock, [&] { return output.done; });
+    awaited_ = nullptr;
   }
   if (output.fault) std::rethrow_exception(output.fault);
   return output;
 }
 
 void FramePipeline::clear() noexcept {
-  for (Task& task : tasks_) task.cancel();
   {
     std::unique_lock lock(mutex_);
+    coded_bytes_ = 0;
+    for (const Task& task : tasks_) coded_bytes_ += task.coded_bytes;
+    jobs_.clear();
+    for (Task& task : tasks_) task.cancel();
     changed_.wait(lock, [this] { return free_tasks_.size() == tasks_.size(); });
   }
   outputs_.clear();
@@ -164,9 +178,14 @@ void FramePipeline::run(Task& task) noexcept {
   if (worker != nullptr) worker->busy = false;
   if (!ended) return;
   task.output->done = true;
-  coded_bytes_ -= task.coded_bytes;
-  free_tasks_.push_back(&task);  // there is room for all of them
-  changed_.notify_all();
+  coded_bytes_ -= std::exchange(task.coded_bytes, 0);
+  const bool is_awaited = task.output == awaited_;
+  if (jobs_.empty()) {
+    free_tasks_.push_back(&task);  // there is room for all of them
+  } else {
+    begin_next(task);
+  }
+  if (is_awaited || free_tasks_.size() == tasks_.size()) changed_.notify_all();
 }
 
 /// Takes from a task what its output wants, and gives back what it used.

@@ -31,7 +31,7 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 
 /// Decodes the frames of a stream side by side and gives them back in order. Frames are entropy decoded independently of one
 /// another, and restored row by row behind the rows of their reference, so as many are in work as there are threads, of one
-/// GOP or of several. One thread submits and takes.
+/// GOP or of several. More wait before and after that, so that threads seldom wait for the one that submits and takes.
 class FramePipeline {
  public:
   /// A frame as it comes out, or a run of repeats of one.
@@ -78,10 +78,17 @@ class FramePipeline {
     void resume() noexcept override { owner_.post(*this); }
 
     Output* output = nullptr;
-    std::uint64_t coded_bytes = 0;
+    std::uint64_t coded_bytes = 0;  ///< of its frame; with the mutex
 
    private:
     FramePipeline& owner_;
+  };
+
+  /// A frame that no task has begun.
+  struct Job {
+    StreamFrame coded;
+    FramePictures pictures;
+    Output* output = nullptr;
   };
 
   /// A thread at work, as a trace shows it.
@@ -90,6 +97,7 @@ class FramePipeline {
     bool busy = false;
   };
 
+  void begin_next(Task& task) noexcept;
   void post(Task& task) noexcept;
   void run(Task& task) noexcept;
   void finish(Task& task) noexcept;
@@ -105,8 +113,12 @@ class FramePipeline {
   std::condition_variable changed_;
   PicturePool pool_;
   std::deque<Task> tasks_;
-  std::vector<Task*> free_tasks_;   ///< with the mutex
-  std::uint64_t coded_bytes_ = 0;   ///< of tasks at work; with the mutex
+  // With the mutex:
+  std::vector<Task*> free_tasks_;
+  std::deque<Job> jobs_;            ///< begun in order, so the frame before one of them was begun before it
+  std::uint64_t coded_bytes_ = 0;   ///< of jobs, and of tasks at work
+  const Output* awaited_ = nullptr;
+
   std::deque<Output> outputs_;      ///< in order of the stream
   std::optional<WorkThreads> work_;  ///< last: its threads use all of the above
 };

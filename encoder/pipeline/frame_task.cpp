@@ -28,7 +28,6 @@ FrameTask::FrameTask(const DecoderSettings& settings)
 void FrameTask::begin(StreamFrame&& coded, FramePictures&& pictures) {
   coded_ = std::move(coded);
   pictures_ = std::move(pictures);
-  pictures_.picture->progress.begin();
   scan_.reset();
   decoded_ = restored_ = 0;
   cancelled_ = false;

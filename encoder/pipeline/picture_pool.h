@@ -91,6 +91,7 @@ class ReferenceChain {
 
   /// The pictures of the next frame, which is decoded into `picture`.
   [[nodiscard]] FramePictures next(bool key, bool advances_reference, DecodedPicture& picture) {
+    picture.progress.begin();
     FramePictures pictures{.picture = PictureRef(&picture), .reference = {}, .before = {}};
     if (advances_reference) {
       reference_ = std::move(current_);
