@@ -12,8 +12,9 @@ namespace {
 /// The current picture and its reference stay until the frame after the last one submitted.
 constexpr std::size_t kKeptPictures = 2;
 
-/// Bytes of pictures that may wait: of small ones that are many, for a thread that is woken late finds much to do.
-constexpr std::uint64_t kWaitingPictures = std::uint64_t{16} << 20;
+/// Pictures that may wait, and their bytes: of small ones that are many, for a thread that is woken late finds much to do.
+constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kWaitingPictures = 64;
 
 std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
   return (settings.keep_prediction ? 2 : 1) * static_cast<std::uint64_t>(geometry.padded_samples());
@@ -71,7 +72,8 @@ void FramePipeline::open(const Geometry& geometry) {
   const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
   const std::uint64_t left = memory - std::min(memory, kKeptPictures * picture);
   const auto tasks = static_cast<std::size_t>(std::clamp<std::uint64_t>(left / frame, 1, wanted));
-  const std::uint64_t spare = std::min(left - std::min(left, tasks * frame), kWaitingPictures) / picture;
+  const std::uint64_t spare =
+      std::min(std::min(left - std::min(left, tasks * frame), kWaitingBytes) / picture, kWaitingPictures);
   pool_ = PicturePool(kKeptPictures + 2 * tasks + static_cast<std::size_t>(spare));
   tasks_.clear();
   free_tasks_.clear();

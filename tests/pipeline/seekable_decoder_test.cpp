@@ -1,8 +1,10 @@
 // Any frame at any time: the same pictures and errors as decoding from the beginning.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "pipeline/coding.h"
