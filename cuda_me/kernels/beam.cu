@@ -6,11 +6,10 @@
 
 #include <type_traits>
 
+#include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
-#include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/beam.h"
 
 namespace c63::cuda {
 namespace {
@@ -24,26 +23,6 @@ static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, th
 /// The choices at a block, a byte a state.
 template <int kWidth>
 using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
-
-/// The blocks of a plane in one MCU row, in coding order.
-struct Row {
-  int plane = 0;
-  int first = 0;    ///< block of its first column, in per-block arrays
-  int columns = 0;  ///< of the plane
-  int count = 0;
-
-  __device__ Row(const FrameLayout& layout, int plane_index, int mcu_row) : plane(plane_index), columns(layout.columns[plane]) {
-    const int rows = plane == 0 ? 2 : 1;
-    first = layout.first_block[plane] + mcu_row * rows * columns;
-    count = rows * columns;
-  }
-  /// The block at place i in coding order.
-  [[nodiscard]] __device__ __forceinline__ int block(int i) const {
-    return plane != 0 ? first + i : first + (i / 2 % 2) * columns + i / 4 * 2 + i % 2;
-  }
-  /// Its block row in the MCU row.
-  [[nodiscard]] __device__ __forceinline__ int block_row(int i) const { return plane != 0 ? 0 : i / 2 % 2; }
-};
 
 /// Lanes that take a row together: neighbours in a warp, all of which take part in everything.
 template <int kLanes>
@@ -161,7 +140,7 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
 
 /// Goes back from the cheapest state at the row's end, a block a lane at a time; leaves the winning lane of each block.
 template <int kLanes, int kWidth>
-__device__ __forceinline__ void trace_back(const RateFrame& frame, const Row& row, bool active) {
+__device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow& row, bool active) {
   using Group = LaneGroup<kLanes>;
   const RateScratch& scratch = frame.scratch;
   const auto* const all = reinterpret_cast<const Choices<kWidth>*>(scratch.choices);
@@ -195,7 +174,7 @@ __global__ void __launch_bounds__(kThreads)
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const int mcu_row = (warp - plane * warps) * kRows + static_cast<int>(threadIdx.x) % kWarp / kLanes;
   const bool active = mcu_row < mcu_rows;
-  const Row row(layout, plane, min(mcu_row, mcu_rows - 1));  // so that warps stay whole
+  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // so that warps stay whole
   const int width = frame.rate.beam_width;
   const Cost lambda = frame.rate.lambda;
   const int lane = LaneGroup<kLanes>::lane();
@@ -230,25 +209,14 @@ constexpr int kWinnerThreads = 128;
 __global__ void __launch_bounds__(kWinnerThreads)
     winners_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
-  const RateScratch& scratch = frame.scratch;
   const int block = static_cast<int>(blockIdx.x * kWinnerThreads + threadIdx.x);
-  if (block >= layout.blocks) return;
-  const int winner = scratch.winning_lanes[block];
-  const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(winner / kDcLevels);
-  const auto dc = static_cast<std::size_t>(winner % kDcLevels);
-  const VectorNumber vector = vector_of_candidate(scratch.candidates[candidate]);
-  scratch.winners[block] = {static_cast<std::uint8_t>(winner / kDcLevels),
-                            static_cast<std::uint8_t>(scratch.without_ac[candidate] >> dc & 1),
-                            scratch.dc_levels[candidate * kDcLevels + dc]};
-  if (frame.job.reference == nullptr) return;
-  frame.decided[block] = vector == kNoVector ? 1 : 0;
-  frame.job.vectors[block] = vector == kNoVector ? inherited_source(frame.job, block) : vector_of(vector);
+  if (block < layout.blocks) store_winner(frame, block, frame.scratch.winning_lanes[block]);
 }
 
 template <int kLanes>
 auto kernel_for(int width) {
-  return width <= 1   ? beam_kernel<kLanes, 1>
-         : width <= 2 ? beam_kernel<kLanes, 2>
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1>;  // of few lanes they are enqueue_only_state()'s
+  return width <= 2   ? beam_kernel<kLanes, 2>
          : width <= 4 ? beam_kernel<kLanes, 4>
                       : beam_kernel<kLanes, 8>;
 }
@@ -256,6 +224,7 @@ auto kernel_for(int width) {
 }  // namespace
 
 void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  if (group.beam_width == 1 && group.slots <= 2) return enqueue_only_state(layout, group, stream);
   const Range range("beam");
   constexpr int kFewLanes = 2 * kDcLevels;
   const bool few = group.slots <= 2;

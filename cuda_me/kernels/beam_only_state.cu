@@ -1,0 +1,168 @@
+// A beam of one state, without its chain (decide/only_state.h): a thread block a row; all units are coded from each of their
+// joints at once, a thread walks the row from joint to joint, and what lies on its way is chosen.
+
+#include "cuda_me/kernels/beam.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+#include "decide/only_state.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kChunk = 256;   // blocks at a time, whole units
+constexpr int kBefore = 4;    // blocks before them that a joint may have to do with
+constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // from all joints of all units
+static_assert(kChunk / 4 * RowUnit<4>::kJoints <= kMostWays);
+
+struct RowMemory {
+  NarrowBlock blocks[kBefore + kChunk];
+  Cost least[kChunk];
+  Cost costs[kMostWays];            ///< above the least
+  std::uint16_t lanes[kMostWays];
+  std::uint32_t next[kMostWays / 8];  ///< joints behind a unit, four bits for each of eight before it
+  std::uint8_t joints[kChunk];        ///< that units are coded from
+  DcCosts dc_costs;
+};
+
+/// Puts a block into shared memory; returns its smallest cost.
+__device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block) {
+  int4 costs[2];
+  Cost least = kInvalidCost;
+#pragma unroll
+  for (int slot = 0; slot < 2; ++slot) {
+    costs[slot] = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
+    if (slot < frame.slots) costs[slot] = reinterpret_cast<const int4*>(frame.scratch.costs)[block * frame.slots + slot];
+    least = min(min(min(costs[slot].x, costs[slot].y), min(costs[slot].z, costs[slot].w)), least);
+  }
+#pragma unroll
+  for (int slot = 0; slot < 2; ++slot) {
+    const int candidate = block * frame.slots + min(slot, frame.slots - 1);
+    const PackedCandidate packed = frame.scratch.candidates[candidate];
+    const int4& own = costs[slot];
+    to.set_candidate(slot, {own.x, own.y, own.z, own.w}, least, vector_of_candidate(packed), bits_of_candidate(packed),
+                     frame.rate.lambda);
+    reinterpret_cast<short4*>(to.levels.data())[slot] = reinterpret_cast<const short4*>(frame.scratch.dc_levels)[candidate];
+  }
+  return least;
+}
+
+/// Codes a unit from a joint: `block` is its first one, those before it lie there too. Returns the lanes.
+template <int kBlocks>
+__device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
+                                              Cost lambda, Cost& cost) {
+  using Unit = RowUnit<kBlocks>;
+  OnlyState state;
+  if (!is_first) {
+    const int lane = Unit::last_lane(joint);
+    state.started = true;
+    state.dc = block[-1].levels[lane];
+    state.left[kBlocks == 4 ? 1 : 0] = block[-1].vectors[lane / kDcLevels];
+    if constexpr (kBlocks == 4) state.left[0] = block[-3].vectors[Unit::upper_candidate(joint)];
+  }
+  unsigned lanes = 0;
+  cost = 0;
+#pragma unroll
+  for (int b = 0; b < kBlocks; ++b) {
+    const LaneCost chosen = extend_only_state(state, block[b], Unit::block_row(b), dc_costs, lambda);
+    lanes |= chosen % NarrowBlock::kLanes << (kNarrowLaneBits * b);
+    cost += static_cast<Cost>(chosen >> kNarrowLaneBits);
+  }
+  return lanes;
+}
+
+/// Codes `units` units from each of their joints; the first of the row has but one.
+template <int kBlocks>
+__device__ __forceinline__ void code_units(RowMemory& memory, int units, bool starts_row, Cost lambda) {
+  using Unit = RowUnit<kBlocks>;
+  const int ways = units * Unit::kJoints;
+  for (int first = 0; first < ways; first += kThreads) {
+    if (first + static_cast<int>(threadIdx.x) / 32 * 32 >= ways) break;  // warps stay whole
+    const int way = first + static_cast<int>(threadIdx.x);
+    const int unit = min(way / Unit::kJoints, units - 1);
+    Cost cost;
+    const unsigned lanes = code_unit<kBlocks>(memory.blocks + kBefore + unit * kBlocks, starts_row && unit == 0,
+                                              static_cast<unsigned>(way % Unit::kJoints), memory.dc_costs, lambda, cost);
+    unsigned next = Unit::joint(lanes) << (4 * (threadIdx.x % 8));
+#pragma unroll
+    for (int by = 1; by < 8; by *= 2) next |= __shfl_xor_sync(kFullWarp, next, by);
+    if (way >= ways) continue;
+    memory.lanes[way] = static_cast<std::uint16_t>(lanes);
+    memory.costs[way] = cost;
+    if (way % 8 == 0) memory.next[way / 8] = next;
+  }
+}
+
+/// From joint to joint; returns the one behind the last unit. For one thread.
+template <int kBlocks>
+__device__ __forceinline__ unsigned walk(RowMemory& memory, int units, unsigned joint) {
+  constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;
+#pragma unroll 4
+  for (int unit = 0; unit < units; ++unit) {
+    memory.joints[unit] = static_cast<std::uint8_t>(joint);
+    const std::uint32_t* const next = memory.next + unit * kWords;
+    joint = (joint < 8 ? next[0] : next[kWords - 1]) >> (4 * (joint % 8)) & 15U;
+  }
+  return joint;
+}
+
+template <int kBlocks>
+__device__ __forceinline__ void choose_row(RowMemory& memory, const RateFrame& frame, const BeamRow& row) {
+  using Unit = RowUnit<kBlocks>;
+  const Cost lambda = frame.rate.lambda;
+  if (threadIdx.x < DcCosts::kSizes) memory.dc_costs.set(static_cast<int>(threadIdx.x), row.plane, lambda);
+  long long cost = 0;
+  unsigned joint = 0;
+  for (int begin = 0; begin < row.count; begin += kChunk) {
+    const int count = min(kChunk, row.count - begin);
+    if (begin > 0) {
+      __syncthreads();
+      if (threadIdx.x < kBefore) memory.blocks[threadIdx.x] = memory.blocks[kChunk + threadIdx.x];
+      __syncthreads();
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
+      memory.least[i] = load_block(memory.blocks[kBefore + i], frame, row.block(begin + i));
+    }
+    __syncthreads();
+    code_units<kBlocks>(memory, count / kBlocks, begin == 0, lambda);
+    __syncthreads();
+    if (threadIdx.x == 0) joint = walk<kBlocks>(memory, count / kBlocks, joint);
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
+      const int unit = i / kBlocks;
+      const int way = unit * Unit::kJoints + memory.joints[unit];
+      store_winner(frame, row.block(begin + i), Unit::lane(memory.lanes[way], i % kBlocks));
+      cost += memory.least[i];
+      if (i % kBlocks == 0) cost += memory.costs[way];
+    }
+  }
+  cost = sum_of_lanes(cost);
+  if (threadIdx.x % 32 == 0) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));
+}
+
+/// The longer rows of Y come first.
+__global__ void __launch_bounds__(kThreads)
+    only_state_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  __shared__ RowMemory memory;
+  const RateFrame& frame = frames[blockIdx.y];
+  const int mcu_rows = layout.mcus / layout.mcu_columns;
+  const int plane = static_cast<int>(blockIdx.x) / mcu_rows;
+  const BeamRow row(layout, plane, static_cast<int>(blockIdx.x) - plane * mcu_rows);
+  if (plane == 0) {
+    choose_row<4>(memory, frame, row);
+  } else {
+    choose_row<1>(memory, frame, row);
+  }
+}
+
+}  // namespace
+
+void enqueue_only_state(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  const Range range("beam");
+  const int mcu_rows = layout.mcus / layout.mcu_columns;
+  launch("only_state_kernel", only_state_kernel,
+         {dim3(static_cast<unsigned>(kPlanes * mcu_rows), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream, layout,
+         group.frames);
+}
+
+}  // namespace c63::cuda
