@@ -12,8 +12,8 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr int kResident = 8;  // thread blocks a multiprocessor is to hold, which caps registers
+constexpr int kThreads = 256;
+constexpr int kResident = 4;  // thread blocks a multiprocessor is to hold, which caps registers
 
 /// What decides in a plane.
 struct PlaneDecisions {
@@ -61,30 +61,71 @@ __device__ __forceinline__ PlaneDecisions decisions_of(const RateFrame& frame, c
   return {frame.quantizers[plane], bits.planes[plane == 0 ? 0 : 1], frame.rate.lambda};
 }
 
+/// Items of a thread block, one a thread, in the order of how much work they are: a warp takes as long as its longest.
+struct WorkOrder {
+  static constexpr int kClasses = 64;
+  unsigned ends[kClasses];
+  std::uint16_t items[kThreads];
+
+  /// Puts in an item of class `work`; returns the one for this thread. All threads take part, and have met by then: what they
+  /// wrote to shared memory before can be read.
+  __device__ __forceinline__ unsigned exchange(unsigned item, unsigned work) {
+    if (threadIdx.x < kClasses) ends[threadIdx.x] = 0;  // read by none since all have met below
+    __syncthreads();
+    const unsigned place = atomicAdd(&ends[work], 1U);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+      const unsigned even = ends[2 * threadIdx.x];
+      const unsigned both = even + ends[2 * threadIdx.x + 1];
+      const unsigned before = scan_lanes(both, static_cast<int>(threadIdx.x)) - both;
+      __syncwarp();
+      ends[2 * threadIdx.x] = before;
+      ends[2 * threadIdx.x + 1] = before + even;
+    }
+    __syncthreads();
+    items[ends[work] + place] = static_cast<std::uint16_t>(item);
+    __syncthreads();
+    return items[threadIdx.x];
+  }
+};
+
 /// A thread a block: the candidate that promises most; which others are still in it.
 __global__ void __launch_bounds__(kThreads, kResident)
     first_candidate_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   __shared__ AcBitTables bits;
+  __shared__ WorkOrder order;
   load_ac_bits(bits);
-  __syncthreads();
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
-  const int block = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const int first_block = static_cast<int>(blockIdx.x * kThreads);
+  const auto promise_of = [&](std::size_t candidate) { return scratch.summaries[candidate].promise; };
+  // Which candidate of the block with this thread's number is first, and how much work it is.
+  unsigned item = threadIdx.x;
+  unsigned work = 0;
+  if (first_block + static_cast<int>(threadIdx.x) < layout.blocks) {
+    const int block = first_block + static_cast<int>(threadIdx.x);
+    const std::size_t base = static_cast<std::size_t>(block) * frame.slots;
+    const int count = scratch.counts[block];
+    int first = 0;
+    Cost most_promising = promise_of(base);
+    for (int i = 1; i < count; ++i) {
+      const Cost cost = promise_of(base + i);
+      if (cost >= most_promising) continue;
+      most_promising = cost;
+      first = i;
+    }
+    item |= static_cast<unsigned>(first) * kThreads;
+    work = static_cast<unsigned>(__popcll(scratch.summaries[base + first].kept));
+  }
+  item = order.exchange(item, work);
+  const int block = first_block + static_cast<int>(item % kThreads);
+  const int first = static_cast<int>(item / kThreads);
   const bool active = block < layout.blocks;
   unsigned open = 0;  // a bit a candidate
   const std::size_t base = static_cast<std::size_t>(active ? block : 0) * frame.slots;
   if (active) {
     const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
     const int count = scratch.counts[block];
-    const auto promise_of = [&](int i) { return scratch.summaries[base + i].promise; };
-    int first = 0;
-    Cost most_promising = promise_of(0);
-    for (int i = 1; i < count; ++i) {
-      const Cost cost = promise_of(i);
-      if (cost >= most_promising) continue;
-      most_promising = cost;
-      first = i;
-    }
     const CandidateSummary summary = scratch.summaries[base + first];
     const DcLevels dc = dc_of(summary, plane);
     const AcChoice choice = choice_of(frame, base + first, summary, plane);
@@ -94,7 +135,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
         plane.lambda * (bits_of_candidate(scratch.candidates[base + first]) + kDiscardMarginBits);
     for (int i = 0; i < frame.slots; ++i) {
       if (i == first) continue;
-      if (i >= count || promise_of(i) > limit) {
+      if (i >= count || promise_of(base + i) > limit) {
         reinterpret_cast<int4*>(scratch.costs)[base + i] = {kInvalidCost, kInvalidCost, kInvalidCost, kInvalidCost};
         continue;
       }
@@ -120,13 +161,17 @@ __global__ void __launch_bounds__(kThreads, kResident)
 __global__ void __launch_bounds__(kThreads, kResident)
     other_candidates_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   __shared__ AcBitTables bits;
+  __shared__ WorkOrder order;
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
   const unsigned count = *scratch.open_count;
   if (blockIdx.x * kThreads >= count) return;
   load_ac_bits(bits);
-  __syncthreads();
-  for (unsigned i = blockIdx.x * kThreads + threadIdx.x; i < count; i += gridDim.x * kThreads) {
+  for (unsigned begin = blockIdx.x * kThreads; begin < count; begin += gridDim.x * kThreads) {
+    unsigned i = begin + threadIdx.x;
+    const unsigned work = i < count ? static_cast<unsigned>(__popcll(scratch.summaries[scratch.open[i]].kept)) : 0;
+    i = begin + order.exchange(threadIdx.x, work);
+    if (i >= count) continue;
     const std::size_t candidate = scratch.open[i];
     const int block = static_cast<int>(candidate / static_cast<unsigned>(frame.slots));
     const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
