@@ -1,6 +1,7 @@
 // Successive elimination by SAD and what vectors cost: as motion_eliminate_tile.cuh, but every candidate that is compared has
-// its vector's cost added, and as many of the best are kept as are wanted. Bounds know nothing of vectors, whose cost can only
-// add to them: what is above the worst of the best so far is none of them.
+// its vector's cost added, and as many of the best are kept as are wanted. With V and k of motion_eliminate.cuh and the cost
+// c of a vector, 2^k V + c is at most SAD + c + slack, so V + floor(c / 2^k) is at most that divided by 2^k: what is above
+// that of the worst of the best so far is none of them.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -33,17 +34,20 @@ struct CostPass {
   }
 };
 
+/// The largest bound that is counted.
+constexpr std::uint32_t kMostBound = 1023;
+
 /// Which pairs of candidates a lane owns, as bits: 16 more is `kBelow` rows further down.
 struct WidePairs {  // of 32x32 candidates, as motion_eliminate.cuh has them
   static constexpr int kHalf = kPairs / 2;
-  static constexpr unsigned kBelow = 16;
+  static constexpr int kBelow = 16;
   static constexpr unsigned kSpan = 32;
   [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned /*lane*/, unsigned p) { return 2 * p; }
   [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned dy) { return pair_column(lane, dy); }
 };
 struct NarrowPairs {  // of 16x16; four rows of words are half of all banks apart
   static constexpr int kHalf = 2;
-  static constexpr unsigned kBelow = 8;
+  static constexpr int kBelow = 8;
   static constexpr unsigned kSpan = 16;
   static_assert(4 * kWordColumns % kWarp == kWarp / 2);
   [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned lane, unsigned p) { return 2 * p + lane / 16 * 4; }
@@ -52,7 +56,7 @@ struct NarrowPairs {  // of 16x16; four rows of words are half of all banks apar
 
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ unsigned row_of_bit(unsigned bit) {
-  return bit % 16 + bit / 16 * Pairs::kBelow;
+  return bit % 16 + bit / 16 * static_cast<unsigned>(Pairs::kBelow);
 }
 
 /// Those of a lane's pairs of which a candidate counts.
@@ -64,10 +68,30 @@ template <typename Pairs>
     const unsigned row = Pairs::row(lane, p);
     if (!allowed.has_column(Pairs::column(lane, row))) continue;
     if (allowed.has_row(row) || allowed.has_row(row + 1)) bits |= 1U << row;
-    if (allowed.has_row(row + Pairs::kBelow) || allowed.has_row(row + Pairs::kBelow + 1)) bits |= 1U << (row + 16);
+    const unsigned below = row + Pairs::kBelow;
+    if (allowed.has_row(below) || allowed.has_row(below + 1)) bits |= 1U << (row + 16);
   }
   return bits;
 }
+
+/// What the vectors of a lane's pairs add to their bounds at least, as pair_bounds() has those.
+template <typename Pairs>
+struct PairCosts {
+  std::uint32_t words[Pairs::kHalf];
+
+  __device__ __forceinline__ PairCosts(const CostPass& pass, unsigned lane, int shift) {
+#pragma unroll
+    for (unsigned p = 0; p < Pairs::kHalf; ++p) {
+      const unsigned row = Pairs::row(lane, p);
+      const std::uint32_t across = pass.shared.column_costs[Pairs::column(lane, row)];
+      const auto cost = [&](unsigned dy) {
+        const std::uint32_t down = min(pass.shared.row_costs[dy], pass.shared.row_costs[dy + 1]);
+        return min((across + down) >> shift, kMostBound);
+      };
+      words[p] = cost(row + Pairs::kBelow) << 16 | cost(row);
+    }
+  }
+};
 
 /// Adds a pair of candidates that are compared in full.
 template <typename Pairs, bool kAll, int kCount>
@@ -84,32 +108,27 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
 /// Puts the best of a block's candidates, besides those in `list`, into the lists of the lanes. `sums` and `words` are those of
 /// its first candidate.
 template <typename Pairs, bool kAll, int kCount>
-__device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
-                                                  const std::uint32_t* sums, const CurrentBlock& block,
-                                                  const AllowedCandidates& allowed) {
+__device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const PairCosts<Pairs>& costs,
+                                                  const std::uint32_t* words, const std::uint32_t* sums,
+                                                  const CurrentBlock& block, const AllowedCandidates& allowed) {
   constexpr int kHalf = Pairs::kHalf;
   const unsigned lane = threadIdx.x % kWarp;
-  // Smaller bound of each pair, and of the one further down above it.
   std::uint32_t bounds[kHalf];
-  std::uint32_t smallest = 0xFFFFFFFFU;
+  MostPromising promising;
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
     const unsigned row = Pairs::row(lane, static_cast<unsigned>(p));
     const std::uint32_t* from = sums + Pairs::column(lane, row) + row * kWordColumns;
-    constexpr int kBelow = Pairs::kBelow * kWordColumns;
-    const std::uint32_t upper =
-        (absdiff4_add(from[kBelow], block.bytes, 0) << 16) + absdiff4_add(from[0], block.bytes, 0);
-    const std::uint32_t lower = (absdiff4_add(from[kBelow + kWordColumns], block.bytes, 0) << 16) +
-                                absdiff4_add(from[kWordColumns], block.bytes, 0);
-    bounds[p] = __vminu2(upper, lower);
-    smallest = __vminu2(smallest, bounds[p] * 64 + ((row + 16) << 16 | row));
+    bounds[p] = __viaddmin_u16x2(pair_bounds<Pairs::kBelow>(from, block.bytes), costs.words[p], kMostBound * 0x10001U);
+    promising.add(p, bounds[p]);
   }
   uint4 current[kBlockSize / 2];
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
 
   // Each lane compares its most promising pair. The wanted count-th of the lanes' best is no better than the count-th of all.
-  const unsigned first = min(smallest & 0xFFFFU, smallest >> 16) % 32;
+  const unsigned own_row = Pairs::row(lane, 0);  // bits count from it
+  const unsigned first = promising.bit() + own_row;
   add_pair<Pairs, kAll>(list, pass, words, current, allowed, lane, row_of_bit<Pairs>(first));
   std::uint32_t own = list.keys[0];
   std::uint32_t worst = 0;
@@ -118,14 +137,8 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
     worst = warp_min(own);
     if (own == worst) own = kNoCandidate;
   }
-  // The largest bound is 4 * 255.
-  const std::uint32_t limit = min(add_samples(block.slacks, worst >> 16) >> block.shift, 4U * 255);
-  const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
-  std::uint32_t left = 0;
-#pragma unroll
-  for (int p = 0; p < kHalf; ++p) {
-    left |= ((limits - bounds[p]) & 0x80008000U) >> 15 << Pairs::row(lane, static_cast<unsigned>(p));
-  }
+  const std::uint32_t limit = min(add_samples(block.slacks, worst >> 16) >> block.shift, kMostBound);
+  std::uint32_t left = pairs_within(limit, bounds) << own_row;
   left &= ~(1U << first);
   if constexpr (!kAll) left &= allowed_pairs<Pairs>(allowed, lane);
   while (left != 0) {
@@ -178,6 +191,7 @@ __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, co
       __syncthreads();
       if (column >= columns) continue;
       const CostPass pass{shared, first_dx, first_dy};
+      const PairCosts<Pairs> costs(pass, static_cast<unsigned>(lane), scale.shift);
 #pragma unroll 1
       for (int r = 0; r < rows; ++r) {
         const int row = tile_row * kEliminateRows + r;
@@ -197,9 +211,9 @@ __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, co
           for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block][i];
         }
         if (allowed.width == Pairs::kSpan && allowed.height == Pairs::kSpan) {
-          eliminate_by_cost<Pairs, true>(list, pass, words, sums, current, allowed);
+          eliminate_by_cost<Pairs, true>(list, pass, costs, words, sums, current, allowed);
         } else {
-          eliminate_by_cost<Pairs, false>(list, pass, words, sums, current, allowed);
+          eliminate_by_cost<Pairs, false>(list, pass, costs, words, sums, current, allowed);
         }
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {

@@ -170,6 +170,56 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
+/// Smaller bound V of a pair of candidates, whose sums are at `from`, in the lower half of a word, and of the pair `kBelow` rows
+/// further down in the upper half.
+template <int kBelow>
+__device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
+  constexpr int kOffset = kBelow * kWordColumns;
+  const std::uint32_t upper = (absdiff4_add(from[kOffset], bytes, 0) << 16) + absdiff4_add(from[0], bytes, 0);
+  const std::uint32_t lower =
+      (absdiff4_add(from[kOffset + kWordColumns], bytes, 0) << 16) + absdiff4_add(from[kWordColumns], bytes, 0);
+  return __vminu2(upper, lower);
+}
+
+/// Finds the pair of least bound, up to 1023, by its bit: 2p for the lower half of word p, 16 more for the upper.
+class MostPromising {
+ public:
+  __device__ __forceinline__ MostPromising() {
+    asm("" : "+r"(room_));  // in a register: a product, not a shift, which would share the differences' pipe
+  }
+  /// Words come in order, an even number of them.
+  __device__ __forceinline__ void add(int p, std::uint32_t bounds) {
+    marked_[p % 2] = bounds * room_ + static_cast<std::uint32_t>((2 * p + 16) << 16 | 2 * p);
+    if (p == 1) smallest_ = __vminu2(marked_[0], marked_[1]);
+    if (p % 2 != 0 && p > 1) smallest_ = __vimin3_u16x2(smallest_, marked_[0], marked_[1]);
+  }
+  [[nodiscard]] __device__ __forceinline__ unsigned bit() const { return min(smallest_ & 0xFFFFU, smallest_ >> 16) % 32; }
+
+ private:
+  std::uint32_t room_ = 64;
+  std::uint32_t smallest_ = 0;
+  std::uint32_t marked_[2];  ///< with their bits below them
+};
+
+/// Bits of the pairs whose bounds are not above `limit`; both below 0x8000.
+template <int kHalf>
+__device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const std::uint32_t (&bounds)[kHalf]) {
+  const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
+  std::uint32_t pairs = 0;
+  if constexpr (kHalf == 8) {
+#pragma unroll
+    for (int p = 0; p < 4; ++p) {
+      std::uint32_t signs;  // of words p and p + 4, a byte a half
+      asm("prmt.b32 %0, %1, %2, 0xFBD9;" : "=r"(signs) : "r"(limits - bounds[p]), "r"(limits - bounds[p + 4]));
+      pairs |= signs & (0x01010101U << (2 * p));
+    }
+  } else {
+#pragma unroll
+    for (int p = 0; p < kHalf; ++p) pairs |= ((limits - bounds[p]) & 0x80008000U) >> 15 << (2 * p);
+  }
+  return pairs;
+}
+
 /// Smaller key of a pair: sad << 16 | where the candidate lies in the window, which orders as candidate_key() does.
 /// `words` is the first candidate's.
 template <bool kAll, typename Word>
@@ -206,43 +256,24 @@ __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std:
   const std::uint32_t* columns[4];  // which repeat every fourth pair
 #pragma unroll
   for (unsigned p = 0; p < 4; ++p) columns[p] = sums + pair_column(lane, 2 * p);
-  // Smaller bound of each pair p, and of pair p + 8 above it; the smallest ones with their rows below them.
-  std::uint32_t bounds[kHalf];
-  std::uint32_t smallest = 0;
-  std::uint32_t marked[2];
-  std::uint32_t room = 64;
-  asm("" : "+r"(room));  // in a register: a product, not a shift, which would share the differences' pipe
+  std::uint32_t bounds[kHalf];  // of pair p, and of pair p + 8 above it
+  MostPromising promising;
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
-    const std::uint32_t* from = columns[p % 4] + 2 * p * kWordColumns;
-    constexpr int kBelow = kPairs * kWordColumns;
-    const std::uint32_t upper =
-        (absdiff4_add(from[kBelow], block.bytes, 0) << 16) + absdiff4_add(from[0], block.bytes, 0);
-    const std::uint32_t lower = (absdiff4_add(from[kBelow + kWordColumns], block.bytes, 0) << 16) +
-                                absdiff4_add(from[kWordColumns], block.bytes, 0);
-    bounds[p] = __vminu2(upper, lower);
-    marked[p % 2] = bounds[p] * room + static_cast<std::uint32_t>((2 * p + kPairs) << 16 | 2 * p);
-    if (p == 1) smallest = __vminu2(marked[0], marked[1]);
-    if (p % 2 != 0 && p > 1) smallest = __vimin3_u16x2(smallest, marked[0], marked[1]);
+    bounds[p] = pair_bounds<kPairs>(columns[p % 4] + 2 * p * kWordColumns, block.bytes);
+    promising.add(p, bounds[p]);
   }
   uint4 current[kBlockSize / 2];
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
 
   // Each lane compares its most promising pair.
-  const unsigned first = min(smallest & 0xFFFFU, smallest >> 16) % kSquare;
+  const unsigned first = promising.bit();
   std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
 
   std::uint32_t limit = add_samples(block.slacks, min(best >> 16, known_sad)) >> block.shift;
   if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound; there may be no candidate yet
-  const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
-  std::uint32_t left = 0;  // bit dy: the lane's pair there
-#pragma unroll
-  for (int p = 0; p < 4; ++p) {
-    std::uint32_t signs;  // of pairs p, p + 4, p + 8, p + 12, a byte each
-    asm("prmt.b32 %0, %1, %2, 0xFBD9;" : "=r"(signs) : "r"(limits - bounds[p]), "r"(limits - bounds[p + 4]));
-    left |= signs & (0x01010101U << (2 * p));
-  }
+  std::uint32_t left = pairs_within(limit, bounds);  // bit dy: the lane's pair there
   left &= ~(1U << first);
   if constexpr (!kAll) left &= allowed.pairs(lane);
   while (left != 0) {
