@@ -1,23 +1,12 @@
 // The decision kernels as decide/ defines them: every other form is compared with these.
 
-#include <cstdlib>
-
 #include "cpu/best_keys.h"
 #include "cpu/decision_kernels.h"
+#include "cpu/sad_scalar.h"
 #include "decide/forward_transform.h"
 
 namespace c63::cpu {
 namespace {
-
-std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
-  std::uint32_t sum = 0;
-  for (int y = 0; y < kBlockSize; ++y) {
-    for (int x = 0; x < kBlockSize; ++x) {
-      sum += static_cast<std::uint32_t>(std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]));
-    }
-  }
-  return sum;
-}
 
 void search_best(const CostedSearch& block, const SumsView&, std::span<const Position>, std::span<std::uint32_t> keys) {
   BestKeys best(keys);

@@ -1,23 +1,12 @@
 // The scalar kernels are the definition of correct: every other form of a stage is compared with them.
 
-#include <cstdlib>
-
 #include "codec/dct.h"
 #include "cpu/each_block.h"
 #include "cpu/kernels.h"
+#include "cpu/sad_scalar.h"
 
 namespace c63::cpu {
 namespace {
-
-std::uint32_t sad_8x8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
-  std::uint32_t sum = 0;
-  for (int y = 0; y < kBlockSize; ++y) {
-    for (int x = 0; x < kBlockSize; ++x) {
-      sum += static_cast<std::uint32_t>(std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]));
-    }
-  }
-  return sum;
-}
 
 BestCandidate search_brute(const BlockSearch& block) {
   BestCandidate best{.x = block.window.left, .y = block.window.top, .sad = UINT32_MAX};
