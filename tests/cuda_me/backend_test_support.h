@@ -82,6 +82,23 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   }
 }
 
+/// Encodes the GOP `expected` again and again, in the lanes that `settings` names, and wants its bytes every time. Pictures with
+/// several tiles for every multiprocessor, from memory, for seconds: what depends on how late a tile comes, or a kernel
+/// starts, happens here or nowhere.
+inline void expect_the_same_for_long(const EncoderSettings& settings, const CudaBackendOptions& options, const test::Bytes& group,
+                                     const Encoded& expected, std::int64_t groups) {
+  test::VideoSource video(group, settings.coding.width, settings.coding.height);
+  video.loop(groups * settings.coding.key_interval);
+  Encoder encoder(settings, make_backend_factories(options));
+  std::int64_t different = 0;
+  const EncodeSummary summary = encoder.encode(video, [&](EncodedFrame&& frame) {
+    if (frame.bytes != expected.frames[static_cast<std::size_t>(frame.index % settings.coding.key_interval)].bytes) ++different;
+  });
+  EXPECT_EQ(summary.frames, groups * settings.coding.key_interval);
+  EXPECT_EQ(different, 0) << "frames of " << options.motion_kernel << ", " << name(settings.coding.preset) << ", "
+                          << settings.execution.lanes << " lanes";
+}
+
 /// What a decoder shows is what the encoder kept.
 inline void expect_decodes(const Encoded& run) {
   test::Bytes kept;

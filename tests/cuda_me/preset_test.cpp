@@ -129,6 +129,18 @@ TEST_F(PresetTest, GpuAndCpuTogether) {
   }
 }
 
+TEST_F(PresetTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
+  for (const Preset preset : {Preset::fast, Preset::good}) {
+    EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .preset = preset, .key_interval = 4}};
+    const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
+    const Encoded expected = on_cpu(settings, group);
+    for (const int lanes : {1, 9, 32}) {
+      settings.execution.lanes = lanes;
+      expect_the_same_for_long(settings, {}, group, expected, lanes == 1 ? 200 : 2000);
+    }
+  }
+}
+
 /// Real video, as far as it is there.
 TEST_F(PresetTest, RealVideo) {
   C63_NEEDS_SHARED("sequences/people_320x192.yuv");

@@ -1,17 +1,25 @@
-// c63bench decide: what the stages of decisions by rate take on the device, when everything lies there already.
+// c63bench decide: what the stages of decisions by rate take on the device, when everything lies there already, as shares of
+// what its memory and its differences reach in the same run.
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/bench_command.h"
 #include "bench/benches.h"
+#include "bench/cuda/absdiff_probe.h"
+#include "bench/cuda/memory_probe.h"
 #include "bench/cuda/resident_frames.h"
+#include "bench/cuda/stage_traffic.h"
 #include "bench/cuda/yuv_video.h"
 #include "bench/figures.h"
 #include "c63/cuda/devices.h"
+#include "codec/search_window.h"
 #include "common/values.h"
 #include "cuda_me/backend/rate_stages.h"
 #include "cuda_me/kernels/rate_frame.h"
@@ -57,6 +65,24 @@ class DecidedFrames {
   }
 
   [[nodiscard]] const cuda::Stream& stream() const { return resident_.stream(); }
+  [[nodiscard]] const cuda::FrameLayout& layout() const { return resident_.context().layout; }
+  /// What there was to decide in one of the frames.
+  [[nodiscard]] DecidedCounts count() const { return count_decided(layout(), groups_.front().frames.frames, stream()); }
+  /// Differences of four samples that a search candidate by candidate takes.
+  [[nodiscard]] double brute_differences() const {
+    const cuda::CodingContext& context = resident_.context();
+    double candidates = 0;
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlaneGeometry plane = context.geometry.plane(p);
+      const int range = plane_search_range(context.settings.coding.search_range, p);
+      for (int block = 0; block < plane.blocks(); ++block) {
+        const SearchWindow w =
+            whole_search_window(block % plane.columns, block / plane.columns, plane.width, plane.height, range);
+        candidates += static_cast<double>(w.right - w.left) * (w.bottom - w.top);
+      }
+    }
+    return candidates * (kBlockSamples / 4);
+  }
   /// A stage of all frames; how many they are.
   int enqueue(const cuda::RateStage& stage) {
     int frames = 0;
@@ -75,8 +101,8 @@ class DecidedFrames {
   std::vector<cuda::RateStages::Group> groups_;
 };
 
-/// Microseconds a frame of a stage alone, several times in a row.
-Sample time_stage(DecidedFrames& frames, const cuda::RateStage& stage, int repeats) {
+/// Microseconds a frame of stages one after another, several times in a row.
+Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stages, int repeats) {
   constexpr int kTimes = 4;
   const cuda::Event start(cuda::Event::Timing::on);
   const cuda::Event stop(cuda::Event::Timing::on);
@@ -84,22 +110,80 @@ Sample time_stage(DecidedFrames& frames, const cuda::RateStage& stage, int repea
   for (int run = 0; run < repeats + 1; ++run) {
     int count = 0;
     start.record(frames.stream());
-    for (int i = 0; i < kTimes; ++i) count += frames.enqueue(stage);
+    for (int i = 0; i < kTimes; ++i) {
+      for (const cuda::RateStage& stage : stages) count += frames.enqueue(stage);
+    }
     stop.record(frames.stream());
     stop.synchronize();
-    if (run > 0) microseconds.push_back(stop.milliseconds_since(start) * 1e3 / count);
+    const double each = static_cast<double>(count) / static_cast<double>(stages.size());
+    if (run > 0) microseconds.push_back(stop.milliseconds_since(start) * 1e3 / each);
   }
   return summarize(std::move(microseconds));
+}
+
+/// The same of stage `index` alone. Candidates whose levels are chosen are counted from where they are listed, so that stage comes
+/// with those from there on, whose time is taken off again.
+Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
+  const auto stages = cuda::rate_stages();
+  if (stages[index].name != "choose levels") return time_stages(frames, stages.subspan(index, 1), repeats);
+  const auto listed = static_cast<std::size_t>(
+      std::ranges::find(stages, std::string_view("list candidates"), &cuda::RateStage::name) - stages.begin());
+  const double before = time_stages(frames, stages.subspan(listed, index - listed), repeats).median;
+  Sample sample = time_stages(frames, stages.subspan(listed, index + 1 - listed), repeats);
+  for (double* const us : {&sample.median, &sample.low, &sample.high}) *us -= before;
+  return sample;
+}
+
+/// Of one size, preset and number of lanes.
+nlohmann::ordered_json measure(DecidedFrames& frames, int repeats, double memory_ceiling, double difference_ceiling) {
+  const DecidedCounts counts = frames.count();
+  nlohmann::ordered_json stages;
+  nlohmann::ordered_json shares;
+  double sum = 0;
+  for (std::size_t i = 0; i < cuda::rate_stages().size(); ++i) {
+    const cuda::RateStage& stage = cuda::rate_stages()[i];
+    const Sample us = time_stage(frames, i, repeats);
+    sum += us.median;
+    const std::string name(stage.name);
+    const double bytes = least_bytes(stage.name, frames.layout(), counts);
+    const double of_memory = bytes / (us.median * 1e-6) / memory_ceiling;
+    stages[name] = to_json(us);
+    shares[name] = {{"least_bytes", bytes}, {"of_memory", of_memory}};
+    std::printf("  %-22s %9.2f %9.2f..%8.2f %9.2f MB %6.1f %% of memory", name.c_str(), us.median, us.low, us.high, bytes * 1e-6,
+                of_memory * 100);
+    if (stage.name == "search") {
+      const double of_differences = frames.brute_differences() / (us.median * 1e-6) / difference_ceiling;
+      shares[name]["of_differences"] = of_differences;
+      std::printf(", %.1f %% of differences", of_differences * 100);
+    }
+    std::printf("\n");
+  }
+  std::printf("  %-22s %9.2f; a block: %.2f candidates, %.2f evaluated, %.2f with AC\n", "sum", sum,
+              counts.candidates / counts.blocks, counts.evaluated / counts.blocks, counts.evaluated_with_ac / counts.blocks);
+  std::fflush(stdout);
+  return {{"stages_us", stages},
+          {"sum_us", sum},
+          {"shares_of_ceilings", shares},
+          {"candidates_a_block", counts.candidates / counts.blocks},
+          {"evaluated_a_block", counts.evaluated / counts.blocks}};
 }
 
 void run(const DecideBenchOptions& options) {
   const cuda::DeviceInfo& device = cuda::require_device(options.device);
   const cuda::DeviceGuard guard(options.device);
+  const cuda::Stream probing;
+  const double memory_ceiling = measure_memory_ceiling(probing);
+  const double difference_ceiling = measure_absdiff4_ceiling(probing);
   nlohmann::ordered_json figures = {{"subcommand", "decide"},
                                     {"device", device.name},
                                     {"qp", options.qp},
+                                    {"memory_ceiling_bytes_per_s", memory_ceiling},
+                                    {"absdiff4_ceiling_per_s", difference_ceiling},
                                     {"results", nlohmann::ordered_json::array()}};
-  std::printf("%s, qp %g; microseconds a frame of each stage by itself\n", device.name.c_str(), options.qp);
+  std::printf("%s, qp %g; microseconds a frame of each stage by itself, bytes that it has to touch at least\n",
+              device.name.c_str(), options.qp);
+  std::printf("memory ceiling %.2f TB/s, VABSDIFF4 ceiling %.2f T/s, of which a brute-force search would be 100 %%\n",
+              memory_ceiling * 1e-12, difference_ceiling * 1e-12);
   for (const std::string& text : options.sizes) {
     const auto [width, height] = tools::require_size("--sizes", text);
     constexpr int kFrames = 8;
@@ -109,19 +193,9 @@ void run(const DecideBenchOptions& options) {
         DecidedFrames frames({.width = width, .height = height, .preset = *preset_from(preset), .qp = options.qp},
                              video, lanes);
         std::printf("%s, %s, %d lane(s)\n", text.c_str(), preset.c_str(), lanes);
-        nlohmann::ordered_json stages;
-        double sum = 0;
-        for (const cuda::RateStage& stage : cuda::rate_stages()) {
-          const Sample sample = time_stage(frames, stage, options.repeats);
-          sum += sample.median;
-          std::printf("  %-22s %9.2f %9.2f..%8.2f\n", std::string(stage.name).c_str(), sample.median, sample.low,
-                      sample.high);
-          stages[std::string(stage.name)] = to_json(sample);
-        }
-        std::printf("  %-22s %9.2f\n", "sum", sum);
-        std::fflush(stdout);
-        figures["results"].push_back(
-            {{"size", text}, {"preset", preset}, {"lanes", lanes}, {"stages_us", stages}, {"sum_us", sum}});
+        nlohmann::ordered_json result = {{"size", text}, {"preset", preset}, {"lanes", lanes}};
+        result.update(measure(frames, options.repeats, memory_ceiling, difference_ceiling));
+        figures["results"].push_back(std::move(result));
       }
     }
   }

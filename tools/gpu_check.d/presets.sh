@@ -1,0 +1,24 @@
+# shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
+# Frames that are decided by rate and distortion: their stages, and whole encodes.
+
+section_bench_decide() {
+  "$dir/c63bench" decide --sizes 352x288,1920x1080 --preset fast,good --lanes 1,16 --json "$work/bench_decide.json"
+}
+
+section_bench_presets() {
+  "$dir/c63bench" encode --preset fast,good --sizes 352x288,1920x1080 --from memory,page-locked --lanes 0,32,64,128 --keyint 50 \
+    --gops 128 --repeats 3 --json "$work/bench_presets.json"
+}
+
+# Reference, fast and good on both backends: times, bytes and what presets save, side by side.
+section_ab_presets() {
+  local source=$dir/shared/sequences/foreman_352x288.yuv backend preset sides=()
+  if [[ ! -x $dir/c63cmp || ! -f $source ]]; then
+    echo '{"skipped": "the bundle carries no c63cmp, or no foreman"}' > "$work/ab_presets.json"
+    return 0
+  fi
+  for backend in cpu cuda; do
+    for preset in reference fast good; do sides+=(--side "$backend $preset=--backend $backend --preset $preset"); done
+  done
+  "$dir/c63cmp" ab "$source" --c63enc "$dir/c63enc" --no-pictures "${sides[@]}" --qp 10,15,20,25 --repeat 3 --json "$work/ab_presets.json"
+}
