@@ -18,6 +18,7 @@ struct CostSearchShared {
   EliminateShared tile;
   std::uint16_t column_costs[kSquare];  ///< of the pass's candidates
   std::uint16_t row_costs[kSquare];
+  std::uint32_t row_pair_costs[kPairs / 2];  ///< the smaller of two rows', and of two `kBelow` further down above it
   std::uint32_t best[kEliminateBlocks][kMaxFoundVectors];  ///< cost << 16 | (dy + 128) << 8 | (dx + 128), in order
 };
 
@@ -74,24 +75,13 @@ template <typename Pairs>
   return bits;
 }
 
-/// What the vectors of a lane's pairs add to their bounds at least, as pair_bounds() has those.
+/// What the vectors of word p of a lane's pairs add to its bounds at least.
 template <typename Pairs>
-struct PairCosts {
-  std::uint32_t words[Pairs::kHalf];
-
-  __device__ __forceinline__ PairCosts(const CostPass& pass, unsigned lane, int shift) {
-#pragma unroll
-    for (unsigned p = 0; p < Pairs::kHalf; ++p) {
-      const unsigned row = Pairs::row(lane, p);
-      const std::uint32_t across = pass.shared.column_costs[Pairs::column(lane, row)];
-      const auto cost = [&](unsigned dy) {
-        const std::uint32_t down = min(pass.shared.row_costs[dy], pass.shared.row_costs[dy + 1]);
-        return min((across + down) >> shift, kMostBound);
-      };
-      words[p] = cost(row + Pairs::kBelow) << 16 | cost(row);
-    }
-  }
-};
+[[nodiscard]] __device__ __forceinline__ std::uint32_t pair_costs(const CostPass& pass, unsigned lane, unsigned p, int shift) {
+  const unsigned row = Pairs::row(lane, p);
+  const std::uint32_t both = pass.shared.column_costs[Pairs::column(lane, row)] * 0x10001U + pass.shared.row_pair_costs[row / 2];
+  return both >> shift & (0xFFFFU >> shift) * 0x10001U;
+}
 
 /// Adds a pair of candidates that are compared in full.
 template <typename Pairs, bool kAll, int kCount>
@@ -105,12 +95,10 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
   if (kAll || allowed.has_row(dy + 1)) list.insert(pass.key(sads.lower, dx, dy + 1));
 }
 
-/// Puts the best of a block's candidates, besides those in `list`, into the lists of the lanes. `sums` and `words` are those of
-/// its first candidate.
+/// Puts the best of a block's candidates, besides those in `list`, into the lists of the lanes.
 template <typename Pairs, bool kAll, int kCount>
-__device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const PairCosts<Pairs>& costs,
-                                                  const std::uint32_t* words, const std::uint32_t* sums,
-                                                  const CurrentBlock& block, const AllowedCandidates& allowed) {
+__device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const EliminateBlock& block) {
+  const AllowedCandidates& allowed = block.allowed;
   constexpr int kHalf = Pairs::kHalf;
   const unsigned lane = threadIdx.x % kWarp;
   std::uint32_t bounds[kHalf];
@@ -118,18 +106,19 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
     const unsigned row = Pairs::row(lane, static_cast<unsigned>(p));
-    const std::uint32_t* from = sums + Pairs::column(lane, row) + row * kWordColumns;
-    bounds[p] = __viaddmin_u16x2(pair_bounds<Pairs::kBelow>(from, block.bytes), costs.words[p], kMostBound * 0x10001U);
+    const std::uint32_t* from = block.sums + Pairs::column(lane, row) + row * kWordColumns;
+    const std::uint32_t costs = pair_costs<Pairs>(pass, lane, static_cast<unsigned>(p), block.current.shift);
+    bounds[p] = __viaddmin_u16x2(pair_bounds<Pairs::kBelow>(from, block.current.bytes), costs, kMostBound * 0x10001U);
     promising.add(p, bounds[p]);
   }
   uint4 current[kBlockSize / 2];
 #pragma unroll
-  for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.rows[i];
+  for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.current.rows[i];
 
   // Each lane compares its most promising pair. The wanted count-th of the lanes' best is no better than the count-th of all.
   const unsigned own_row = Pairs::row(lane, 0);  // bits count from it
   const unsigned first = promising.bit() + own_row;
-  add_pair<Pairs, kAll>(list, pass, words, current, allowed, lane, row_of_bit<Pairs>(first));
+  add_pair<Pairs, kAll>(list, pass, block.words, current, allowed, lane, row_of_bit<Pairs>(first));
   std::uint32_t own = list.keys[0];
   std::uint32_t worst = 0;
 #pragma unroll
@@ -137,103 +126,82 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
     worst = warp_min(own);
     if (own == worst) own = kNoCandidate;
   }
-  const std::uint32_t limit = min(add_samples(block.slacks, worst >> 16) >> block.shift, kMostBound);
+  const std::uint32_t limit = min(add_samples(block.current.slacks, worst >> 16) >> block.current.shift, kMostBound);
   std::uint32_t left = pairs_within(limit, bounds) << own_row;
   left &= ~(1U << first);
   if constexpr (!kAll) left &= allowed_pairs<Pairs>(allowed, lane);
   while (left != 0) {
     const auto bit = static_cast<unsigned>(31 - __clz(static_cast<int>(left)));
     left ^= 1U << bit;
-    add_pair<Pairs, kAll>(list, pass, words, current, allowed, lane, row_of_bit<Pairs>(bit));
+    add_pair<Pairs, kAll>(list, pass, block.words, current, allowed, lane, row_of_bit<Pairs>(bit));
   }
   __syncwarp();
 }
 
+/// Puts the best of a tile's blocks into `shared.best`.
 template <typename Pairs, int kCount>
 __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
-                                                    MotionVector* found, std::uint16_t* found_costs, int tile) {
-  const int tile_row = tile / job.tile_columns;
-  const int tile_column = tile - tile_row * job.tile_columns;
-  const int x = tile_column * kEliminateColumns * kBlockSize;
-  const int y = tile_row * kEliminateRows * kBlockSize;
+                                                    const EliminateTile& tile) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int column = tile_column * kEliminateColumns + warp;
-  const int columns = job.job.width / kBlockSize;
-  const int rows = min(job.job.height / kBlockSize - tile_row * kEliminateRows, kEliminateRows);
-  const int range = job.job.range;
-  const int start = -((range + 7) / 8 * 8);  // squares of candidates start at multiples of 8, as words do
-  SumScale scale{};
-  bool first = true;
-  for (int first_dy = start; first_dy < range || first; first_dy += kSquare) {
-    for (int first_dx = start; first_dx < range || first; first_dx += kSquare) {
-      if (first) {
-        load_current_tile(shared.tile, job, x, y);
-        for (int i = lane; i < kEliminateRows * kMaxFoundVectors; i += kWarp) {
+  go_through_tile(
+      shared.tile, job, tile,
+      [&](int column, int row) {
+        return whole_search_window(column, row, job.job.width, job.job.height, job.job.range);
+      },
+      [&](bool first, int first_dx, int first_dy) {
+        for (int i = lane; first && i < kEliminateRows * kMaxFoundVectors; i += kWarp) {
           shared.best[i / kMaxFoundVectors * kEliminateColumns + warp][i % kMaxFoundVectors] = kNoCandidate;
         }
-      } else {
-        __syncthreads();
-      }
-      load_words(shared.tile, job, x + first_dx, y + first_dy);
-      if (threadIdx.x < kSquare) {
-        const int i = static_cast<int>(threadIdx.x);
-        shared.column_costs[i] = static_cast<std::uint16_t>(component_cost(frame.rate.sad_per_bit, first_dx + i));
-        shared.row_costs[i] = static_cast<std::uint16_t>(component_cost(frame.rate.sad_per_bit, first_dy + i));
-      }
-      __syncthreads();
-      if (first) {
-        scale = scale_of_tile(shared.tile);
-        sum_current(shared.tile, scale);
-      }
-      first = false;
-      sum_window(shared.tile, scale);
-      __syncthreads();
-      if (column >= columns) continue;
-      const CostPass pass{shared, first_dx, first_dy};
-      const PairCosts<Pairs> costs(pass, static_cast<unsigned>(lane), scale.shift);
-#pragma unroll 1
-      for (int r = 0; r < rows; ++r) {
-        const int row = tile_row * kEliminateRows + r;
-        const AllowedCandidates allowed =
-            AllowedCandidates::of(whole_search_window(column, row, job.job.width, job.job.height, range),
-                                  column * kBlockSize + first_dx, row * kBlockSize + first_dy);
-        const int offset = r * kBlockSize * kWordColumns + warp * kBlockSize;
-        const int block = r * kEliminateColumns + warp;
-        const CurrentBlock current{shared.tile.current + block * (kBlockSize / 2),
-                                   reinterpret_cast<const std::uint32_t*>(shared.tile.current_sums)[block],
-                                   reinterpret_cast<const std::uint32_t*>(shared.tile.slacks)[block], scale.shift};
-        const std::uint32_t* words = shared.tile.words + offset;
-        const std::uint32_t* sums = shared.tile.sums + offset;
+        if (threadIdx.x < kSquare) {
+          const int i = static_cast<int>(threadIdx.x);
+          const auto cost = [&](int component) { return component_cost(frame.rate.sad_per_bit, component); };
+          const auto of_pair = [&](int component) { return min(cost(component), cost(component + 1)); };
+          shared.column_costs[i] = static_cast<std::uint16_t>(cost(first_dx + i));
+          shared.row_costs[i] = static_cast<std::uint16_t>(cost(first_dy + i));
+          if (i < kPairs / 2) {
+            shared.row_pair_costs[i] = of_pair(first_dy + 2 * i + Pairs::kBelow) << 16 | of_pair(first_dy + 2 * i);
+          }
+        }
+      },
+      [&](const EliminateBlock& block, int first_dx, int first_dy) {
+        const CostPass pass{shared, first_dx, first_dy};
         KeyList<kCount> list;
         if (lane == 0) {  // those of the passes before
 #pragma unroll
-          for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block][i];
+          for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block.index][i];
         }
-        if (allowed.width == Pairs::kSpan && allowed.height == Pairs::kSpan) {
-          eliminate_by_cost<Pairs, true>(list, pass, costs, words, sums, current, allowed);
+        if (block.allowed.width == Pairs::kSpan && block.allowed.height == Pairs::kSpan) {
+          eliminate_by_cost<Pairs, true>(list, pass, block);
         } else {
-          eliminate_by_cost<Pairs, false>(list, pass, costs, words, sums, current, allowed);
+          eliminate_by_cost<Pairs, false>(list, pass, block);
         }
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
           const std::uint32_t best = list.take_smallest();
-          if (lane == 0) shared.best[block][i] = best;
+          if (lane == 0) shared.best[block.index][i] = best;
         }
         __syncwarp();
-      }
-    }
-  }
+      });
+}
+
+/// Writes what was found, a warp its column of the tile.
+template <int kCount>
+__device__ __forceinline__ void store_found(const CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
+                                            const EliminateTile& tile, MotionVector* found, std::uint16_t* found_costs) {
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int column = tile.column + warp;
+  const int columns = job.job.width / kBlockSize;
   if (column >= columns) return;
   const int count = max(1, frame.rate.found_vectors);
-  for (int i = lane; i < rows * kCount; i += kWarp) {
+  for (int i = static_cast<int>(threadIdx.x) % kWarp; i < tile.rows * kCount; i += kWarp) {
     const int place = i % kCount;
     if (place >= count) continue;
     const int r = i / kCount;
     const std::uint32_t* const best = shared.best[r * kEliminateColumns + warp];
     int last = place;
     while (best[last] == kNoCandidate) --last;  // the last one again
-    const std::size_t block = static_cast<std::size_t>(tile_row * kEliminateRows + r) * columns + column;
+    const std::size_t block = static_cast<std::size_t>(tile.row + r) * columns + column;
     found[block * kMaxFoundVectors + place] = {static_cast<std::int8_t>(static_cast<int>(best[last] & 0xFFU) - 128),
                                                static_cast<std::int8_t>(static_cast<int>(best[last] >> 8 & 0xFFU) - 128)};
     if (place == 0) found_costs[block] = static_cast<std::uint16_t>(best[0] >> 16);
@@ -273,11 +241,13 @@ __global__ void __launch_bounds__(kEliminateThreads, kEliminateResident)
   const auto first = static_cast<std::size_t>(layout.first_block[p]);
   MotionVector* const found = frame.scratch.found + first * kMaxFoundVectors;
   std::uint16_t* const found_costs = frame.scratch.found_costs + first;
+  const EliminateTile place(job, tile);
   if (job.job.range <= static_cast<int>(NarrowPairs::kSpan) / 2) {
-    search_tile_by_cost<NarrowPairs, kCount>(shared, job, frame, found, found_costs, tile);
+    search_tile_by_cost<NarrowPairs, kCount>(shared, job, frame, place);
   } else {
-    search_tile_by_cost<WidePairs, kCount>(shared, job, frame, found, found_costs, tile);
+    search_tile_by_cost<WidePairs, kCount>(shared, job, frame, place);
   }
+  store_found<kCount>(shared, job, frame, place, found, found_costs);
 }
 
 }  // namespace

@@ -155,17 +155,40 @@ __device__ __forceinline__ void sum_current(EliminateShared& shared, const SumSc
   }
 }
 
-__device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const EliminateJob& job, int tile) {
-  const int tile_row = tile / job.tile_columns;
-  const int tile_column = tile - tile_row * job.tile_columns;
-  const int x = tile_column * kEliminateColumns * kBlockSize;
-  const int y = tile_row * kEliminateRows * kBlockSize;
+/// Where a tile lies.
+struct EliminateTile {
+  int column;  ///< its first block
+  int row;
+  int rows;    ///< blocks that it has below each other
+
+  __device__ EliminateTile(const EliminateJob& job, int tile) {
+    const int tile_row = tile / job.tile_columns;
+    column = (tile - tile_row * job.tile_columns) * kEliminateColumns;
+    row = tile_row * kEliminateRows;
+    rows = min(job.job.height / kBlockSize - row, kEliminateRows);
+  }
+};
+
+/// A block of a tile in one pass: its first candidate is (first_dx, first_dy) away.
+struct EliminateBlock {
+  int index;                  ///< in the tile
+  const std::uint32_t* words;  ///< of that candidate
+  const std::uint32_t* sums;
+  CurrentBlock current;
+  AllowedCandidates allowed;
+};
+
+/// Goes through a tile in passes of kSquare x kSquare candidates, the first of which is (dx, dy) away. Calls
+/// `begin_pass(whether it is the first, dx, dy)` in all threads, which meet after it, then `search(block, dx, dy)` for each block
+/// of the warp's column, whose candidates are those of `window_of(column, row)`.
+template <typename Window, typename BeginPass, typename Search>
+__device__ __forceinline__ void go_through_tile(EliminateShared& shared, const EliminateJob& job, const EliminateTile& tile,
+                                                Window&& window_of, BeginPass&& begin_pass, Search&& search) {
+  const int x = tile.column * kBlockSize;
+  const int y = tile.row * kBlockSize;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int tile_x = warp;
-  const int column = tile_column * kEliminateColumns + tile_x;
+  const int column = tile.column + warp;
   const int columns = job.job.width / kBlockSize;
-  const int rows = min(job.job.height / kBlockSize - tile_row * kEliminateRows, kEliminateRows);
   // Squares of candidates start at multiples of 8, as words do.
   const int range = job.job.range;
   const int start = -((range + 7) / 8 * 8);
@@ -175,10 +198,10 @@ __device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const El
     for (int first_dx = start; first_dx < range || first; first_dx += kSquare) {
       if (first) {
         load_current_tile(shared, job, x, y);
-        if (threadIdx.x < kEliminateBlocks) shared.best[threadIdx.x] = kNoCandidate;
       } else {
         __syncthreads();
       }
+      begin_pass(first, first_dx, first_dy);
       load_words(shared, job, x + first_dx, y + first_dy);
       __syncthreads();
       if (first) {
@@ -190,38 +213,52 @@ __device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const El
       __syncthreads();
       if (column >= columns) continue;
 #pragma unroll 1
-      for (int r = 0; r < rows; ++r) {
-        const int row = tile_row * kEliminateRows + r;
-        const AllowedCandidates allowed =
-            AllowedCandidates::of(search_window(column, row, job.job.width, job.job.height, range),
-                                  column * kBlockSize + first_dx, row * kBlockSize + first_dy);
-        const int offset = r * kBlockSize * kWordColumns + tile_x * kBlockSize;
-        const int block = r * kEliminateColumns + tile_x;
+      for (int r = 0; r < tile.rows; ++r) {
+        const int row = tile.row + r;
+        const AllowedCandidates allowed = AllowedCandidates::of(
+            window_of(column, row), column * kBlockSize + first_dx, row * kBlockSize + first_dy);
+        const int offset = r * kBlockSize * kWordColumns + warp * kBlockSize;
+        const int block = r * kEliminateColumns + warp;
         const CurrentBlock current{shared.current + block * (kBlockSize / 2),
                                    reinterpret_cast<const std::uint32_t*>(shared.current_sums)[block],
                                    reinterpret_cast<const std::uint32_t*>(shared.slacks)[block], scale.shift};
-        const std::uint32_t before = shared.best[block];
-        const std::uint32_t* words = shared.words + offset;
-        const std::uint32_t* sums = shared.sums + offset;
-        const std::uint32_t key = allowed.all() ? eliminate<true>(words, sums, current, allowed, before >> 16)
-                                                : eliminate<false>(words, sums, current, allowed, before >> 16);
-        if (key == kNoCandidate) continue;
+        search(EliminateBlock{block, shared.words + offset, shared.sums + offset, current, allowed}, first_dx, first_dy);
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void eliminate_tile(EliminateShared& shared, const EliminateJob& job, int number) {
+  const EliminateTile tile(job, number);
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int column = tile.column + warp;
+  go_through_tile(
+      shared, job, tile,
+      [&](int at, int row) { return search_window(at, row, job.job.width, job.job.height, job.job.range); },
+      [&](bool first, int, int) {
+        if (first && threadIdx.x < kEliminateBlocks) shared.best[threadIdx.x] = kNoCandidate;
+      },
+      [&](const EliminateBlock& block, int first_dx, int first_dy) {
+        const std::uint32_t before = shared.best[block.index];
+        const std::uint32_t key =
+            block.allowed.all() ? eliminate<true>(block.words, block.sums, block.current, block.allowed, before >> 16)
+                                : eliminate<false>(block.words, block.sums, block.current, block.allowed, before >> 16);
+        if (key == kNoCandidate) return;
         const auto place = static_cast<int>(key & 0xFFFFU);
         const int dy = place / kWordColumns;
         const int dx = place % kWordColumns;
         const std::uint32_t best =
             key >> 16 << 16 | static_cast<std::uint32_t>((first_dy + dy + 128) << 8 | (first_dx + dx + 128));
         __syncwarp();
-        if (lane == 0) shared.best[block] = min(before, best);
-      }
-    }
-  }
-  if (column >= columns) return;
+        if (lane == 0) shared.best[block.index] = min(before, best);
+      });
+  if (column >= job.job.width / kBlockSize) return;
   __syncwarp();
-  if (lane >= rows) return;
-  const int row = tile_row * kEliminateRows + lane;
+  if (lane >= tile.rows) return;
+  const int row = tile.row + lane;
   // sad << 16 | (dy + 128) << 8 | (dx + 128) orders as candidate_key() does.
-  const std::uint32_t key = shared.best[lane * kEliminateColumns + tile_x];
+  const std::uint32_t key = shared.best[lane * kEliminateColumns + warp];
   if (key == kNoCandidate) {
     store_motion(job.job, column, row, 0, 0, sad_in_place(job.job, column * kBlockSize, row * kBlockSize));
   } else {
