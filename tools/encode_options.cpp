@@ -1,9 +1,14 @@
 #include "encode_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
+#include <charconv>
 #include <map>
+#include <system_error>
 
+#include "c63/error.h"
 #include "common/command_line.h"
 #include "common/values.h"
 
@@ -60,16 +65,52 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
          "then against the smoothed frames")
       ->type_name("NAME")
       ->group(group);
-  app.add_flag("--tolerant", o.source.tolerant,
-               "Skip what is damaged in a video that FFmpeg reads, with a warning that counts it, instead of ending there")
+  app.add_flag(
+         "--tolerant", o.source.tolerant,
+         "Skip what is damaged in a video that FFmpeg reads, with a warning that counts it, instead of ending there")
       ->group(group);
   app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
+}
+
+/// "3/16"
+std::pair<int, int> segment_from(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  int number = 0;
+  int of = 0;
+  const auto parse = [&](std::size_t begin, std::size_t end, int& value) {
+    const auto [at, fault] = std::from_chars(text.data() + begin, text.data() + end, value);
+    return fault == std::errc() && at == text.data() + end;
+  };
+  if (slash == std::string::npos || !parse(0, slash, number) || !parse(slash + 1, text.size(), of) || number < 1 ||
+      number > of || of > kMostSegments) {
+    throw CLI::ValidationError(
+        "--segment", fmt::format("\"{}\" is none like 3/16, from 1/N to N/N, N at most {}", text, kMostSegments));
+  }
+  return {number, of};
+}
+
+void add_segment_options(CLI::App& app, EncodeOptions& o) {
+  const std::string group = "Segments";
+  app.add_option_function<std::string>(
+         "--segment", [&o](const std::string& text) { o.segment = segment_from(text); },
+         "Encode number I of N runs of whole groups of pictures, with a record beside it; c63join joins them. One that "
+         "is "
+         "there already is not coded again")
+      ->type_name("I/N")
+      ->group(group);
+  app.add_option(
+         "--segment-plan", o.segment_plan,
+         "Where segments begin, for what takes a pass over the whole input (--scenecut, containers): read from this "
+         "file, or found and written to it")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 void add_coding_options(CLI::App& app, EncodeOptions& o) {
   EncoderSettings& s = o.encoder;
   const std::string group = "Coding";
-  app.add_option("-q,--qp", s.coding.qp, "Quality, 5 to 50 (1 to 50 with flat tables), higher is better; fractions count")
+  app.add_option("-q,--qp", s.coding.qp,
+                 "Quality, 5 to 50 (1 to 50 with flat tables), higher is better; fractions count")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -77,7 +118,8 @@ void add_coding_options(CLI::App& app, EncodeOptions& o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--scenecut,!--no-scenecut", s.coding.scene_cuts, "Key frames at scene cuts too, told by luma histograms")
+  app.add_flag("--scenecut,!--no-scenecut", s.coding.scene_cuts,
+               "Key frames at scene cuts too, told by luma histograms")
       ->group(group);
   app.add_option_function<int>(
          "--merange", [&o](int range) { o.search_range = range; },
@@ -145,7 +187,8 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
       ->type_name("MEASURE")
       ->default_str(std::string(name(s.rate.tune)))
       ->group(group);
-  app.add_option("--lambda-scale", s.rate.lambda_scale, "What a bit is worth; more: fewer bits, worse pictures; 0.05 to 4")
+  app.add_option("--lambda-scale", s.rate.lambda_scale,
+                 "What a bit is worth; more: fewer bits, worse pictures; 0.05 to 4")
       ->type_name("X")
       ->capture_default_str()
       ->group(group);
@@ -153,9 +196,6 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
 
 void add_machine_options(CLI::App& app, EncodeOptions& o) {
   add_backend_options(app, o.backend);
-  app.add_flag("--list-devices", o.list_devices, "Print what can be encoded on and exit")
-      ->configurable(false)
-      ->group("Machine");
   app.add_option("--lanes", o.encoder.execution.lanes, "Groups of pictures encoded at the same time; 0: chosen")
       ->check(CLI::Range(0, 4096))
       ->type_name("N")
@@ -166,10 +206,17 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
   add_limit_options(app, o.encoder.execution.limits);
 }
 
-void add_measurement_options(CLI::App& app, EncodeOptions& o) {
-  const std::string group = "Measurement";
+constexpr const char* kMeasurement = "Measurement";
+
+void add_quality_options(CLI::App& app, EncodeOptions& o) {
+  const std::string group = kMeasurement;
   app.add_flag("--psnr,!--no-psnr", o.encoder.measurement.psnr, "Measure PSNR (on by default)")->group(group);
   app.add_flag("--ssim,!--no-ssim", o.encoder.measurement.ssim, "Measure SSIM")->group(group);
+  app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
+}
+
+void add_measurement_options(CLI::App& app, EncodeOptions& o) {
+  const std::string group = kMeasurement;
   app.add_flag("--global-motion", o.encoder.measurement.global_motion,
                "Measure by how much each frame is shifted against the one before, up to about half a sample")
       ->group(group);
@@ -177,8 +224,9 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
       ->group(group);
   app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU too; print both times and whether the bytes agree")
       ->group(group);
-  app.add_flag("--bits", o.count_bits,
-               "Count bits by kind: headers, flags, vectors, DC, AC, ends of blocks; -v does too. In CSV and JSON as well")
+  app.add_flag(
+         "--bits", o.count_bits,
+         "Count bits by kind: headers, flags, vectors, DC, AC, ends of blocks; -v does too. In CSV and JSON as well")
       ->group(group);
   app.add_flag("--timing", o.timing, "Print what each stage took")->group(group);
   app.add_option("--repeat", o.repeat, "Encode that many times; print median and spread")
@@ -200,7 +248,6 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   app.add_option("--csv", o.csv, "Write a row per frame: bits, PSNR, SSIM, stage times")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
   app.add_option("--stats-yuview", o.yuview, "Write vectors, SADs and bits of every luma block, for YUView")
       ->type_name("FILE")
       ->group(group);
@@ -211,13 +258,41 @@ void add_measurement_options(CLI::App& app, EncodeOptions& o) {
 
 }  // namespace
 
-void add_options(CLI::App& app, EncodeOptions& options) {
+void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
   add_input_options(app, options);
   add_coding_options(app, options);
   add_decision_options(app, options.encoder.coding);
   add_target_options(app, options.target);
   add_machine_options(app, options);
+  add_quality_options(app, options);
+}
+
+void add_options(CLI::App& app, EncodeOptions& options) {
+  add_coding_run_options(app, options);
+  add_segment_options(app, options);
+  app.add_flag("--list-devices", options.list_devices, "Print what can be encoded on and exit")
+      ->configurable(false)
+      ->group("Machine");
   add_measurement_options(app, options);
+}
+
+void settle_options(EncodeOptions& o, int threads) {
+  if (o.source.path.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
+  if (o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
+  if (o.width.has_value() != o.height.has_value()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");
+  }
+  if (o.width && (*o.width <= 0 || *o.height <= 0)) {
+    throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
+                fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
+  }
+  constexpr int kRangeOfBest = 24;
+  if (o.encoder.coding.preset == Preset::best) o.encoder.coding.search_range = kRangeOfBest;
+  if (o.search_range) o.encoder.coding.search_range = *o.search_range;
+  o.source.width = o.width.value_or(0);
+  o.source.height = o.height.value_or(0);
+  o.source.limits = o.encoder.execution.limits;
+  o.encoder.execution.threads = threads;
 }
 
 }  // namespace c63::tools

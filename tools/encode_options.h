@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "c63/settings.h"
 #include "c63/frame_source.h"
@@ -28,6 +29,9 @@ struct EncodeOptions {
   std::string output;
   Durability durability = Durability::process;  ///< of all files written
 
+  std::optional<std::pair<int, int>> segment;  ///< which one of how many; nothing: the whole video
+  std::string segment_plan;
+
   EncoderSettings encoder;
   std::optional<int> search_range;  ///< nothing: what suits the preset
   TargetOptions target;
@@ -48,6 +52,16 @@ struct EncodeOptions {
   std::string trace;
 };
 
+constexpr int kMostSegments = 1'000'000;
+
 void add_options(CLI::App& app, EncodeOptions& options);
+
+/// What programs have in common that encode a whole file by these options: those that change what is coded, and on what. Without
+/// the files beside the stream, and without --segment.
+void add_coding_run_options(CLI::App& app, EncodeOptions& options);
+
+/// Throws Error (usage) where input, output or the picture's size are missing or contradict each other; hands on what one
+/// option says to the settings of several.
+void settle_options(EncodeOptions& options, int threads);
 
 }  // namespace c63::tools

@@ -16,17 +16,20 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "common/digest.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/median_keeper.h"
-#include "common/digest.h"
 #include "common/notices.h"
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/trace_file.h"
-#include "common/video_input.h"
 #include "encode_outputs.h"
+#include "encode_source.h"
 #include "encode_target.h"
+#include "segments/input_identity.h"
+#include "segments/plan_file.h"
+#include "segments/segment_record.h"
 
 namespace c63::tools {
 namespace {
@@ -44,33 +47,6 @@ struct KeptPass {
   std::optional<KindBits> kinds;
 };
 
-/// A source whose faults after a stop request are the end of the video: a pipe may have been cut anywhere.
-class StoppableSource final : public FrameSource {
- public:
-  StoppableSource(std::unique_ptr<FrameSource> source, std::stop_token stop)
-      : source_(std::move(source)), stop_(std::move(stop)) {}
-
-  VideoFormat format() const override { return source_->format(); }
-  std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
-  bool seekable() const override { return source_->seekable(); }
-  bool concurrent() const override { return source_->concurrent(); }
-  void stop_waiting() override { source_->stop_waiting(); }
-  std::span<const std::uint8_t> in_place(std::int64_t index) override { return source_->in_place(index); }
-  bool in_host_memory() const override { return source_->in_host_memory(); }
-  bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    try {
-      return source_->read(index, frame);
-    } catch (const Error&) {
-      if (stop_.stop_requested()) return false;
-      throw;
-    }
-  }
-
- private:
-  std::unique_ptr<FrameSource> source_;
-  std::stop_token stop_;
-};
-
 class EncodeRun {
  public:
   EncodeRun(const Session& session, EncodeOptions options)
@@ -83,9 +59,12 @@ class EncodeRun {
   [[nodiscard]] bool is_brief() const;
   [[nodiscard]] Error no_frames();
   void open_first_source();
+  [[nodiscard]] bool prepare_segment();
+  void keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder);
   void spool_input();
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
-  [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs);
+  [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs,
+                            SegmentRecorder* recorder = nullptr);
   using Judge = std::function<bool(const Pass&)>;
   /// Nothing where the judge does not take the stream; no file is left then.
   [[nodiscard]] std::optional<KeptPass> encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs,
@@ -100,7 +79,9 @@ class EncodeRun {
   Notices notices_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
-  bool first_pass_ = true;  // whose start-up is the program's
+  SegmentedVideo video_;               // of segment_
+  std::optional<Segment> segment_;     // where --segment asks for one
+  bool first_pass_ = true;             // whose start-up is the program's
   std::optional<Spool> spool_;
   std::vector<TargetPass> target_passes_;
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
@@ -108,14 +89,16 @@ class EncodeRun {
 
 void EncodeRun::check_command_line() {
   EncodeOptions& o = options_;
-  if (o.source.path.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
-  if (o.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
-  if (o.width.has_value() != o.height.has_value()) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "width and height go together: give both -w and -h");
+  settle_options(o, session_.common.threads);
+  if (o.segment && o.output == "-") {
+    throw Error(ErrorKind::usage, "C63-SEGMENT-OUTPUT", "a segment is written to a file, with its record beside it");
   }
-  if (o.width && (*o.width <= 0 || *o.height <= 0)) {
-    throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
-                fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
+  if (o.segment && o.target.target) {
+    throw Error(ErrorKind::usage, "C63-SEGMENT-TARGET",
+                "a target is of the whole video, and --segment encodes a part of it");
+  }
+  if (!o.segment && !o.segment_plan.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan goes with --segment");
   }
   if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
     throw Error(ErrorKind::usage, "C63-USAGE",
@@ -129,28 +112,25 @@ void EncodeRun::check_command_line() {
                 "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
   }
   if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
-    throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
-                "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
-                "(--spool)",
-                {.file = o.source.path == "-" ? "stdin" : o.source.path});
+    throw Error(
+        ErrorKind::usage, "C63-TARGET-INPUT",
+        "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
+        "(--spool)",
+        {.file = o.source.path == "-" ? "stdin" : o.source.path});
   }
-  check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
-                                                        {"--recon", o.reconstruction},
-                                                        {"--pred", o.prediction},
-                                                        {"--csv", o.csv},
-                                                        {"--json", o.json},
-                                                        {"--stats-yuview", o.yuview},
-                                                        {"--trace", o.trace},
-                                                        {"--stats", o.target.stats},
-                                                        {"--log-file", session_.common.log.file}});
+  check_distinct_files({{"the input", o.source.path}},
+                       {{"--output", o.output},
+                        {"--recon", o.reconstruction},
+                        {"--pred", o.prediction},
+                        {"--csv", o.csv},
+                        {"--json", o.json},
+                        {"--stats-yuview", o.yuview},
+                        {"--trace", o.trace},
+                        {"--stats", o.target.stats},
+                        {"--segment-plan", o.segment_plan},
+                        {"the segment's record", o.segment ? record_path(o.output) : ""},
+                        {"--log-file", session_.common.log.file}});
   check_apart_from_log({"--output", o.output});
-  constexpr int kRangeOfBest = 24;
-  if (o.encoder.coding.preset == Preset::best) o.encoder.coding.search_range = kRangeOfBest;
-  if (o.search_range) o.encoder.coding.search_range = *o.search_range;
-  o.source.width = o.width.value_or(0);
-  o.source.height = o.height.value_or(0);
-  o.source.limits = o.encoder.execution.limits;
-  o.encoder.execution.threads = session_.common.threads;
   o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
   o.encoder.measurement.keep_prediction = !o.prediction.empty();
   o.encoder.measurement.keep_motion = !o.yuview.empty();
@@ -160,7 +140,8 @@ void EncodeRun::check_command_line() {
   }
 }
 
-/// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input is.
+/// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input
+/// is.
 bool EncodeRun::is_brief() const {
   constexpr std::uintmax_t kMost = 256U << 20;
   std::error_code fault;
@@ -169,30 +150,61 @@ bool EncodeRun::is_brief() const {
 }
 
 std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
-  SourceOptions source = options_.source;
-  source.stop = session_.stop;
-  if (warn) {
-    const std::string name = source.path == "-" ? "stdin" : source.path;
-    source.warn = [this, name](const std::string& message) {
-      // A stop request cuts a pipe anywhere; that is no fault of the input.
-      if (!session_.stop.stop_requested()) notices_.warn(name + ": " + message);
-    };
+  const std::string name = options_.source.path == "-" ? "stdin" : options_.source.path;
+  const auto tell = [this, name](const std::string& message) {
+    // A stop request cuts a pipe anywhere; that is no fault of the input.
+    if (!session_.stop.stop_requested()) notices_.warn(name + ": " + message);
+  };
+  EncodeSource source =
+      open_encode_source(options_, session_.stop, warn ? tell : std::function<void(const std::string&)>());
+  prefilter_bytes_ = source.bytes;
+  if (!segment_) return std::move(source.frames);
+  return clip_frames(std::move(source.frames), segment_->first, segment_->frames);
+}
+
+/// Finds out which frames are the segment's. False where it is there already.
+bool EncodeRun::prepare_segment() {
+  const CodingSettings& coding = options_.encoder.coding;
+  video_.input = identify_input(options_.source.path);
+  video_.settings = settings_of_record(coding, options_.first_frame, options_.max_frames, options_.prefilter);
+  const auto make = [&] {
+    const bool reads = coding.scene_cuts || !first_source_->frame_count();
+    if (reads) notices_.begin();
+    if (reads) session_.log->info("reading the whole input for where segments may begin");
+    const auto progress = session_.progress(first_source_->frame_count(), format_.rate.value());
+    return plan_segments(*first_source_, coding, session_.stop, [&] {
+      if (reads) progress->advance(0);
+    });
+  };
+  const auto is_stopped = [&] { return session_.stop.stop_requested(); };
+  video_.plan = plan_from_file(options_.segment_plan, video_, make, is_stopped, options_.durability);
+  if (is_stopped()) return false;
+  if (video_.plan.frames == 0) throw no_frames();
+  segment_ = cut_into_segments(video_.plan, coding.key_interval,
+                               options_.segment->second)[static_cast<std::size_t>(options_.segment->first - 1)];
+  const std::string what =
+      segment_->frames == 0 ? fmt::format("segment {} of {}: no frames", segment_->number, segment_->of)
+                            : fmt::format("segment {} of {}: frames {} to {} of {}", segment_->number, segment_->of,
+                                          segment_->first, segment_->first + segment_->frames - 1, video_.plan.frames);
+  const bool beside = !options_.reconstruction.empty() || !options_.prediction.empty() || !options_.csv.empty() ||
+                      !options_.json.empty() || !options_.yuview.empty() || !options_.trace.empty();
+  std::string reason;
+  if (!beside && find_whole_segment(options_.output, video_, *segment_, reason)) {
+    session_.summary->info("{}: there already, whole", what);
+    return false;
   }
-  std::unique_ptr<FrameSource> frames =
-      clip_frames(open_video(source), options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
-  if (options_.prefilter) {
-    auto smoothed = std::make_unique<PrefilterSource>(std::move(frames), *options_.prefilter, source.limits.max_memory / 2);
-    prefilter_bytes_ = smoothed->memory();
-    frames = std::move(smoothed);
-  }
-  return std::make_unique<StoppableSource>(std::move(frames), session_.stop);
+  notices_.info(what);
+  session_.log->debug("coded now: {}", beside ? "files beside it are asked for" : reason);
+  first_source_ = open_source(false);
+  return true;
 }
 
 Error EncodeRun::no_frames() {
   // A partial frame may tell why.
   const std::string why = notices_.held_warning();
   if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
-  return {ErrorKind::input, "C63-NO-FRAMES",
+  return {ErrorKind::input,
+          "C63-NO-FRAMES",
           options_.first_frame > 0 ? fmt::format("no frame after the first {}", options_.first_frame)
                                    : "there is no whole frame",
           {.file = options_.source.path == "-" ? "stdin" : options_.source.path}};
@@ -214,17 +226,20 @@ void EncodeRun::open_first_source() {
   }
 }
 
-Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs) {
+Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, SegmentRecorder* recorder) {
   const auto source = first_source_ ? std::move(first_source_) : open_source(false);
   EncoderSettings settings = options_.encoder;
   settings.execution.limits.max_memory -= prefilter_bytes_;
   Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("going on with the CPU: {}", reason);
   });
+  if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
   notices_.begin();
   const auto progress = session_.progress(source->frame_count(), format_.rate.value());
   Pass pass;
   const auto sink = [&](EncodedFrame&& frame) {
+    if (segment_) frame.index += segment_->first;
+    if (recorder != nullptr) recorder->add(frame, options_.encoder);
     if (outputs != nullptr) outputs->write(frame, options_.encoder);
     if (options_.compare_cpu) pass.digests.push_back(md5(frame.bytes));
     pass.totals.add(frame, options_.encoder);
@@ -243,23 +258,34 @@ std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backen
   // Only the run whose files are kept is traced.
   TraceFile trace(options_.trace, options_.durability);
   options_.encoder.measurement.trace = trace.sink();
+  std::optional<SegmentRecorder> recorder;
+  if (segment_) recorder.emplace(video_, *segment_);
   Pass pass;
   try {
-    pass = encode(backend, &outputs);
+    pass = encode(backend, &outputs, recorder ? &*recorder : nullptr);
   } catch (const Error& error) {
+    if (segment_) throw;  // a part of one is of no use
     // Frames before a fault are whole and worth keeping, except where writing them is what failed.
     if (error.kind() == ErrorKind::output || outputs.frames() == 0) throw;
     outputs.commit();
     throw NotedError(error, fmt::format("{} frame{} written", outputs.frames(), outputs.frames() == 1 ? "" : "s"));
   } catch (const std::exception&) {
-    if (outputs.frames() > 0) outputs.commit();
+    if (outputs.frames() > 0 && !segment_) outputs.commit();
     throw;
   }
   options_.encoder.measurement.trace = nullptr;
-  if (outputs.frames() == 0 && !pass.totals.summary.stopped) throw no_frames();
-  // What a stop request has left is valid, and all there is.
-  if (!pass.totals.summary.stopped && !takes(pass)) return std::nullopt;
-  if (outputs.frames() > 0) outputs.commit();
+  if (segment_) {
+    if (pass.totals.summary.stopped) {
+      session_.log->info("the segment is not complete: nothing of it is kept");
+    } else {
+      keep_segment(outputs, *recorder);
+    }
+  } else {
+    if (outputs.frames() == 0 && !pass.totals.summary.stopped) throw no_frames();
+    // What a stop request has left is valid, and all there is.
+    if (!pass.totals.summary.stopped && !takes(pass)) return std::nullopt;
+    if (outputs.frames() > 0) outputs.commit();
+  }
   trace.commit(*session_.log);
   return KeptPass{std::move(pass), outputs.side_fault(), outputs.kinds()};
 }
@@ -298,10 +324,17 @@ KeptPass EncodeRun::encode_to_target(const SelectedBackend& backend) {
       outputs.emplace(options_, format_);
       options_.encoder.coding = passes.next();
     }
-    if (auto kept = encode_and_keep(backend, *outputs, direct ? Judge([](const Pass&) { return true; }) : Judge(take))) {
+    if (auto kept =
+            encode_and_keep(backend, *outputs, direct ? Judge([](const Pass&) { return true; }) : Judge(take))) {
       return std::move(*kept);
     }
   }
+}
+
+void EncodeRun::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
+  const SegmentRecord record = recorder.finish();
+  outputs.commit();
+  write_record(options_.output, record, options_.durability);
 }
 
 CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
@@ -347,6 +380,7 @@ int EncodeRun::run() {
     return select_backend(options_.backend, [this](const std::string& note) { notices_.info(note); });
   });
   open_first_source();
+  if (options_.segment && !prepare_segment()) return kExitDone;
   const SelectedBackend backend = selecting.get();
   const std::string input = options_.source.path;
   options_.target.input = input;

@@ -4,15 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "c63/error.h"
 #include "io/descriptor.h"
+#include "io/input_file.h"
 
 namespace c63 {
 namespace {
@@ -114,6 +117,41 @@ void OutputFile::write(std::span<const std::uint8_t> bytes) {
 }
 
 void OutputFile::write(std::string_view text) { write(bytes_of(text)); }
+
+/// Returns how many bytes it has copied: not all where the two files are not of a kind that can be. Whatever went wrong,
+/// reading and writing will tell.
+std::uint64_t OutputFile::copy_in_system(const std::string& path, std::uint64_t bytes) {
+  const int input = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (input < 0) return 0;
+  std::uint64_t copied = 0;
+  while (copied < bytes) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes - copied, std::uint64_t{1} << 30));
+    const ssize_t got = ::copy_file_range(input, nullptr, descriptor_, nullptr, wanted, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    copied += static_cast<std::uint64_t>(got);
+  }
+  ::close(input);
+  written_ += copied;
+  return copied;
+}
+
+void OutputFile::append_file(const std::string& path, std::uint64_t bytes) {
+  InputFile input(path);
+  if (descriptor_ < 0) throw Error(ErrorKind::internal, "C63-WRITE-COMMITTED", "written after commit", {.file = name_});
+  std::uint64_t at = input.seekable() ? copy_in_system(path, bytes) : 0;
+  std::vector<std::uint8_t> buffer(at < bytes ? 1 << 20 : 0);
+  while (at < bytes) {
+    const auto wanted = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, buffer.size())));
+    const std::size_t got = input.seekable() ? input.read_at(static_cast<std::int64_t>(at), wanted) : input.read(wanted);
+    if (got != wanted.size()) {
+      throw Error(ErrorKind::input, "C63-INPUT-SHRUNK", "the file became shorter while it was read",
+                  {.file = path, .offset = static_cast<std::int64_t>(at + got)});
+    }
+    write(wanted);
+    at += got;
+  }
+}
 
 void OutputFile::commit() {
   if (descriptor_ < 0) return;

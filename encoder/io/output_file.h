@@ -34,10 +34,15 @@ class OutputFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// True where bytes go to their target at once.
   [[nodiscard]] bool direct() const { return !part_.exists(); }
+  /// The file that commit() renames, for others that write into it; empty where bytes go to their target at once.
+  [[nodiscard]] std::string part_path() const { return part_.path(); }
   [[nodiscard]] std::uint64_t bytes_written() const { return written_; }
 
   void write(std::span<const std::uint8_t> bytes);
   void write(std::string_view text);
+  /// The first `bytes` bytes of another file; the system copies them, or only refers to them, where it can. Throws Error (input,
+  /// C63-INPUT-SHRUNK) for a file that has fewer.
+  void append_file(const std::string& path, std::uint64_t bytes);
 
   /// Closes and gives the file its name. Also for the whole frames of a damaged stream: what is worth keeping is up to
   /// the caller. Nothing may be written after it. With Durability::power_loss the bytes reach the disk before the name
@@ -49,6 +54,7 @@ class OutputFile {
   void open_directly(const std::string& path, int more_flags);
   void open_part();
   void sync_folder() const;
+  [[nodiscard]] std::uint64_t copy_in_system(const std::string& path, std::uint64_t bytes);
   [[noreturn]] void fail(const char* id, const std::string& what, int code) const;
 
   std::string name_;

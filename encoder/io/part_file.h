@@ -20,6 +20,7 @@ class PartFile {
   /// Gives the file its final name; false with errno set.
   [[nodiscard]] bool rename_to(const std::string& target);
 
+  [[nodiscard]] std::string path() const { return exists_ ? *path_ : std::string(); }
   [[nodiscard]] bool exists() const { return exists_; }
 
  private:

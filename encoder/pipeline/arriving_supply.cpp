@@ -27,7 +27,7 @@ class ArrivingSupply final : public FrameSupply {
         trace_(options.trace),
         frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
         luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)) {
-    if (options.scene_cuts) cuts_.emplace();
+    if (options.scene_cuts) cuts_ = options.scene_starts ? SceneCuts(*options.scene_starts) : SceneCuts();
     reader_ = start_thread([this] { read_all(); });
   }
 

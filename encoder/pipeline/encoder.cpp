@@ -129,6 +129,7 @@ struct Encoder::State {
   PlannerFactory planner;
   BackendFactory fallback;
   std::function<void(const std::string&)> on_fallback;
+  std::optional<std::vector<std::int64_t>> scene_starts = {};
 };
 
 Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), open_cpu_backend) {}
@@ -156,6 +157,8 @@ void Encoder::set_fallback(BackendFactory factory, std::function<void(const std:
   state_->fallback = std::move(factory);
   state_->on_fallback = std::move(on_fallback);
 }
+
+void Encoder::set_scene_starts(std::vector<std::int64_t> frames) { state_->scene_starts = std::move(frames); }
 
 void Encoder::set_planner(PlannerFactory planner) { state_->planner = std::move(planner); }
 
@@ -248,6 +251,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
 
   ChangeSignal changes;
   const FrameSupplyOptions supply_options{.scene_cuts = settings.coding.scene_cuts,
+                                          .scene_starts = state_->scene_starts,
                                           .rewindable = may_fall_back,
                                           .read_ahead = read_ahead_frames(settings),
                                           .trace = settings.measurement.trace};

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "c63/frame_source.h"
 #include "c63/trace.h"
@@ -54,6 +56,7 @@ class FrameSupply {
 
 struct FrameSupplyOptions {
   bool scene_cuts = false;
+  std::optional<std::vector<std::int64_t>> scene_starts = {};  ///< where scenes start, if that is known; else they are looked for
   bool rewindable = false;          ///< frames may be asked for again, until forget_before() gives them up
   std::int64_t read_ahead = 2;      ///< frames of a source that cannot seek which are in memory before anyone takes them
   TraceSink* trace = nullptr;

@@ -1,8 +1,13 @@
 #include "pipeline/scene_cuts.h"
 
+#include <limits>
+
 #include "c63/filters.h"
 
 namespace c63 {
+
+SceneCuts::SceneCuts(std::span<const std::int64_t> starts)
+    : cuts_(starts.begin(), starts.end()), decided_(std::numeric_limits<std::int64_t>::max()) {}
 
 SceneCuts::Histogram SceneCuts::histogram_of(std::span<const std::uint8_t> luma) {
   Histogram counts{};
@@ -11,6 +16,7 @@ SceneCuts::Histogram SceneCuts::histogram_of(std::span<const std::uint8_t> luma)
 }
 
 void SceneCuts::add(const Histogram& histogram) {
+  if (decided_ == std::numeric_limits<std::int64_t>::max()) return;
   pending_.push_back(histogram);
   decide();
 }

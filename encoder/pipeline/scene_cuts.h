@@ -15,6 +15,10 @@ class SceneCuts {
  public:
   using Histogram = std::array<std::uint64_t, 256>;
 
+  SceneCuts() = default;
+  /// Those that are known already: everything is decided.
+  explicit SceneCuts(std::span<const std::int64_t> starts);
+
   [[nodiscard]] static Histogram histogram_of(std::span<const std::uint8_t> luma);
 
   /// The histogram of the next frame.

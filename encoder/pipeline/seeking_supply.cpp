@@ -28,7 +28,7 @@ class SeekingSupply final : public FrameSupply {
         frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
         luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)),
         end_(source.frame_count().value_or(std::numeric_limits<std::int64_t>::max())) {
-    if (options.scene_cuts) cuts_.emplace();
+    if (options.scene_cuts) cuts_ = options.scene_starts ? SceneCuts(*options.scene_starts) : SceneCuts();
   }
 
   [[nodiscard]] FrameState state(std::int64_t index) override {

@@ -177,13 +177,18 @@ SelectedBackend select_backend(const BackendChoice& choice,
 #if defined(C63_HAVE_CUDA)
   std::vector<WantedDevice> devices;
   ask_for_queues(choice.brief ? 1 : 2);
-  if (!wants_all(choice)) devices = show_wanted_devices(choice);
+  const bool shares = choice.sharer && choice.devices.empty();
+  if (!wants_all(choice) && !shares) devices = show_wanted_devices(choice);
 #endif
   const std::string obstacle = cuda_obstacle();
 #if defined(C63_HAVE_CUDA)
   if (obstacle.empty()) {
     if (wants_all(choice)) {
       for (const cuda::DeviceInfo& info : cuda::listed_devices().devices) devices.push_back({info.index, info.index});
+    }
+    if (shares) {
+      const auto count = static_cast<int>(cuda::listed_devices().devices.size());
+      devices.push_back({*choice.sharer % count, *choice.sharer % count});
     }
     SelectedBackend selected{cuda_factories(choice, devices)};
     if (on_cpu) selected.devices.emplace_back(open_cpu_backend);

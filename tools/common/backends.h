@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct BackendChoice {
   std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
   std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
   std::string launch = "auto";       ///< auto, stream: how work gets to the GPU
+  std::optional<int> sharer;         ///< the how-manieth of several processes that share the GPUs of this machine
   bool brief = false;                ///< there is so little to encode that starting takes longer
 };
 

@@ -25,6 +25,13 @@ constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-THREADS"),
               std::string_view("lower --threads, or raise the limit of processes (ulimit -u)")},
     std::pair{std::string_view("C63-STANDARD-STREAMS"), std::string_view("leave them open, or redirect them")},
+    std::pair{std::string_view("C63-SEGMENT-PLAN"), std::string_view("name another file, or remove this one")},
+    std::pair{std::string_view("C63-SEGMENT-INPUT"), std::string_view("write the video to a file first")},
+    std::pair{std::string_view("C63-JOIN-MISSING"), std::string_view("encode them, or name them")},
+    std::pair{std::string_view("C63-JOIN-"), std::string_view("encode all segments of one input with the same options")},
+    std::pair{std::string_view("C63-SEGMENT-NO-RECORD"), std::string_view("encode the segment again with the same command")},
+    std::pair{std::string_view("C63-SEGMENT-RECORD"), std::string_view("encode the segment again with the same command")},
+    std::pair{std::string_view("C63-SEGMENT-DAMAGED"), std::string_view("encode the segment again with the same command")},
     std::pair{std::string_view("C63-SAME-FILE"), std::string_view("choose another output name")},
 };
 

@@ -125,6 +125,10 @@ class Encoder {
   /// cannot seek is then kept in memory for one GOP and what lanes hold.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
+  /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a
+  /// part of a video then has the key frames that it has in the whole.
+  void set_scene_starts(std::vector<std::int64_t> frames);
+
   /// Has somebody else decide, in place of the settings' preset.
   void set_planner(PlannerFactory planner);
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+#include "c63/frame_source.h"
+#include "c63/settings.h"
+
+// A video in segments: runs of whole GOPs that are encoded by themselves, anywhere, and joined in order.
+
+namespace c63 {
+
+/// What has to be known of a whole video before parts of it can be encoded. Wherever it is made, it is the same.
+struct SegmentPlan {
+  std::int64_t frames = 0;
+  std::vector<std::int64_t> scene_starts;  ///< empty where settings ask for no scene cuts
+
+  bool operator==(const SegmentPlan&) const = default;
+};
+
+/// Segment `number` of `of`; frames first, first + 1, … of the video. Some have no frames where there are more segments
+/// than GOPs.
+struct Segment {
+  int number = 1;  ///< from 1
+  int of = 1;
+  std::int64_t first = 0;
+  std::int64_t frames = 0;
+};
+
+/// Makes the plan. Reads the whole source where that takes it: for scene cuts, and for a source that does not know its
+/// length; `on_frame` is called for each frame read. After a stop request the plan is of no use. Throws what the source
+/// does.
+[[nodiscard]] SegmentPlan plan_segments(FrameSource& source, const CodingSettings& settings, std::stop_token stop = {},
+                                        const std::function<void()>& on_frame = {});
+
+/// The key frames that an encoder places, in order.
+[[nodiscard]] std::vector<std::int64_t> key_frames_of(const SegmentPlan& plan, int key_interval);
+
+/// All segments, in order: each has the GOPs whose key frame lies in its share of the frames. Throws Error (usage,
+/// C63-SEGMENT-COUNT) for less than one.
+[[nodiscard]] std::vector<Segment> cut_into_segments(const SegmentPlan& plan, int key_interval, int count);
+
+/// The scene starts in a segment, counted from its first frame: for Encoder::set_scene_starts().
+[[nodiscard]] std::vector<std::int64_t> scene_starts_in(const SegmentPlan& plan, const Segment& segment);
+
+}  // namespace c63

@@ -1,0 +1,13 @@
+// Joins the segments of a video that c63enc encoded one by one.
+
+#include "segments/join.h"
+
+int main(int argc, char** argv) {
+  c63::tools::JoinOptions options;
+  return c63::tools::run_main(
+      argc, argv,
+      {.name = "c63join",
+       .description = "Join the segments of a video to one c63 stream.",
+       .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_join(session, options); }});
+}

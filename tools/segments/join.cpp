@@ -1,0 +1,149 @@
+#include "segments/join.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/logger.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <set>
+
+#include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+
+namespace c63::tools {
+namespace {
+
+/// Whether it is a file that some program did not complete: NAME.part-PID-N.
+bool is_unfinished(const std::string& path) {
+  constexpr std::string_view kMark = ".part-";
+  const std::size_t mark = path.rfind(kMark);
+  return mark != std::string::npos && mark + kMark.size() < path.size() &&
+         path.find_first_not_of("0123456789-", mark + kMark.size()) == std::string::npos;
+}
+
+[[noreturn]] void refuse(const char* id, const std::string& what, const SegmentFile& file) {
+  throw Error(ErrorKind::input, id, what, {.file = file.stream});
+}
+
+/// The first setting that differs, with both values.
+std::string difference(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b) {
+  for (const auto& [key, value] : a.items()) {
+    if (!b.contains(key) || b.at(key) != value)
+      return key + " " + value.dump() + " and " + (b.contains(key) ? b.at(key).dump() : "none");
+  }
+  return "settings of another version";
+}
+
+void check_same_video(const SegmentFile& first, const SegmentFile& other) {
+  const SegmentRecord& a = first.record;
+  const SegmentRecord& b = other.record;
+  if (a.segment.of != b.segment.of) {
+    refuse("C63-JOIN-COUNT",
+           fmt::format("is one of {} segments, {} one of {}", b.segment.of, first.stream, a.segment.of), other);
+  }
+  if (!same_content(a.input, b.input)) refuse("C63-JOIN-INPUT", "is of another input than " + first.stream, other);
+  if (a.settings != b.settings) {
+    refuse("C63-JOIN-SETTINGS",
+           fmt::format("was made with other settings than {}: {}", first.stream, difference(b.settings, a.settings)),
+           other);
+  }
+  if (a.video_frames != b.video_frames) {
+    refuse("C63-JOIN-FRAMES",
+           fmt::format("is of a video of {} frames, {} of {}", b.video_frames, first.stream, a.video_frames), other);
+  }
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, JoinOptions& o) {
+  const std::string group = "Input and output";
+  app.add_option("segments", o.segments, "All segments of a video, as c63enc --segment writes them, in any order")
+      ->type_name("FILE...")
+      ->group(group);
+  app.add_option("-o,--output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
+  add_sync_option(app, o.durability);
+}
+
+std::vector<std::string> streams_among(const std::vector<std::string>& names) {
+  const std::string suffix = record_path("");
+  std::vector<std::string> streams;
+  std::set<std::string> seen_by_record;
+  for (const std::string& name : names) {
+    if (is_unfinished(name)) continue;
+    if (!name.ends_with(suffix)) {
+      streams.push_back(name);
+      continue;
+    }
+    const std::string stream = name.substr(0, name.size() - suffix.size());
+    if (std::ranges::find(names, stream) == names.end() && seen_by_record.insert(stream).second)
+      streams.push_back(stream);
+  }
+  return streams;
+}
+
+void order_segments(std::vector<SegmentFile>& segments) {
+  for (const SegmentFile& segment : segments) check_same_video(segments.front(), segment);
+  std::ranges::stable_sort(segments, {}, [](const SegmentFile& file) { return file.record.segment.number; });
+  std::vector<int> missing;
+  int number = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& s = segments[i].record.segment;
+    if (s.number == number) {
+      refuse("C63-JOIN-TWICE", fmt::format("is segment {} of {}, as {} is", s.number, s.of, segments[i - 1].stream),
+             segments[i]);
+    }
+    while (++number < s.number) missing.push_back(number);
+  }
+  const int of = segments.front().record.segment.of;
+  while (++number <= of) missing.push_back(number);
+  if (!missing.empty()) {
+    const std::size_t all = missing.size();
+    constexpr std::size_t kMostNamed = 16;
+    if (all > kMostNamed) missing.resize(kMostNamed);
+    throw Error(ErrorKind::input, "C63-JOIN-MISSING",
+                fmt::format("of {} segments {} {} missing: {}{}", of, all, all == 1 ? "is" : "are",
+                            fmt::join(missing, ", "), all > kMostNamed ? ", …" : ""));
+  }
+  std::int64_t frames = 0;
+  for (const SegmentFile& file : segments) {
+    if (file.record.segment.first != frames) {
+      refuse("C63-JOIN-FRAMES",
+             fmt::format("begins with frame {}, the segments before it end at frame {}", file.record.segment.first,
+                         frames),
+             file);
+    }
+    frames += file.record.segment.frames;
+  }
+  if (frames != segments.front().record.video_frames) {
+    refuse("C63-JOIN-FRAMES",
+           fmt::format("the video has {} frames, its segments {}", segments.front().record.video_frames, frames),
+           segments.back());
+  }
+}
+
+int run_join(const Session& session, const JoinOptions& options) {
+  if (options.segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no segments were given");
+  if (options.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
+  std::vector<NamedPath> inputs;
+  for (const std::string& name : options.segments) inputs.push_back({"a segment", name});
+  check_distinct_files(inputs, {{"--output", options.output}, {"--log-file", session.common.log.file}});
+  check_apart_from_log({"--output", options.output});
+  std::vector<SegmentFile> segments;
+  for (const std::string& stream : streams_among(options.segments)) segments.push_back({stream, read_record(stream)});
+  if (segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "none of the files is a segment");
+  order_segments(segments);
+  OutputFile output(options.output, options.durability);
+  for (const SegmentFile& file : segments) {
+    if (session.stop.stop_requested()) return kExitDone;
+    check_stream(file.stream, file.record);
+    output.append_file(file.stream, file.record.bytes);
+  }
+  output.commit();
+  session.summary->info("joined {} segment{}: {} frames, {} bytes", segments.size(), segments.size() == 1 ? "" : "s",
+                        segments.front().record.video_frames, output.bytes_written());
+  return kExitDone;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,68 @@
+#include "segments/plan_file.h"
+
+#include <array>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "c63/error.h"
+
+namespace c63::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kPlanVersion = 1;
+
+/// The settings that a plan depends on.
+ordered_json settings_of_plan(const SegmentedVideo& video) {
+  ordered_json json = ordered_json::object();
+  for (const char* key : {"width", "height", "scenecut", "seek", "frames", "prefilter"})
+    json[key] = video.settings.at(key);
+  return json;
+}
+
+SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
+  SegmentPlan plan;
+  std::string what;
+  try {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error("it cannot be read");
+    const ordered_json json = ordered_json::parse(file);
+    if (json.at("c63_segment_plan") != kPlanVersion) throw std::runtime_error("it is of another version of c63");
+    const InputIdentity input{.bytes = json.at("input").at("bytes").get<std::uint64_t>(),
+                              .sample_sha256 = json.at("input").at("sample_sha256").get<std::string>()};
+    if (!same_content(input, video.input)) throw std::runtime_error("it is of another input");
+    if (json.at("settings") != settings_of_plan(video)) throw std::runtime_error("it was made with other settings");
+    plan.frames = json.at("video_frames").get<std::int64_t>();
+    plan.scene_starts = json.at("scene_starts").get<std::vector<std::int64_t>>();
+    return plan;
+  } catch (const std::exception& fault) {
+    what = fault.what();
+  }
+  throw Error(ErrorKind::input, "C63-SEGMENT-PLAN", "no plan of this video: " + what, {.file = path});
+}
+
+}  // namespace
+
+SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video,
+                           const std::function<SegmentPlan()>& make, const std::function<bool()>& is_stopped,
+                           Durability durability) {
+  std::error_code ignored;
+  if (!path.empty() && std::filesystem::exists(path, ignored)) return read_plan(path, video);
+  SegmentPlan plan = make();
+  if (!path.empty() && !is_stopped()) {
+    write_json(path,
+               {{"c63_segment_plan", kPlanVersion},
+                {"input", {{"bytes", video.input.bytes}, {"sample_sha256", video.input.sample_sha256}}},
+                {"settings", settings_of_plan(video)},
+                {"video_frames", plan.frames},
+                {"scene_starts", plan.scene_starts}},
+               durability);
+  }
+  return plan;
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "io/output_file.h"
+#include "segments/segment_record.h"
+
+namespace c63::tools {
+
+/// The plan of `video` (whose plan is not set yet): from the file, or made by `make` and written there for the segments
+/// that come after. Without a path it is made. Throws Error (input, C63-SEGMENT-PLAN) for a file that is no plan of
+/// this video.
+[[nodiscard]] SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video,
+                                         const std::function<SegmentPlan()>& make,
+                                         const std::function<bool()>& is_stopped, Durability durability);
+
+}  // namespace c63::tools
