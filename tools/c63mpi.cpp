@@ -1,0 +1,55 @@
+// Encodes a video on all ranks of an MPI job.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "mpi/cluster_run.h"
+
+namespace {
+
+/// Whether whoever started this process says that it is not the first rank. Known before MPI is started, so that what
+/// is wrong with a command line is told once.
+bool is_another_rank() {
+  constexpr std::array kNames = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  for (const char* name : kNames) {
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") != 0;
+  }
+  return false;
+}
+
+/// Other ranks' errors are told by the first.
+void be_silent() {
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing < 0) return;
+  static_cast<void>(::dup2(nothing, STDOUT_FILENO));
+  static_cast<void>(::dup2(nothing, STDERR_FILENO));
+  ::close(nothing);
+}
+
+/// A launcher that sees a rank fail ends the others: the first one needs a moment to tell why.
+void let_the_first_tell() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
+
+constexpr int kFirstSignalCode = 128;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool another = is_another_rank();
+  if (another) be_silent();
+  c63::tools::ClusterOptions options;
+  const int code = c63::tools::run_main(
+      argc, argv,
+      {.name = "c63mpi",
+       .description =
+           "Encode video to a c63 stream on all ranks of an MPI job, as in mpirun -n 64 c63mpi in.yuv -o out.c63.",
+       .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_cluster(session, options); }});
+  if (another && code != 0 && code < kFirstSignalCode) let_the_first_tell();
+  return code;
+}

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "common/command_line.h"
+#include "mpi/cluster_options.h"
+
+namespace c63::tools {
+
+/// Encodes on all ranks of an MPI job; returns the exit code. Throws the same Error on all of them, which only the
+/// first tells.
+[[nodiscard]] int run_cluster(const Session& session, ClusterOptions options);
+
+}  // namespace c63::tools
