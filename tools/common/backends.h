@@ -22,7 +22,7 @@ struct BackendChoice {
   std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
   std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
   std::string launch = "auto";       ///< auto, stream: how work gets to the GPU
-  std::optional<int> sharer;         ///< the how-manieth of several processes that share the GPUs of this machine
+  std::optional<int> sharer;         ///< this process's number among those that take the machine's GPUs in turn
   bool brief = false;                ///< there is so little to encode that starting takes longer
 };
 

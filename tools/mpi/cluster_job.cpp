@@ -1,0 +1,197 @@
+#include "mpi/cluster_job.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "c63/error.h"
+#include "c63/thread_arena.h"
+#include "common/machine.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "encode_source.h"
+#include "segments/plan_file.h"
+
+namespace c63::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr std::int64_t kMostSegmentsChosen = 1024;
+
+/// What a rank's part of preparing has to do with.
+struct Preparation {
+  ClusterJob& job;
+  const Session& session;
+  Communicator& ranks;
+
+  [[nodiscard]] EncodeOptions& options() const { return job.options.encode; }
+};
+
+/// Ranks of a machine divide its CPUs among them, unless each was bound to its own.
+int choose_threads(int asked_for, const Communicator& ranks) {
+  if (asked_for > 0) return asked_for;
+  const unsigned mine = this_machine().logical_cpus;
+  const bool bound = mine < static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return static_cast<int>(std::max(1U, bound ? mine : mine / static_cast<unsigned>(ranks.local_size())));
+}
+
+void choose_backend(const Preparation& p) {
+  EncodeOptions& o = p.options();
+  p.job.threads = choose_threads(o.encoder.execution.threads, p.ranks);
+  o.encoder.execution.arena = std::make_shared<ThreadArena>(p.job.threads);
+  o.encoder.execution.threads = 0;  // those of the arena
+  o.backend.sharer = p.ranks.local_rank();
+  p.job.backend = select_backend(o.backend, [&](const std::string& note) { p.session.log->info("{}", note); });
+}
+
+SegmentPlan make_plan(const Preparation& p) {
+  const EncodeOptions& o = p.options();
+  const auto source = open_encode_source(o, p.session.stop, {}).frames;
+  const bool reads = o.encoder.coding.scene_cuts || !source->frame_count();
+  if (reads) p.session.log->info("reading the whole input for where segments may begin");
+  const auto progress = p.session.progress(source->frame_count(), p.job.format.rate.value());
+  return plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
+    if (reads) progress->advance(0);
+  });
+}
+
+SegmentPlan find_plan(const Preparation& p) {
+  const EncodeOptions& o = p.options();
+  const auto is_stopped = [&] { return p.session.stop.stop_requested(); };
+  SegmentPlan plan = plan_from_file(
+      o.segment_plan, p.job.video, [&] { return make_plan(p); }, is_stopped, o.durability);
+  if (plan.frames == 0 && !is_stopped()) {
+    throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = o.source.path});
+  }
+  return plan;
+}
+
+void open_output(const Preparation& p) {
+  const EncodeOptions& o = p.options();
+  p.job.output = std::make_unique<OutputFile>(o.output, o.durability);
+  if (!p.job.output->direct()) return;
+  throw Error(ErrorKind::usage, "C63-MPI-OUTPUT", "all ranks write into the output: it has to be a file",
+              {.file = o.output});
+}
+
+void make_folder(ClusterJob& job) {
+  std::error_code fault;
+  job.made_folder = fs::create_directories(job.folder, fault);
+  if (!fault) return;
+  throw Error(ErrorKind::output, "C63-WRITE-OPEN", "cannot make the folder: " + fault.message(), {.file = job.folder});
+}
+
+/// The first rank's part: whatever is wrong, it tells, before there is any work.
+void prepare_first(const Preparation& p) {
+  EncodeOptions& o = p.options();
+  const auto warn = [&](const std::string& message) { p.session.log->warn("{}: {}", o.source.path, message); };
+  const auto source = open_encode_source(o, p.session.stop, warn).frames;
+  p.job.format = source->format();
+  o.encoder.coding.width = p.job.format.width;
+  o.encoder.coding.height = p.job.format.height;
+  validate(o.encoder);
+  p.job.video.input = identify_input(o.source.path);
+  p.job.video.settings = settings_of_record(o.encoder.coding, o.first_frame, o.max_frames, o.prefilter);
+  open_output(p);
+  p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
+  for (const std::string& difference : differences_from_course(o.encoder)) {
+    p.session.log->info("not the course encoder's bytes: {}", difference);
+  }
+  choose_backend(p);
+  p.job.video.plan = find_plan(p);
+  make_folder(p.job);
+}
+
+/// What the first rank found, for the others.
+ordered_json findings_of(const ClusterJob& job) {
+  return {{"width", job.format.width},
+          {"height", job.format.height},
+          {"bytes", job.video.input.bytes},
+          {"sample_sha256", job.video.input.sample_sha256},
+          {"modified_ns", job.video.input.modified_ns},
+          {"settings", job.video.settings},
+          {"frames", job.video.plan.frames},
+          {"scene_starts", job.video.plan.scene_starts}};
+}
+
+/// Another rank's part: it takes over what the first one found, and has to see the same.
+void prepare_other(const Preparation& p, const ordered_json& findings) {
+  EncodeOptions& o = p.options();
+  o.encoder.coding.width = findings.at("width").get<int>();
+  o.encoder.coding.height = findings.at("height").get<int>();
+  p.job.video.input = {.bytes = findings.at("bytes").get<std::uint64_t>(),
+                       .sample_sha256 = findings.at("sample_sha256").get<std::string>(),
+                       .modified_ns = findings.at("modified_ns").get<std::int64_t>()};
+  p.job.video.settings = findings.at("settings");
+  p.job.video.plan = {.frames = findings.at("frames").get<std::int64_t>(),
+                      .scene_starts = findings.at("scene_starts").get<std::vector<std::int64_t>>()};
+  // Each machine may have a copy of its own.
+  if (!same_content(identify_input(o.source.path), p.job.video.input)) {
+    throw Error(ErrorKind::input, "C63-MPI-INPUT", "is not the first rank's input", {.file = o.source.path});
+  }
+  if (settings_of_record(o.encoder.coding, o.first_frame, o.max_frames, o.prefilter) != p.job.video.settings) {
+    throw Error(ErrorKind::usage, "C63-MPI-SETTINGS", "this rank has other options or another c63 than the first one");
+  }
+  if (!fs::is_directory(p.job.folder)) {
+    throw Error(ErrorKind::output, "C63-MPI-FOLDER", "the first rank's folder is not seen here: all ranks need it",
+                {.file = p.job.folder});
+  }
+  choose_backend(p);
+}
+
+/// So many segments that even slow and fast ranks end at nearly the same time.
+int segment_count(const ClusterJob& job) {
+  if (job.options.segments > 0) return job.options.segments;
+  const auto gops = key_frames_of(job.video.plan, job.options.encode.encoder.coding.key_interval).size();
+  return static_cast<int>(std::min(static_cast<std::int64_t>(gops), kMostSegmentsChosen));
+}
+
+}  // namespace
+
+ClusterJob::~ClusterJob() {
+  std::error_code ignored;
+  if (made_folder) fs::remove(folder, ignored);
+}
+
+std::string ClusterJob::stream_of(const Segment& segment) const {
+  return (fs::path(folder) / fmt::format("segment-{:06}-of-{:06}.c63", segment.number, segment.of)).string();
+}
+
+void check_command_line(ClusterOptions& options, const Session& session) {
+  EncodeOptions& o = options.encode;
+  settle_options(o, session.common.threads);
+  if (o.output == "-" || o.source.path == "-") {
+    throw Error(ErrorKind::usage, "C63-MPI-PIPE", "ranks read from a file and write to one: - is neither");
+  }
+  check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
+                                                        {"--json", o.json},
+                                                        {"--segment-plan", o.segment_plan},
+                                                        {"--log-file", session.common.log.file}});
+}
+
+void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks) {
+  const Preparation p{job, session, ranks};
+  const EncodeOptions& o = job.options.encode;
+  job.folder = o.output + ".segments";
+  if (!job.options.segment_folder.empty()) {
+    job.folder =
+        (fs::path(job.options.segment_folder) / (fs::path(o.output).filename().string() + ".segments")).string();
+  }
+  ranks.together([&] {
+    if (ranks.is_first()) prepare_first(p);
+  });
+  const ordered_json findings = ordered_json::parse(ranks.broadcast(ranks.is_first() ? findings_of(job).dump() : ""));
+  ranks.together([&] {
+    if (!ranks.is_first()) prepare_other(p, findings);
+  });
+  job.segments = cut_into_segments(job.video.plan, o.encoder.coding.key_interval, segment_count(job));
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/backends.h"
+#include "common/command_line.h"
+#include "io/output_file.h"
+#include "mpi/cluster_options.h"
+#include "mpi/communicator.h"
+#include "segments/segment_record.h"
+
+namespace c63::tools {
+
+/// What all ranks know before there is any work, and what this one has opened.
+struct ClusterJob {
+  ClusterOptions options;
+  VideoFormat format;
+  SegmentedVideo video;
+  std::vector<Segment> segments;
+  std::string folder;  ///< of finished segments
+  bool made_folder = false;
+  std::unique_ptr<OutputFile> output;  ///< of the first rank
+  SelectedBackend backend;
+  int threads = 0;
+
+  ClusterJob() = default;
+  ClusterJob(const ClusterJob&) = delete;
+  ClusterJob& operator=(const ClusterJob&) = delete;
+  /// Removes the folder if it was made for this job and nothing is in it.
+  ~ClusterJob();
+
+  /// Where a segment's stream lies.
+  [[nodiscard]] std::string stream_of(const Segment& segment) const;
+};
+
+/// Throws Error (usage) for what no rank has to look at a file for.
+void check_command_line(ClusterOptions& options, const Session& session);
+
+/// Prepares `job`, whose options are set, on all ranks. The first one opens input and output and makes the plan; the
+/// others compare with it what they see. Throws Error, the same on all ranks.
+void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks);
+
+}  // namespace c63::tools

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "common/progress.h"
+#include "mpi/cluster_job.h"
+#include "mpi/load_report.h"
+#include "mpi/segment_source.h"
+#include "segments/join.h"
+
+namespace c63::tools {
+
+/// One rank at work: it takes segments until there are none left, and codes those that are not there yet. One thread
+/// codes, the caller's talks to the other ranks meanwhile.
+class SegmentWorker {
+ public:
+  SegmentWorker(const ClusterJob& job, const Session& session, Communicator& ranks);
+
+  /// Returns when all ranks have ended. Throws what one of them threw, on all.
+  void run();
+
+  /// The segments that this rank has coded or found.
+  [[nodiscard]] const std::vector<SegmentFile>& segments() const { return segments_; }
+  [[nodiscard]] const RankLoad& load() const { return load_; }
+  /// Of the segment that was coded last.
+  [[nodiscard]] const EncodeSummary& last_summary() const { return last_; }
+
+ private:
+  [[nodiscard]] std::unique_ptr<FrameSource> open_source();
+  void take_segments(JobCounters& counters, Progress* progress);
+  void wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress);
+  void tell_others(JobCounters& counters);
+  void show(Progress& progress, JobCounters& counters);
+  // What the coding thread does.
+  void finish_segment(const Segment& segment);
+  void encode(const Segment& segment, OutputFile& file, SegmentRecorder& recorder);
+
+  const ClusterJob& job_;
+  const Session& session_;
+  Communicator& ranks_;
+  SegmentSource source_;
+  std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
+  std::stop_source ending_;
+  std::exception_ptr fault_;
+  // Done and not yet told to the others.
+  std::atomic<std::int64_t> frames_ = 0;
+  std::atomic<std::int64_t> bytes_ = 0;
+  // What the progress shows, of all ranks.
+  std::int64_t shown_frames_ = 0;
+  std::int64_t shown_bytes_ = 0;
+  std::vector<SegmentFile> segments_;
+  RankLoad load_;
+  EncodeSummary last_;
+};
+
+}  // namespace c63::tools
