@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -39,6 +40,8 @@ SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
     plan.frames = json.at("video_frames").get<std::int64_t>();
     plan.scene_starts = json.at("scene_starts").get<std::vector<std::int64_t>>();
     return plan;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& fault) {
     what = fault.what();
   }

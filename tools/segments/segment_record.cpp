@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "c63/error.h"
@@ -152,6 +153,8 @@ SegmentRecord read_record(const std::string& stream) {
   }
   try {
     return record_from(ordered_json::parse(text));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& fault) {
     throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", std::string("is no segment's record: ") + fault.what(),
                 {.file = path});
