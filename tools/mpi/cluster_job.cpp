@@ -170,7 +170,19 @@ void check_command_line(ClusterOptions& options, const Session& session) {
   if (o.output == "-" || o.source.path == "-") {
     throw Error(ErrorKind::usage, "C63-MPI-PIPE", "ranks read from a file and write to one: - is neither");
   }
+  if (o.target.target && o.target.target->kind == Target::Kind::ssim_y) {
+    throw Error(ErrorKind::usage, "C63-MPI-TARGET",
+                "--target-ssim is for one process: its sum of fractions depends on their order, and with it the bytes");
+  }
+  if (!o.target.spool.empty() || (!o.target.target && !o.target.stats.empty())) {
+    throw Error(
+        ErrorKind::usage, "C63-USAGE",
+        "--stats is for a target: --bitrate, --size or --target-psnr; --spool for input that cannot be read twice");
+  }
+  o.target.input = o.source.path;
+  o.encoder.measurement.psnr = o.encoder.measurement.psnr || o.target.target.has_value();
   check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
+                                                        {"--stats", o.target.stats},
                                                         {"--json", o.json},
                                                         {"--segment-plan", o.segment_plan},
                                                         {"--log-file", session.common.log.file}});

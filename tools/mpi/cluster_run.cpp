@@ -7,12 +7,14 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/report.h"
+#include "encode_target.h"
 #include "mpi/cluster_job.h"
 #include "mpi/communicator.h"
 #include "mpi/joined_file.h"
@@ -89,7 +91,8 @@ EncodeTotals totals_of(const ClusterJob& job, const ClusterResult& result) {
   return all;
 }
 
-void tell(const ClusterJob& job, const Session& session, const ClusterResult& result) {
+void tell(const ClusterJob& job, const Session& session, const ClusterResult& result,
+          const std::vector<TargetPass>& passes) {
   const EncodeOptions& o = job.options.encode;
   const EncodeTotals all = totals_of(job, result);
   int found = 0;
@@ -103,8 +106,11 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
   session.log->info("{}", quality_line(all, o.encoder));
   session.summary->info("{}", result_line(all, job.format));
   if (o.json.empty()) return;
-  ordered_json json =
-      to_json(EncodeReport{.input = o.source.path, .format = job.format, .settings = o.encoder, .totals = all});
+  EncodeReport report{.input = o.source.path, .format = job.format, .settings = o.encoder};
+  report.totals = all;
+  report.target = o.target.target;
+  report.passes = passes;
+  ordered_json json = to_json(report);
   json["program"] = "c63mpi";
   json["segments"] = job.segments.size();
   json["segments_found"] = found;
@@ -124,6 +130,8 @@ void remove_segments(const ClusterJob& job) {
 
 /// Brings together on the first rank what each has done.
 void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, const std::vector<SegmentFile>& own) {
+  result.loads.clear();
+  result.records.clear();
   ordered_json json = {{"load", to_json(load)}, {"segments", ordered_json::array()}};
   for (const SegmentFile& file : own) json["segments"].push_back(to_json(file.record));
   for (const std::string& text : ranks.gather(json.dump())) {
@@ -133,22 +141,71 @@ void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, co
   }
 }
 
+/// The passes towards a target: the first rank chooses the settings of each, all code with them.
+class Passes {
+ public:
+  Passes(ClusterJob& job, const Session& session, Communicator& ranks) : job_(job), ranks_(ranks) {
+    if (!job.options.encode.target.target) return;
+    ranks.together([&] {
+      if (ranks.is_first()) passes_.emplace(job.options.encode, *session.log);
+    });
+    set_next();
+  }
+
+  /// Whether what a pass came to is the stream; if not, the job has the settings of the next one.
+  [[nodiscard]] bool take(const ClusterResult& result) {
+    if (!job_.options.encode.target.target) return true;
+    bool done = false;
+    ranks_.together([&] { done = passes_ && passes_->take(totals_of(job_, result), job_.format); });
+    if (!ranks_.broadcast(done ? "done" : "").empty()) return true;
+    set_next();
+    return false;
+  }
+
+  [[nodiscard]] std::vector<TargetPass> passes() const {
+    return passes_ ? passes_->passes() : std::vector<TargetPass>();
+  }
+
+ private:
+  void set_next() {
+    EncodeOptions& o = job_.options.encode;
+    CodingSettings& coding = o.encoder.coding;
+    ordered_json next;
+    if (passes_) {
+      coding = passes_->next();
+      next = {{"qp", coding.qp}, {"lambda_scale", coding.rate.lambda_scale}};
+    }
+    next = ordered_json::parse(ranks_.broadcast(next.dump()));
+    coding.qp = next.at("qp").get<double>();
+    coding.rate.lambda_scale = next.at("lambda_scale").get<double>();
+    job_.video.settings = settings_of_record(coding, o.first_frame, o.max_frames, o.prefilter);
+  }
+
+  ClusterJob& job_;
+  Communicator& ranks_;
+  std::optional<TargetPasses> passes_;  // of the first rank
+};
+
 void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::time_point started) {
   const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   prepare_job(job, session, ranks);
   const auto working = Clock::now();
+  Passes passes(job, session, ranks);
   SegmentWorker worker(job, session, ranks);
-  worker.run();
+  ClusterResult result;
+  result.start_up_s = seconds(working - started);
+  do {
+    worker.run();
+    result.summary = worker.last_summary();
+    gather(result, ranks, worker.load(), worker.segments());
+  } while (!passes.take(result));
   RankLoad load = worker.load();
   load.writing_s = join(job, ranks, worker.segments());
-  ClusterResult result;
-  result.summary = worker.last_summary();
-  result.start_up_s = seconds(working - started);
   result.elapsed_s = seconds(Clock::now() - working);
   gather(result, ranks, load, worker.segments());
   ranks.together([&] {
     if (!ranks.is_first()) return;
-    tell(job, session, result);
+    tell(job, session, result, passes.passes());
     remove_segments(job);
   });
 }

@@ -126,6 +126,8 @@ void SegmentWorker::take_segments(JobCounters& counters, Progress* progress) {
 }
 
 void SegmentWorker::run() {
+  segments_.clear();
+  shown_frames_ = shown_bytes_ = 0;
   JobCounters counters(ranks_);
   std::unique_ptr<Progress> progress;
   if (ranks_.is_first()) progress = session_.progress(job_.video.plan.frames, job_.format.rate.value());
@@ -136,7 +138,7 @@ void SegmentWorker::run() {
   ranks_.together([&] {
     if (fault_) std::rethrow_exception(fault_);
   });
-  load_.waiting_s = seconds_since(start);
+  load_.waiting_s += seconds_since(start);
   if (!progress) return;
   show(*progress, counters);
   progress->finish();

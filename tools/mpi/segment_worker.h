@@ -23,10 +23,11 @@ class SegmentWorker {
  public:
   SegmentWorker(const ClusterJob& job, const Session& session, Communicator& ranks);
 
-  /// Returns when all ranks have ended. Throws what one of them threw, on all.
+  /// Returns when all ranks have ended. Throws what one of them threw, on all. May be called again, for other settings
+  /// of the job; the load adds up.
   void run();
 
-  /// The segments that this rank has coded or found.
+  /// The segments that this rank has coded or found, in the last run.
   [[nodiscard]] const std::vector<SegmentFile>& segments() const { return segments_; }
   [[nodiscard]] const RankLoad& load() const { return load_; }
   /// Of the segment that was coded last.

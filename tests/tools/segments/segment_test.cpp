@@ -248,6 +248,8 @@ TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
       "c63enc", "C63-SEGMENT-INPUT");
   expect_one_line(run(encode(input_, {"--segment-plan", path("plan"), "-o", path("out.c63")})), 2, "c63enc",
                   "C63-USAGE");
+  expect_one_line(run(encode(input_, {"--segment", "1/3", "--size", "9000", "-o", segment_file(1)})), 2, "c63enc",
+                  "C63-SEGMENT-TARGET");
   const std::string record = segment_file(1) + ".json";
   expect_one_line(run(encode(input_, {"--segment", "1/3", "--json", record, "-o", segment_file(1)})), 2, "c63enc",
                   "C63-SAME-FILE");
