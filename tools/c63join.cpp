@@ -9,5 +9,6 @@ int main(int argc, char** argv) {
       {.name = "c63join",
        .description = "Join the segments of a video to one c63 stream.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
-       .run = [&](const c63::tools::Session& session) { return c63::tools::run_join(session, options); }});
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_join(session, options); },
+       .examples = {{"c63join -o out.c63 seg*.c63", "Check and join all segments of a video"}}});
 }

@@ -49,7 +49,11 @@ int main(int argc, char** argv) {
        .description =
            "Encode video to a c63 stream on all ranks of an MPI job, as in mpirun -n 64 c63mpi in.yuv -o out.c63.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
-       .run = [&](const c63::tools::Session& session) { return c63::tools::run_cluster(session, options); }});
+       .run = [&](const c63::tools::Session& session) { return c63::tools::run_cluster(session, options); },
+       .examples = {{"c63mpi in.yuv -o out.c63", "Encode on one rank, as mpirun -n 1 does"},
+                    {"mpirun -n 16 c63mpi in.yuv -o out.c63 --preset good", "Encode on sixteen ranks of this machine"},
+                    {"srun --mpi=pmix -N 8 --gpus-per-node=4 --ntasks-per-node=4 c63mpi in.yuv -o out.c63",
+                     "Encode on the GPUs of eight machines that Slurm gives"}}});
   if (another && code != 0 && code < kFirstSignalCode) let_the_first_tell();
   return code;
 }

@@ -12,6 +12,7 @@ class SegmentSource::Part final : public FrameSource {
   std::optional<std::int64_t> frame_count() const override { return segment_.frames; }
   bool seekable() const override { return source_.seekable(); }
   bool concurrent() const override { return source_.concurrent(); }
+  bool in_host_memory() const override { return source_.in_host_memory(); }
   void stop_waiting() override { source_.stop_waiting(); }
   std::span<const std::uint8_t> in_place(std::int64_t index) override {
     if (index < 0 || index >= segment_.frames) return {};
