@@ -110,7 +110,8 @@ ordered_json settings_of_record(const CodingSettings& c, std::int64_t first_fram
                                 const std::optional<Prefilter>& prefilter) {
   // Names all fields, so that a new one is thought of here.
   const auto& [width, height, preset, qp, key_interval, scene_cuts, search_range, method, rate] = c;
-  const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, tune, lambda_scale] = rate;
+  const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, adaptive_reference, tune,
+               lambda_scale] = rate;
   const auto number_of = [](const auto& choice) {
     return choice ? ordered_json(static_cast<int>(*choice)) : ordered_json(nullptr);
   };
@@ -131,6 +132,7 @@ ordered_json settings_of_record(const CodingSettings& c, std::int64_t first_fram
           {"beam", or_null(beam)},
           {"unpredicted", or_null(unpredicted)},
           {"repeats", or_null(repeats)},
+          {"adaptive-reference", or_null(adaptive_reference)},
           {"tune", name(tune)},
           {"lambda-scale", lambda_scale},
           {"seek", first_frame},
