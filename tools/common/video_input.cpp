@@ -1,6 +1,8 @@
 #include "common/video_input.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -20,11 +22,20 @@ namespace {
 
 constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
+/// Waits for no more bytes than tell: a camera's first frames may be small.
+bool starts_like_stream(InputFile& file) {
+  constexpr std::array<std::uint8_t, 2> kStartOfImage = {0xFF, 0xD8};
+  return std::ranges::equal(file.peek(kStartOfImage.size()), kStartOfImage) &&
+         c63::starts_like_stream(file.peek(kStreamStart));
+}
+
 /// Frames of a c63 stream, decoded one after another.
 class StreamSource final : public FrameSource {
  public:
   StreamSource(std::unique_ptr<InputFile> file, const SourceOptions& options)
-      : path_(file->name()), bytes_(make_byte_source(std::move(file))), reader_(*bytes_, options.limits),
+      : path_(file->name()),
+        bytes_(make_byte_source(std::move(file))),
+        reader_(*bytes_, options.limits),
         decoder_(DecoderSettings{.execution = {.limits = options.limits}}) {
     if (options.rate) format_.rate = *options.rate;
     next_ = decode_next();
@@ -34,7 +45,8 @@ class StreamSource final : public FrameSource {
     if (options.width != 0 && (format_.width != options.width || format_.height != options.height)) {
       throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
                   "the stream is " + size_text(format_.width, format_.height) + ", not " +
-                      size_text(options.width, options.height) + " as asked for; nothing here scales", {.file = path_});
+                      size_text(options.width, options.height) + " as asked for; nothing here scales",
+                  {.file = path_});
     }
   }
 
@@ -46,7 +58,8 @@ class StreamSource final : public FrameSource {
     if (!next_) next_ = decode_next();
     if (!next_) return false;
     if (next_->width != format_.width || next_->height != format_.height) {
-      throw Error(ErrorKind::input, "C63-SIZE-CHANGE", "the picture size changes", {.file = path_, .frame = next_->index});
+      throw Error(ErrorKind::input, "C63-SIZE-CHANGE", "the picture size changes",
+                  {.file = path_, .frame = next_->index});
     }
     std::ranges::copy(next_->picture, frame.begin());
     next_.reset();
@@ -82,15 +95,18 @@ class StreamSource final : public FrameSource {
 
 bool is_stream_file(const std::string& path) {
   std::error_code fault;
-  return std::filesystem::is_regular_file(path, fault) && starts_like_stream(InputFile(path).peek(kStreamStart));
+  if (!std::filesystem::is_regular_file(path, fault)) return false;
+  InputFile file(path);
+  return starts_like_stream(file);
 }
 
 std::unique_ptr<FrameSource> open_video(const SourceOptions& options) {
   auto file = std::make_unique<InputFile>(options.path, options.stop);
   if (options.format == SourceFormat::automatic) {
-    const auto start = file->peek(kStreamStart);
-    const bool is_y4m = std::ranges::equal(start.first(std::min(start.size(), kY4mMagic.size())), kY4mMagic);
-    if (starts_like_stream(start) || (extension_of(options.path) == "c63" && !is_y4m)) {
+    const auto called_stream = [&] {
+      return extension_of(options.path) == "c63" && !std::ranges::equal(file->peek(kY4mMagic.size()), kY4mMagic);
+    };
+    if (starts_like_stream(*file) || called_stream()) {
       return std::make_unique<StreamSource>(std::move(file), options);
     }
   }

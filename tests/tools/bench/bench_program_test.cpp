@@ -34,7 +34,7 @@ TEST(BenchProgram, TellsItsVersionWithoutASubcommand) {
 TEST(BenchProgram, WantsASubcommand) {
   const auto result = bench("2>&1");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, filter, scan, page", 0), 0U) << result.output;
+  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, filter, scan, decode, page", 0), 0U) << result.output;
 }
 
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
@@ -101,7 +101,7 @@ TEST(BenchProgram, PageOfTheLadder) {
 TEST(BenchProgram, DecodingIsTimedByThreadsAndOutput) {
   C63_NEEDS_SHARED("golden/static_152x100.c63");
   const std::string stream = test::shared_path("golden/static_152x100.c63").string();
-  const auto figures = figures_of("decode --repeats 1 --thread-counts 1,3 '" + stream + "'");
+  const auto figures = figures_of("decode '" + stream + "' --repeats 1 --thread-counts 1,3");
   const auto& of_stream = figures.at("streams").at(0);
   EXPECT_EQ(of_stream.at("size"), "152x100");
   EXPECT_EQ(of_stream.at("frames"), 10);
