@@ -155,7 +155,7 @@ TEST(RateOptions, EachDecodesAlone) {
 /// Whether a frame has an SOF, and so advances the reference.
 bool advances(const EncodedFrame& frame) {
   const Bytes marker = {0xFF, 0xC0};
-  return !std::ranges::search(frame.bytes, marker).empty();
+  return std::search(frame.bytes.begin(), frame.bytes.end(), marker.begin(), marker.end()) != frame.bytes.end();
 }
 
 /// Two pictures by turns: each is in the reference of the frame before it.
