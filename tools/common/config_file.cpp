@@ -1,11 +1,16 @@
 #include "common/config_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <sstream>
+
+#include "io/descriptor.h"
 
 namespace c63::tools {
 namespace {
@@ -75,6 +80,18 @@ std::optional<Error> ConfigFile::fault(const CLI::App& app, const CLI::ParseErro
     const std::string line = setting.line > 0 ? fmt::format("line {}: ", setting.line) : "";
     return Error(ErrorKind::usage, "C63-USAGE", line + what, {.file = app.get_config_ptr()->as<std::string>()});
   };
+  // CLI11 says that a file is missing, also where there is no memory or no descriptor to open it with.
+  if (dynamic_cast<const CLI::FileError*>(&error) != nullptr) {
+    const auto path = app.get_config_ptr()->as<std::string>();
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0) {
+      ::close(descriptor);
+      return Error(ErrorKind::memory, "C63-MEMORY", "out of memory");
+    }
+    if (errno == EMFILE || errno == ENFILE) {
+      return system_fault(ErrorKind::limit, "C63-OPEN-FILES", "cannot open", errno, {.file = path});
+    }
+  }
   const std::string what = error.what();
   const bool of_names = dynamic_cast<const CLI::ConfigError*>(&error) != nullptr;
   for (const Setting& setting : settings_) {
