@@ -39,7 +39,8 @@ class SeekingSupply final : public FrameSupply {
   [[nodiscard]] bool starts_scene(std::int64_t index) override {
     if (!cuts_) return false;
     const std::lock_guard lock(cuts_mutex_);
-    while (cuts_->decided() <= index && !looked_at_all_ && !stopped_) look_at_some();
+    // Also after a stop: what was ready then is coded, and as it would have been.
+    while (cuts_->decided() <= index && !looked_at_all_) look_at_some();
     return cuts_->starts_scene(index);
   }
 
