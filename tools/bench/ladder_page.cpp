@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "c63/error.h"
+#include "common/fill_in.h"
 #include "common/page_text.h"
 #include "common/values.h"
 #include "io/output_file.h"
@@ -65,7 +66,7 @@ std::string ladder_page(const ordered_json& me, const ordered_json& cpu) {
       data["cpu"] = cpu_rows(checked ? cpu.at("kernels") : cpu);
       data["cpu_name"] = checked ? cpu.at("machine").at("cpu") : ordered_json("this machine's");
     }
-    return tools::with_marks(tools::ladder_files::html, {{"TITLE", tools::escaped(data.at("device").get<std::string>())},
+    return tools::fill_in(tools::ladder_files::html, '@', '@', {{"TITLE", tools::escaped(data.at("device").get<std::string>())},
                                                          {"CSS", std::string(tools::ladder_files::css)},
                                                          {"JS", std::string(tools::ladder_files::js)},
                                                          {"DATA", tools::embedded(data)}});

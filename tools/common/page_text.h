@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -16,9 +15,6 @@ namespace c63::tools {
 
 /// Text as HTML shows it, between tags and in quoted attributes.
 [[nodiscard]] std::string escaped(std::string_view text);
-
-/// Replaces @NAME@ marks in one pass, so that what is put in is not looked into.
-[[nodiscard]] std::string with_marks(std::string_view text, const std::map<std::string, std::string>& values);
 
 [[nodiscard]] std::string base64(std::span<const std::uint8_t> bytes);
 

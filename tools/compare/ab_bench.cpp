@@ -13,8 +13,9 @@
 
 #include "c63/error.h"
 #include "common/counted.h"
-#include "common/exit_code.h"
 #include "common/digest.h"
+#include "common/exit_code.h"
+#include "common/fill_in.h"
 #include "common/video_input.h"
 #include "io/frame_writer.h"
 #include "io/input_file.h"
@@ -117,7 +118,7 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
   const AbInput& input = result_.inputs[point.input];
   const Configuration& configuration = result_.configurations[point.configuration];
   const std::string rate = fmt::format("{}/{}", input.format.rate.numerator, input.format.rate.denominator);
-  const std::string text = fill_in(configuration.text, {{"in", shell_quoted(input.path)},
+  const std::string text = fill_in(configuration.text, '{', '}', {{"in", shell_quoted(input.path)},
                                                         {"out", shell_quoted(output)},
                                                         {"qp", point.quantizer},
                                                         {"w", std::to_string(input.format.width)},

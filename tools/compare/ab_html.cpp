@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "c63/error.h"
+#include "common/fill_in.h"
 #include "common/page_text.h"
 #include "compare/ab_plan.h"
 #include "compare/ab_report.h"
@@ -40,7 +41,7 @@ std::string ab_html(const AbResult& result) {
                         {"title", p.title},
                         {"data_uri", p.data_uri}});
   }
-  return with_marks(report_files::html, {{"CSS", std::string(report_files::css)},
+  return fill_in(report_files::html, '@', '@', {{"CSS", std::string(report_files::css)},
                                          {"LICENCE", escaped(report_files::licence)},
                                          {"DATA", embedded(ab_json(result))},
                                          {"CSV", embedded(ab_csv(result))},

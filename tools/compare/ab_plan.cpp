@@ -29,21 +29,6 @@ std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
-std::string fill_in(const std::string& text, const std::map<std::string, std::string>& values) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = text[at] == '{' ? text.find('}', at) : std::string::npos;
-    const auto found = end == std::string::npos ? values.end() : values.find(text.substr(at + 1, end - at - 1));
-    if (found == values.end()) {
-      out += text[at++];
-    } else {
-      out += found->second;
-      at = end + 1;
-    }
-  }
-  return out;
-}
-
 bool names_quantizer(const std::string& options) {
   std::istringstream in(options);
   for (std::string word; in >> word;) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,6 @@ struct Configuration {
 
 /// "5,10,15" as its parts. Throws Error (usage) for an empty one.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& text);
-
-/// Text with {key} replaced by its value for every key of `values`; other braces stay, and values are not looked into.
-[[nodiscard]] std::string fill_in(const std::string& text, const std::map<std::string, std::string>& values);
 
 /// True where c63enc's options name a quantizer themselves, or a target that finds one.
 [[nodiscard]] bool names_quantizer(const std::string& options);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "c63/error.h"
+#include "common/fill_in.h"
 #include "common/page_text.h"
 #include "motion/overlay.h"
 #include "pictures/picture_file.h"
@@ -51,7 +52,7 @@ MotionPage::MotionPage(OutputFile& file, const std::string& title, const std::ve
     : file_(file), types_(types), of_predictions_(of_predictions) {
   if (!can_write_png()) throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg)");
   const auto filled = [&](std::string_view text) {
-    return with_marks(text, {{"TITLE", escaped(title)}, {"CSS", std::string(motion_files::css)}, {"JS", std::string(motion_files::js)}});
+    return fill_in(text, '@', '@', {{"TITLE", escaped(title)}, {"CSS", std::string(motion_files::css)}, {"JS", std::string(motion_files::js)}});
   };
   constexpr std::string_view kFrames = "@FRAMES@";
   const auto at = motion_files::html.find(kFrames);

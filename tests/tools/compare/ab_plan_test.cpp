@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "common/fill_in.h"
 #include "compare/ab_statistics.h"
 #include "compare/process.h"
 #include "support/expect_error.h"
@@ -41,8 +42,8 @@ TEST(AbPlanTest, ASideMayHaveItsOwnPoints) {
 }
 
 TEST(AbPlanTest, FillsIn) {
-  EXPECT_EQ(fill_in("{a}{b}{a} {c}", {{"a", "{b}"}, {"b", "2"}}), "{b}2{b} {c}");
-  EXPECT_EQ(fill_in("nothing", {{"a", "1"}}), "nothing");
+  EXPECT_EQ(fill_in("{a}{b}{a} {c}", '{', '}', {{"a", "{b}"}, {"b", "2"}}), "{b}2{b} {c}");
+  EXPECT_EQ(fill_in("nothing", '{', '}', {{"a", "1"}}), "nothing");
 }
 
 TEST(AbStatisticsTest, Spread) {
