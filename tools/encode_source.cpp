@@ -18,6 +18,7 @@ class StoppableSource final : public FrameSource {
   std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
   bool seekable() const override { return source_->seekable(); }
   bool concurrent() const override { return source_->concurrent(); }
+  std::int64_t skip_towards(std::int64_t next, std::int64_t index) override { return source_->skip_towards(next, index); }
   void stop_waiting() override { source_->stop_waiting(); }
   std::span<const std::uint8_t> in_place(std::int64_t index) override { return source_->in_place(index); }
   bool in_host_memory() const override { return source_->in_host_memory(); }

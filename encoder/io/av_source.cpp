@@ -1,18 +1,24 @@
+#include "io/av_source.h"
+
 #include "c63/error.h"
-#include "io/source_parts.h"
 
 #ifdef C63_HAVE_FFMPEG
 
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/mem.h>
+#include <libavutil/murmur3.h>
 #include <libavutil/pixdesc.h>
 }
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <limits>
+#include <map>
 #include <new>
 #include <thread>
 #include <utility>
@@ -24,6 +30,7 @@ extern "C" {
 #include "io/av_presentation.h"
 #include "io/descriptor.h"
 #include "io/frame_converter.h"
+#include "io/source_parts.h"
 #include "io/text.h"
 
 namespace c63 {
@@ -73,9 +80,9 @@ class Settings {
 };
 
 /// The frames of a file's best video stream, in display order, each once.
-class AvSource final : public FrameSource {
+class ContainerSource final : public AvSource {
  public:
-  AvSource(std::unique_ptr<InputFile> file, const SourceOptions& options)
+  ContainerSource(std::unique_ptr<InputFile> file, const SourceOptions& options)
       : input_(std::move(file)), options_(options), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
     if (!packet_ || !frame_) throw std::bad_alloc();
     open_container();
@@ -97,8 +104,6 @@ class AvSource final : public FrameSource {
   }
 
   VideoFormat format() const override { return format_; }
-  std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
-  bool seekable() const override { return false; }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {
@@ -113,14 +118,53 @@ class AvSource final : public FrameSource {
     }
     prepare_converter();
     converter_->convert(frame_->data, frame_->linesize, frame);
+    if (fills_table()) add_to_table(frame);
     has_frame_ = false;
     av_frame_unref(frame_.get());
     ++next_;
     return true;
   }
 
+  bool go_to(const SeekTable::Point& point) override {
+    const int moved = call(
+        [&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
+    input_.rethrow();
+    if (moved < 0) return false;
+    avcodec_flush_buffers(codec_.get());
+    times_ = FrameTimes(av_q2d(container_->streams[stream_]->time_base));
+    key_times_.clear();
+    ended_ = false;
+    entry_ = point.time;
+    next_ = point.frame;
+    // Pictures that are shown before the key frame, but coded after it, may come first.
+    do {
+      has_frame_ = decode_next();
+    } while (has_frame_ && (!key() || key()->time != point.time));
+    return has_frame_;
+  }
+
  private:
   static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`: then that is the end
+
+  [[nodiscard]] bool fills_table() const {
+    return options_.seek_table && static_cast<std::int64_t>(options_.seek_table->sums.size()) == next_;
+  }
+
+  void add_to_table(std::span<const std::uint8_t> samples) {
+    if (const KeyTimes* times = key()) options_.seek_table->points.push_back({next_, times->time, times->decoded});
+    options_.seek_table->sums.push_back(sum_of_frame(samples));
+  }
+
+  struct KeyTimes {
+    std::int64_t time;
+    std::int64_t decoded;
+  };
+
+  /// The times of the packet that frame_ is from, if that was a key frame's.
+  [[nodiscard]] const KeyTimes* key() const {
+    const auto found = key_times_.find(frame_->pts);
+    return found == key_times_.end() ? nullptr : &found->second;
+  }
 
   [[nodiscard]] ErrorPlace place() const { return {.file = input_.name(), .frame = next_}; }
 
@@ -273,9 +317,10 @@ class AvSource final : public FrameSource {
       return;
     }
     int sent = 0;
-    if (packet_->stream_index == stream_) {
+    if (packet_->stream_index == stream_ && enters(*packet_)) {
       if ((packet_->flags & AV_PKT_FLAG_CORRUPT) == 0) {
         times_.add_packet(++packets_, packet_->pts);
+        note_key(*packet_);
         packet_->pts = packets_;  // a mark that the frame carries instead of its time
         sent = call([this] { return avcodec_send_packet(codec_.get(), packet_.get()); });
       } else if (options_.tolerant) {
@@ -287,6 +332,19 @@ class AvSource final : public FrameSource {
     }
     av_packet_unref(packet_.get());
     if (sent < 0) note_damage(sent);
+  }
+
+  /// False for packets before the key frame that is looked for.
+  [[nodiscard]] bool enters(const AVPacket& packet) {
+    if (entry_ && packet.pts == *entry_) entry_.reset();
+    return !entry_;
+  }
+
+  void note_key(const AVPacket& packet) {
+    constexpr std::int64_t kMostReordered = 64;  // frames come that much later than their packets, at most
+    if ((packet.flags & AV_PKT_FLAG_KEY) == 0 || packet.pts == AV_NOPTS_VALUE) return;
+    std::erase_if(key_times_, [&](const auto& key) { return key.first + kMostReordered < packets_; });
+    key_times_.emplace(packets_, KeyTimes{packet.pts, packet.dts == AV_NOPTS_VALUE ? packet.pts : packet.dts});
   }
 
   void end() {
@@ -367,6 +425,8 @@ class AvSource final : public FrameSource {
   std::unique_ptr<FrameConverter> converter_;
   VideoFormat format_;
   FrameTimes times_;
+  std::map<std::int64_t, KeyTimes> key_times_;  ///< of the last key frames, by their marks
+  std::optional<std::int64_t> entry_;               ///< time of the key frame that is looked for
   int stream_ = -1;
   int coded_width_ = 0;
   int coded_height_ = 0;
@@ -384,23 +444,39 @@ class AvSource final : public FrameSource {
 
 }  // namespace
 
-std::unique_ptr<FrameSource> open_av_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
+std::unique_ptr<AvSource> open_av_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
   capture_av_log();
-  return std::make_unique<AvSource>(std::move(file), options);
+  return std::make_unique<ContainerSource>(std::move(file), options);
+}
+
+std::uint64_t sum_of_frame(std::span<const std::uint8_t> samples) {
+  const std::unique_ptr<AVMurMur3, decltype(&av_free)> state(av_murmur3_alloc(), &av_free);
+  if (!state) throw std::bad_alloc();
+  std::array<std::uint8_t, 16> digest{};
+  av_murmur3_init(state.get());
+  av_murmur3_update(state.get(), samples.data(), samples.size());
+  av_murmur3_final(state.get(), digest.data());
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, digest.data(), sizeof sum);
+  return sum;
 }
 
 }  // namespace c63
 
 #else
 
+#include <cstdlib>
+
 namespace c63 {
 
-std::unique_ptr<FrameSource> open_av_source(std::unique_ptr<InputFile> file, const SourceOptions&) {
+std::unique_ptr<AvSource> open_av_source(std::unique_ptr<InputFile> file, const SourceOptions&) {
   throw Error(ErrorKind::usage, "C63-NO-FFMPEG",
               "neither raw video nor Y4M, and this build lacks FFmpeg: convert it with ffmpeg -i IN -pix_fmt yuv420p "
               "OUT.y4m, or build with FFmpeg's libraries",
               {.file = file->name()});
 }
+
+std::uint64_t sum_of_frame(std::span<const std::uint8_t>) { std::abort(); }  // there is no AvSource to give one
 
 }  // namespace c63
 

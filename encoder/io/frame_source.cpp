@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "io/av_source.h"
 #include "io/container_names.h"
+#include "io/skipping_source.h"
 #include "io/source_parts.h"
 #include "io/text.h"
 
@@ -50,11 +52,18 @@ class ClippedSource final : public FrameSource {
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index < 0 || (count_ >= 0 && index >= count_)) return false;
     if (!source_->seekable()) {
-      for (; dropped_ < first_; ++dropped_) {
-        if (!source_->read(dropped_, frame)) return false;
+      if (next_ < first_) next_ = source_->skip_towards(next_, first_);
+      for (; next_ < first_; ++next_) {
+        if (!source_->read(next_, frame)) return false;
       }
     }
     return source_->read(first_ + index, frame);
+  }
+
+  std::int64_t skip_towards(std::int64_t next, std::int64_t index) override {
+    next_ = source_->skip_towards(next_ < first_ ? next_ : first_ + next, first_ + index);
+    // Where that is before the first frame, read() drops the rest.
+    return std::max(next_ - first_, next);
   }
 
   void stop_waiting() override { source_->stop_waiting(); }
@@ -68,8 +77,16 @@ class ClippedSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
   std::int64_t first_;
   std::int64_t count_;
-  std::int64_t dropped_ = 0;
+  std::int64_t next_ = 0;  ///< frame of a source that is not seekable, up to first_: what is dropped next
 };
+
+std::unique_ptr<FrameSource> open_container(std::unique_ptr<InputFile> file, const SourceOptions& options) {
+  if (!options.seek_table || options.seek_table->sums.empty()) return open_av_source(std::move(file), options);
+  SourceOptions plain = options;
+  plain.seek_table = nullptr;
+  plain.warn = nullptr;  // told when the table was made
+  return make_skipping_source(open_av_source(std::move(file), plain), options);
+}
 
 }  // namespace
 
@@ -105,7 +122,7 @@ std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, 
   if (format == SourceFormat::raw) return open_raw_source(std::move(file), options);
   const std::string name = file->name();
   auto source = format == SourceFormat::y4m ? open_y4m_source(std::move(file), options)
-                                            : open_av_source(std::move(file), options);
+                                            : open_container(std::move(file), options);
   const VideoFormat found = source->format();
   if (options.width != 0 && (found.width != options.width || found.height != options.height)) {
     throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",

@@ -22,8 +22,5 @@ void warn(const SourceOptions& options, const std::string& message);
                                                            const SourceOptions& options);
 [[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
-/// Throws Error (usage, C63-NO-FFMPEG) in a build without FFmpeg.
-[[nodiscard]] std::unique_ptr<FrameSource> open_av_source(std::unique_ptr<InputFile> file,
-                                                          const SourceOptions& options);
 
 }  // namespace c63

@@ -127,6 +127,15 @@ const std::vector<std::uint8_t>* PrefilterSource::original(std::int64_t index, s
   return &kept_.emplace(index, std::move(kept)).first->second.bytes;
 }
 
+std::int64_t PrefilterSource::skip_towards(std::int64_t next, std::int64_t index) {
+  if (prefilter_.kind != Prefilter::Kind::temporal) return inner_->skip_towards(next, index);
+  // The first frame after a skip needs those before it that it is the mean of.
+  const std::int64_t before = prefilter_.size - 1;
+  if (index - before <= next) return next;
+  const std::int64_t entered = inner_->skip_towards(next, index - before);
+  return entered == next ? next : entered + before;
+}
+
 bool PrefilterSource::read(std::int64_t index, std::span<std::uint8_t> frame) {
   if (prefilter_.kind == Prefilter::Kind::temporal) {
     const std::scoped_lock lock(mutex_);

@@ -16,6 +16,7 @@ namespace c63 {
 struct SegmentPlan {
   std::int64_t frames = 0;
   std::vector<std::int64_t> scene_starts;  ///< empty where settings ask for no scene cuts
+  SeekTable seek_table = {};               ///< of a container that was read for the plan
 
   bool operator==(const SegmentPlan&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 
 namespace c63::test {
 

@@ -53,13 +53,17 @@ void choose_backend(const Preparation& p) {
 
 SegmentPlan make_plan(const Preparation& p) {
   const EncodeOptions& o = p.options();
-  const auto source = open_encode_source(o, p.session.stop, {}).frames;
+  EncodeOptions reading = o;
+  reading.source.seek_table = std::make_shared<SeekTable>();
+  const auto source = open_encode_source(reading, p.session.stop, {}).frames;
   const bool reads = o.encoder.coding.scene_cuts || !source->frame_count();
   if (reads) p.session.log->info("reading the whole input for where segments may begin");
   const auto progress = p.session.progress(source->frame_count(), p.job.format.rate.value());
-  return plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
+  SegmentPlan plan = plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
     if (reads) progress->advance(0);
   });
+  plan.seek_table = std::move(*reading.source.seek_table);
+  return plan;
 }
 
 SegmentPlan find_plan(const Preparation& p) {
@@ -117,8 +121,7 @@ ordered_json findings_of(const ClusterJob& job) {
           {"sample_sha256", job.video.input.sample_sha256},
           {"modified_ns", job.video.input.modified_ns},
           {"settings", job.video.settings},
-          {"frames", job.video.plan.frames},
-          {"scene_starts", job.video.plan.scene_starts}};
+          {"plan", to_json(job.video.plan)}};
 }
 
 /// Another rank's part: it takes over what the first one found, and has to see the same.
@@ -130,8 +133,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
                        .sample_sha256 = findings.at("sample_sha256").get<std::string>(),
                        .modified_ns = findings.at("modified_ns").get<std::int64_t>()};
   p.job.video.settings = findings.at("settings");
-  p.job.video.plan = {.frames = findings.at("frames").get<std::int64_t>(),
-                      .scene_starts = findings.at("scene_starts").get<std::vector<std::int64_t>>()};
+  p.job.video.plan = plan_from(findings.at("plan"));
   // Each machine may have a copy of its own.
   if (!same_content(identify_input(o.source.path), p.job.video.input)) {
     throw Error(ErrorKind::input, "C63-MPI-INPUT", "is not the first rank's input", {.file = o.source.path});
@@ -203,6 +205,7 @@ void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks) {
   ranks.together([&] {
     if (!ranks.is_first()) prepare_other(p, findings);
   });
+  job.options.encode.source.seek_table = std::make_shared<SeekTable>(job.video.plan.seek_table);
   job.segments = cut_into_segments(job.video.plan, o.encoder.coding.key_interval, segment_count(job));
 }
 

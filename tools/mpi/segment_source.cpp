@@ -22,6 +22,7 @@ class SegmentSource::Part final : public FrameSource {
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index < 0 || index >= segment_.frames) return false;
     if (source_.seekable()) return source_.read(segment_.first + index, frame);
+    if (owner_.next_ < segment_.first) owner_.next_ = source_.skip_towards(owner_.next_, segment_.first);
     for (; owner_.next_ <= segment_.first + index; ++owner_.next_) {
       if (!source_.read(owner_.next_, frame)) return false;
     }

@@ -7,6 +7,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "c63/error.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kPlanVersion = 1;
+constexpr int kPlanVersion = 2;
 
 /// The settings that a plan depends on.
 ordered_json settings_of_plan(const SegmentedVideo& video) {
@@ -26,7 +27,6 @@ ordered_json settings_of_plan(const SegmentedVideo& video) {
 }
 
 SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
-  SegmentPlan plan;
   std::string what;
   try {
     std::ifstream file(path, std::ios::binary);
@@ -37,9 +37,7 @@ SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
                               .sample_sha256 = json.at("input").at("sample_sha256").get<std::string>()};
     if (!same_content(input, video.input)) throw std::runtime_error("it is of another input");
     if (json.at("settings") != settings_of_plan(video)) throw std::runtime_error("it was made with other settings");
-    plan.frames = json.at("video_frames").get<std::int64_t>();
-    plan.scene_starts = json.at("scene_starts").get<std::vector<std::int64_t>>();
-    return plan;
+    return plan_from(json);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {
@@ -50,6 +48,26 @@ SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
 
 }  // namespace
 
+ordered_json to_json(const SegmentPlan& plan) {
+  ordered_json points = ordered_json::array();
+  for (const SeekTable::Point& point : plan.seek_table.points) points.push_back({point.frame, point.time, point.decoded});
+  return {{"video_frames", plan.frames},
+          {"scene_starts", plan.scene_starts},
+          {"seek_points", std::move(points)},
+          {"frame_sums", plan.seek_table.sums}};
+}
+
+SegmentPlan plan_from(const ordered_json& json) {
+  SegmentPlan plan{.frames = json.at("video_frames").get<std::int64_t>(),
+                   .scene_starts = json.at("scene_starts").get<std::vector<std::int64_t>>()};
+  for (const ordered_json& point : json.at("seek_points")) {
+    plan.seek_table.points.push_back(
+        {point.at(0).get<std::int64_t>(), point.at(1).get<std::int64_t>(), point.at(2).get<std::int64_t>()});
+  }
+  plan.seek_table.sums = json.at("frame_sums").get<std::vector<std::uint64_t>>();
+  return plan;
+}
+
 SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video,
                            const std::function<SegmentPlan()>& make, const std::function<bool()>& is_stopped,
                            Durability durability) {
@@ -57,13 +75,11 @@ SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video,
   if (!path.empty() && std::filesystem::exists(path, ignored)) return read_plan(path, video);
   SegmentPlan plan = make();
   if (!path.empty() && !is_stopped()) {
-    write_json(path,
-               {{"c63_segment_plan", kPlanVersion},
-                {"input", {{"bytes", video.input.bytes}, {"sample_sha256", video.input.sample_sha256}}},
-                {"settings", settings_of_plan(video)},
-                {"video_frames", plan.frames},
-                {"scene_starts", plan.scene_starts}},
-               durability);
+    ordered_json json = {{"c63_segment_plan", kPlanVersion},
+                         {"input", {{"bytes", video.input.bytes}, {"sample_sha256", video.input.sample_sha256}}},
+                         {"settings", settings_of_plan(video)}};
+    json.update(to_json(plan));
+    write_json(path, json, durability);
   }
   return plan;
 }

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "c63/picture.h"
 #include "c63/settings.h"
@@ -32,6 +33,9 @@ class FrameSource {
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
+  /// For a source that is not seekable: frame `index` is wanted soon, and read() would be called with `next`, which is not
+  /// above it. The source skips what it can; returned is what read() is to be called with now, from `next` to `index`.
+  [[nodiscard]] virtual std::int64_t skip_towards(std::int64_t next, [[maybe_unused]] std::int64_t index) { return next; }
   /// The encode is ending: a read() that waits for input should give up and return false. Comes from another thread.
   virtual void stop_waiting() {}
   /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
@@ -70,6 +74,22 @@ enum class SourceFormat {
   av,  ///< whatever FFmpeg reads
 };
 
+/// Where a container can be entered, and what tells its frames apart. It is made while the whole video is read once in
+/// order. Then other sources of the same video need not decode what lies before the frames that are wanted of them.
+struct SeekTable {
+  struct Point {
+    std::int64_t frame = 0;    ///< a key frame
+    std::int64_t time = 0;     ///< when it is shown, in units of the container
+    std::int64_t decoded = 0;  ///< when it is decoded: what containers are searched by
+
+    bool operator==(const Point&) const = default;
+  };
+  std::vector<Point> points;        ///< in order of frames
+  std::vector<std::uint64_t> sums;  ///< of every frame's samples: what is read after a skip is compared
+
+  bool operator==(const SeekTable&) const = default;
+};
+
 struct SourceOptions {
   std::string path;  ///< "-" is stdin
   SourceFormat format = SourceFormat::automatic;
@@ -78,6 +98,9 @@ struct SourceOptions {
   std::optional<FrameRate> rate = {};  ///< nothing: the file's, or 25 per second
   bool strict = false;                 ///< a partial last frame is an error instead of a warning
   bool tolerant = false;               ///< FFmpeg's: damaged packets are skipped, with a warning that counts them
+  /// FFmpeg's. An empty table is filled while frames are read. With a full one the source skips to frames, and decodes
+  /// from the start where it does not find the frame there that the table tells of.
+  std::shared_ptr<SeekTable> seek_table = {};
   Limits limits = {};
   std::stop_token stop = {};             ///< ends the waiting for a pipe: as if it had ended
   std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name

@@ -9,6 +9,7 @@
 #include "support/browser.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {

@@ -10,6 +10,7 @@
 #include "support/generators.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 #include "support/trace_format.h"
 
 namespace c63::tools {

@@ -9,6 +9,7 @@
 #include "support/compact_stream.h"
 #include "support/generators.h"
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {

@@ -12,6 +12,7 @@
 #include "support/generators.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 #include "support/sources.h"
 
 namespace c63::tools {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {

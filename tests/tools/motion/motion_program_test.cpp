@@ -15,6 +15,7 @@
 #include "support/compact_stream.h"
 #include "support/shared_data.h"
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {

@@ -8,6 +8,7 @@
 #include "support/expect_error.h"
 #include "support/generators.h"
 #include "support/shell.h"
+#include "support/temporary_folder.h"
 
 namespace c63::tools {
 namespace {

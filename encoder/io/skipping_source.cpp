@@ -1,0 +1,91 @@
+#include "io/skipping_source.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "c63/error.h"
+
+namespace c63 {
+namespace {
+
+class SkippingSource final : public FrameSource {
+ public:
+  SkippingSource(std::unique_ptr<AvSource> source, const SourceOptions& options)
+      : source_(std::move(source)), options_(options), warn_(options.warn), table_(*options.seek_table) {
+    options_.seek_table = nullptr;
+    options_.warn = nullptr;  // what there is to say of the file was said when the table was made
+  }
+
+  VideoFormat format() const override { return source_->format(); }
+  std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
+  bool seekable() const override { return false; }
+
+  bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (skipped_ && !reads_as_known(index, frame)) {
+      read_from_start(index, frame);
+      return source_->read(index, frame);
+    }
+    return skipped_ || source_->read(index, frame);
+  }
+
+  std::int64_t skip_towards(std::int64_t next, std::int64_t index) override {
+    if (failed_ || !knows(index)) return next;
+    const auto after = std::ranges::upper_bound(table_.points, index, {}, &SeekTable::Point::frame);
+    if (after == table_.points.begin()) return next;
+    const SeekTable::Point& point = *std::prev(after);
+    if (point.frame <= next) return next;
+    skipped_ = true;
+    lost_ = !succeeds([&] { return source_->go_to(point); });
+    return point.frame;
+  }
+
+ private:
+  [[nodiscard]] bool knows(std::int64_t index) const { return index < static_cast<std::int64_t>(table_.sums.size()); }
+
+  /// False also where the input seems to be at fault: entered in its middle, a stream may not decode.
+  template <typename Call>
+  [[nodiscard]] static bool succeeds(const Call& call) {
+    try {
+      return call();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::input) throw;
+      return false;
+    }
+  }
+
+  [[nodiscard]] bool reads_as_known(std::int64_t index, std::span<std::uint8_t> frame) {
+    return !lost_ && knows(index) && succeeds([&] {
+      return source_->read(index, frame) && sum_of_frame(frame) == table_.sums[static_cast<std::size_t>(index)];
+    });
+  }
+
+  /// Opens the file again and drops what lies before `index`.
+  void read_from_start(std::int64_t index, std::span<std::uint8_t> frame) {
+    if (warn_) warn_("cannot be entered near frame " + std::to_string(index) + ": it is read from its start");
+    failed_ = true;
+    skipped_ = false;
+    source_.reset();
+    source_ = open_av_source(std::make_unique<InputFile>(options_.path, options_.stop), options_);
+    for (std::int64_t i = 0; i < index && source_->read(i, frame); ++i) {
+    }
+  }
+
+  std::unique_ptr<AvSource> source_;
+  SourceOptions options_;
+  std::function<void(const std::string&)> warn_;
+  SeekTable table_;
+  bool skipped_ = false;  ///< frames were skipped, and since then each was the known one
+  bool lost_ = false;     ///< the source is of no more use
+  bool failed_ = false;   ///< the file cannot be entered as the table says
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSource> make_skipping_source(std::unique_ptr<AvSource> source, const SourceOptions& options) {
+  return std::make_unique<SkippingSource>(std::move(source), options);
+}
+
+}  // namespace c63
