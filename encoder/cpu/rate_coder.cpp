@@ -1,5 +1,7 @@
 #include "cpu/rate_coder.h"
 
+#include <utility>
+
 #include "codec/search_window.h"
 #include "cpu/block_prediction.h"
 #include "decide/activity_weights.h"
@@ -26,15 +28,17 @@ void RateCoder::begin(const FramePlan& plan, const PaddedPicture& current) {
   weights_ = frame_weights(plan, current.plane(0));
   const std::size_t count = weights_.empty() ? 1 : kWeights;
   if (levels_[0].size() == count && tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
-  tables_ = plan.tables;
-  lambda_ = plan.rate.lambda;
+  // All three or none: memory may run short in between, and what is there is taken for complete.
+  decltype(levels_) levels;
   for (int p = 0; p < kPlanes; ++p) {
-    levels_[p].clear();
     for (std::size_t i = 0; i < count; ++i) {
-      const Cost lambda = count == 1 ? lambda_ : weighted_lambda(lambda_, static_cast<Weight>(i));
-      levels_[p].emplace_back(tables_[p], p, lambda);
+      const Cost lambda = count == 1 ? plan.rate.lambda : weighted_lambda(plan.rate.lambda, static_cast<Weight>(i));
+      levels[p].emplace_back(plan.tables[p], p, lambda);
     }
   }
+  levels_ = std::move(levels);
+  tables_ = plan.tables;
+  lambda_ = plan.rate.lambda;
 }
 
 const Weight* RateCoder::weights_of_row(int mcu_row) const {

@@ -53,12 +53,9 @@ class SeekingSupply final : public FrameSupply {
     } catch (...) {
       fault = std::current_exception();
     }
+    if (!there) end_at(index, fault);
     const std::lock_guard lock(mutex_);
     reading_ += Clock::now() - start;
-    if (!there && index < end_) {
-      end_ = index;
-      fault_ = fault;
-    }
     return there && index < end_;
   }
 
@@ -88,28 +85,41 @@ class SeekingSupply final : public FrameSupply {
     return source_.read(index, frame);
   }
 
-  /// The histograms of the next frames that nobody has looked at; the first of them that there is none of ends the search. A
-  /// fault is thrown again when the frame is taken.
+  void end_at(std::int64_t index, const std::exception_ptr& fault) {
+    const std::lock_guard lock(mutex_);
+    if (index >= end_) return;
+    end_ = index;
+    fault_ = fault;
+  }
+
+  /// The histograms of the next frames that nobody has looked at. The first of them that cannot be had ends the video: without
+  /// it nobody knows where the scenes behind it start, even if it could be read later.
   void look_at_some() {
+    struct Look {
+      std::optional<SceneCuts::Histogram> histogram;
+      std::exception_ptr fault;
+    };
     const std::int64_t count = concurrent_ ? kFramesAtOnce : 1;
-    std::array<std::optional<SceneCuts::Histogram>, kFramesAtOnce> histograms;
+    std::array<Look, kFramesAtOnce> looks;
     oneapi::tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
-      std::vector<std::uint8_t> frame(frame_bytes_);
+      Look& look = looks[static_cast<std::size_t>(i)];
       try {
+        std::vector<std::uint8_t> frame(frame_bytes_);
         if (!read_source(looked_at_ + i, frame)) return;
+        look.histogram = SceneCuts::histogram_of(std::span(frame).first(luma_bytes_));
       } catch (...) {
-        return;
+        look.fault = std::current_exception();
       }
-      histograms[static_cast<std::size_t>(i)] = SceneCuts::histogram_of(std::span(frame).first(luma_bytes_));
     });
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto& histogram = histograms[static_cast<std::size_t>(i)];
-      if (!histogram) {
+      const Look& look = looks[static_cast<std::size_t>(i)];
+      if (!look.histogram) {
+        end_at(looked_at_, look.fault);
         looked_at_all_ = true;
         cuts_->end();
         return;
       }
-      cuts_->add(*histogram);
+      cuts_->add(*look.histogram);
       ++looked_at_;
     }
   }

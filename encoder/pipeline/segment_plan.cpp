@@ -1,6 +1,7 @@
 #include "pipeline/segment_plan.h"
 
 #include <algorithm>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -44,6 +45,7 @@ SegmentPlan plan_segments(FrameSource& source, const CodingSettings& settings, s
     if (supply->starts_scene(i)) plan.scene_starts.push_back(i);
     if (on_frame) on_frame();
   }
+  if (const auto fault = supply->fault()) std::rethrow_exception(fault);
   return plan;
 }
 

@@ -27,6 +27,7 @@
 #include "c63/frame_source.h"
 #include "io/frame_writer.h"
 #include "io/signal_file.h"
+#include "pipeline/prefilter_source.h"
 #include "support/generators.h"
 
 namespace c63::test {
@@ -241,6 +242,35 @@ TEST(Allocations, OfAnEncoderThatDecides) {
         return encode(moving_video(32, 32, 4), settings);
       },
       31);
+}
+
+TEST(Allocations, OfASearchForScenes) {
+  // What reads allocates, and so may fail while scenes are looked for and not when the frame is taken.
+  try_positions(
+      [] {
+        const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
+        EncoderSettings settings = small_settings();
+        settings.coding.key_interval = 4;
+        settings.coding.scene_cuts = true;
+        PrefilterSource source(std::make_unique<MemorySource>(video, VideoFormat{32, 32, {}}), prefilter_from("mean:3"), 1U << 20);
+        Bytes stream;
+        Encoder(settings).encode(source, [&](EncodedFrame&& frame) {
+          stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
+        });
+        return stream;
+      },
+      7);
+}
+
+TEST(Allocations, OfTablesForDecisions) {
+  try_positions(
+      [] {
+        EncoderSettings settings = small_settings();
+        settings.coding.preset = Preset::fast;
+        settings.execution.lanes = 1;
+        return encode(moving_video(32, 32, 4), settings);
+      },
+      5);
 }
 
 TEST(Allocations, OfAPushSession) {

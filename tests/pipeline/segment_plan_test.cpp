@@ -126,6 +126,9 @@ TEST(SegmentPlan, AStopEndsThePassAndFaultsAreThrown) {
   VideoSource broken(scene_video(kWidth, kHeight, kLevels), kWidth, kHeight, Kind::pipe);
   broken.break_at(3);
   expect_error(ErrorKind::input, "TEST-BROKEN", [&] { (void)plan_segments(broken, settings_with(7, false).coding); });
+  VideoSource broken_file(scene_video(kWidth, kHeight, kLevels), kWidth, kHeight, Kind::file);
+  broken_file.break_at(3);
+  expect_error(ErrorKind::input, "TEST-BROKEN", [&] { (void)plan_segments(broken_file, settings_with(7, true).coding); });
 }
 
 }  // namespace
