@@ -50,6 +50,15 @@ DeviceFrames::DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_
     throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES",
                 "planes of " + std::to_string(format.width) + "x" + std::to_string(format.height) + ": both sides must be even");
   }
+  if (count < 0) {
+    throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES", "the number of frames is negative: " + std::to_string(count));
+  }
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    if (const int width = p == 0 ? format.width : format.width / 2; planes[p].pitch < width) {
+      throw Error(ErrorKind::usage, "C63-DEVICE-FRAMES",
+                  "rows of " + std::to_string(width) + " samples do not fit a pitch of " + std::to_string(planes[p].pitch));
+    }
+  }
   const int device = count > 0 ? device_of(planes[0].data) : 0;
   for (const DevicePlane& plane : planes) {
     if (count > 0 && device_of(plane.data) != device) {

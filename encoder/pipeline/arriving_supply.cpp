@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/thread_arena.h"
 #include "pipeline/frame_supply.h"
 #include "pipeline/scene_cuts.h"
 #include "threads/start_thread.h"
@@ -24,11 +25,12 @@ class ArrivingSupply final : public FrameSupply {
         arrived_(arrived),
         read_ahead_(options.read_ahead),
         rewindable_(options.rewindable),
+        reading_arena_(options.threads),
         trace_(options.trace),
         frame_bytes_(c63::frame_bytes(source.format().width, source.format().height)),
         luma_bytes_(plane_bytes(source.format().width, source.format().height, 0)) {
     if (options.scene_cuts) cuts_ = options.scene_starts ? SceneCuts(*options.scene_starts) : SceneCuts();
-    reader_ = start_thread([this] { read_all(); });
+    reader_ = start_thread([this] { reading_arena_.execute([this] { read_all(); }); });
   }
 
   ~ArrivingSupply() override { stop(); }
@@ -174,6 +176,7 @@ class ArrivingSupply final : public FrameSupply {
   ChangeSignal& arrived_;
   std::int64_t read_ahead_;
   bool rewindable_;
+  ThreadArena reading_arena_;
   TraceSink* trace_;
   std::size_t frame_bytes_;
   std::size_t luma_bytes_;

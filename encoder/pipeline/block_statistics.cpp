@@ -7,43 +7,36 @@
 #include "bitstream/frame_header.h"
 #include "bitstream/frame_syntax.h"
 #include "bitstream/inherited_vectors.h"
-#include "codec/vlc.h"
+#include "codec/bit_cost.h"
 
 namespace c63 {
 namespace {
 
-using Codes = std::array<VlcCode, 256>;
-
-std::uint32_t value_length(const Codes& codes, int value) {
-  const int size = value_size(value);
-  return static_cast<std::uint32_t>(codes[static_cast<std::size_t>(size)].length + size);
-}
-
 /// Counts the flags and the vector of a block.
 void count_motion(const PlaneSyntax& plane, int block, int column, KindBits& bits) {
-  bits.flags += 1;
-  if (plane.uses_vector[block] == 0) return;
-  bits.flags += 1;
+  if (plane.uses_vector[block] == 0) {
+    bits.flags += kNoVectorBits;
+    return;
+  }
+  bits.flags += kVectorFlagBits;
   const MotionVector vector = plane.vectors[block];
   if (column > 0 && plane.uses_vector[block - 1] != 0 && plane.vectors[block - 1] == vector) return;
-  bits.vectors += value_length(kDcLumaCodes, vector.x) + value_length(kDcLumaCodes, vector.y);
+  bits.vectors += static_cast<std::uint64_t>(vector_bits(vector.x, vector.y));
 }
 
 void count_coefficients(const std::int16_t* levels, int dc_difference, int plane, KindBits& bits) {
-  const Codes& ac = plane == 0 ? kAcLumaCodes : kAcChromaCodes;
-  bits.dc += value_length(plane == 0 ? kDcLumaCodes : kDcChromaCodes, dc_difference);
-  int run = 0;
+  const AcBits& ac = ac_bits(plane);
+  bits.dc += static_cast<std::uint64_t>(dc_bits(dc_difference, plane));
+  int zeros = 0;
   for (int k = 1; k < 64; ++k) {
     if (levels[k] == 0) {
-      ++run;
+      ++zeros;
       continue;
     }
-    for (; run >= 16; run -= 16) bits.ac += ac[kZeroRunLength].length;
-    const int size = value_size(levels[k]);
-    bits.ac += static_cast<std::uint64_t>(ac[static_cast<std::size_t>(run << 4 | size)].length + size);
-    run = 0;
+    bits.ac += static_cast<std::uint64_t>(ac.level(zeros, value_size(levels[k])));
+    zeros = 0;
   }
-  if (run > 0) bits.end_of_block += ac[kEndOfBlock].length;
+  if (zeros > 0) bits.end_of_block += ac.end_of_block;
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "c63/decoder.h"
 
+#include <string>
 #include <utility>
 
+#include "c63/error.h"
 #include "pipeline/decode_run.h"
 #include "pipeline/frame_pipeline.h"
 #include "pipeline/memory_bytes.h"
@@ -9,7 +11,11 @@
 
 namespace c63 {
 
-Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {}
+Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {
+  if (settings_.first_frame >= 0) return;
+  throw Error(ErrorKind::usage, "C63-SEEK-RANGE",
+              "the first frame must not be negative: " + std::to_string(settings_.first_frame));
+}
 
 DecodeSummary Decoder::decode_views(ByteSource& source, const ViewSink& sink, std::stop_token stop) {
   StreamReader reader(source, settings_.execution.limits);

@@ -80,10 +80,8 @@ void DeviceRun::read_frames() {
   }
   // Calling other threads takes some microseconds, as long as copying a small frame.
   constexpr double kWorthSharingMs = 0.05;
-  if (work > 1 && parts_.reading_arena != nullptr && static_cast<double>(work) * read_ms_ > kWorthSharingMs) {
-    parts_.reading_arena->execute([this] {
-      oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
-    });
+  if (work > 1 && parts_.reads_side_by_side && static_cast<double>(work) * read_ms_ > kWorthSharingMs) {
+    oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
   } else {
     for (Read& read : reads_) read_frame(read);
   }

@@ -31,7 +31,7 @@ struct RunParts {
   FrameOrder& order;
   ChangeSignal& changes;  ///< input arrived, frames were finished or delivered, or the run is to end
   std::function<void()> end_run;  ///< has all devices quit
-  ThreadArena* reading_arena;     ///< where frames are read side by side; null: one after another
+  bool reads_side_by_side;        ///< frames, by the threads of the arena that feed() is called in
 };
 
 /// One device at work in a run. Two threads drive it: one that keeps the inputs of its chains filled, and one that takes what

@@ -5,7 +5,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -33,10 +32,14 @@ class EncodeRun {
         order_(options.delivered, options.most_waiting),
         supply_(supply),
         changes_(changes) {
-    ThreadArena* const reading = find_reading_arena(arena, devices);
+    // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
+    const int readers = arena.is_callers() ? 1 : arena.concurrency();
+    const bool side_by_side = readers > 1 && supply.concurrent();
     int index = 0;
     for (const auto& device : devices) {
-      devices_.emplace_back(RunParts{settings, supply, gops_, order_, changes, [this] { end(); }, reading}, *device, index++);
+      devices_.emplace_back(RunParts{settings, supply, gops_, order_, changes, [this] { end(); }, side_by_side}, *device,
+                            index++);
+      reading_arenas_.emplace_back(readers);
     }
   }
 
@@ -46,6 +49,7 @@ class EncodeRun {
       std::vector<std::jthread> threads;
       threads.reserve(2 * devices_.size());  // a thread that found no place would be waited for before it is told to end
       const End on_leaving{*this};  // before the threads are joined
+      auto reading_arena = reading_arenas_.begin();
       for (DeviceRun& device : devices_) {
         order_.add_producer();
         try {
@@ -54,7 +58,7 @@ class EncodeRun {
           order_.remove_producer();
           throw;
         }
-        threads.push_back(start_thread([&device] { device.feed(); }));
+        threads.push_back(start_thread([&device, &arena = *reading_arena++] { arena.execute([&] { device.feed(); }); }));
       }
       std::vector<FinishedFrame> frames;
       while (order_.take(frames)) {
@@ -81,15 +85,6 @@ class EncodeRun {
     ~End() { run.end(); }
   };
 
-  /// Where frames can be read side by side; null where they cannot. Where a device computes in the arena, reading has one of
-  /// its own: all places of that one may be taken for as long as there is something to code. None beside a caller's arena.
-  [[nodiscard]] ThreadArena* find_reading_arena(ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices) {
-    if (!supply_.concurrent() || arena.concurrency() == 1) return nullptr;
-    if (std::ranges::none_of(devices, [](const auto& device) { return device->info().uses_arena; })) return &arena;
-    if (arena.is_callers()) return nullptr;
-    return &reading_arena_.emplace(arena.concurrency());
-  }
-
   void end() noexcept {
     order_.close();
     for (DeviceRun& device : devices_) device.quit();
@@ -99,7 +94,9 @@ class EncodeRun {
   FrameOrder order_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
-  std::optional<ThreadArena> reading_arena_;
+  /// What the devices' feeding threads run in, so that reading has no more threads than coding. Of their own: all places of the
+  /// one that the CPU computes in may be taken for as long as there is something to code.
+  std::list<ThreadArena> reading_arenas_;
   std::list<DeviceRun> devices_;
 };
 

@@ -6,6 +6,7 @@
 #include <future>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "backend/backend.h"
@@ -14,7 +15,9 @@
 #include "c63/trace.h"
 #include "codec/geometry.h"
 #include "decide/planner.h"
+#include "decide/presets.h"
 #include "pipeline/encode_run.h"
+#include "threads/start_thread.h"
 
 namespace c63 {
 namespace {
@@ -24,8 +27,13 @@ using Clock = std::chrono::steady_clock;
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 /// Bytes of buffers that a chain takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
-/// reference, 16-bit sums for the search, and one for what is small or coded.
-constexpr std::uint64_t kPicturesPerChain = 12;
+/// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own, and a
+/// frame that is coded twice has two states, each of two pictures and a frame of levels.
+std::uint64_t pictures_per_chain(const EncoderSettings& settings) {
+  const bool coded_twice = preset_decisions(settings.coding).rate.adaptive_reference;
+  return 12U + (decides_by_rate(settings.coding) ? 3U : 0U) + (coded_twice ? 8U : 0U) +
+         (settings.measurement.keep_prediction ? 1U : 0U);
+}
 
 /// How many frames of input that cannot seek may wait in memory: a quarter of the memory limit, no more than is of use.
 std::int64_t read_ahead_frames(const EncoderSettings& settings) {
@@ -33,6 +41,12 @@ std::int64_t read_ahead_frames(const EncoderSettings& settings) {
   const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
   return std::max<std::int64_t>(
       2, static_cast<std::int64_t>(bytes / frame_bytes(settings.coding.width, settings.coding.height)));
+}
+
+/// Whether a GOP of input takes no more than half of the memory limit.
+bool holds_a_gop(const EncoderSettings& settings) {
+  return settings.execution.limits.max_memory / 2 / frame_bytes(settings.coding.width, settings.coding.height) >=
+         static_cast<std::uint64_t>(settings.coding.key_interval);
 }
 
 /// How many GOPs a run can encode at the same time: no more than there are and the memory limit holds, where half of it is for
@@ -48,7 +62,7 @@ int chain_limit(const EncoderSettings& settings, const FrameSource& source) {
   }
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
   const std::uint64_t chain_bytes =
-      kPicturesPerChain * Geometry(settings.coding.width, settings.coding.height).padded_samples();
+      pictures_per_chain(settings) * Geometry(settings.coding.width, settings.coding.height).padded_samples();
   if (chain_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
@@ -90,8 +104,12 @@ Devices open_devices(std::span<const BackendFactory> factories, const EncoderSet
     const int share = share_of(chains, count, i);
     EncoderSettings own = settings;
     if (lanes > 0) own.execution.lanes = share;
-    opening.push_back(std::async(count > 1 ? std::launch::async : std::launch::deferred,
-                                 [&factory = factories[i], own, share] { return factory(own, share); }));
+    const auto open = [&factory = factories[i], own, share] { return factory(own, share); };
+    try {
+      opening.push_back(std::async(count > 1 ? std::launch::async : std::launch::deferred, open));
+    } catch (const std::system_error& error) {
+      throw no_thread(error);
+    }
   }
   Devices devices;
   std::exception_ptr fault;
@@ -181,10 +199,10 @@ class Delivery {
       last_key_ = index;
       supply_.forget_before(index);
     }
-    next_ = index + 1;
     const auto handed_out = Clock::now();
     frame.statistics.latency_ms = milliseconds(handed_out - finished.read);
     sink_(std::move(frame));
+    next_ = index + 1;
     writing_ms_ += milliseconds(trace_.did("write", index) - handed_out);
   }
 
@@ -246,6 +264,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
+  // Without room for a GOP, what cannot be read again cannot be coded again.
+  may_fall_back = may_fall_back && (source.seekable() || holds_a_gop(settings));
   const auto start = trace.did("open");
   summary.start_up_ms = milliseconds(start - open_start);
 
@@ -254,6 +274,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                                           .scene_starts = state_->scene_starts,
                                           .rewindable = may_fall_back,
                                           .read_ahead = read_ahead_frames(settings),
+                                          .threads = settings.execution.arena->is_callers() ? 1 : settings.execution.arena->concurrency(),
                                           .trace = settings.measurement.trace};
   const std::unique_ptr<FrameSupply> supply = source.seekable() ? make_seeking_supply(source, supply_options)
                                                                 : make_arriving_supply(source, supply_options, changes);

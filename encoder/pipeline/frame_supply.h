@@ -59,6 +59,7 @@ struct FrameSupplyOptions {
   std::optional<std::vector<std::int64_t>> scene_starts = {};  ///< where scenes start, if that is known; else they are looked for
   bool rewindable = false;          ///< frames may be asked for again, until forget_before() gives them up
   std::int64_t read_ahead = 2;      ///< frames of a source that cannot seek which are in memory before anyone takes them
+  int threads = 1;                  ///< that reading may take, where a thread of the supply's own reads
   TraceSink* trace = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include "pipeline/stream_index.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 namespace c63 {
@@ -35,9 +36,12 @@ bool StreamIndex::find_next() {
     return true;
   } catch (const Error& error) {
     fault_ = error;
-    ended_ = true;
-    return false;
+  } catch (const std::bad_alloc&) {
+    // The reader has passed the frame: going on later would number all frames behind it wrongly.
+    fault_ = Error(ErrorKind::memory, "C63-MEMORY", "not enough memory for an index of the stream");
   }
+  ended_ = true;
+  return false;
 }
 
 std::uint32_t StreamIndex::number_of(const QuantizationTables& tables) {

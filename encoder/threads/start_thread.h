@@ -9,13 +9,17 @@
 
 namespace c63 {
 
+[[nodiscard]] inline Error no_thread(const std::system_error& error) {
+  return {ErrorKind::limit, "C63-THREADS", "cannot start a thread: " + error.code().message()};
+}
+
 /// Starts a thread. Throws Error (limit, C63-THREADS) where the system has none left.
 template <typename Work>
 [[nodiscard]] std::jthread start_thread(Work&& work) {
   try {
     return std::jthread(std::forward<Work>(work));
   } catch (const std::system_error& error) {
-    throw Error(ErrorKind::limit, "C63-THREADS", "cannot start a thread: " + error.code().message());
+    throw no_thread(error);
   }
 }
 

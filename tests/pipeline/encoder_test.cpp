@@ -379,6 +379,7 @@ TEST(Encoder, SinkThatThrowsEndsTheRun) {
   });
   EXPECT_EQ(frames, 6);
   ASSERT_TRUE(error);
+  EXPECT_EQ(error->place().frame, 5);
 }
 
 TEST(Encoder, CanEncodeAgain) {

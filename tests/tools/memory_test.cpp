@@ -61,6 +61,14 @@ TEST_F(MaxMemory, OfEncodesWithPrefilters) {
   }
 }
 
+TEST_F(MaxMemory, OfPresets) {
+  const std::string small = video(32, 32, 3);
+  const std::string large = video(640, 360, 6);
+  for (const char* preset : {"fast", "good", "best"}) {
+    expect_kept({kEnc, "--backend", "cpu", "--preset", preset, "--keyint", "3", "{}", "-o", path("o.c63")}, small, large, 24 * kMiB);
+  }
+}
+
 TEST_F(MaxMemory, OfSignals) {
   std::string numbers;
   for (int i = 0; i < 1500000; ++i) numbers += std::to_string((i * 37) % 101) + "\n";

@@ -87,6 +87,7 @@ class Decoder {
   /// Takes a frame without having it copied. What the view shows stays as it is until the call returns.
   using ViewSink = std::function<void(const FrameView&)>;
 
+  /// Throws Error (usage, C63-SEEK-RANGE) for a first frame below 0.
   explicit Decoder(DecoderSettings settings = {});
 
   /// Decodes to the end of the stream; `sink` is called on this thread, in order. Throws Error (input, limit) with frame

@@ -122,14 +122,15 @@ class Encoder {
 
   /// Where a device fails with a device error, `factory` opens another in place of all of them, `on_fallback` is told why, and
   /// encoding goes on from the last key frame that was handed out: the same bytes, nothing handed out twice. Input that
-  /// cannot seek is then kept in memory for one GOP and what lanes hold.
+  /// cannot seek is then kept in memory for one GOP and what lanes hold; where a GOP of it takes more than half of the memory
+  /// limit, a device that fails after the first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
   /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a
   /// part of a video then has the key frames that it has in the whole.
   void set_scene_starts(std::vector<std::int64_t> frames);
 
-  /// Has somebody else decide, in place of the settings' preset.
+  /// Has somebody else decide, in place of the settings' preset. Planners are of the source tree: their header is not installed.
   void set_planner(PlannerFactory planner);
 
   /// Encodes all frames of `source`; `sink` is called on this thread, in display order. Input that is not seekable is coded as

@@ -20,7 +20,7 @@ namespace c63::cuda {
 struct DevicePlane {
   const std::uint8_t* data = nullptr;
   std::ptrdiff_t frame_pitch = 0;  ///< bytes from a frame to the next
-  std::ptrdiff_t pitch = 0;        ///< bytes from a row to the next
+  std::ptrdiff_t pitch = 0;        ///< bytes from a row to the next, at least the plane's width
 };
 
 /// Frames that are in a GPU's memory already, as a source: a backend on that GPU encodes them without the bus; only coded
