@@ -12,6 +12,7 @@
 #include "common/exit_code.h"
 #include "common/digest.h"
 #include "common/paths.h"
+#include "common/counted.h"
 #include "common/trace_file.h"
 #include "io/byte_source.h"
 #include "io/frame_writer.h"
@@ -21,17 +22,18 @@
 namespace c63::tools {
 namespace {
 
-std::string count_of_frames(std::int64_t frames) { return fmt::format("{} frame{}", frames, frames == 1 ? "" : "s"); }
-
 /// Whether there is nothing to decode for.
-bool lists_only(const DecodeOptions& o) { return (o.list || !o.index.empty()) && o.output.empty() && !o.md5; }
+bool lists_only(const DecodeOptions& o) {
+  return (o.list || !o.index.empty()) && o.output.empty() && !o.md5 && !o.statistics && o.trace.empty();
+}
 
 void check_command_line(const Session& session, const DecodeOptions& o) {
   if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
   if (o.backend == "cuda") {
     throw Error(ErrorKind::device, "C63-NO-GPU-DECODER", "frames are decoded on the CPU; there is no decoder for GPUs");
   }
-  if (o.output.empty() && !o.md5 && !lists_only(o)) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
+  const bool lists = o.list || !o.index.empty();
+  if (o.output.empty() && !o.md5 && !lists) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
   if (o.output == "-" && (o.md5 || o.list)) {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 std::string("standard output cannot carry both the video and ") + (o.md5 ? "--md5" : "--list"));
@@ -114,7 +116,7 @@ DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& optio
     if (error.kind() == ErrorKind::output) throw;
     // The frames before the fault are whole and worth keeping.
     if (sink.frames() > 0) sink.commit();
-    throw NotedError(error.at(place), count_of_frames(sink.frames()) + (options.output.empty() ? " read" : " written"));
+    throw NotedError(error.at(place), counted(sink.frames(), "frame") + (options.output.empty() ? " read" : " written"));
   } catch (const std::exception&) {
     if (sink.frames() > 0) sink.commit();
     throw;
@@ -151,7 +153,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
   const double seconds = summary.elapsed_ms / 1000;
-  session.summary->info("decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes", count_of_frames(sink.frames()),
+  session.summary->info("decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes", counted(sink.frames(), "frame"),
                         summary.width, summary.height, seconds,
                         seconds > 0 ? static_cast<double>(sink.frames()) / seconds : 0, sink.bytes());
   return kExitDone;

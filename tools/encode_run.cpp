@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "common/counted.h"
 #include "common/digest.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
@@ -172,9 +173,11 @@ bool EncodeRun::prepare_segment() {
     if (reads) notices_.begin();
     if (reads) session_.log->info("reading the whole input for where segments may begin");
     const auto progress = session_.progress(first_source_->frame_count(), format_.rate.value());
-    return plan_segments(*first_source_, coding, session_.stop, [&] {
+    SegmentPlan plan = plan_segments(*first_source_, coding, session_.stop, [&] {
       if (reads) progress->advance(0);
     });
+    plan.seek_table = *options_.source.seek_table;
+    return plan;
   };
   const auto is_stopped = [&] { return session_.stop.stop_requested(); };
   video_.plan = plan_from_file(options_.segment_plan, video_, make, is_stopped, options_.durability);
@@ -188,14 +191,17 @@ bool EncodeRun::prepare_segment() {
                                           segment_->first, segment_->first + segment_->frames - 1, video_.plan.frames);
   const bool beside = !options_.reconstruction.empty() || !options_.prediction.empty() || !options_.csv.empty() ||
                       !options_.json.empty() || !options_.yuview.empty() || !options_.trace.empty();
+  // What is there is not measured again: the next thing is to join it.
+  constexpr MeasurementSettings measured{.psnr = false};
   std::string reason;
-  if (!beside && find_whole_segment(options_.output, video_, *segment_, reason)) {
+  if (!beside && find_whole_segment(options_.output, video_, *segment_, measured, reason)) {
     session_.summary->info("{}: there already, whole", what);
     return false;
   }
   notices_.info(what);
   session_.log->debug("coded now: {}", beside ? "files beside it are asked for" : reason);
-  first_source_ = open_source(false);
+  options_.source.seek_table = std::make_shared<SeekTable>(video_.plan.seek_table);
+  first_source_ = open_source(!video_.plan.seek_table.sums.empty());  // of a table that does not fit, it warns
   return true;
 }
 
@@ -211,6 +217,7 @@ Error EncodeRun::no_frames() {
 }
 
 void EncodeRun::open_first_source() {
+  if (options_.segment) options_.source.seek_table = std::make_shared<SeekTable>();
   first_source_ = open_source(true);
   if (first_source_->frame_count() == 0) throw no_frames();
   format_ = first_source_->format();
@@ -268,7 +275,7 @@ std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backen
     // Frames before a fault are whole and worth keeping, except where writing them is what failed.
     if (error.kind() == ErrorKind::output || outputs.frames() == 0) throw;
     outputs.commit();
-    throw NotedError(error, fmt::format("{} frame{} written", outputs.frames(), outputs.frames() == 1 ? "" : "s"));
+    throw NotedError(error, counted(outputs.frames(), "frame") + " written");
   } catch (const std::exception&) {
     if (outputs.frames() > 0 && !segment_) outputs.commit();
     throw;

@@ -6,7 +6,9 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,7 +17,9 @@
 
 #include "c63/error.h"
 #include "encode_options.h"
+#include "io/descriptor.h"
 #include "io/frame_writer.h"
+#include "segments/input_identity.h"
 
 namespace c63::tools {
 namespace {
@@ -54,7 +58,12 @@ ordered_json identity_of(const EncodeOptions& o) {
   for (const char* key : {"qp", "lambda_scale", "threads", "lanes", "simd", "max_pixels", "max_memory_bytes", "differences_from_course"}) {
     settings.erase(key);
   }
+  const InputIdentity input = identify_input(o.source.path);
+  ordered_json content = {{"bytes", input.bytes}, {"sample_sha256", input.sample_sha256}};
+  // A spooled file is written anew each time.
+  if (o.target.spool.empty()) content["modified_ns"] = input.modified_ns;
   return {{"input", o.target.input},
+          {"content", content},
           {"width_pixels", o.encoder.coding.width},
           {"height_pixels", o.encoder.coding.height},
           {"first_frame", o.first_frame},
@@ -164,8 +173,22 @@ bool is_written_directly(const std::string& path) {
   return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
 }
 
-Spool::Spool(const std::string& folder, FrameSource& source)
-    : path_((fs::path(folder) / fmt::format("c63-spool-{}.yuv", ::getpid())).string()) {
+Spool::Spool(const std::string& folder, FrameSource& source) {
+  // A folder of its own: machines and containers that share the outer one may have the same process id.
+  folder_ = (fs::path(folder) / "c63-spool-XXXXXX").string();
+  if (::mkdtemp(folder_.data()) == nullptr) {
+    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a folder", errno, {.file = folder_});
+  }
+  path_ = (fs::path(folder_) / "input.yuv").string();
+  try {
+    fill(source);
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+void Spool::fill(FrameSource& source) {
   const VideoFormat format = source.format();
   const auto writer = open_frame_writer(path_, format.rate);
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height));
@@ -173,9 +196,11 @@ Spool::Spool(const std::string& folder, FrameSource& source)
   writer->commit();
 }
 
-Spool::~Spool() {
+Spool::~Spool() { remove(); }
+
+void Spool::remove() noexcept {
   std::error_code fault;
-  fs::remove(path_, fault);
+  fs::remove_all(folder_, fault);
 }
 
 }  // namespace c63::tools

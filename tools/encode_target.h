@@ -57,7 +57,7 @@ class TargetPasses {
 /// Whether what is written under a name cannot be taken back: a pipe, a device.
 [[nodiscard]] bool is_written_directly(const std::string& path);
 
-/// Frames in a raw file, until this goes.
+/// Frames in a raw file in a folder of its own, until this goes.
 class Spool {
  public:
   /// Reads all of `source` into a file in `folder`. Throws what reading and writing throw.
@@ -68,6 +68,10 @@ class Spool {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  void fill(FrameSource& source);
+  void remove() noexcept;
+
+  std::string folder_;
   std::string path_;
 };
 

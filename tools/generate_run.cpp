@@ -17,6 +17,7 @@
 
 #include "c63/error.h"
 #include "c63/thread_arena.h"
+#include "common/counted.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/side_output.h"
@@ -180,7 +181,7 @@ int run_generate(const Session& session, const GenerateOptions& o) {
   truth.commit();
   progress->finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  session.summary->info("generated {} frame{} of {}x{} {} in {:.2f} s ({:.1f} fps)", done, done == 1 ? "" : "s",
+  session.summary->info("generated {} of {}x{} {} in {:.2f} s ({:.1f} fps)", counted(done, "frame"),
                         o.sequence.width, o.sequence.height, name(o.sequence.pattern), seconds,
                         seconds > 0 ? static_cast<double>(done) / seconds : 0);
   if (truth.fault()) throw Error(*truth.fault());

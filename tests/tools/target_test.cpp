@@ -68,6 +68,11 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
   // Those of another encode are not.
   const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
+  // Nor those of another video under the name.
+  std::string video = read_file(input_);
+  std::ranges::reverse(video);
+  write_file(std::filesystem::path(input_).filename().string(), video);
+  EXPECT_NE(encode_to("36").find("another encode"), std::string::npos);
   write_file("s.json", "[1, 2");
   expect_one_line(encode({"--quiet", "--size", "9000", "--stats", path("s.json"), "-o", path("o.c63"), input_}), 4, "c63enc",
                   "C63-STATS");

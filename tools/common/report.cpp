@@ -1,4 +1,5 @@
 #include "common/report.h"
+#include "common/counted.h"
 
 #include <fmt/format.h>
 
@@ -79,7 +80,7 @@ std::size_t index_of_median(const std::vector<double>& values) {
 }
 
 std::string input_line(const std::string& input, const VideoFormat& format, std::optional<std::int64_t> frames) {
-  const std::string count = frames ? fmt::format(", {} frame{}", *frames, *frames == 1 ? "" : "s") : "";
+  const std::string count = frames ? ", " + counted(*frames, "frame") : "";
   return fmt::format("{} {}x{} yuv420p{} at {:.6g} fps", input == "-" ? "stdin" : input, format.width, format.height,
                      count, format.rate.value());
 }
@@ -87,8 +88,7 @@ std::string input_line(const std::string& input, const VideoFormat& format, std:
 std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s) {
   const std::string preset =
       s.coding.preset == Preset::reference ? "" : fmt::format("preset {}, ", name(s.coding.preset));
-  return fmt::format("{}, {} lane{}, {}{} search ±{}, qp {}, keyint {}{}", summary.backend, summary.lanes,
-                     summary.lanes == 1 ? "" : "s", preset, name(s.coding.method), s.coding.search_range, s.coding.qp,
+  return fmt::format("{}, {}, {}{} search ±{}, qp {}, keyint {}{}", summary.backend, counted(summary.lanes, "lane"), preset, name(s.coding.method), s.coding.search_range, s.coding.qp,
                      s.coding.key_interval,
                      s.coding.scene_cuts ? " and at scene cuts" : "");
 }
@@ -187,8 +187,8 @@ std::string runs_line(const std::vector<double>& fps) {
 
 std::string result_line(const EncodeTotals& totals, const VideoFormat& format) {
   const EncodeSummary& s = totals.summary;
-  return fmt::format("encoded {} frame{} in {:.2f} s ({:.1f} fps), {:.2f} kb/s, {} bytes", s.frames,
-                     s.frames == 1 ? "" : "s", s.elapsed_ms / 1000, frames_per_second(s),
+  return fmt::format("encoded {} in {:.2f} s ({:.1f} fps), {:.2f} kb/s, {} bytes", counted(s.frames, "frame"),
+                     s.elapsed_ms / 1000, frames_per_second(s),
                      kilobits_per_second(s, format), s.bytes);
 }
 

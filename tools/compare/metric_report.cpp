@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/counted.h"
 #include "common/report.h"
 
 namespace c63::tools {
@@ -45,8 +46,7 @@ std::string metric_text(const ComparedVideo& video, bool with_ssim) {
       lowest_at = i;
     }
   }
-  std::string text = fmt::format("{}: {} frame{} {}x{}\n", video.name, q.frames.size(), q.frames.size() == 1 ? "" : "s",
-                                 q.format.width, q.format.height);
+  std::string text = fmt::format("{}: {} {}x{}\n", video.name, counted(std::ssize(q.frames), "frame"), q.format.width, q.format.height);
   text += fmt::format("  PSNR  Y {:.6f}  U {:.6f}  V {:.6f}  all {:.6f} dB  (lowest {:.6f} in frame {})\n",
                       q.psnr_of_video(0), q.psnr_of_video(1), q.psnr_of_video(2), q.psnr_of_video(3), lowest, lowest_at);
   if (with_ssim) {
@@ -56,8 +56,8 @@ std::string metric_text(const ComparedVideo& video, bool with_ssim) {
                         ssim_text(ssim_db(all)));
   }
   if (q.first_difference) {
-    text += fmt::format("  first difference: {}; {} of {} frame{} differ\n", to_string(*q.first_difference),
-                        q.different_frames, q.frames.size(), q.frames.size() == 1 ? "" : "s");
+    text += fmt::format("  first difference: {}; {} of {} differ\n", to_string(*q.first_difference), q.different_frames,
+                        counted(std::ssize(q.frames), "frame"));
   } else {
     text += "  identical\n";
   }

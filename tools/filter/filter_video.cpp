@@ -175,7 +175,7 @@ void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines,
         }
     }
   });
-  write_values(o, std::span(&*result, 1));
+  if (result) write_values(o, std::span(&*result, 1));  // none after a stop before the first frame
 }
 
 void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines,

@@ -1,4 +1,5 @@
 #include "mpi/load_report.h"
+#include "common/counted.h"
 
 #include <fmt/format.h>
 
@@ -57,8 +58,7 @@ double imbalance_of(const std::vector<RankLoad>& loads) {
 std::string load_line(const std::vector<RankLoad>& loads) {
   std::set<std::string> hosts;
   for (const RankLoad& load : loads) hosts.insert(load.host);
-  std::string line = fmt::format("{} rank{} on {} machine{}", loads.size(), loads.size() == 1 ? "" : "s", hosts.size(),
-                                 hosts.size() == 1 ? "" : "s");
+  std::string line = counted(std::ssize(loads), "rank") + " on " + counted(std::ssize(hosts), "machine");
   if (loads.size() == 1) return line;
   const RankLoad& most = busiest(loads);
   return line + fmt::format("; imbalance {:.0f} %: rank {} ({}) was busy longest, {:.2f} s, {:.2f} s on average",

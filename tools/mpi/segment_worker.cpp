@@ -57,8 +57,9 @@ void SegmentWorker::encode(const Segment& segment, OutputFile& file, SegmentReco
 void SegmentWorker::finish_segment(const Segment& segment) {
   const std::string stream = job_.stream_of(segment);
   const Durability durability = job_.options.encode.durability;
+  const MeasurementSettings& measured = job_.options.encode.encoder.measurement;
   std::string reason;
-  if (auto record = find_whole_segment(stream, job_.video, segment, reason)) {
+  if (auto record = find_whole_segment(stream, job_.video, segment, measured, reason)) {
     ++load_.found;
     frames_ += segment.frames;
     bytes_ += static_cast<std::int64_t>(record->bytes);

@@ -6,21 +6,24 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <regex>
 #include <set>
+#include <system_error>
 
 #include "c63/error.h"
+#include "common/counted.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
 
 namespace c63::tools {
 namespace {
 
-/// Whether it is a file that some program did not complete: NAME.part-PID-N.
+/// Whether it is a file that some program did not complete: NAME.part-PID-N, without a record.
 bool is_unfinished(const std::string& path) {
-  constexpr std::string_view kMark = ".part-";
-  const std::size_t mark = path.rfind(kMark);
-  return mark != std::string::npos && mark + kMark.size() < path.size() &&
-         path.find_first_not_of("0123456789-", mark + kMark.size()) == std::string::npos;
+  static const std::regex part(R"([\s\S]*\.part-\d+-\d+)");
+  std::error_code ignored;
+  return std::regex_match(path, part) && !std::filesystem::exists(record_path(path), ignored);
 }
 
 [[noreturn]] void refuse(const char* id, const std::string& what, const SegmentFile& file) {
@@ -141,8 +144,8 @@ int run_join(const Session& session, const JoinOptions& options) {
     output.append_file(file.stream, file.record.bytes);
   }
   output.commit();
-  session.summary->info("joined {} segment{}: {} frames, {} bytes", segments.size(), segments.size() == 1 ? "" : "s",
-                        segments.front().record.video_frames, output.bytes_written());
+  session.summary->info("joined {}: {}, {} bytes", counted(std::ssize(segments), "segment"),
+                        counted(segments.front().record.video_frames, "frame"), output.bytes_written());
   return kExitDone;
 }
 

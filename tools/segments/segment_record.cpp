@@ -179,7 +179,8 @@ void check_stream(const std::string& stream, const SegmentRecord& record) {
 }
 
 std::optional<SegmentRecord> find_whole_segment(const std::string& stream, const SegmentedVideo& video,
-                                                const Segment& segment, std::string& reason) {
+                                                const Segment& segment, const MeasurementSettings& wanted,
+                                                std::string& reason) {
   try {
     SegmentRecord record = read_record(stream);
     const Segment& s = record.segment;
@@ -190,6 +191,8 @@ std::optional<SegmentRecord> find_whole_segment(const std::string& stream, const
       reason = "the input is another one, or was modified";
     } else if (record.settings != video.settings) {
       reason = "the settings are others";
+    } else if (s.frames > 0 && ((wanted.psnr && !record.squared_errors) || (wanted.ssim && !record.mean_ssim))) {
+      reason = "its quality was not measured";
     } else {
       check_stream(stream, record);
       return record;

@@ -61,10 +61,11 @@ void write_record(const std::string& stream, const SegmentRecord& record, Durabi
 /// Throws Error (input, C63-SEGMENT-DAMAGED) where the stream is not the one that the record is of.
 void check_stream(const std::string& stream, const SegmentRecord& record);
 
-/// The record of a segment that is there already, of this video and whole; nothing where it has to be coded, and then
-/// `reason` says why. An input that was modified since counts as another one.
+/// The record of a segment that is there already, of this video, whole and measured as `wanted`; nothing where it has to be
+/// coded, and then `reason` says why. An input that was modified since counts as another one.
 [[nodiscard]] std::optional<SegmentRecord> find_whole_segment(const std::string& stream, const SegmentedVideo& video,
-                                                              const Segment& segment, std::string& reason);
+                                                              const Segment& segment, const MeasurementSettings& wanted,
+                                                              std::string& reason);
 
 /// Makes the record of a segment while its frames leave the encoder.
 class SegmentRecorder {

@@ -190,6 +190,19 @@ TEST_F(Segments, AreJoinedFromNamesThatAPatternFinds) {
   EXPECT_NE(read_file(path("log")).find("joined 11 segments: 24 frames"), std::string::npos);
 }
 
+TEST_F(Segments, MayBeNamedLikeUnfinishedFiles) {
+  const Words three = encode_segments(3, input_);
+  Words named;
+  for (int i = 0; i < 3; ++i) {
+    named.push_back(path("s.part-7-" + std::to_string(i)));
+    fs::rename(three[static_cast<std::size_t>(i)], named.back());
+    fs::rename(three[static_cast<std::size_t>(i)] + ".json", named.back() + ".json");
+  }
+  write_file("s.part-7-9", "of a run that was killed");
+  EXPECT_EQ(join(named + Words{path("s.part-7-9")}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("out.c63")) == whole(input_));
+}
+
 TEST_F(Segments, ThatAreNotAllOfOneVideoAreRefusedByName) {
   const Words three = encode_segments(3, input_);
   expect_refused({three[0], three[2]}, "C63-JOIN-MISSING");
