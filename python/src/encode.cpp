@@ -69,6 +69,7 @@ py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings,
 }
 
 py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend, const std::vector<int>& gpus) {
+  const auto use = reader.use();
   return encode_source(reader.source(), settings_for(settings, reader.source().format()), select_devices(backend, gpus),
                        [&] { reader.stop(); });
 }
@@ -115,56 +116,59 @@ class PushEncoder {
     if (array.size() != bytes || (array.dimensions() != 1 && array.shape() != rows)) {
       array.refuse("C63-ARRAY-SHAPE", shape_text(rows) + " or (" + std::to_string(bytes) + ",)");
     }
-    EncodeSession& to = open();
+    const auto session = open();
     const py::gil_scoped_release released;
-    to.push(array.span<const std::uint8_t>());
+    session->push(array.span<const std::uint8_t>());
   }
 
   std::optional<CodedFrame> poll() { return take([](EncodeSession& session) { return session.poll(); }); }
   std::optional<CodedFrame> wait() { return take([](EncodeSession& session) { return session.wait(); }); }
 
   void finish() {
-    EncodeSession& session = open();
+    const auto session = open();
     const py::gil_scoped_release released;
-    session.finish();
+    session->finish();
   }
 
   py::dict summary() {
-    EncodeSession& session = open();
+    const auto session = open();
     EncodeSummary summary;
     {
       const py::gil_scoped_release released;
-      summary = session.summary();
+      summary = session->summary();
     }
     return dict_of(summary);
   }
 
-  /// Ends it; frames that were not polled are lost.
+  /// Ends it; frames that were not polled are lost. Other threads that are in a call keep the session until they have left it.
   void close() {
+    std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
-    session_.reset();
+    if (session.use_count() > 1) session->finish();  // who waits for a frame waits no longer
+    session.reset();
   }
 
  private:
-  [[nodiscard]] EncodeSession& open() {
+  /// To be called with the GIL, which guards session_.
+  [[nodiscard]] std::shared_ptr<EncodeSession> open() const {
     if (!session_) throw Error(ErrorKind::usage, "C63-SESSION-CLOSED", "the encoder was closed");
-    return *session_;
+    return session_;
   }
 
   template <typename Take>
   std::optional<CodedFrame> take(Take&& from) {
-    EncodeSession& session = open();
+    const auto session = open();
     std::optional<EncodedFrame> frame;
     {
       const py::gil_scoped_release released;
-      frame = from(session);
+      frame = from(*session);
     }
     if (!frame) return std::nullopt;
     return hand_out(std::move(*frame));
   }
 
   VideoFormat format_;
-  std::unique_ptr<EncodeSession> session_;
+  std::shared_ptr<EncodeSession> session_;
 };
 
 }  // namespace

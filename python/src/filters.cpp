@@ -3,8 +3,11 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "array.h"
@@ -82,6 +85,12 @@ void convolve_picture(py::handle in, py::handle taps, py::handle row, py::handle
     kernel.taps = take(taps, "taps", 2);
     if (!row.is_none()) kernel.row = take(row, "row", 1);
     if (!column.is_none()) kernel.column = take(column, "column", 1);
+    if constexpr (std::is_integral_v<Tap>) {
+      if (!(divisor >= 1 && divisor <= std::numeric_limits<Tap>::max() && std::floor(divisor) == divisor)) {
+        throw Error(ErrorKind::usage, "C63-SETTING",
+                    "divisor: kernels of bytes take a whole number from 1 on, got " + std::to_string(divisor));
+      }
+    }
     kernel.divisor = static_cast<Tap>(divisor);
   };
   if (from.dtype() == "uint8") {

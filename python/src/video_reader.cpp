@@ -32,6 +32,7 @@ std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) 
     array.refuse("C63-ARRAY-SHAPE", "frames of " + std::to_string(bytes) + " bytes");
   }
   const std::span<std::uint8_t> samples = array.span<std::uint8_t>();
+  const auto use = reader.use();
   std::int64_t count = 0;
   run_interruptibly([&](const std::stop_token& stop) {
     const std::stop_callback wake(stop, [&] { reader.stop(); });
@@ -55,6 +56,11 @@ VideoReader::VideoReader(std::string path, int width, int height, std::string fo
   options.warn = [this](const std::string& line) { warnings_.push_back(line); };
   const py::gil_scoped_release released;
   source_ = open_frame_source(options);
+}
+
+std::unique_lock<std::mutex> VideoReader::use() {
+  const py::gil_scoped_release released;
+  return std::unique_lock(mutex_);
 }
 
 void add_video_reader(py::module_& module) {

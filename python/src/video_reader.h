@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,11 +20,14 @@ class VideoReader {
   VideoReader(std::string path, int width, int height, std::string format, bool strict);
 
   [[nodiscard]] FrameSource& source() { return *source_; }
+  /// To be held while frames are read: one caller at a time. Waits without the GIL, to be called with it.
+  [[nodiscard]] std::unique_lock<std::mutex> use();
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   /// Ends the waiting for a pipe.
   void stop() { stop_.request_stop(); }
 
  private:
+  std::mutex mutex_;
   std::stop_source stop_;
   std::vector<std::string> warnings_;  ///< what the reader had to say
   std::unique_ptr<FrameSource> source_;

@@ -1,5 +1,7 @@
 """Encoder: frames that come one after another."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,26 @@ def test_settings_are_checked_at_once():
         c63.Encoder(0, 16)
     with pytest.raises(c63.UsageError):
         c63.Encoder(16, 16, qp=99)
+
+
+def test_closing_while_others_poll(video):
+    for _ in range(20):
+        encoder = c63.Encoder(112, 96)
+        ended = threading.Event()
+
+        def take():
+            try:
+                while not ended.is_set():
+                    encoder.poll()
+            except c63.UsageError:
+                pass  # it was closed
+
+        takers = [threading.Thread(target=take) for _ in range(3)]
+        for taker in takers:
+            taker.start()
+        encoder.push(video[0])
+        encoder.close()
+        ended.set()
+        for taker in takers:
+            taker.join(20)
+            assert not taker.is_alive()

@@ -130,3 +130,9 @@ def test_shift_and_whitening(dtype):
 def test_wrong_arrays_are_told(call, says):
     with pytest.raises(c63.UsageError, match=says):
         call()
+
+
+@pytest.mark.parametrize("divisor", [4.5, 0, -3, float("nan"), 1e10])
+def test_a_kernel_of_bytes_has_a_whole_divisor(divisor):
+    with pytest.raises(c63.UsageError, match="whole number"):
+        filters.convolve_picture(np.full((8, 8), 40, np.uint8), filters.Kernel(np.ones((3, 3), np.int32), divisor))

@@ -1,6 +1,7 @@
 """psnr(), ssim(), estimate_motion() and open()."""
 
 import fractions
+import threading
 
 import numpy as np
 import pytest
@@ -131,3 +132,25 @@ def test_bd_rate():
     assert c63.bd_rate(anchor[:3], anchor) == (None, None, "fewer than four points")
     with pytest.raises(c63.UsageError, match=r"points \(n, 2\) of rate and quality, got float64 \(4, 3\)"):
         c63.bd_rate(np.zeros((4, 3)), anchor)
+
+
+def test_threads_that_read_one_file_take_turns(tmp_path):
+    path = tmp_path / "clip.ppm"
+    path.write_bytes(b"".join(b"P6\n16 16\n255\n" + bytes([i]) * 768 for i in range(200)))
+    clip = c63.open(path)
+    read = []
+
+    def take():
+        try:
+            while len(frames := clip.read(1)):
+                read.append(frames)
+        except c63.Error:
+            pass  # the other one took the frame: what is no file of frames gives them in order, once
+
+    threads = [threading.Thread(target=take) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+    assert 0 < len(read) <= 200
