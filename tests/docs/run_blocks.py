@@ -24,7 +24,11 @@ RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobi
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
 # What blocks of Python are given.
-PYTHON = """import numpy
+PYTHON = """import c63
+import io
+import numpy
+camera = numpy.random.default_rng(2).integers(0, 256, (3, 432, 352), dtype=numpy.uint8)
+file, show = io.BytesIO(), numpy.shape
 frames = numpy.random.default_rng(1).integers(0, 256, (3, 48, 32), dtype=numpy.uint8)
 current, reference = frames[1, :32], frames[0, :32]
 """
