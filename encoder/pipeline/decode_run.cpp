@@ -107,11 +107,11 @@ class DecodeRun {
   void hand_out(const Decoder::ViewSink& sink, const std::stop_token& stop) {
     const FramePipeline::Output& output = pipeline_.front();
     loop_.did("wait");
-    summary_.width = output.info.width;
-    summary_.height = output.info.height;
+    summary_.width = output.view.width;
+    summary_.height = output.view.height;
     if (output.wanted) {
-      FrameView view = view_of(output, settings_);
-      const std::int64_t first = output.info.index;
+      FrameView view = output.view;
+      const std::int64_t first = output.view.index;
       for (std::int64_t i = std::max<std::int64_t>(0, settings_.first_frame - first); i < output.count; ++i) {
         if (stop.stop_requested()) {
           summary_.stopped = true;
@@ -119,7 +119,7 @@ class DecodeRun {
         }
         if (wants_no_more()) break;
         view.index = first + i;
-        view.offset = output.info.offset + static_cast<std::uint64_t>(i) * output.info.coded_bytes;
+        view.offset = output.view.offset + static_cast<std::uint64_t>(i) * output.view.coded_bytes;
         ++summary_.frames;
         sink(view);
         loop_.did("write", view.index);
@@ -139,15 +139,6 @@ class DecodeRun {
 };
 
 }  // namespace
-
-FrameView view_of(const FramePipeline::Output& output, const DecoderSettings& settings) {
-  FrameView view{output.info, {}, {}, output.motion};
-  for (int p = 0; p < kPlanes; ++p) {
-    view.picture[p] = output.picture->samples.coded(p);
-    if (settings.keep_prediction) view.prediction[p] = output.picture->prediction.coded(p);
-  }
-  return view;
-}
 
 DecodedFrame copy_of(const FrameView& view) {
   DecodedFrame frame{view, {}, {}, view.motion};

@@ -8,10 +8,7 @@
 
 namespace c63 {
 
-/// The view of a frame that has come out of a pipeline.
-[[nodiscard]] FrameView view_of(const FramePipeline::Output& output, const DecoderSettings& settings);
-
-/// A copy of it.
+/// A copy of what a view shows.
 [[nodiscard]] DecodedFrame copy_of(const FrameView& view);
 
 /// Decodes what `reader` reads and hands out the frames from settings.first_frame on, settings.max_frames at most. Throws

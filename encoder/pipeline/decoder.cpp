@@ -18,9 +18,9 @@ Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {
 }
 
 DecodeSummary Decoder::decode_views(ByteSource& source, const ViewSink& sink, std::stop_token stop) {
-  StreamReader reader(source, settings_.execution.limits);
-  FramePipeline pipeline(settings_, arena_of(settings_));
-  return decode_run(reader, pipeline, settings_, sink, stop);
+  StreamReader reader(source, settings_.execution.limits, read_at_once(settings_));
+  const auto pipeline = make_frame_pipeline(settings_);
+  return decode_run(reader, *pipeline, settings_, sink, stop);
 }
 
 DecodeSummary Decoder::decode_views(std::span<const std::uint8_t> stream, const ViewSink& sink, std::stop_token stop) {

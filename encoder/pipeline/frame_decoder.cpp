@@ -5,7 +5,7 @@
 #include "c63/error.h"
 #include "c63/trace.h"
 #include "pipeline/decode_run.h"
-#include "pipeline/frame_pipeline.h"
+#include "pipeline/cpu_frame_pipeline.h"
 #include "pipeline/frame_task.h"
 #include "pipeline/picture_pool.h"
 
@@ -38,20 +38,21 @@ struct FrameDecoder::State {
     }
     allocate(parsed.geometry);
     trace.did("idle");
-    FramePipeline::Output output;
-    output.info = info_of(coded);
+    const FrameInfo info = info_of(coded);
+    std::array<MotionField, kPlanes> motion;
     if (!parsed.repeat) {
       FramePictures pictures = chain.next(parsed.key, parsed.advances_reference, *pool.find_free());
       coded.index = index;
       task->begin(std::move(coded), std::move(pictures));
       static_cast<void>(task->run(trace));  // to the end, for its reference is complete
       const std::exception_ptr fault = task->fault();
-      if (settings.keep_motion && !fault) output.motion = task->motion();
+      if (settings.keep_motion && !fault) motion = task->motion();
       task->end();
       if (fault) std::rethrow_exception(fault);
     }
-    output.picture = chain.current();
-    DecodedFrame frame = copy_of(view_of(output, settings));
+    FrameView view = view_of(info, *chain.current(), settings.keep_prediction);
+    view.motion = std::move(motion);
+    DecodedFrame frame = copy_of(view);
     trace.did("copy", index);
     frame.index = index++;
     frame.offset = std::exchange(offset, offset + frame.coded_bytes);

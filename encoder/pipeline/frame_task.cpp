@@ -12,14 +12,6 @@ namespace {
 /// Few enough MCU rows that their levels stay in a cache, and enough that looking for those of the reference is no work.
 int rows_per_step(const Geometry& geometry) { return std::max(1, geometry.mcu_rows() / 16); }
 
-/// The error of a frame, placed in its stream.
-Error in_stream(const Error& error, const StreamFrame& frame) {
-  ErrorPlace place = error.place();
-  place.frame = frame.index;
-  place.offset = static_cast<std::int64_t>(frame.offset) + place.offset.value_or(0);
-  return {error.kind(), error.id(), error.message(), std::move(place)};
-}
-
 }  // namespace
 
 FrameTask::FrameTask(const DecoderSettings& settings)

@@ -7,6 +7,7 @@
 #include "c63/error.h"
 #include "io/byte_source.h"
 #include "pipeline/decode_run.h"
+#include "pipeline/cpu_frame_pipeline.h"
 #include "pipeline/frame_pipeline.h"
 #include "pipeline/memory_bytes.h"
 #include "pipeline/stream_index.h"
@@ -42,9 +43,9 @@ struct SeekableDecoder::State {
     reset();
     from.emplace(*source, index.entries()[static_cast<std::size_t>(key)].offset);
     if (key == 0) {
-      reader.emplace(*from, settings.execution.limits);
+      reader.emplace(*from, settings.execution.limits, read_at_once(settings));
     } else {
-      reader.emplace(*from, settings.execution.limits, index.place(key));
+      reader.emplace(*from, settings.execution.limits, index.place(key), read_at_once(settings));
     }
   }
 
@@ -63,7 +64,7 @@ struct SeekableDecoder::State {
     range.first_frame = first;
     range.max_frames = count;
     range.key_frames_only = key_frames_only;
-    if (!pipeline) pipeline = std::make_unique<FramePipeline>(settings, settings.execution.arena);
+    if (!pipeline) pipeline = make_frame_pipeline(settings);
     try {
       const DecodeSummary summary = decode_run(*reader, *pipeline, range, sink, stop);
       if (summary.stopped) reset();

@@ -17,6 +17,9 @@ struct StreamFrame {
   ParsedFrame parsed;  ///< its scan points into `bytes`
 };
 
+/// The error of a frame, placed in its stream.
+[[nodiscard]] Error in_stream(const Error& error, const StreamFrame& frame);
+
 /// A key frame in mid-stream, to begin with.
 struct StreamPlace {
   std::int64_t index = 0;
@@ -33,8 +36,8 @@ class StreamReader {
   StreamReader(ByteSource& source, Limits limits, std::size_t chunk = kChunk)
       : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits) {}
   /// `source` begins with the frame at `place`.
-  StreamReader(ByteSource& source, Limits limits, const StreamPlace& place)
-      : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
+  StreamReader(ByteSource& source, Limits limits, const StreamPlace& place, std::size_t chunk = kChunk)
+      : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits, place.geometry, place.tables),
         index_(place.index), offset_(place.offset) {}
 
   /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.

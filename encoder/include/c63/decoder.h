@@ -17,6 +17,8 @@
 
 namespace c63 {
 
+class DecodeBackend;
+
 struct DecoderSettings {
   ExecutionSettings execution = {};     ///< lanes are the encoder's
   bool keep_prediction = false;         ///< hands out the prediction of every frame
@@ -25,6 +27,9 @@ struct DecoderSettings {
   std::int64_t max_frames = -1;         ///< handed out at most; -1: all
   bool key_frames_only = false;         ///< the others are passed over
   TraceSink* trace = nullptr;           ///< told what takes the time; outlives the decoder
+  /// What decodes the frames (c63/cuda/decoder.h); null: the CPU. Its memory stays with it, for the next decoder of pictures
+  /// of that size. It has one decoder at a time, keeps neither predictions nor vectors, and FrameDecoder takes none.
+  std::shared_ptr<DecodeBackend> device = {};
 };
 
 /// What is known of a decoded frame besides its samples.

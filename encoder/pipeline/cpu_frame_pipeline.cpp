@@ -1,0 +1,207 @@
+#include "pipeline/cpu_frame_pipeline.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "c63/error.h"
+
+namespace c63 {
+namespace {
+
+/// The current picture and its reference stay until the frame after the last one submitted.
+constexpr std::size_t kKeptPictures = 2;
+
+/// Pictures that may wait, and their bytes: of small ones that are many, for a thread that is woken late finds much to do.
+constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kWaitingPictures = 64;
+
+std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
+  return (settings.keep_prediction ? 2 : 1) * static_cast<std::uint64_t>(geometry.padded_samples());
+}
+
+}  // namespace
+
+std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
+  const ExecutionSettings& execution = settings.execution;
+  return execution.arena ? execution.arena : std::make_shared<ThreadArena>(execution.threads);
+}
+
+FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction) {
+  FrameView view{info, {}, {}, {}};
+  for (int p = 0; p < kPlanes; ++p) {
+    view.picture[p] = picture.samples.coded(p);
+    if (with_prediction) view.prediction[p] = picture.prediction.coded(p);
+  }
+  return view;
+}
+
+void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
+  const std::uint64_t needed = FrameTask::memory(geometry) + (kKeptPictures + 2) * picture_bytes(settings, geometry);
+  if (needed > settings.execution.limits.max_memory) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
+                    std::to_string(needed) + " bytes, the limit is " + std::to_string(settings.execution.limits.max_memory) +
+                    " (--max-memory)", {.frame = 0});
+  }
+}
+
+CpuFramePipeline::CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
+    : settings_(settings), arena_(std::move(arena)), threads_(arena_->concurrency()) {
+  while (static_cast<int>(workers_.size()) < threads_) {
+    workers_.push_back({.trace = {settings_.trace, TraceTrack::thread, static_cast<int>(workers_.size())}});
+  }
+}
+
+CpuFramePipeline::~CpuFramePipeline() {
+  clear();
+  work_.reset();
+  for (Worker& worker : workers_) worker.trace.did("idle");
+}
+
+void CpuFramePipeline::open(const Geometry& geometry) {
+  require_memory(settings_, geometry);
+  // A quarter of the memory is for coded frames. Half as many frames again as there are threads are in work, for some wait
+  // for their reference; as many again or more may wait for their turn.
+  const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
+  const std::uint64_t picture = picture_bytes(settings_, geometry);
+  const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
+  const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
+  const std::uint64_t left = memory - std::min(memory, kKeptPictures * picture);
+  const auto tasks = static_cast<std::size_t>(std::clamp<std::uint64_t>(left / frame, 1, wanted));
+  const std::uint64_t spare =
+      std::min(std::min(left - std::min(left, tasks * frame), kWaitingBytes) / picture, kWaitingPictures);
+  pool_ = PicturePool(kKeptPictures + 2 * tasks + static_cast<std::size_t>(spare));
+  tasks_.clear();
+  free_tasks_.clear();
+  free_tasks_.reserve(tasks);
+  while (tasks_.size() < tasks) free_tasks_.push_back(&tasks_.emplace_back(*this));
+  work_.emplace(*arena_, tasks);
+}
+
+bool CpuFramePipeline::has_room() const {
+  if (!is_open()) return true;
+  // A frame takes a picture, and the last two stay in use beside those of the outputs.
+  if (outputs_.size() + kKeptPictures >= pool_.size()) return false;
+  const std::lock_guard lock(mutex_);
+  return coded_bytes_ < settings_.execution.limits.max_memory / 4;
+}
+
+void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
+  const ParsedFrame& frame = coded.parsed;
+  Decoded& output = outputs_.emplace_back();
+  static_cast<FrameInfo&>(output.view) = info_of(coded);
+  output.count = count;
+  output.wanted = wanted;
+  if (frame.repeat) {
+    output.picture = chain_.current();
+    output.done = true;  // as soon as the frame before it
+    return;
+  }
+  DecodedPicture& picture = *pool_.find_free();
+  output.picture = PictureRef(&picture);
+  FramePictures pictures = chain_.next(frame.key, frame.advances_reference, picture);
+  const std::lock_guard lock(mutex_);
+  coded_bytes_ += coded.bytes.size();
+  jobs_.push_back({std::move(coded), std::move(pictures), &output});
+  if (free_tasks_.empty()) return;
+  Task& task = *free_tasks_.back();
+  free_tasks_.pop_back();
+  begin_next(task);
+}
+
+/// Has a task begin the first job. The mutex is held.
+void CpuFramePipeline::begin_next(Task& task) noexcept {
+  Job& job = jobs_.front();
+  task.output = job.output;
+  task.coded_bytes = job.coded.bytes.size();
+  task.begin(std::move(job.coded), std::move(job.pictures));
+  jobs_.pop_front();
+  post(task);
+}
+
+bool CpuFramePipeline::is_ready() {
+  const std::lock_guard lock(mutex_);
+  return outputs_.front().done;
+}
+
+const CpuFramePipeline::Output& CpuFramePipeline::front() {
+  Decoded& output = outputs_.front();
+  {
+    std::unique_lock lock(mutex_);
+    awaited_ = &output;
+    changed_.wait(lock, [&] { return output.done; });
+    awaited_ = nullptr;
+  }
+  if (output.fault) std::rethrow_exception(output.fault);
+  FrameView view = view_of(output.view, *output.picture, settings_.keep_prediction);
+  output.view.picture = view.picture;
+  output.view.prediction = view.prediction;
+  return output;
+}
+
+void CpuFramePipeline::clear() noexcept {
+  {
+    std::unique_lock lock(mutex_);
+    coded_bytes_ = 0;
+    for (const Task& task : tasks_) coded_bytes_ += task.coded_bytes;
+    jobs_.clear();
+    for (Task& task : tasks_) task.cancel();
+    changed_.wait(lock, [this] { return free_tasks_.size() == tasks_.size(); });
+  }
+  outputs_.clear();
+  chain_ = {};
+}
+
+void CpuFramePipeline::post(Task& task) noexcept {
+  work_->post({[](void* task_to_run, std::size_t self) noexcept {
+                 reinterpret_cast<CpuFramePipeline*>(self)->run(*static_cast<Task*>(task_to_run));
+               },
+               &task, reinterpret_cast<std::size_t>(this)});
+}
+
+/// The first worker that is not busy is so now; none where there are more than were thought of.
+CpuFramePipeline::Worker* CpuFramePipeline::begin_work() noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto free = std::ranges::find(workers_, false, &Worker::busy);
+  if (free == workers_.end()) return nullptr;
+  free->busy = true;
+  free->trace.did("idle");
+  return &*free;
+}
+
+void CpuFramePipeline::run(Task& task) noexcept {
+  Worker* const worker = begin_work();
+  TraceRow nobody;
+  const bool ended = task.run(worker != nullptr ? worker->trace : nobody);
+  if (ended) finish(task);
+  // The mutex is held to the end: whoever waits may destroy all of this as soon as it is released.
+  const std::lock_guard lock(mutex_);
+  if (worker != nullptr) worker->busy = false;
+  if (!ended) return;
+  task.output->done = true;
+  coded_bytes_ -= std::exchange(task.coded_bytes, 0);
+  const bool is_awaited = task.output == awaited_;
+  if (jobs_.empty()) {
+    free_tasks_.push_back(&task);  // there is room for all of them
+  } else {
+    begin_next(task);
+  }
+  if (is_awaited || free_tasks_.size() == tasks_.size()) changed_.notify_all();
+}
+
+/// Takes from a task what its output wants, and gives back what it used.
+void CpuFramePipeline::finish(Task& task) noexcept {
+  Decoded& output = *task.output;
+  output.fault = task.fault();
+  if (settings_.keep_motion && !output.fault) {
+    try {
+      output.view.motion = task.motion();
+    } catch (...) {
+      output.fault = std::current_exception();  // no memory
+    }
+  }
+  task.end();
+}
+
+}  // namespace c63

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "c63/decoder.h"
+#include "c63/thread_arena.h"
+#include "c63/trace.h"
+#include "pipeline/frame_pipeline.h"
+#include "pipeline/frame_task.h"
+#include "pipeline/picture_pool.h"
+#include "pipeline/stream_reader.h"
+#include "threads/work_threads.h"
+
+namespace c63 {
+
+/// The arena that settings ask for: the caller's, or one of its own.
+[[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
+
+/// The view of a picture; `with_prediction` where that is kept.
+[[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
+
+/// Throws Error (limit) where not even one frame at a time fits the memory limit.
+void require_memory(const DecoderSettings& settings, const Geometry& geometry);
+
+/// Decodes the frames of a stream side by side and gives them back in order. Frames are entropy decoded independently of one
+/// another, and restored row by row behind the rows of their reference, so as many are in work as there are threads, of one
+/// GOP or of several. More wait before and after that, so that threads seldom wait for the one that submits and takes.
+class CpuFramePipeline final : public FramePipeline {
+ public:
+  CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
+  /// Frames that were submitted and not taken are dropped.
+  ~CpuFramePipeline() override;
+  CpuFramePipeline(const CpuFramePipeline&) = delete;
+  CpuFramePipeline& operator=(const CpuFramePipeline&) = delete;
+
+  void open(const Geometry& geometry) override;
+  [[nodiscard]] bool is_open() const override { return work_.has_value(); }
+  [[nodiscard]] bool has_room() const override;
+  void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override;
+  [[nodiscard]] bool empty() const override { return outputs_.empty(); }
+  [[nodiscard]] bool is_ready() override;
+  [[nodiscard]] const Output& front() override;
+  void pop() override { outputs_.pop_front(); }
+  void clear() noexcept override;
+
+ private:
+  struct Decoded : Output {
+    PictureRef picture;
+    std::exception_ptr fault;  ///< why there is no picture
+    bool done = false;         ///< with the mutex
+  };
+
+  class Task final : public FrameTask {
+   public:
+    explicit Task(CpuFramePipeline& owner) : FrameTask(owner.settings_), owner_(owner) {}
+    void resume() noexcept override { owner_.post(*this); }
+
+    Decoded* output = nullptr;
+    std::uint64_t coded_bytes = 0;  ///< of its frame; with the mutex
+
+   private:
+    CpuFramePipeline& owner_;
+  };
+
+  /// A frame that no task has begun.
+  struct Job {
+    StreamFrame coded;
+    FramePictures pictures;
+    Decoded* output = nullptr;
+  };
+
+  /// A thread at work, as a trace shows it.
+  struct Worker {
+    TraceRow trace;
+    bool busy = false;
+  };
+
+  void begin_next(Task& task) noexcept;
+  void post(Task& task) noexcept;
+  void run(Task& task) noexcept;
+  void finish(Task& task) noexcept;
+  Worker* begin_work() noexcept;
+
+  const DecoderSettings settings_;
+  std::shared_ptr<ThreadArena> arena_;
+  int threads_;
+  ReferenceChain chain_;
+
+  std::deque<Worker> workers_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  PicturePool pool_;
+  std::deque<Task> tasks_;
+  // With the mutex:
+  std::vector<Task*> free_tasks_;
+  std::deque<Job> jobs_;            ///< begun in order, so the frame before one of them was begun before it
+  std::uint64_t coded_bytes_ = 0;   ///< of jobs, and of tasks at work
+  const Decoded* awaited_ = nullptr;
+
+  std::deque<Decoded> outputs_;     ///< in order of the stream
+  std::optional<WorkThreads> work_;  ///< last: its threads use all of the above
+};
+
+}  // namespace c63

@@ -1,0 +1,87 @@
+#include "pipeline/device_frame_pipeline.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <utility>
+#include <vector>
+
+#include "bitstream/entropy_decoder.h"
+#include "c63/error.h"
+
+namespace c63 {
+namespace {
+
+/// Throws what is wrong with a frame that the device did not decode.
+[[noreturn]] void throw_fault(const StreamFrame& coded) {
+  try {
+    FrameSyntax syntax(coded.parsed.geometry);
+    std::vector<std::uint8_t> scratch;
+    decode_scan(coded.parsed, syntax, scratch);
+  } catch (const Error& error) {
+    throw in_stream(error, coded);
+  }
+  throw Error(ErrorKind::device, "C63-DEVICE-DECODE", "the device does not decode a frame that the CPU decodes",
+              {.frame = coded.index});
+}
+
+}  // namespace
+
+DeviceFramePipeline::DeviceFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
+    : settings_(settings), arena_(std::move(arena)), device_(settings_.device) {
+  if (settings_.keep_prediction || settings_.keep_motion) {
+    throw Error(ErrorKind::device, "C63-DEVICE-KEEP",
+                std::string(settings_.keep_prediction ? "predictions" : "motion vectors") +
+                    " of decoded frames are kept on the CPU only (--backend cpu)");
+  }
+}
+
+DeviceFramePipeline::~DeviceFramePipeline() { clear(); }
+
+void DeviceFramePipeline::open(const Geometry& geometry) {
+  // A quarter of the memory is for coded frames.
+  device_->open(geometry, settings_.execution.limits.max_memory / 4 * 3,
+                [arena = arena_](int count, const std::function<void(int)>& body) {
+                  arena->execute([&] { oneapi::tbb::parallel_for(0, count, body); });
+                });
+  open_ = true;
+}
+
+bool DeviceFramePipeline::has_room() const {
+  return !open_ || (device_->has_room() && coded_bytes_ < settings_.execution.limits.max_memory / 4);
+}
+
+void DeviceFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool wanted) {
+  Frame& frame = frames_.emplace_back();
+  frame.output = {.view = {info_of(coded), {}, {}, {}}, .count = count, .wanted = wanted};
+  frame.coded = std::move(coded);
+  coded_bytes_ += frame.coded.bytes.size();
+  const ParsedFrame& parsed = frame.coded.parsed;
+  device_->submit({.scan = parsed.scan,
+                   .tables = parsed.tables,
+                   .key = parsed.key,
+                   .repeat = parsed.repeat,
+                   .advances_reference = parsed.advances_reference,
+                   .wanted = wanted});
+}
+
+const FramePipeline::Output& DeviceFramePipeline::front() {
+  Frame& frame = frames_.front();
+  const FrameOfDevice& decoded = device_->front();
+  if (!decoded.fine) throw_fault(frame.coded);
+  frame.output.view.picture = decoded.planes;
+  return frame.output;
+}
+
+void DeviceFramePipeline::pop() {
+  device_->pop();
+  coded_bytes_ -= frames_.front().coded.bytes.size();
+  frames_.pop_front();
+}
+
+void DeviceFramePipeline::clear() noexcept {
+  if (open_) device_->clear();
+  frames_.clear();
+  coded_bytes_ = 0;
+}
+
+}  // namespace c63
