@@ -8,12 +8,12 @@
 
 namespace c63 {
 
-/// Takes the stuffing out of a scan: a 0xFF keeps its place, the byte after it is dropped.
-inline void remove_stuffing(std::span<const std::uint8_t> scan, std::vector<std::uint8_t>& out) {
-  out.resize(scan.size());
+/// Takes the stuffing out of a scan: a 0xFF keeps its place, the byte after it is dropped. `to` has room for the whole scan;
+/// returns how many bytes are left.
+inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint8_t* to) {
   const std::uint8_t* in = scan.data();
   const std::uint8_t* const end = in + scan.size();
-  std::uint8_t* to = out.data();
+  const std::uint8_t* const start = to;
   while (in < end) {
     const auto left = static_cast<std::size_t>(end - in);
     const void* const found = std::memchr(in, 0xFF, left);
@@ -23,7 +23,13 @@ inline void remove_stuffing(std::span<const std::uint8_t> scan, std::vector<std:
     to += run;
     in += found != nullptr ? run + 1 : run;
   }
-  out.resize(static_cast<std::size_t>(to - out.data()));
+  return static_cast<std::size_t>(to - start);
+}
+
+/// The same into a vector.
+inline void remove_stuffing(std::span<const std::uint8_t> scan, std::vector<std::uint8_t>& out) {
+  out.resize(scan.size());
+  out.resize(remove_stuffing(scan, out.data()));
 }
 
 /// Reads the bits of one scan, most significant first, from bytes without stuffing. Past the end it supplies zeros: the

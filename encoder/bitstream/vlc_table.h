@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "codec/host_device.h"
 #include "codec/vlc.h"
 
 namespace c63 {
@@ -32,7 +33,7 @@ class VlcTable {
   }
 
   /// The entry for the next 16 bits; length 0 where they start no code.
-  [[nodiscard]] constexpr Entry find(std::uint32_t next_16_bits) const {
+  [[nodiscard]] C63_HD constexpr Entry find(std::uint32_t next_16_bits) const {
     const Entry entry = short_[next_16_bits >> (kMaxCodeLength - kShortBits)];
     if (entry.length != 0) return entry;
     if (next_16_bits < (0xFFFFU & ~kLongMask)) return {};
@@ -70,7 +71,7 @@ class ValueTable {
     }
   }
 
-  [[nodiscard]] constexpr Entry find(std::uint32_t next_bits) const { return entries_[next_bits]; }
+  [[nodiscard]] C63_HD constexpr Entry find(std::uint32_t next_bits) const { return entries_[next_bits]; }
 
  private:
   std::array<Entry, 1U << kBits> entries_{};
@@ -82,7 +83,7 @@ class CoefficientTable {
   static constexpr int kBits = 11;
   static constexpr int kEnd = 64;  ///< the run of the end of the block
 
-  struct Entry {
+  struct alignas(4) Entry {   // read at once
     std::int16_t value = 0;   ///< not 0 but at the end of the block
     std::uint8_t run = 0;     ///< zeros before it
     std::uint8_t length = 0;  ///< of code and value; 0: something else starts like this
@@ -102,7 +103,7 @@ class CoefficientTable {
     }
   }
 
-  [[nodiscard]] constexpr const Entry& find(std::uint32_t next_bits) const { return entries_[next_bits]; }
+  [[nodiscard]] C63_HD constexpr const Entry& find(std::uint32_t next_bits) const { return entries_[next_bits]; }
 
  private:
   constexpr void fill(const VlcCode& code, std::uint32_t bits, int size, Entry entry) {

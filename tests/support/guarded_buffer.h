@@ -15,7 +15,7 @@ class GuardedBuffer {
  public:
   explicit GuardedBuffer(std::size_t count, unsigned char pattern = 0xA5)
       : pattern_(pattern), count_(count), memory_(count + 2 * kGuard) {
-    std::memset(memory_.data(), pattern_, memory_.size() * sizeof(T));
+    std::memset(static_cast<void*>(memory_.data()), pattern_, memory_.size() * sizeof(T));
   }
 
   [[nodiscard]] T* data() { return memory_.data() + kGuard; }

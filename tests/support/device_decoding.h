@@ -1,0 +1,100 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "c63/decoder.h"
+#include "c63/error.h"
+#include "support/generators.h"
+
+namespace c63::test {
+
+/// What decoding handed out, and how it ended.
+struct DecodeOutcome {
+  Bytes samples;
+  std::vector<FrameInfo> frames;
+  std::string fault;  ///< with its place
+};
+
+/// Adds what a call hands out to an outcome, and how it ends.
+template <typename Decode>
+DecodeOutcome outcome_of(Decode&& decode) {
+  DecodeOutcome outcome;
+  try {
+    decode([&](const FrameView& view) {
+      outcome.frames.push_back(view);
+      for (const auto& plane : view.picture) outcome.samples.insert(outcome.samples.end(), plane.begin(), plane.end());
+    });
+  } catch (const Error& error) {
+    outcome.fault = error.what();
+  }
+  return outcome;
+}
+
+inline void expect_same_outcome(const DecodeOutcome& expected, const DecodeOutcome& outcome) {
+  EXPECT_EQ(outcome.fault, expected.fault);
+  EXPECT_TRUE(outcome.samples == expected.samples);
+  ASSERT_EQ(outcome.frames.size(), expected.frames.size());
+  for (std::size_t i = 0; i < expected.frames.size(); ++i) {
+    EXPECT_EQ(outcome.frames[i].index, expected.frames[i].index);
+    EXPECT_EQ(outcome.frames[i].key, expected.frames[i].key);
+    EXPECT_EQ(outcome.frames[i].repeat, expected.frames[i].repeat);
+    EXPECT_EQ(outcome.frames[i].offset, expected.frames[i].offset);
+    EXPECT_EQ(outcome.frames[i].coded_bytes, expected.frames[i].coded_bytes);
+  }
+}
+
+/// Decodes a stream on the CPU and on `device`; returns whether it has a fault.
+inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std::shared_ptr<DecodeBackend>& device,
+                                 DecoderSettings settings = {}) {
+  settings.execution.limits.max_pixels = 1 << 22;
+  settings.execution.threads = 2;
+  const auto decode = [&](const auto& sink) { static_cast<void>(Decoder(settings).decode_views(stream, sink)); };
+  const DecodeOutcome expected = outcome_of(decode);
+  settings.device = device;
+  expect_same_outcome(expected, outcome_of(decode));
+  return !expected.fault.empty();
+}
+
+/// Streams that are cut off, and such whose bytes were changed.
+inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
+  Random random(stream.size());
+  int faults = 0;
+  for (int round = 0; round < rounds; ++round) {
+    Bytes changed = stream;
+    for (std::uint32_t flips = 1 + random.below(4); flips > 0; --flips) {
+      changed[random.below(static_cast<std::uint32_t>(changed.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
+    }
+    faults += expect_same_decoding(changed, device) ? 1 : 0;
+    const auto size = random.below(static_cast<std::uint32_t>(stream.size()));
+    faults += expect_same_decoding(std::span(stream).first(size), device) ? 1 : 0;
+  }
+  EXPECT_GT(faults, 0);
+}
+
+/// Ranges of frames, key frames only, and single frames in any order.
+inline void expect_same_ranges(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device) {
+  for (const std::int64_t first : {1, 4, 7}) {
+    for (const std::int64_t most : {1, 3, -1}) {
+      for (const bool key_frames_only : {false, true}) {
+        static_cast<void>(expect_same_decoding(
+            stream, device, {.first_frame = first, .max_frames = most, .key_frames_only = key_frames_only}));
+      }
+    }
+  }
+  SeekableDecoder cpu(stream);
+  SeekableDecoder other(stream, {.device = device});
+  const std::int64_t count = cpu.frame_count();
+  ASSERT_EQ(other.frame_count(), count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t frame = i * 5 % count;  // on and back, by less and by more than a group of pictures
+    EXPECT_TRUE(other.frame(frame).picture == cpu.frame(frame).picture) << frame;
+  }
+}
+
+}  // namespace c63::test

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/decode_backend.h"
+#include "bitstream/bit_reader.h"
+#include "bitstream/frame_syntax.h"
+#include "bitstream/inherited_vectors.h"
+#include "bitstream/scan_parser.h"
+#include "cpu/frame_coder.h"
+#include "cpu/frame_restorer.h"
+#include "cpu/kernels.h"
+#include "support/guarded_buffer.h"
+
+namespace c63::test {
+
+/// Parses a scan as a device does, into memory that begins poisoned, but for the levels. False where it has a fault, or where
+/// anything else was written than what belongs to the frame.
+inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const std::uint8_t> stuffed, FrameSyntax& syntax) {
+  static const ScanTables kTables;
+  const ScanShape shape(geometry);
+  const auto blocks = static_cast<std::size_t>(geometry.blocks());
+  GuardedBuffer<std::int16_t> levels(blocks * 64);
+  std::ranges::fill(levels.span(), std::int16_t{0});
+  GuardedBuffer<MotionVector> vectors(blocks, 0x5A);
+  // As many whole words as the scan takes, and not a byte more, so that a sanitizer sees who reads further.
+  std::vector<std::uint8_t> bytes;
+  remove_stuffing(stuffed, bytes);
+  const std::size_t size = bytes.size();
+  bytes.resize((size + 3) / 4 * 4);
+  bytes.shrink_to_fit();
+  if (!parse_scan(kTables, shape, key, bytes.data(), size, {levels.data(), vectors.data()})) return false;
+  if (!levels.guards_intact() || !vectors.guards_intact()) return false;
+  syntax = FrameSyntax(geometry);
+  syntax.key = key;
+  for (int p = 0; p < kPlanes; ++p) {
+    PlaneSyntax& plane = syntax.planes[p];
+    const auto first = static_cast<std::size_t>(shape.first_block[p]);
+    std::copy_n(levels.data() + first * 64, plane.levels.size(), plane.levels.begin());
+    for (std::size_t block = 0; block < plane.vectors.size(); ++block) {
+      const MotionVector vector = vectors.data()[first + block];
+      plane.uses_vector[block] = vector == without_vector() ? 0 : 1;
+      plane.vectors[block] = plane.uses_vector[block] != 0 ? vector : MotionVector{};
+    }
+  }
+  return true;
+}
+
+/// A device that is none: what a GPU does, frame by frame on the host. It takes `room` frames at a time, and is never ready
+/// before it is waited for.
+class HostDecodeBackend final : public DecodeBackend {
+ public:
+  explicit HostDecodeBackend(std::size_t room = 5) : room_(room) {}
+
+  [[nodiscard]] const std::string& description() const override { return description_; }
+  void open(const Geometry& geometry, std::uint64_t, ParallelFor) override {
+    clear();
+    geometry_ = geometry;
+    ++opened_;
+  }
+  [[nodiscard]] bool has_room() const override { return frames_.size() < room_; }
+  void submit(const FrameToDecode& frame) override { frames_.push_back({frame, {}, {}, false}); }
+  [[nodiscard]] bool is_ready() override { return frames_.front().done; }
+  [[nodiscard]] const FrameOfDevice& front() override {
+    Frame& frame = frames_.front();
+    if (!frame.done) decode(frame);
+    return frame.result;
+  }
+  void pop() override { frames_.pop_front(); }
+  void clear() noexcept override { frames_.clear(); }
+
+  [[nodiscard]] int opened() const { return opened_; }
+
+ private:
+  struct Frame {
+    FrameToDecode coded;
+    FrameOfDevice result;
+    std::vector<std::uint8_t> samples;
+    bool done = false;
+  };
+
+  void decode(Frame& frame) {
+    frame.done = true;
+    const FrameToDecode& coded = frame.coded;
+    if (!coded.repeat) {
+      FrameSyntax syntax;
+      frame.result.fine = parse_on_host(geometry_, coded.key, coded.scan, syntax);
+      if (!frame.result.fine) return;
+      if (coded.advances_reference) {
+        reference_ = current_;
+      } else {
+        vectors_.apply_to(syntax);
+      }
+      vectors_.remember(syntax);
+      std::array<cpu::TransformTable, kPlanes> tables;
+      for (int p = 0; p < kPlanes; ++p) tables[p] = cpu::TransformTable(coded.tables[p], p);
+      current_ = cpu::PaddedPicture(geometry_);
+      for (int row = 0; row < geometry_.mcu_rows(); ++row) {
+        cpu::restore_row(syntax, tables, cpu::kernels(SimdLevel::scalar), reference_, current_, nullptr, row);
+      }
+    }
+    if (!coded.wanted) return;
+    frame.samples.resize(geometry_.frame_bytes());
+    current_.copy_to(frame.samples);
+    std::span<const std::uint8_t> left(frame.samples);
+    for (int p = 0; p < kPlanes; ++p) {
+      frame.result.planes[p] = left.first(geometry_.plane(p).coded_samples);
+      left = left.subspan(frame.result.planes[p].size());
+    }
+  }
+
+  std::string description_ = "the host";
+  std::size_t room_;
+  Geometry geometry_;
+  int opened_ = 0;
+  std::deque<Frame> frames_;
+  cpu::PaddedPicture current_;
+  cpu::PaddedPicture reference_;
+  InheritedVectors vectors_;
+};
+
+}  // namespace c63::test
