@@ -129,10 +129,8 @@ __device__ __forceinline__ Quantizer load_quantizer(const Quantizer* quantizer) 
   return loaded;
 }
 
-/// Prediction plus what the inverse transform makes of column `t` of a block's coefficients, scaled; nothing is added where
-/// `any` says of all of a warp's blocks that all are zero. All of a warp take part.
-__device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
-  if (!__any_sync(kFullWarp, any)) return prediction;
+/// The inverse transform: from column `t` of a block's coefficients, scaled, to row `t` of its residual. All of a warp take part.
+__device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numbers, int (&residuals)[8]) {
   float out[8];
   for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
   __syncwarp();
@@ -144,8 +142,15 @@ __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uin
   inverse_line(in, out);
   for_8([&](auto i) { numbers[i * kRowWords + t] = __int_as_float(static_cast<int>(out[i])); });
   __syncwarp();
-  int residuals[8];
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
+}
+
+/// Prediction plus what the inverse transform makes of column `t` of a block's coefficients, scaled; nothing is added where
+/// `any` says of all of a warp's blocks that all are zero. All of a warp take part.
+__device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
+  if (!__any_sync(kFullWarp, any)) return prediction;
+  int residuals[8];
+  inverse_block(in, t, numbers, residuals);
   return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals + 4, prediction.y)};
 }
 

@@ -1,0 +1,244 @@
+#include "cuda_me/decoder/cuda_decoder.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "c63/cuda/decoder.h"
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/device_guard.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kMostGroups = 4;  // with two more streams they are fewer than a device has hardware queues
+constexpr int kMostFramesOfGroup = 128;
+constexpr int kMostSlots = 32;
+/// The frame restored last, what it was predicted from, and the one that is restored next.
+constexpr int kKeptPictures = 3;
+
+}  // namespace
+
+std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const Geometry& geometry) {
+  const FrameLayout layout(geometry);
+  const auto blocks = static_cast<std::uint64_t>(layout.blocks);
+  const std::uint64_t syntax = blocks * (64 * sizeof(std::int16_t) + sizeof(MotionVector));
+  const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(MotionVector);
+  const std::uint64_t slot = picture + geometry.frame_bytes();
+  DecoderRoom room;
+  // A quarter is for scans: on the device for each group, and in page-locked memory twice.
+  room.scan_bytes = max_memory / 4 / (kMostGroups + 2);
+  std::uint64_t left = max_memory / 4 * 3;
+  if (left < kKeptPictures * picture + slot + syntax) return std::nullopt;
+  left -= kKeptPictures * picture;
+  room.slots = static_cast<int>(std::clamp<std::uint64_t>(left / 4 / slot, 1, kMostSlots));
+  left -= static_cast<std::uint64_t>(room.slots) * slot;
+  const std::uint64_t frames = std::max<std::uint64_t>(1, left / syntax);
+  room.groups = static_cast<int>(std::min<std::uint64_t>(frames, kMostGroups));
+  room.frames = static_cast<int>(std::min<std::uint64_t>(frames / static_cast<unsigned>(room.groups), kMostFramesOfGroup));
+  return room;
+}
+
+CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with_room)
+    : geometry(of_pictures), layout(geometry), room(with_room), tables(1) {
+  const ScanTables host_tables;
+  copy_async(tables.data(), &host_tables, 1, restoring);
+  const ScanShape shape(geometry);
+  const auto blocks = static_cast<std::size_t>(layout.blocks);
+  while (groups.size() < static_cast<std::size_t>(room.groups)) groups.emplace_back(shape, blocks, room.frames);
+  while (pictures.size() < static_cast<std::size_t>(room.slots + kKeptPictures)) {
+    Picture& picture = pictures.emplace_back();
+    picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
+    picture.vectors = DeviceBuffer<MotionVector>(blocks);
+    // Whole words of samples are read, also past a plane's end.
+    check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
+  }
+  while (slots.size() < static_cast<std::size_t>(room.slots)) {
+    slots.emplace_back().frame = PinnedBuffer<std::uint8_t>(geometry.frame_bytes());
+  }
+  restoring.synchronize();  // `host_tables` ends here, and groups have streams of their own
+}
+
+CudaDecoder::CudaDecoder(int device, std::string description) : device_(device), description_(std::move(description)) {}
+
+CudaDecoder::~CudaDecoder() {
+  clear();
+  try {
+    const DeviceGuard guard(device_);
+    memory_.reset();
+  } catch (const Error&) {  // a device that failed gives nothing back
+  }
+}
+
+void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) {
+  clear();
+  parallel_for_ = std::move(parallel_for);
+  if (memory_ && memory_->geometry == geometry && max_memory_ == max_memory) return;
+  const DeviceGuard guard(device_);
+  memory_.reset();
+  max_memory_ = max_memory;
+  for (std::uint64_t memory = max_memory;; memory /= 2) {
+    const std::optional<DecoderRoom> room = DecoderRoom::within(memory, geometry);
+    if (!room) {
+      const std::string size = std::to_string(geometry.width()) + "x" + std::to_string(geometry.height());
+      if (memory == max_memory) {
+        throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                    "decoding " + size + " on a GPU takes more than the limit of " + std::to_string(max_memory) +
+                        " bytes for it, three quarters of --max-memory", {.frame = 0});
+      }
+      throw Error(ErrorKind::device, "C63-CUDA-MEMORY", "decoding " + size + " does not fit in the device's memory");
+    }
+    try {
+      memory_ = std::make_unique<Memory>(geometry, *room);
+      return;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+    }
+  }
+}
+
+bool CudaDecoder::has_room() const {
+  // Repeats are in no group.
+  const auto most = static_cast<std::size_t>(2 * memory_->room.groups * memory_->room.frames);
+  return frames_.size() < most && !memory_->groups[filling_].is_parsing();
+}
+
+void CudaDecoder::submit(const FrameToDecode& frame) {
+  const DeviceGuard guard(device_);
+  Frame& added = frames_.emplace_back();
+  added.key = frame.key;
+  added.repeat = frame.repeat;
+  added.advances_reference = frame.advances_reference;
+  added.wanted = frame.wanted;
+  if (frame.repeat) return;
+  ScanGroup& group = memory_->groups[filling_];
+  added.group = &group;
+  added.number = group.add(frame);
+  if (group.is_full() || group.bytes() >= memory_->room.scan_bytes) parse_filling();
+}
+
+/// Starts to parse the group that is being filled, and goes on to the next one.
+void CudaDecoder::parse_filling() {
+  memory_->groups[filling_].parse(memory_->tables.data(), memory_->stagings[staging_], parallel_for_);
+  staging_ = (staging_ + 1) % memory_->stagings.size();
+  filling_ = (filling_ + 1) % memory_->groups.size();
+}
+
+/// Restores frames as far as they are parsed and have a place.
+void CudaDecoder::restore_parsed() {
+  while (!stopped_ && restored_ < frames_.size() && restore(frames_[restored_])) ++restored_;
+}
+
+/// False where that has to wait.
+bool CudaDecoder::restore(Frame& frame) {
+  if (frame.group != nullptr) {
+    if (!frame.group->is_parsed()) return false;
+    if (!frame.group->is_fine(frame.number)) {
+      frame.result.fine = false;
+      stopped_ = true;
+      return true;
+    }
+  }
+  if (frame.wanted) {
+    const auto slot = std::ranges::find(memory_->slots, false, &Slot::taken);
+    if (slot == memory_->slots.end()) return false;
+    slot->taken = true;
+    frame.slot = &*slot;
+  }
+  if (frame.group != nullptr) {
+    RestoreJob job = frame.group->job(frame.number);
+    if (frame.advances_reference) {
+      hold(reference_, frame.key ? nullptr : current_);
+    } else {
+      job.inherited = current_->vectors.data();
+    }
+    Picture& picture = *std::ranges::find(memory_->pictures, 0, &Picture::users);
+    if (reference_ != nullptr) job.reference = reference_->samples.data();
+    job.picture = picture.samples.data();
+    job.used_vectors = picture.vectors.data();
+    enqueue_restoring(memory_->layout, job, memory_->restoring);
+    hold(current_, &picture);
+    if (frame.number + 1 == frame.group->size()) frame.group->release(memory_->restoring);
+  }
+  if (frame.wanted) download(frame);
+  return true;
+}
+
+/// Copies the current picture to the frame's slot.
+void CudaDecoder::download(Frame& frame) {
+  hold(frame.picture, current_);
+  Slot& slot = *frame.slot;
+  slot.restored.record(memory_->restoring);
+  memory_->downloading.wait(slot.restored);
+  std::uint8_t* to = slot.frame.data();
+  for (int p = 0; p < kPlanes; ++p) {
+    const std::size_t count = memory_->layout.coded[p];
+    copy_async(to, static_cast<const std::uint8_t*>(current_->samples.data() + memory_->layout.offset[p]), count, memory_->downloading);
+    frame.result.planes[p] = {to, count};
+    to += count;
+  }
+  slot.downloaded.record(memory_->downloading);
+}
+
+void CudaDecoder::hold(Picture*& place, Picture* picture) {
+  if (picture != nullptr) ++picture->users;
+  if (place != nullptr) --place->users;
+  place = picture;
+}
+
+bool CudaDecoder::is_ready() {
+  const DeviceGuard guard(device_);
+  restore_parsed();
+  if (restored_ == 0) return false;
+  const Frame& frame = frames_.front();
+  return frame.slot == nullptr || frame.slot->downloaded.done();
+}
+
+const FrameOfDevice& CudaDecoder::front() {
+  const DeviceGuard guard(device_);
+  Frame& frame = frames_.front();
+  restore_parsed();
+  if (restored_ == 0) {
+    if (!frame.group->is_parsing()) parse_filling();
+    frame.group->wait();
+    restore_parsed();
+  }
+  if (frame.slot != nullptr) frame.slot->downloaded.synchronize();
+  return frame.result;
+}
+
+void CudaDecoder::pop() {
+  Frame& frame = frames_.front();
+  hold(frame.picture, nullptr);
+  if (frame.slot != nullptr) frame.slot->taken = false;
+  frames_.pop_front();
+  --restored_;
+}
+
+void CudaDecoder::clear() noexcept {
+  if (memory_) {
+    try {
+      const DeviceGuard guard(device_);
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    } catch (const Error&) {  // the next call to the device tells it
+    }
+    for (ScanGroup& group : memory_->groups) group.clear();
+    for (Picture& picture : memory_->pictures) picture.users = 0;
+    for (Slot& slot : memory_->slots) slot.taken = false;
+  }
+  frames_.clear();
+  restored_ = filling_ = 0;
+  stopped_ = false;
+  current_ = reference_ = nullptr;
+}
+
+std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options) {
+  const DeviceInfo& gpu = require_device(options.device);
+  return std::make_shared<CudaDecoder>(
+      options.device, "cuda:" + std::to_string(options.number < 0 ? options.device : options.number) + " " + gpu.name + " (sm_" +
+                          std::to_string(gpu.compute_major) + std::to_string(gpu.compute_minor) + ")");
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/decode_backend.h"
+#include "codec/geometry.h"
+#include "cuda_me/decoder/scan_group.h"
+#include "cuda_me/kernels/frame_layout.h"
+#include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
+
+namespace c63::cuda {
+
+/// How many of what is needed a decoder of pictures of one size has.
+struct DecoderRoom {
+  int groups = 0;  ///< whose scans are parsed at the same time
+  int frames = 0;  ///< of a group
+  int slots = 0;   ///< decoded frames in page-locked memory
+  std::uint64_t scan_bytes = 0;  ///< of a group, though a single frame may have more
+
+  /// What fits `max_memory` bytes; nothing where not one frame does.
+  [[nodiscard]] static std::optional<DecoderRoom> within(std::uint64_t max_memory, const Geometry& geometry);
+};
+
+/// A GPU as a decoder. Scans of a group of frames are parsed on a stream of the group's own. When the host knows them to be
+/// fine, their frames are restored one after another on one stream, each of them as soon as there is a place in page-locked
+/// memory that it can be copied to.
+class CudaDecoder final : public DecodeBackend {
+ public:
+  CudaDecoder(int device, std::string description);
+  ~CudaDecoder() override;
+
+  [[nodiscard]] const std::string& description() const override { return description_; }
+  void open(const Geometry& geometry, std::uint64_t max_memory, ParallelFor parallel_for) override;
+  [[nodiscard]] bool has_room() const override;
+  void submit(const FrameToDecode& frame) override;
+  [[nodiscard]] bool is_ready() override;
+  [[nodiscard]] const FrameOfDevice& front() override;
+  void pop() override;
+  void clear() noexcept override;
+
+ private:
+  /// A picture on the device.
+  struct Picture {
+    DeviceBuffer<std::uint8_t> samples;
+    DeviceBuffer<MotionVector> vectors;  ///< what its blocks were predicted from
+    int users = 0;                       ///< frames that are copied from it, or may be predicted from it
+  };
+  /// A place for a decoded frame.
+  struct Slot {
+    PinnedBuffer<std::uint8_t> frame;
+    Event restored;
+    Event downloaded;
+    bool taken = false;
+  };
+  /// A frame that was submitted.
+  struct Frame {
+    bool key = false;
+    bool repeat = false;
+    bool advances_reference = true;
+    bool wanted = true;
+    ScanGroup* group = nullptr;  ///< none for a repeat
+    int number = 0;              ///< in the group
+    Slot* slot = nullptr;        ///< where it goes; none where it is not wanted
+    Picture* picture = nullptr;  ///< that is copied from
+    FrameOfDevice result;
+  };
+
+  /// All memory for pictures of one size.
+  struct Memory {
+    Memory(const Geometry& of_pictures, const DecoderRoom& with_room);
+    Geometry geometry;
+    FrameLayout layout;
+    DecoderRoom room;
+    DeviceBuffer<ScanTables> tables;
+    std::array<ScanStaging, 2> stagings;
+    std::deque<ScanGroup> groups;
+    std::deque<Picture> pictures;
+    std::deque<Slot> slots;
+    Stream restoring{Stream::Priority::high};
+    Stream downloading;
+  };
+
+  void parse_filling();
+  void restore_parsed();
+  [[nodiscard]] bool restore(Frame& frame);
+  void download(Frame& frame);
+  void hold(Picture*& place, Picture* picture);
+
+  int device_;
+  std::string description_;
+  ParallelFor parallel_for_;
+  std::uint64_t max_memory_ = 0;
+  std::unique_ptr<Memory> memory_;
+
+  std::deque<Frame> frames_;
+  std::size_t restored_ = 0;      ///< so many of the first frames are restored, or not fine
+  bool stopped_ = false;          ///< behind a frame that is not fine
+  std::size_t filling_ = 0;       ///< the group that frames are added to
+  std::size_t staging_ = 0;       ///< the next to use
+  Picture* current_ = nullptr;    ///< the frame restored last
+  Picture* reference_ = nullptr;  ///< what that one was predicted from
+};
+
+}  // namespace c63::cuda

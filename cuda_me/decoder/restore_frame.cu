@@ -1,0 +1,91 @@
+// From levels and vectors to samples: eight threads a block, a row or column each.
+
+#include "cuda_me/decoder/decode_kernels.h"
+#include "cuda_me/kernels/block_transform.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kBlocksPerGroup = 32;  ///< of threads
+constexpr int kRestoreThreads = kBlocksPerGroup * 8;
+
+/// Prediction plus residual as the format has it for any levels: both wrap in 16 bits before the sample is cut.
+__device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* residuals, std::uint32_t prediction) {
+  const auto sample = [&](int i) {
+    const int sum = residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
+    return static_cast<int>(static_cast<std::int16_t>(sum));
+  };
+  return pack_saturated(sample(0), sample(1), sample(2), sample(3));
+}
+
+/// Row `t` of a block from its levels, in zig-zag order in shared memory. All of a warp take part.
+__device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_t* levels, const Quantizer* quantizers,
+                                             int plane, int t, float* numbers) {
+  float in[8];
+  const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
+  const Quantizer* const column = quantizers + plane * 64 + t * 8;
+  const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
+  bool any_ac = false;
+  for_8([&](auto v) {
+    const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
+    any_ac |= level != 0 && (v != 0 || t != 0);
+    in[v] = scale_coefficient(copysignf(load_quantizer(column + v).restored(fabsf(level)), level) * column_scale, v, 1);
+  });
+  int residuals[8];
+  if (__any_sync(kFullWarp, any_ac)) {
+    inverse_block(in, t, numbers, residuals);
+  } else {  // the same for every sample: what the transform gives for DC alone
+    const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
+    for_8([&](auto i) { residuals[i] = residual; });
+  }
+  return {reconstruct_four_wrapping(residuals, prediction.x), reconstruct_four_wrapping(residuals + 4, prediction.y)};
+}
+
+__global__ void __launch_bounds__(kRestoreThreads)
+    restore_frame_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ RestoreJob job) {
+  __shared__ float numbers[kBlocksPerGroup * kBlockWords];
+  __shared__ uint4 levels[kBlocksPerGroup * 8];
+  const int of_group = static_cast<int>(threadIdx.x) / 8;
+  const int t = static_cast<int>(threadIdx.x) % 8;
+  // Threads past the last block do its work again, so that warps stay whole, and write nothing.
+  const int wanted = static_cast<int>(blockIdx.x) * kBlocksPerGroup + of_group;
+  const bool active = wanted < layout.blocks;
+  const int block = active ? wanted : layout.blocks - 1;
+  const int plane = block >= layout.first_block[2] ? 2 : block >= layout.first_block[1] ? 1 : 0;
+  const int index = block - layout.first_block[plane];
+  const int row = index / layout.columns[plane];
+  const int width = layout.width[plane];
+  const std::size_t at = layout.offset[plane] + static_cast<std::size_t>(row * 8 + t) * width +
+                         static_cast<std::size_t>(index - row * layout.columns[plane]) * 8;
+
+  const uint4 eight = __ldg(reinterpret_cast<const uint4*>(job.levels) + static_cast<std::size_t>(block) * 8 + t);
+  MotionVector source = without_vector();
+  if (job.reference != nullptr) {
+    source = job.vectors[block];
+    if (source == without_vector() && job.inherited != nullptr) source = job.inherited[block];
+  }
+  if (active && t == 0) job.used_vectors[block] = source;
+  uint2 samples{0, 0};
+  if (source != without_vector()) {
+    samples = load_row_anywhere(job.reference + at + static_cast<std::ptrdiff_t>(source.y) * width + source.x);
+  }
+  if (__any_sync(kFullWarp, (eight.x | eight.y | eight.z | eight.w) != 0)) {
+    levels[of_group * 8 + t] = eight;
+    __syncwarp();
+    samples = restore_row(samples, reinterpret_cast<const std::int16_t*>(levels + of_group * 8), job.quantizers, plane, t,
+                          numbers + of_group * kBlockWords);
+  }
+  if (active) *reinterpret_cast<uint2*>(job.picture + at) = samples;
+}
+
+}  // namespace
+
+void enqueue_restoring(const FrameLayout& layout, const RestoreJob& job, cudaStream_t stream) {
+  const Range range("restore frame");
+  launch("restore_frame_kernel", restore_frame_kernel,
+         {dim3(static_cast<unsigned>((layout.blocks + kBlocksPerGroup - 1) / kBlocksPerGroup)), dim3(kRestoreThreads)}, stream, layout, job);
+}
+
+}  // namespace c63::cuda
