@@ -52,10 +52,14 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--backend", o.backend, "Where to decode; there is no decoder for GPUs, so cuda is refused")
+  app.add_option("--backend", o.backend, "Where to decode: auto and cpu take the CPU, cuda a GPU, which pays for long streams")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str()
+      ->group("Machine");
+  app.add_option("--device", o.device, "GPU to decode on, by number; the first without it")
+      ->check(CLI::Range(0, 1023))
+      ->type_name("N")
       ->group("Machine");
   add_simd_option(app, o.decoder.execution.simd);
   add_sync_option(app, o.durability);

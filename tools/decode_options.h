@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "c63/decoder.h"
@@ -27,6 +28,7 @@ struct DecodeOptions {
   std::string index;  ///< file to write it to
   std::string trace;
   std::string backend = "auto";
+  std::optional<int> device = {};  ///< a GPU by number
   DecoderSettings decoder;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "common/backends.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/digest.h"
@@ -29,9 +30,6 @@ bool lists_only(const DecodeOptions& o) {
 
 void check_command_line(const Session& session, const DecodeOptions& o) {
   if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
-  if (o.backend == "cuda") {
-    throw Error(ErrorKind::device, "C63-NO-GPU-DECODER", "frames are decoded on the CPU; there is no decoder for GPUs");
-  }
   const bool lists = o.list || !o.index.empty();
   if (o.output.empty() && !o.md5 && !lists) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
   if (o.output == "-" && (o.md5 || o.list)) {
@@ -135,6 +133,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
 
   if (options.list || !options.index.empty()) list_frames(options, place);
   if (lists_only(options)) return kExitDone;
+  options.decoder.device = select_decode_device(options.backend, options.device);
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability);
   options.decoder.trace = trace.sink();

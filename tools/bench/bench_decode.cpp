@@ -1,4 +1,4 @@
-// c63bench decode: frames a second by threads, of coded streams in memory.
+// c63bench decode: frames a second by devices and threads, of coded streams in memory.
 
 #include <algorithm>
 #include <chrono>
@@ -6,17 +6,20 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/decode_backend.h"
 #include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/figures.h"
 #include "c63/decoder.h"
 #include "c63/error.h"
 #include "c63/picture.h"
+#include "common/backends.h"
 
 namespace c63::bench {
 namespace {
@@ -36,15 +39,17 @@ Stream read_stream(const std::string& path) {
 
 /// A way to take frames, with a number of threads.
 struct Case {
+  std::string backend;
   std::string output;
   int threads = 0;
   std::vector<double> frames_per_second = {};
 };
 
 /// Decodes the stream once, a decoder made for it included; returns frames a second.
-double decode_once(const Stream& stream, const Case& c, std::vector<std::uint8_t>& frame) {
+double decode_once(const Stream& stream, const Case& c, const std::shared_ptr<DecodeBackend>& gpu,
+                   std::vector<std::uint8_t>& frame) {
   const auto start = Clock::now();
-  Decoder decoder({.execution = {.threads = c.threads}});
+  Decoder decoder({.execution = {.threads = c.threads}, .device = c.backend == "cuda" ? gpu : nullptr});
   const DecodeSummary summary = decoder.decode_views(stream.bytes, [&](const FrameView& view) {
     if (c.output == "views") return;
     frame.resize(frame_bytes(view.width, view.height));
@@ -56,18 +61,26 @@ double decode_once(const Stream& stream, const Case& c, std::vector<std::uint8_t
 
 void run(const DecodeBenchOptions& options) {
   nlohmann::ordered_json figures{{"bench", "decode"}, {"streams", nlohmann::ordered_json::array()}};
-  std::printf("%-28s %-7s %7s %10s %22s %10s\n", "stream", "output", "threads", "frames/s", "", "efficiency");
+  // Opened once; its memory stays with it from run to run, and the first run is not counted.
+  std::shared_ptr<DecodeBackend> gpu;
+  if (std::ranges::count(options.backends, "cuda") > 0) {
+    gpu = tools::select_decode_device("cuda", {});
+    figures["device"] = gpu->description();
+  }
+  std::printf("%-28s %-7s %-7s %7s %10s %22s %10s\n", "stream", "backend", "output", "threads", "frames/s", "", "efficiency");
   for (const std::string& path : options.streams) {
     const Stream stream = read_stream(path);
     std::vector<Case> cases;
-    for (const std::string& output : options.outputs) {
-      for (const int threads : options.threads) cases.push_back({output, threads});
+    for (const std::string& backend : options.backends) {
+      for (const std::string& output : options.outputs) {
+        for (const int threads : options.threads) cases.push_back({backend, output, threads});
+      }
     }
     std::vector<std::uint8_t> frame;
     // Interleaved: what disturbs the machine for a while disturbs all alike.
     for (int round = 0; round <= options.repeats; ++round) {
       for (Case& c : cases) {
-        const double rate = decode_once(stream, c, frame);
+        const double rate = decode_once(stream, c, gpu, frame);
         if (round > 0) c.frames_per_second.push_back(rate);
       }
     }
@@ -77,13 +90,14 @@ void run(const DecodeBenchOptions& options) {
       const Sample rate = summarize(c.frames_per_second);
       // Efficiency is that of the threads beyond the fewest that were measured.
       const auto& base = *std::ranges::min_element(cases, {}, [&](const Case& other) {
-        return other.output == c.output ? other.threads : INT_MAX;
+        return other.backend == c.backend && other.output == c.output ? other.threads : INT_MAX;
       });
       const double efficiency =
           rate.median / summarize(base.frames_per_second).median * base.threads / std::max(1, c.threads);
-      std::printf("%-28s %-7s %7d %10.1f (%8.1f..%8.1f) %9.1f%%\n", stream.name.c_str(), c.output.c_str(), c.threads,
-                  rate.median, rate.low, rate.high, 100 * efficiency);
-      rows.push_back({{"output", c.output},
+      std::printf("%-28s %-7s %-7s %7d %10.1f (%8.1f..%8.1f) %9.1f%%\n", stream.name.c_str(), c.backend.c_str(),
+                  c.output.c_str(), c.threads, rate.median, rate.low, rate.high, 100 * efficiency);
+      rows.push_back({{"backend", c.backend},
+                      {"output", c.output},
                       {"threads", c.threads},
                       {"frames_per_second", to_json(rate)},
                       {"efficiency", efficiency}});

@@ -70,6 +70,8 @@ void add_options(CLI::App& app, DecodeBenchOptions& options) {
   add_list(app, "--thread-counts", options.threads, "N", "Numbers of threads")->check(CLI::Range(1, 1024));
   add_list(app, "--output", options.outputs, "HOW", "Frames as the decoder has them, or copied to memory of the caller")
       ->check(CLI::IsMember({"views", "copies"}));
+  add_list(app, "--backend", options.backends, "NAME", "Where to decode: cpu, cuda or both; a GPU's views show page-locked memory")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   add_repeats(app, options.repeats);
   add_json(app, options.json);
 }

@@ -23,6 +23,7 @@ struct DecodeBenchOptions {
   std::vector<std::string> streams;
   std::vector<int> threads = {1, 2};
   std::vector<std::string> outputs = {"views", "copies"};
+  std::vector<std::string> backends = {"cpu"};
   int repeats = 7;
   std::string json;
 };

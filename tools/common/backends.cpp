@@ -15,6 +15,7 @@
 #include "common/machine.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
+#include "c63/cuda/decoder.h"
 #include "c63/cuda/devices.h"
 #endif
 
@@ -208,6 +209,24 @@ Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& bac
   Encoder encoder(settings, backend.devices);
   if (backend.fallback) encoder.set_fallback(backend.fallback, note);
   return encoder;
+}
+
+std::shared_ptr<DecodeBackend> select_decode_device(const std::string& backend, std::optional<int> device) {
+  if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
+  if (backend != "cuda" && !device) return nullptr;
+#if defined(C63_HAVE_CUDA)
+  BackendChoice choice;
+  if (device) choice.devices.push_back(std::to_string(*device));
+  const WantedDevice wanted = show_wanted_devices(choice).front();
+#endif
+  if (const std::string obstacle = cuda_obstacle(); !obstacle.empty()) {
+    throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
+  }
+#if defined(C63_HAVE_CUDA)
+  return cuda::open_decoder({.device = wanted.index, .number = wanted.number});
+#else
+  return nullptr;  // there is always an obstacle
+#endif
 }
 
 std::vector<std::string> list_devices() {

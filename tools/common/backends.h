@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "c63/decoder.h"
 #include "c63/encoder.h"
 
 namespace CLI {
@@ -45,6 +46,10 @@ struct SelectedBackend {
 /// An encoder on the backend; `note` is told the reason if it has to fall back.
 [[nodiscard]] Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
                                    const std::function<void(const std::string&)>& note);
+
+/// What to decode on: null for the CPU, as with `auto` unless `device` names a GPU, for opening one takes longer than most
+/// streams. Throws Error (device) where a GPU is demanded and cannot be used.
+[[nodiscard]] std::shared_ptr<DecodeBackend> select_decode_device(const std::string& backend, std::optional<int> device);
 
 /// One line per device that can be encoded on, for --list-devices; also why there is no GPU, where there is none.
 [[nodiscard]] std::vector<std::string> list_devices();
