@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "bitstream/vlc_table.h"
@@ -17,9 +18,24 @@
 
 namespace c63 {
 
+/// The entries of a CoefficientTable as words, each of which is read at once: length, run and value from the lowest bit on.
+struct CoefficientWords {
+  static constexpr int kLong = 128;  ///< the run where no short code begins: past the end of a block, as that of its end
+
+  std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
+
+  constexpr explicit CoefficientWords(const CoefficientTable& table) {
+    for (std::uint32_t bits = 0; bits < words.size(); ++bits) {
+      const CoefficientTable::Entry& entry = table.find(bits);
+      const auto run = static_cast<std::uint32_t>(entry.length != 0 ? entry.run : kLong);
+      words[bits] = entry.length | run << 8 | static_cast<std::uint32_t>(entry.value) << 16;
+    }
+  }
+};
+
 /// The tables of all codes, in one piece that a GPU keeps in its fast memory; luma's come first.
 struct ScanTables {
-  std::array<CoefficientTable, 2> coefficients{kLumaCoefficients, kChromaCoefficients};
+  std::array<CoefficientWords, 2> coefficients{CoefficientWords(kLumaCoefficients), CoefficientWords(kChromaCoefficients)};
   std::array<ValueTable, 2> values{kLumaValues, kChromaValues};
   std::array<VlcTable, 2> dc{kDcLumaTable, kDcChromaTable};
   std::array<VlcTable, 2> ac{kAcLumaTable, kAcChromaTable};
@@ -47,14 +63,18 @@ struct ScanTarget {
   MotionVector* vectors = nullptr;  ///< one a block
 };
 
-/// Reads the bits of a scan, most significant first, whole words ahead of their use. Past the end it supplies zeros.
+/// Bytes that have to follow a scan of `size` bytes, all of them zero: up to a whole word, and a word.
+[[nodiscard]] constexpr std::size_t zeros_behind_scan(std::size_t size) { return (4 - size % 4) % 4 + 4; }
+
+/// Reads the bits of a scan, most significant first. Words are loaded long before they are looked at, for a thread that has
+/// nobody to wait with. Past the end it supplies zeros.
 class WordReader {
  public:
-  /// `bytes` are aligned to 4, and zero from `size` to the next multiple of 4.
+  /// `bytes` are aligned to 4; zeros_behind_scan() follow them.
   C63_HD WordReader(const std::uint8_t* bytes, std::size_t size)
       : words_(bytes), count_(static_cast<std::uint32_t>((size + 3) / 4)) {
-    current_ = load();
-    following_ = load();
+    current_ = in_order(load());
+    following_ = in_order(load());
     ahead_ = load();
   }
 
@@ -74,7 +94,7 @@ class WordReader {
     if (used_ < 32) return;
     used_ -= 32;
     current_ = following_;
-    following_ = ahead_;
+    following_ = in_order(ahead_);
     ahead_ = load();
   }
 
@@ -82,13 +102,26 @@ class WordReader {
   [[nodiscard]] C63_HD std::int64_t taken() const { return 32 * (static_cast<std::int64_t>(next_) - 3) + used_; }
 
  private:
+  /// The next word as it lies in memory.
   [[nodiscard]] C63_HD std::uint32_t load() {
-    const std::uint32_t at = next_++;
-    if (at >= count_) return 0;
+    const std::uint32_t at = next_ < count_ ? next_ : count_;
+    ++next_;
 #if defined(__CUDA_ARCH__)
-    return __byte_perm(__ldg(reinterpret_cast<const std::uint32_t*>(words_) + at), 0, 0x0123);
+    return __ldg(reinterpret_cast<const std::uint32_t*>(words_) + at);
 #else
-    const std::uint8_t* const b = words_ + std::size_t{at} * 4;
+    std::uint32_t word = 0;
+    std::memcpy(&word, words_ + std::size_t{at} * 4, 4);
+    return word;
+#endif
+  }
+
+  /// A word with its first byte on top. Not when it is loaded, for that would be waiting for it.
+  [[nodiscard]] C63_HD static std::uint32_t in_order(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+    return __byte_perm(word, 0, 0x0123);
+#else
+    std::array<std::uint8_t, 4> b{};
+    std::memcpy(b.data(), &word, 4);
     return static_cast<std::uint32_t>(b[0]) << 24 | static_cast<std::uint32_t>(b[1]) << 16 | static_cast<std::uint32_t>(b[2]) << 8 | b[3];
 #endif
   }
@@ -177,14 +210,15 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
   if (dc < std::numeric_limits<std::int16_t>::min() || dc > std::numeric_limits<std::int16_t>::max()) return false;
   levels[0] = static_cast<std::int16_t>(dc);
   for (int k = 1; k < 64;) {
-    const CoefficientTable::Entry both = tables.coefficients[kKind].find(reader.peek(CoefficientTable::kBits));
-    if (both.length != 0) {
-      reader.skip(both.length);
-      k += both.run;
-      if (k > 63) return both.run == CoefficientTable::kEnd;
-      levels[k++] = both.value;
+    const std::uint32_t both = tables.coefficients[kKind].words[reader.peek(CoefficientTable::kBits)];
+    const auto run = static_cast<int>(both >> 8 & 0xFF);
+    reader.skip(static_cast<int>(both & 0xFF));
+    if (k + run <= 63) {  // one branch for nearly all
+      k += run;
+      levels[k++] = static_cast<std::int16_t>(both >> 16);
       continue;
     }
+    if (run != CoefficientWords::kLong) return run == CoefficientTable::kEnd;
     const VlcTable::Entry entry = tables.ac[kKind].find(reader.peek(16));
     if (entry.length == 0) return false;
     reader.skip(entry.length);
@@ -205,7 +239,7 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
 
 }  // namespace detail
 
-/// Parses a scan without stuffing: `size` bytes, as WordReader wants them. False where it has any fault; what is in `to` then
+/// Parses a scan without stuffing: `size` bytes, aligned and followed by zeros as WordReader wants them. False where it has any fault; what is in `to` then
 /// counts for nothing.
 C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, bool key, const std::uint8_t* bytes,
                               std::size_t size, const ScanTarget& to) {

@@ -83,7 +83,7 @@ class CoefficientTable {
   static constexpr int kBits = 11;
   static constexpr int kEnd = 64;  ///< the run of the end of the block
 
-  struct alignas(4) Entry {   // read at once
+  struct Entry {
     std::int16_t value = 0;   ///< not 0 but at the end of the block
     std::uint8_t run = 0;     ///< zeros before it
     std::uint8_t length = 0;  ///< of code and value; 0: something else starts like this

@@ -48,7 +48,10 @@ class CpuFramePipeline final : public FramePipeline {
   [[nodiscard]] bool empty() const override { return outputs_.empty(); }
   [[nodiscard]] bool is_ready() override;
   [[nodiscard]] const Output& front() override;
-  void pop() override { outputs_.pop_front(); }
+  std::vector<std::uint8_t> pop() override {
+    outputs_.pop_front();
+    return {};
+  }
   void clear() noexcept override;
 
  private:

@@ -125,7 +125,7 @@ class DecodeRun {
         loop_.did("write", view.index);
       }
     }
-    pipeline_.pop();
+    reader_.reuse(pipeline_.pop());
   }
 
   StreamReader& reader_;

@@ -18,7 +18,7 @@ Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {
 }
 
 DecodeSummary Decoder::decode_views(ByteSource& source, const ViewSink& sink, std::stop_token stop) {
-  StreamReader reader(source, settings_.execution.limits, read_at_once(settings_));
+  StreamReader reader(source, settings_.execution.limits);
   const auto pipeline = make_frame_pipeline(settings_);
   return decode_run(reader, *pipeline, settings_, sink, stop);
 }

@@ -72,10 +72,12 @@ const FramePipeline::Output& DeviceFramePipeline::front() {
   return frame.output;
 }
 
-void DeviceFramePipeline::pop() {
+std::vector<std::uint8_t> DeviceFramePipeline::pop() {
   device_->pop();
-  coded_bytes_ -= frames_.front().coded.bytes.size();
+  std::vector<std::uint8_t> bytes = std::move(frames_.front().coded.bytes);
+  coded_bytes_ -= bytes.size();
   frames_.pop_front();
+  return bytes;
 }
 
 void DeviceFramePipeline::clear() noexcept {

@@ -28,7 +28,7 @@ class DeviceFramePipeline final : public FramePipeline {
   [[nodiscard]] bool empty() const override { return frames_.empty(); }
   [[nodiscard]] bool is_ready() override { return device_->is_ready(); }
   [[nodiscard]] const Output& front() override;
-  void pop() override;
+  std::vector<std::uint8_t> pop() override;
   void clear() noexcept override;
 
  private:

@@ -10,12 +10,6 @@ std::unique_ptr<FramePipeline> make_frame_pipeline(const DecoderSettings& settin
   return std::make_unique<CpuFramePipeline>(settings, arena_of(settings));
 }
 
-std::size_t read_at_once(const DecoderSettings& settings) {
-  // A device takes many frames at once, and the thread that reads them is what limits it.
-  constexpr std::size_t kForDevice = std::size_t{4} << 20;
-  return settings.device ? kForDevice : StreamReader::kChunk;
-}
-
 FrameInfo info_of(const StreamFrame& coded) {
   const ParsedFrame& frame = coded.parsed;
   return {.index = coded.index,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "c63/decoder.h"
 #include "codec/geometry.h"
@@ -36,7 +37,8 @@ class FramePipeline {
   [[nodiscard]] virtual bool is_ready() = 0;
   /// The first frame of those submitted, which are not empty. Waits for it, and throws its fault.
   [[nodiscard]] virtual const Output& front() = 0;
-  virtual void pop() = 0;
+  /// Returns the memory of its coded bytes, if it is still there, to be used again.
+  virtual std::vector<std::uint8_t> pop() = 0;
 
   /// Drops what was submitted and not taken. A key frame is next.
   virtual void clear() noexcept = 0;
@@ -44,9 +46,6 @@ class FramePipeline {
 
 /// The pipeline that settings ask for: the CPU's, or that of their device.
 [[nodiscard]] std::unique_ptr<FramePipeline> make_frame_pipeline(const DecoderSettings& settings);
-
-/// How many bytes its reader should read at a time.
-[[nodiscard]] std::size_t read_at_once(const DecoderSettings& settings);
 
 /// What is known of a frame before it is decoded.
 [[nodiscard]] FrameInfo info_of(const StreamFrame& coded);

@@ -43,9 +43,9 @@ struct SeekableDecoder::State {
     reset();
     from.emplace(*source, index.entries()[static_cast<std::size_t>(key)].offset);
     if (key == 0) {
-      reader.emplace(*from, settings.execution.limits, read_at_once(settings));
+      reader.emplace(*from, settings.execution.limits);
     } else {
-      reader.emplace(*from, settings.execution.limits, index.place(key), read_at_once(settings));
+      reader.emplace(*from, settings.execution.limits, index.place(key));
     }
   }
 

@@ -53,6 +53,10 @@ std::optional<StreamFrame> StreamReader::take(bool with_bytes) {
       frame.index = index_++;
       frame.offset = offset_;
       if (with_bytes) {
+        if (!spare_.empty()) {
+          frame.bytes = std::move(spare_.back());
+          spare_.pop_back();
+        }
         frame.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(frame.parsed.size));
         frame.parsed.scan =
             std::span<const std::uint8_t>(frame.bytes).subspan(frame.parsed.scan_offset, frame.parsed.scan.size());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bitstream/frame_header.h"
@@ -36,14 +37,19 @@ class StreamReader {
   StreamReader(ByteSource& source, Limits limits, std::size_t chunk = kChunk)
       : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits) {}
   /// `source` begins with the frame at `place`.
-  StreamReader(ByteSource& source, Limits limits, const StreamPlace& place, std::size_t chunk = kChunk)
-      : source_(source), max_memory_(limits.max_memory), chunk_(chunk), parser_(limits, place.geometry, place.tables),
+  StreamReader(ByteSource& source, Limits limits, const StreamPlace& place)
+      : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
         index_(place.index), offset_(place.offset) {}
 
   /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
   /// The same without its bytes: the scan points to nothing.
   [[nodiscard]] std::optional<StreamFrame> pass();
+
+  /// Takes memory for the bytes of a frame to come: memory that is new has to be filled in by the system, page by page.
+  void reuse(std::vector<std::uint8_t>&& memory) {
+    if (memory.capacity() > 0) spare_.push_back(std::move(memory));
+  }
 
   /// Passes over the repeat frames that come next, `most` at most and as far as they are in memory already, and returns how
   /// many they are.
@@ -63,6 +69,7 @@ class StreamReader {
   std::size_t chunk_ = kChunk;
   FrameParser parser_;
   std::vector<std::uint8_t> buffer_;
+  std::vector<std::vector<std::uint8_t>> spare_;
   std::size_t begin_ = 0;  ///< of the next frame in buffer_
   std::size_t end_ = 0;    ///< of the bytes in buffer_
   bool ended_ = false;

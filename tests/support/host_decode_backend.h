@@ -30,11 +30,11 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   GuardedBuffer<std::int16_t> levels(blocks * 64);
   std::ranges::fill(levels.span(), std::int16_t{0});
   GuardedBuffer<MotionVector> vectors(blocks, 0x5A);
-  // As many whole words as the scan takes, and not a byte more, so that a sanitizer sees who reads further.
+  // Not a byte more than has to be there, so that a sanitizer sees who reads further.
   std::vector<std::uint8_t> bytes;
   remove_stuffing(stuffed, bytes);
   const std::size_t size = bytes.size();
-  bytes.resize((size + 3) / 4 * 4);
+  bytes.resize(size + zeros_behind_scan(size));
   bytes.shrink_to_fit();
   if (!parse_scan(kTables, shape, key, bytes.data(), size, {levels.data(), vectors.data()})) return false;
   if (!levels.guards_intact() || !vectors.guards_intact()) return false;
