@@ -24,6 +24,16 @@ namespace {
               {.frame = coded.index});
 }
 
+/// Has a device do something for a frame; its errors are told with the frame.
+template <typename Work>
+decltype(auto) at_frame(std::int64_t frame, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw error.at({.frame = frame});
+  }
+}
+
 }  // namespace
 
 DeviceFramePipeline::DeviceFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena)
@@ -56,17 +66,24 @@ void DeviceFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool w
   frame.coded = std::move(coded);
   coded_bytes_ += frame.coded.bytes.size();
   const ParsedFrame& parsed = frame.coded.parsed;
-  device_->submit({.scan = parsed.scan,
-                   .tables = parsed.tables,
-                   .key = parsed.key,
-                   .repeat = parsed.repeat,
-                   .advances_reference = parsed.advances_reference,
-                   .wanted = wanted});
+  at_frame(frame.coded.index, [&] {
+    device_->submit({.scan = parsed.scan,
+                     .tables = parsed.tables,
+                     .key = parsed.key,
+                     .repeat = parsed.repeat,
+                     .advances_reference = parsed.advances_reference,
+                     .wanted = wanted});
+  });
+}
+
+bool DeviceFramePipeline::is_ready() {
+  return at_frame(frames_.front().coded.index, [&] { return device_->is_ready(); });
 }
 
 const FramePipeline::Output& DeviceFramePipeline::front() {
   Frame& frame = frames_.front();
-  const FrameOfDevice& decoded = device_->front();
+  const FrameOfDevice& decoded =
+      at_frame(frame.coded.index, [&]() -> const FrameOfDevice& { return device_->front(); });
   if (!decoded.fine) throw_fault(frame.coded);
   frame.output.view.picture = decoded.planes;
   return frame.output;

@@ -26,7 +26,7 @@ class DeviceFramePipeline final : public FramePipeline {
   [[nodiscard]] bool has_room() const override;
   void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override;
   [[nodiscard]] bool empty() const override { return frames_.empty(); }
-  [[nodiscard]] bool is_ready() override { return device_->is_ready(); }
+  [[nodiscard]] bool is_ready() override;
   [[nodiscard]] const Output& front() override;
   std::vector<std::uint8_t> pop() override;
   void clear() noexcept override;

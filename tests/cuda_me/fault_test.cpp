@@ -1,9 +1,11 @@
 // A device that fails in the middle of an encode. Each case has a process of its own, since it does not recover.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "backend_test_support.h"
 #include "break_device.h"
+#include "c63/cuda/decoder.h"
 #include "c63/error.h"
 #include "backend/backend.h"
 
@@ -78,6 +80,32 @@ TEST_F(FaultTest, WithAFallbackTheCpuFinishesWithTheSameBytes) {
       encode_on_a_breaking_device(true, [](const auto& error, const test::Bytes& bytes,
                                            const test::Bytes& expected) { return !error && bytes == expected; }),
       testing::ExitedWithCode(0), "");
+}
+
+/// Exits with 0 if a decode ends with a device error, and the frames before it are right.
+[[noreturn]] void decode_on_a_breaking_device() {
+  const test::Bytes stream = on_cpu(kSettings, test::moving_video(64, 48, 400)).stream();
+  const test::Bytes expected = decode(stream);
+  DecoderSettings settings;
+  settings.device = open_decoder();
+  test::Bytes pictures;
+  std::optional<Error> error;
+  try {
+    std::int64_t frames = 0;
+    Decoder(settings).decode_views(stream, [&](const FrameView& view) {
+      for (const auto& plane : view.picture) pictures.insert(pictures.end(), plane.begin(), plane.end());
+      if (++frames == kFaultAt) break_device();
+    });
+  } catch (const Error& caught) {
+    error = caught;
+  }
+  const bool told = error && error->kind() == ErrorKind::device && error->place().frame && *error->place().frame >= kFaultAt;
+  const bool right = pictures.size() < expected.size() && std::equal(pictures.begin(), pictures.end(), expected.begin());
+  std::_Exit(told && right ? 0 : 1);
+}
+
+TEST_F(FaultTest, ADeviceThatFailsToDecodeIsAnErrorWithTheFrame) {
+  EXPECT_EXIT(decode_on_a_breaking_device(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

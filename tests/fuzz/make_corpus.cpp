@@ -66,6 +66,19 @@ void write_streams(const fs::path& folder) {
   write_file(folder / "repeats", repeats.bytes());
 }
 
+/// Scans by themselves, behind a byte for size and kind, and streams.
+void write_scans(const fs::path& folder) {
+  for (int kind = 0; kind < 32; kind += 3) {
+    const c63::Geometry geometry(16 * (1 + (kind & 3)), 16 * (1 + (kind >> 2 & 3)));
+    Bytes scan{static_cast<std::uint8_t>(kind)};
+    c63::BitCounts bits;
+    c63::encode_scan(c63::test::random_syntax(geometry, (kind & 16) != 0, 1 + static_cast<std::uint32_t>(kind) % 7, 1 + kind * kind, 1 + static_cast<std::uint64_t>(kind)),
+                     scan, bits);
+    write_file(folder / ("scan_" + std::to_string(kind)), scan);
+  }
+  write_streams(folder);
+}
+
 void write_videos(const fs::path& folder) {
   const auto put = [&](const std::string& name, Bytes head, const Bytes& video) {
     head.insert(head.end(), video.begin(), video.end());
@@ -127,7 +140,7 @@ int main(int argc, char** argv) {
   }
   const std::pair<const char*, void (*)(const fs::path&)> corpora[] = {
       {"fuzz_decode", write_streams},        {"fuzz_decode_kernels", write_streams},
-      {"fuzz_device_decode", write_streams}, {"fuzz_round_trip", write_videos},
+      {"fuzz_device_decode", write_scans}, {"fuzz_round_trip", write_videos},
       {"fuzz_sources", write_sources},       {"fuzz_av", write_av},
       {"fuzz_signals", write_signals},       {"fuzz_config", write_configs},
   };
