@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Many encodes in one process: memory of host and device must not grow.
 
-# flat_memory ENCODES FAILED: reads a line "RSS DEVICE" a sample (kB, MiB), writes what became of it as JSON, and succeeds where
+# flat_memory COUNT FAILED [WHAT]: of so many encodes, or what else was done, reads a line "RSS DEVICE" a sample (kB, MiB), writes what became of it as JSON, and succeeds where
 # memory is flat. An encode takes memory and gives it back, the driver's in pieces of 2 MiB, and a sample may fall anywhere in
 # it; so quarters of the run are compared by their least: the last must not be above the third by more than 2 % of the
 # host's memory, nor by any of the device's.
 flat_memory() {
-  awk -v encodes="$1" -v failed="$2" 'BEGIN { n = 0 }
+  awk -v count="$1" -v failed="$2" -v what="${3:-encodes}" 'BEGIN { n = 0 }
     NF == 2 { rss[n] = $1; device[n++] = $2 }
     function least(of, quarter, i, value) {
       value = of[int(n * quarter / 4)]
@@ -16,7 +16,7 @@ flat_memory() {
     function four(of) { return least(of, 0) ", " least(of, 1) ", " least(of, 2) ", " least(of, 3) }
     END {
       flat = !failed && n >= 16 && least(rss, 3) <= 1.02 * least(rss, 2) && least(device, 3) <= least(device, 2)
-      printf "{\"encodes\": %d, \"samples\": %d, \"rss_kb\": [%s], \"device_mib\": [%s], \"flat\": %s}", encodes, n, four(rss),
+      printf "{\"%s\": %d, \"samples\": %d, \"rss_kb\": [%s], \"device_mib\": [%s], \"flat\": %s}", what, count, n, four(rss),
         four(device), flat ? "true" : "false"
       exit !flat
     }'

@@ -1,0 +1,53 @@
+# shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
+# Decoding on the GPU: samples against the CPU's, speed by size, and memory over many frames.
+
+# Every stream of the course encoder's that the bundle carries, and one of preset good where there is a source.
+section_decode_parity() {
+  local stream name expected found status=0 list=()
+  for stream in "$dir"/shared/golden/*.c63; do
+    [[ -f $stream ]] || continue
+    name=$(basename "$stream" .c63)
+    expected=$("$dir/c63dec" --quiet --backend cpu --md5 "$stream") || status=1
+    found=$("$dir/c63dec" --quiet --backend cuda --md5 "$stream") || status=1
+    [[ $found == "$expected" ]] || status=1
+    list+=("\"$name\": $([[ $found == "$expected" ]] && echo true || echo false)")
+  done
+  (IFS=,; printf '{%s}' "${list[*]-}") > "$work/decode_parity.json"
+  return $status
+}
+
+# From memory to page-locked memory: a long stream, so that the first frames do not count for much.
+section_bench_decode() {
+  local i
+  "$dir/c63gen" --quiet --pattern natural -w 1920 -h 1080 -f 300 --seed 1 -o "$work/hd.yuv" &&
+    "$dir/c63enc" --quiet --backend cuda --keyint 100 -w 1920 -h 1080 -o "$work/hd.c63" "$work/hd.yuv" || return 1
+  rm "$work/hd.yuv"
+  for i in 1 2 3 4 5 6 7 8; do cat "$work/hd.c63"; done > "$work/hd2400.c63"
+  local streams=("$work/hd2400.c63")
+  if [[ -f $dir/shared/golden/foreman_352x288.c63 ]]; then
+    for ((i = 0; i < 20; ++i)); do cat "$dir/shared/golden/foreman_352x288.c63"; done > "$work/foreman6000.c63"
+    streams+=("$work/foreman6000.c63")
+  fi
+  "$dir/c63bench" decode --backend cuda,cpu --output views --thread-counts 1,16 --repeats 3 --json "$work/bench_decode.json" "${streams[@]}"
+}
+
+# More than 20,000 frames through a pipe: memory of host and device must not grow. flat_memory is soak.sh's.
+section_soak_decode() {
+  local stream=$dir/shared/golden/foreman_352x288.c63 decoder failed=0 device i
+  if [[ ! -f $stream ]]; then
+    echo '{"skipped": "the bundle carries no streams"}' > "$work/soak_decode.json"
+    return 0
+  fi
+  "$dir/c63dec" --quiet --backend cuda - /dev/null < <(for ((i = 0; i < 700; ++i)); do cat "$stream"; done) &
+  decoder=$!
+  sleep 1  # until the device is open
+  while kill -0 "$decoder" 2> /dev/null; do
+    device=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0)
+    for ((i = 0; i < 4; ++i)); do
+      awk -v device="$device" '/^VmRSS/ { print $2, device }' "/proc/$decoder/status" 2> /dev/null || break
+      sleep 0.05
+    done
+  done > "$work/soak_decode.samples"
+  wait "$decoder" || failed=1
+  flat_memory 210000 "$failed" frames < "$work/soak_decode.samples" > "$work/soak_decode.json"
+}
