@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Many encodes in one process: memory of host and device must not grow.
 
-# flat_memory COUNT FAILED [WHAT]: of so many encodes, or what else was done, reads a line "RSS DEVICE" a sample (kB, MiB), writes what became of it as JSON, and succeeds where
-# memory is flat. An encode takes memory and gives it back, the driver's in pieces of 2 MiB, and a sample may fall anywhere in
+# flat_memory COUNT FAILED [WHAT]: of so many encodes, or what else was done, reads a line "RSS DEVICE" a sample (kB, MiB), writes
+# what became of it as JSON, and succeeds where memory is flat. An encode takes memory and gives it back, the driver's in pieces of 2 MiB, and a sample may fall anywhere in
 # it; so quarters of the run are compared by their least: the last must not be above the third by more than 2 % of the
 # host's memory, nor by any of the device's.
 flat_memory() {
