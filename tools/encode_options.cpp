@@ -179,6 +179,15 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
   add_decision_flag(app, "repeats", s.rate.repeats, "Frames may repeat the picture before them");
   add_decision_flag(app, "adaptive-reference", s.rate.adaptive_reference,
                     "Frames may be predicted from the picture that the frame before was predicted from");
+  add_decision_flag(app, "temporal-filter", s.rate.temporal_filter,
+                    "Frames are averaged with those around them, along motion, before they are coded; PSNR is against "
+                    "the frames as they were");
+  add_decision_flag(app, "propagated-weights", s.rate.propagated_weights,
+                    "Error counts more where frames to come are predicted from it");
+  app.add_option("--chroma-lambda", s.rate.chroma_lambda,
+                 "What a bit of chroma is worth, in bits of luma; 0.25 to 4, in quarters of an octave")
+      ->type_name("X")
+      ->group(group);
   static const std::map<std::string, Tune> kTunes = {{"psnr", Tune::psnr}, {"ssim", Tune::ssim}};
   app.add_option_function<std::string>(
          "--tune", [&s](const std::string& text) { s.rate.tune = kTunes.at(text); },

@@ -114,6 +114,8 @@ void validate(const EncoderSettings& s) {
           "the beam must be 1 to 8 wide");
   require(s.coding.rate.lambda_scale >= 0.05 && s.coding.rate.lambda_scale <= 4, ErrorKind::usage, "C63-LAMBDA-RANGE",
           "the scale of lambda must be 0.05 to 4");
+  require(s.coding.rate.chroma_lambda.value_or(1) >= 0.25 && s.coding.rate.chroma_lambda.value_or(1) <= 4, ErrorKind::usage,
+          "C63-CHROMA-LAMBDA-RANGE", "lambda of chroma must be 0.25 to 4 times that of luma");
   require(s.coding.rate.tune == Tune::psnr || decides_by_rate(s.coding), ErrorKind::usage, "C63-TUNE-PRESET",
           "tuning for SSIM weighs decisions by rate, and preset reference makes none; choose another (--preset good)");
   require(is_exhaustive(s.coding.method) || !decides_by_rate(s.coding), ErrorKind::usage, "C63-METHOD-RATE",

@@ -17,6 +17,8 @@ struct ChainFrame {
   FramePlan plan;
   double read_ms = 0;  ///< what reading it took; handed on to the statistics
   std::span<const std::uint8_t> in_place = {};  ///< its samples where they lie; empty: they are in the chain's input
+  /// The frame as it was before it was filtered, which PSNR and SSIM are against; null: it was not.
+  std::shared_ptr<const std::vector<std::uint8_t>> original = {};
 };
 
 /// A frame that a chain has finished.

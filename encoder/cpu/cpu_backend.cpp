@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ constexpr int kDepth = 3;
 /// One frame between submit() and collect().
 struct Slot {
   PaddedPicture picture;  ///< the input
+  std::shared_ptr<const std::vector<std::uint8_t>> original;
   FramePlan plan;
   EncodedFrame frame;
   Clock::time_point submitted;
@@ -93,6 +95,7 @@ class CpuBackend final : public Backend {
       ScheduledChain& chain = chains_[static_cast<std::size_t>(f.chain)];
       Slot& slot = chain.slot(chain.submitted);
       slot.plan = f.plan;
+      slot.original = f.original;
       slot.frame = {};
       slot.frame.statistics.times.read = f.read_ms;
       slot.submitted = Clock::now();
@@ -193,7 +196,9 @@ class CpuBackend final : public Backend {
       chain.trace.did("queued", slot.plan.index);  // for a thread, or for syntax elements to be written
       slot.picture.lay_out();
       chain.trace.did("load", slot.plan.index);
-      chain.chain->code(number, slot.picture, slot.plan, slot.frame, chain.trace);
+      const auto original = slot.original ? std::span(*slot.original) : std::span<const std::uint8_t>();
+      chain.chain->code(number, {slot.picture, original}, slot.plan, slot.frame, chain.trace);
+      slot.original = nullptr;
     } catch (...) {
       slot.fault = std::current_exception();
     }

@@ -19,18 +19,16 @@ void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
 
 constexpr int kCacheLine = 64;
 
-/// The squared error between two pictures in an MCU.
-std::uint64_t mcu_error(const PaddedPicture& a, const PaddedPicture& b, int mcu_column, int mcu_row) {
-  std::uint32_t error = 0;  // at most 384·255²
-  for (int p = 0; p < kPlanes; ++p) {
-    const int side = rows_per_mcu(p);
-    for (int y = mcu_row * side; y < (mcu_row + 1) * side; ++y) {
-      const std::uint8_t* const samples_a = &a.plane(p).at(mcu_column * side, y);
-      const std::uint8_t* const samples_b = &b.plane(p).at(mcu_column * side, y);
-      for (int x = 0; x < side; ++x) {
-        const int difference = samples_a[x] - samples_b[x];
-        error += static_cast<std::uint32_t>(difference * difference);
-      }
+/// The squared error between two planes of pictures in an MCU.
+std::uint32_t mcu_error(ConstPlaneView a, ConstPlaneView b, int plane, int mcu_column, int mcu_row) {
+  std::uint32_t error = 0;  // at most 256·255²
+  const int side = rows_per_mcu(plane);
+  for (int y = mcu_row * side; y < (mcu_row + 1) * side; ++y) {
+    const std::uint8_t* const samples_a = &a.at(mcu_column * side, y);
+    const std::uint8_t* const samples_b = &b.at(mcu_column * side, y);
+    for (int x = 0; x < side; ++x) {
+      const int difference = samples_a[x] - samples_b[x];
+      error += static_cast<std::uint32_t>(difference * difference);
     }
   }
   return error;
@@ -197,31 +195,35 @@ std::int64_t FrameCoder::code_row(const FrameJob& job, int mcu_row) const {
 
 std::uint64_t FrameCoder::repeat_error(const FrameJob& job, int mcu_row) {
   std::uint64_t error = 0;
-  if (const Weight* const weights = job.rate->weights_of_row(mcu_row)) {
-    for (int column = 0; column < job.syntax->geometry.mcu_columns(); ++column) {
-      const auto own = static_cast<std::int64_t>(mcu_error(*job.current, *job.reference, column, mcu_row));
-      error += static_cast<std::uint64_t>(reweigh(own, weights[column], kPlainWeight));
-    }
-    return error;
-  }
   for (int p = 0; p < kPlanes; ++p) {
     const ConstPlaneView current = job.current->plane(p);
+    const ConstPlaneView reference = job.reference->plane(p);
+    if (const Weight* const weights = job.rate->weights_of_row(p, mcu_row)) {
+      for (int column = 0; column < job.syntax->geometry.mcu_columns(); ++column) {
+        const std::int64_t own = mcu_error(current, reference, p, column, mcu_row);
+        error += static_cast<std::uint64_t>(reweigh(own, weights[column], kPlainWeight));
+      }
+      continue;
+    }
     const int rows = rows_per_mcu(p);
     const auto samples = static_cast<std::size_t>(rows) * static_cast<std::size_t>(current.width);
     error += sum_of_squared_errors({current.row(mcu_row * rows), samples},
-                                   {job.reference->plane(p).row(mcu_row * rows), samples});
+                                   {reference.row(mcu_row * rows), samples});
   }
   return error;
 }
 
 std::array<std::uint64_t, kPlanes> FrameCoder::measure_row(const FrameJob& job, int mcu_row) const {
   std::array<std::uint64_t, kPlanes> errors{};
+  std::array<std::span<const std::uint8_t>, kPlanes> originals;
+  if (!job.original.empty()) originals = split_planes(job.original, geometry_.width(), geometry_.height());
   for (int p = 0; p < kPlanes; ++p) {
+    const auto original = job.original.empty() ? job.current->coded(p) : originals[static_cast<std::size_t>(p)];
     const PlaneGeometry g = geometry_.plane(p);
     const std::size_t step = static_cast<std::size_t>(rows_per_mcu(p)) * static_cast<std::size_t>(g.width);
     const std::size_t first = std::min(g.coded_samples, static_cast<std::size_t>(mcu_row) * step);
     const std::size_t end = std::min(g.coded_samples, first + step);
-    errors[p] = sum_of_squared_errors(job.current->coded(p).subspan(first, end - first),
+    errors[p] = sum_of_squared_errors(original.subspan(first, end - first),
                                       job.reconstruction->coded(p).subspan(first, end - first));
   }
   return errors;

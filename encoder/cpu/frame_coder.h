@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "bitstream/frame_syntax.h"
 #include "bitstream/inherited_vectors.h"
@@ -23,6 +24,7 @@ using Searchers = std::array<std::unique_ptr<BlockSearcher>, kPlanes>;
 struct FrameJob {
   const FramePlan* plan = nullptr;
   const PaddedPicture* current = nullptr;
+  std::span<const std::uint8_t> original = {};   ///< what errors are measured against, in linear layout; empty: current
   const PaddedPicture* reference = nullptr;      ///< the previous reconstruction; not read in key frames
   PaddedPicture* reconstruction = nullptr;       ///< not the reference
   FrameSyntax* syntax = nullptr;
@@ -59,7 +61,7 @@ class FrameCoder {
   /// The squared error of MCU row `mcu_row` where the picture before is repeated, in all samples of the planes; weighted where
   /// decisions are.
   [[nodiscard]] static std::uint64_t repeat_error(const FrameJob& job, int mcu_row);
-  /// The squared errors of the planes over the coded samples of MCU row `mcu_row`.
+  /// The squared errors of the planes against the original, over the coded samples of MCU row `mcu_row`.
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
 
  private:

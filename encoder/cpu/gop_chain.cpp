@@ -46,7 +46,7 @@ GopChain::GopChain(const EncoderSettings& settings, const Kernels& kernels)
   if (settings.measurement.keep_prediction) prediction_ = PaddedPicture(geometry);
 }
 
-void GopChain::code(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame,
+void GopChain::code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
                     TraceRow& trace) {
   const bool may_stay = plan.rate.any() && plan.rate.adaptive_reference && plan.advances_reference() && !plan.key;
   if (may_stay && after_inter_) {
@@ -56,7 +56,7 @@ void GopChain::code(std::int64_t count, const PaddedPicture& picture, const Fram
   }
 }
 
-void GopChain::code_both_ways(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame,
+void GopChain::code_both_ways(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
                               TraceRow& trace) {
   const State before = save();
   const std::int64_t last = last_;
@@ -83,16 +83,17 @@ void GopChain::code_both_ways(std::int64_t count, const PaddedPicture& picture, 
   frame = std::move(advancing);
 }
 
-std::optional<std::int64_t> GopChain::code_once(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan,
+std::optional<std::int64_t> GopChain::code_once(std::int64_t count, const ChainPicture& picture, const FramePlan& plan,
                                                 EncodedFrame& frame, TraceRow& trace) {
   const bool keeps_motion = settings_.measurement.keep_motion && !plan.key;
   if (plan.advances_reference()) newest_ = 1 - newest_;
   FrameSyntax& syntax = syntax_of(count);
   if (!plan.advances_reference() && last_advanced_) inherited_.remember(syntax_of(last_));
   coder_.set_tables(plan.tables);
-  if (plan.rate.any()) rate_coder().begin(plan, picture);
+  if (plan.rate.any()) rate_coder().begin(plan, picture.picture);
   const FrameJob job{.plan = &plan,
-                     .current = &picture,
+                     .current = &picture.picture,
+                     .original = picture.original,
                      .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],
                      .reconstruction = &pictures_[static_cast<std::size_t>(newest_)],
                      .syntax = &syntax,
@@ -266,8 +267,12 @@ void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) {
     job.reconstruction->copy_to(frame.reconstruction);
   }
   if (wanted.ssim) {
-    std::vector<std::uint8_t> original(geometry.frame_bytes());
-    job.current->copy_to(original);
+    std::vector<std::uint8_t> copy;
+    if (job.original.empty()) {
+      copy.resize(geometry.frame_bytes());
+      job.current->copy_to(copy);
+    }
+    const std::span<const std::uint8_t> original = job.original.empty() ? std::span<const std::uint8_t>(copy) : job.original;
     frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry.width(), geometry.height());
     if (!wanted.keep_reconstruction) frame.reconstruction = {};
   }
@@ -298,7 +303,7 @@ void GopChain::write(std::int64_t count, const FramePlan& plan, EncodedFrame& fr
   frame.statistics.times.entropy = milliseconds(Clock::now() - start);
 }
 
-void GopChain::encode(const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace) {
+void GopChain::encode(const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace) {
   const std::int64_t count = coded_++;
   code(count, picture, plan, frame, trace);
   write(count, plan, frame);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bitstream/frame_syntax.h"
@@ -14,6 +15,12 @@
 #include "decide/frame_plan.h"
 
 namespace c63::cpu {
+
+/// A frame to be coded.
+struct ChainPicture {
+  const PaddedPicture& picture;                 ///< laid out
+  std::span<const std::uint8_t> original = {};  ///< before it was filtered, in linear layout; empty: it was not
+};
 
 /// Encodes the frames of one GOP, one after another, as their plans say. Rows of MCUs are coded in parallel by the threads of
 /// the arena that the caller is in.
@@ -27,13 +34,13 @@ class GopChain {
   GopChain(const EncoderSettings& settings, const Kernels& kernels);
 
   /// Searches, transforms and reconstructs frame number `count` of the chain, which fills everything of `frame` but its bytes
-  /// and their statistics. `picture` holds the frame, laid out. Tells `trace` what took the time.
-  void code(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
+  /// and their statistics. Tells `trace` what took the time.
+  void code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
   /// Writes the bytes of frame number `count`, which is coded, while at most one later frame is.
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
 
   /// Both steps.
-  void encode(const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
+  void encode(const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
 
   /// What the next frame depends on.
   struct State {
@@ -54,10 +61,10 @@ class GopChain {
     return syntax_[static_cast<std::size_t>(count % kUnwritten)];
   }
   /// Codes the frame as planned. Returns D + λR, headers counted, where it is decided by rate; nothing where it is a repeat.
-  std::optional<std::int64_t> code_once(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan,
+  std::optional<std::int64_t> code_once(std::int64_t count, const ChainPicture& picture, const FramePlan& plan,
                                         EncodedFrame& frame, TraceRow& trace);
   /// Codes the frame with the reference advanced and without; what is cheaper stays.
-  void code_both_ways(std::int64_t count, const PaddedPicture& picture, const FramePlan& plan, EncodedFrame& frame,
+  void code_both_ways(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
                       TraceRow& trace);
   /// Goes back to a state, but for the syntax elements of the frame before.
   void restore_pictures(const State& state);

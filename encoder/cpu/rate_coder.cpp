@@ -26,6 +26,7 @@ RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int searc
 void RateCoder::begin(const FramePlan& plan, const PaddedPicture& current) {
   plan_ = &plan;
   weights_ = frame_weights(plan, current.plane(0));
+  chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
   const std::size_t count = weights_.empty() ? 1 : kWeights;
   if (levels_[0].size() == count && tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
   // All three or none: memory may run short in between, and what is there is taken for complete.
@@ -41,8 +42,9 @@ void RateCoder::begin(const FramePlan& plan, const PaddedPicture& current) {
   lambda_ = plan.rate.lambda;
 }
 
-const Weight* RateCoder::weights_of_row(int mcu_row) const {
-  return weights_.empty() ? nullptr : weights_.data() + static_cast<std::ptrdiff_t>(mcu_row) * geometry_.mcu_columns();
+const Weight* RateCoder::weights_of_row(int plane, int mcu_row) const {
+  const FrameWeights& weights = plane == 0 ? weights_ : chroma_weights_;
+  return weights.empty() ? nullptr : weights.data() + static_cast<std::ptrdiff_t>(mcu_row) * geometry_.mcu_columns();
 }
 
 void RateCoder::begin_search(const PaddedPicture& current, const PaddedPicture& reference) {
@@ -79,7 +81,7 @@ std::int64_t RateCoder::decide_row(const PaddedPicture& current, const PaddedPic
                                       .search = plan_->key ? nullptr : &searches_[p],
                                       .rate = &plan_->rate,
                                       .levels = levels_[p].data(),
-                                      .weights = weights_of_row(mcu_row),
+                                      .weights = weights_of_row(p, mcu_row),
                                       .unpredicted = unpredicted,
                                       .without_vector = without_vector},
                                      syntax.planes[p]);

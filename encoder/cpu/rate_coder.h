@@ -32,13 +32,15 @@ class RateCoder {
   std::int64_t decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row, FrameSyntax& syntax);
   /// The blocks that were decided to be without a vector, all of the frame.
   [[nodiscard]] const BlockMask& without_vector() const { return without_vector_; }
-  /// The weights of an MCU row; null: there are none.
-  [[nodiscard]] const Weight* weights_of_row(int mcu_row) const;
+  /// The weights of a plane's error in an MCU row; null: there are none.
+  [[nodiscard]] const Weight* weights_of_row(int plane, int mcu_row) const;
 
  private:
   Geometry geometry_;
   const FramePlan* plan_ = nullptr;
-  FrameWeights weights_;  ///< of the frame; empty: none
+  /// Of the frame, for luma and chroma; empty: none.
+  FrameWeights weights_;
+  FrameWeights chroma_weights_;
   std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< of the frame's λ alone, or one for each weight
   QuantizationTables tables_{};                          ///< those of levels_
   Cost lambda_ = 0;                                      ///< likewise

@@ -30,6 +30,9 @@ constexpr std::uint32_t kFloor = 29 * 4096;
 /// Sixteenths of an octave of variance for a quarter of an octave of λ: 8 is the square root.
 constexpr int kActivityStep = 8;
 
+/// The weight of what two weights hold for.
+Weight both(Weight a, Weight b) { return static_cast<Weight>(std::clamp(a + b - kPlainWeight, 0, kWeights - 1)); }
+
 }  // namespace
 
 int activity(ConstPlaneView luma, int mcu_column, int mcu_row) {
@@ -63,17 +66,24 @@ FrameWeights activity_weights(ConstPlaneView luma) {
 
 FrameWeights frame_weights(const FramePlan& plan, ConstPlaneView luma) {
   FrameWeights weights;
-  if (plan.rate.weigh_activity) weights = activity_weights(luma);
-  if (plan.weights == nullptr) return weights;
   const auto mcus = static_cast<std::size_t>(luma.width / kMcuSize) * static_cast<std::size_t>(luma.height / kMcuSize);
+  if (plan.rate.weigh_activity) {
+    weights = activity_weights(luma);
+  } else if (plan.rate.chroma_weight != kPlainWeight) {
+    weights.assign(mcus, kPlainWeight);
+  }
+  if (plan.weights == nullptr) return weights;
   if (plan.weights->size() != mcus) {
     throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a plan has another number of weights than the frame has MCUs",
                 {.frame = plan.index});
   }
   if (weights.empty()) return *plan.weights;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    weights[i] = static_cast<Weight>(std::clamp(weights[i] + (*plan.weights)[i] - kPlainWeight, 0, kWeights - 1));
-  }
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = both(weights[i], (*plan.weights)[i]);
+  return weights;
+}
+
+FrameWeights chroma_weights(FrameWeights weights, Weight chroma) {
+  for (Weight& weight : weights) weight = both(weight, chroma);
   return weights;
 }
 

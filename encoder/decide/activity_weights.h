@@ -30,6 +30,10 @@ namespace c63 {
 [[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma);
 
 /// The weights of a frame that is planned so: the plan's, by activity where it says so, or both. Empty where it has none.
+/// Where chroma is weighed otherwise than luma, there are always some.
 [[nodiscard]] FrameWeights frame_weights(const FramePlan& plan, ConstPlaneView luma);
+
+/// The weights of chroma in MCUs of these weights, where it has `chroma` in one of kPlainWeight.
+[[nodiscard]] FrameWeights chroma_weights(FrameWeights weights, Weight chroma);
 
 }  // namespace c63

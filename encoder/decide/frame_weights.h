@@ -8,16 +8,12 @@
 #include "codec/host_device.h"
 #include "decide/beam.h"
 #include "decide/cost.h"
+#include "decide/weight.h"
 
 // How much squared error counts in the MCUs of a frame. What is compared in an MCU is D + λR with a λ of its own: where error
 // counts less, bits are worth more of it.
 
 namespace c63 {
-
-/// λ of an MCU in quarters of an octave: kPlainWeight is that of the frame, 0 a quarter of it, kWeights - 1 four times it.
-using Weight = std::uint8_t;
-inline constexpr int kWeights = 17;
-inline constexpr Weight kPlainWeight = 8;
 
 /// One for each MCU of a frame, in raster order.
 using FrameWeights = std::vector<Weight>;

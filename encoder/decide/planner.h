@@ -5,6 +5,7 @@
 
 #include "c63/encoder.h"
 #include "decide/frame_plan.h"
+#include "decide/frame_weights.h"
 
 namespace c63 {
 
@@ -12,6 +13,7 @@ namespace c63 {
 struct FramePosition {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< the first of its GOP
+  std::shared_ptr<const FrameWeights> weights = {};  ///< what looking ahead found (propagated_weights.h); null: nothing
 };
 
 /// Makes the plans of the frames of one GOP, in order. A planner knows nothing of other GOPs, so that plans do not depend on

@@ -17,7 +17,8 @@ class PresetPlanner final : public Planner {
             .tables = decisions_.tables,
             .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
             .unpredicted = nullptr,
-            .rate = decisions_.rate};
+            .rate = decisions_.rate,
+            .weights = frame.weights};
   }
 
  private:

@@ -1,5 +1,8 @@
 #include "decide/presets.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "decide/flat_tables.h"
 #include "decide/vector_cost.h"
 
@@ -17,20 +20,32 @@ struct Defaults {
   bool unpredicted;
   bool repeats;
   bool adaptive_reference;
+  bool temporal_filter;
+  bool propagated_weights;
+  double chroma_lambda;
 };
+
+/// Chroma's error counts as in the field's mean of PSNR, six times that of Y and once those of U and V: two thirds, by
+/// samples. To a quarter of an octave.
+constexpr double kFieldsChroma = 1.41;
 
 constexpr Defaults defaults_of(Preset preset) {
   switch (preset) {
     case Preset::reference:
       break;
     case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, false};
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, false, false, false, 1};
     case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, false};
+      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, false, false, false, 1};
     case Preset::best:
-      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, true};
+      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, true, true, true, kFieldsChroma};
   }
-  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, false};
+  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, false, false, false, 1};
+}
+
+/// The weight with so many times the frame's λ.
+Weight weight_of(double scale) {
+  return static_cast<Weight>(std::clamp(kPlainWeight + static_cast<int>(std::lround(4 * std::log2(scale))), 0, kWeights - 1));
 }
 
 }  // namespace
@@ -54,9 +69,13 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.repeats = set.repeats.value_or(defaults.repeats);
   rate.adaptive_reference = set.adaptive_reference.value_or(defaults.adaptive_reference);
   if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
+  rate.chroma_weight = weight_of(set.chroma_lambda.value_or(defaults.chroma_lambda));
   rate.weigh_activity = set.tune == Tune::ssim;
   rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale);
   rate.sad_per_bit = sad_per_bit(rate.lambda);
+  decisions.lookahead = {.filter = set.temporal_filter.value_or(defaults.temporal_filter),
+                         .propagate = set.propagated_weights.value_or(defaults.propagated_weights),
+                         .lambda = rate.lambda};
   return decisions;
 }
 

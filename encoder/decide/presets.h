@@ -3,6 +3,7 @@
 #include "c63/settings.h"
 #include "codec/frame_headers.h"
 #include "codec/quantization.h"
+#include "decide/lookahead_decisions.h"
 #include "decide/rate_decisions.h"
 
 namespace c63 {
@@ -13,6 +14,7 @@ struct PresetDecisions {
   FrameHeaders key_headers;
   FrameHeaders inter_headers;
   RateDecisions rate;
+  LookaheadDecisions lookahead;
 };
 
 [[nodiscard]] PresetDecisions preset_decisions(const CodingSettings& settings);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "c63/filters.h"
+#include "decide/presets.h"
 
 namespace c63 {
 
@@ -13,7 +14,13 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
       backend_(backend),
       info_(backend.info()),
       chains_(static_cast<std::size_t>(info_.chains)),
-      trace_(parts.settings.measurement.trace, TraceTrack::feeder, index) {}
+      trace_(parts.settings.measurement.trace, TraceTrack::feeder, index) {
+  const CodingSettings& coding = parts.settings.coding;
+  const LookaheadDecisions lookahead = preset_decisions(coding).lookahead;
+  if (!lookahead.any()) return;
+  const Geometry geometry(coding.width, coding.height);
+  for (Chain& chain : chains_) chain.lookahead.emplace(geometry, cpu::kernels(parts.settings.execution.simd), lookahead);
+}
 
 void DeviceRun::feed() {
   try {
@@ -59,8 +66,9 @@ bool DeviceRun::find_work() {
       if (turn == GopQueue::Turn::none) continue;
       may_go_on = true;
       if (turn == GopQueue::Turn::wait || !chain.position.planner->can_plan(chain.position.next)) continue;
-      const std::int64_t index = chain.position.next++;
-      reads_.emplace_back().frame = {.chain = number, .plan = chain.position.planner->plan(index)};
+      Read& read = reads_.emplace_back();
+      read.frame.chain = number;
+      read.index = chain.position.next++;
     }
     if (quit_) return false;
     if (!reads_.empty()) return true;
@@ -74,8 +82,8 @@ void DeviceRun::read_frames() {
   const bool takes_in_place = !measures || parts_.supply.in_host_memory();
   std::size_t work = 0;  // frames that take some time
   for (Read& read : reads_) {
-    const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.frame.plan.index);
-    if (takes_in_place && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
+    const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.index);
+    if (takes_in_place && !chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
     if (read.frame.in_place.empty() || measures) ++work;
   }
   // Calling other threads takes some microseconds, as long as copying a small frame.
@@ -92,15 +100,17 @@ void DeviceRun::read_frames() {
 
 void DeviceRun::read_frame(Read& read) {
   const TraceScope trace(parts_.settings.measurement.trace, parts_.supply.read_name(), TraceTrack::input, read.frame.chain,
-                         read.frame.plan.index);
+                         read.index);
   const auto start = Clock::now();
   try {
     std::span<const std::uint8_t> samples = read.frame.in_place;
     read.done = !samples.empty();
     if (!read.done) {
       const std::span<std::uint8_t> input = backend_.input(read.frame.chain);
-      read.done = parts_.supply.read(read.frame.plan.index, input);
+      read.done = look_at(read, input);
       samples = input;
+    } else {
+      read.frame.plan = chains_[static_cast<std::size_t>(read.frame.chain)].position.planner->plan(read.index);
     }
     if (read.done && parts_.settings.measurement.global_motion) {
       read.global_motion = measure_global_motion(read.frame, samples);
@@ -109,6 +119,20 @@ void DeviceRun::read_frame(Read& read) {
     read.fault = std::current_exception();
   }
   read.frame.read_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+bool DeviceRun::look_at(Read& read, std::span<std::uint8_t> input) {
+  Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
+  const ChainPosition& position = chain.position;
+  Lookahead::Frame seen;
+  const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) { return parts_.supply.read(index, frame); };
+  const bool there = chain.lookahead
+                         ? chain.lookahead->look(*position.key, read.index, position.last, read_source, input, seen)
+                         : parts_.supply.read(read.index, input);
+  if (!there) return false;
+  read.frame.original = std::move(seen.original);
+  read.frame.plan = position.planner->plan(read.index, std::move(seen.weights));
+  return true;
 }
 
 GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples) {

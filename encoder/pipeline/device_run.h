@@ -19,6 +19,7 @@
 #include "pipeline/frame_order.h"
 #include "pipeline/frame_supply.h"
 #include "pipeline/gop_queue.h"
+#include "pipeline/lookahead.h"
 #include "threads/change_signal.h"
 
 namespace c63 {
@@ -61,6 +62,7 @@ class DeviceRun {
   };
   struct Chain {
     ChainPosition position;
+    std::optional<Lookahead> lookahead;   ///< where the settings look ahead
     std::vector<std::uint8_t> last_luma;  ///< of the frame read last, where global motion is measured
     bool has_room = true;                 ///< as the feeding thread saw it last
     std::deque<InFlight> in_flight;       ///< guarded by mutex_
@@ -68,6 +70,7 @@ class DeviceRun {
   /// A frame on its way into a chain's input.
   struct Read {
     ChainFrame frame;
+    std::int64_t index = 0;
     GlobalMotion global_motion;
     bool done = false;  ///< false: there is no such frame
     std::exception_ptr fault;
@@ -78,6 +81,8 @@ class DeviceRun {
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
+  /// Has the frame's samples put into `input`, as they are to be coded, and plans it; false where there is none.
+  bool look_at(Read& read, std::span<std::uint8_t> input);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();
   [[nodiscard]] bool wait_for_frames_in_flight();

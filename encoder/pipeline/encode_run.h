@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "decide/presets.h"
 #include "pipeline/device_run.h"
 #include "threads/start_thread.h"
 
@@ -28,13 +29,15 @@ class EncodeRun {
   EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
             FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options)
       : gops_(supply, std::move(planners),
-              {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame, options.window}),
+              {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
+               preset_decisions(settings.coding).lookahead.frames(), options.window}),
         order_(options.delivered, options.most_waiting),
         supply_(supply),
         changes_(changes) {
     // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
     const int readers = arena.is_callers() ? 1 : arena.concurrency();
-    const bool side_by_side = readers > 1 && supply.concurrent();
+    // Looking ahead is some work, whatever reading is.
+    const bool side_by_side = readers > 1 && (supply.concurrent() || preset_decisions(settings.coding).lookahead.any());
     int index = 0;
     for (const auto& device : devices) {
       devices_.emplace_back(RunParts{settings, supply, gops_, order_, changes, [this] { end(); }, side_by_side}, *device,

@@ -17,6 +17,7 @@
 #include "decide/planner.h"
 #include "decide/presets.h"
 #include "pipeline/encode_run.h"
+#include "pipeline/lookahead.h"
 #include "threads/start_thread.h"
 
 namespace c63 {
@@ -28,10 +29,11 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 /// Bytes of buffers that a chain takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
 /// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own, and a
-/// frame that is coded twice has two states, each of two pictures and a frame of levels.
+/// frame that is coded twice has two states, each of two pictures and a frame of levels. Looking ahead takes frames of its own.
 std::uint64_t pictures_per_chain(const EncoderSettings& settings) {
-  const bool coded_twice = preset_decisions(settings.coding).rate.adaptive_reference;
-  return 12U + (decides_by_rate(settings.coding) ? 3U : 0U) + (coded_twice ? 8U : 0U) +
+  const PresetDecisions decisions = preset_decisions(settings.coding);
+  const bool coded_twice = decisions.rate.adaptive_reference;
+  return 12U + Lookahead::pictures(decisions.lookahead) + (decides_by_rate(settings.coding) ? 3U : 0U) + (coded_twice ? 8U : 0U) +
          (settings.measurement.keep_prediction ? 1U : 0U);
 }
 
@@ -39,8 +41,9 @@ std::uint64_t pictures_per_chain(const EncoderSettings& settings) {
 std::int64_t read_ahead_frames(const EncoderSettings& settings) {
   constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
   const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
-  return std::max<std::int64_t>(
-      2, static_cast<std::int64_t>(bytes / frame_bytes(settings.coding.width, settings.coding.height)));
+  // A frame waits for all that it is looked at with.
+  const std::int64_t least = 2 + preset_decisions(settings.coding).lookahead.frames();
+  return std::max(least, static_cast<std::int64_t>(bytes / frame_bytes(settings.coding.width, settings.coding.height)));
 }
 
 /// Whether a GOP of input takes no more than half of the memory limit.

@@ -24,7 +24,7 @@ class GopPlanner {
     return observed_ + static_cast<std::int64_t>(finished_.size()) > last_to_observe(index) - key_;
   }
 
-  [[nodiscard]] FramePlan plan(std::int64_t index) {
+  [[nodiscard]] FramePlan plan(std::int64_t index, std::shared_ptr<const FrameWeights> weights = {}) {
     while (observes_ && key_ + observed_ <= last_to_observe(index)) {
       EncodedFrame frame;
       {
@@ -35,7 +35,7 @@ class GopPlanner {
       }
       planner_->observe(frame);
     }
-    return planner_->plan({index, index == key_});
+    return planner_->plan({index, index == key_, std::move(weights)});
   }
 
   /// The next frame of the GOP is finished.

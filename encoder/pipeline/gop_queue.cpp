@@ -11,7 +11,7 @@ GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
     const FrameState state = supply_.state(position.next);
     if (state == FrameState::pending) return Turn::wait;
     if (state == FrameState::ready && (position.next == *position.key || !supply_.starts_scene(position.next))) {
-      return Turn::frame;
+      return look_ahead(position) ? Turn::frame : Turn::wait;
     }
   }
   position = {};
@@ -24,9 +24,20 @@ GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
   position.planner = std::make_shared<GopPlanner>(planners_(), *key);
   handed_out_.push_back(*key);
   position.key = last_key_ = key;
-  position.next = *key;
+  position.next = position.last = *key;
   searched_ = *key + 1;
-  return Turn::frame;
+  return look_ahead(position) ? Turn::frame : Turn::wait;
+}
+
+bool GopQueue::look_ahead(ChainPosition& position) {
+  const std::int64_t end = std::min(position.next + options_.lookahead, *position.key + options_.key_interval - 1);
+  while (!position.whole && position.last < end) {
+    const FrameState state = supply_.state(position.last + 1);
+    if (state == FrameState::pending) return false;
+    position.whole = state == FrameState::none || supply_.starts_scene(position.last + 1);
+    if (!position.whole) ++position.last;
+  }
+  return true;
 }
 
 std::optional<std::int64_t> GopQueue::next_key() {

@@ -15,6 +15,8 @@ namespace c63 {
 struct ChainPosition {
   std::optional<std::int64_t> key;      ///< first frame of the GOP that the chain works on
   std::int64_t next = 0;                ///< frame of that GOP that comes next
+  std::int64_t last = 0;                ///< the last frame of the GOP that may be looked at with it
+  bool whole = false;                   ///< that is the GOP's last
   std::shared_ptr<GopPlanner> planner;  ///< of that GOP
 };
 
@@ -28,6 +30,7 @@ class GopQueue {
     int key_interval = 100;    ///< frames of a GOP, fewer where a scene cut ends it
     bool scene_cuts = false;
     std::int64_t first = 0;    ///< frame to start at, a key frame
+    int lookahead = 0;         ///< frames of a GOP that have to be there behind one before it is encoded
     std::size_t window = 2;    ///< GOPs that may be handed out before the first of them has been delivered; 2 or more
   };
   enum class Turn {
@@ -49,6 +52,8 @@ class GopQueue {
  private:
   /// Where the next GOP starts that nobody has; nothing while that is not known.
   [[nodiscard]] std::optional<std::int64_t> next_key();
+  /// Moves position.last on. False while it is not known whether more frames are to be looked at.
+  [[nodiscard]] bool look_ahead(ChainPosition& position);
 
   FrameSupply& supply_;
   PlannerFactory planners_;

@@ -25,6 +25,9 @@ class Settings:
     unpredicted: Optional[bool] = None  #: blocks of inter frames may do without prediction
     repeats: Optional[bool] = None  #: frames may repeat the picture before them
     adaptive_reference: Optional[bool] = None  #: frames may be predicted from the picture that the frame before was
+    temporal_filter: Optional[bool] = None  #: frames are averaged with those around them before they are coded
+    propagated_weights: Optional[bool] = None  #: error counts more where frames to come are predicted from it
+    chroma_lambda: Optional[float] = None  #: what a bit of chroma is worth, in bits of luma; 0.25 to 4
     tune: Optional[str] = None  #: what decisions by rate are to be best by: "psnr" (as None) or "ssim"
     lambda_scale: float = 1  #: more: fewer bits, worse pictures; 0.05 to 4
 

@@ -60,6 +60,9 @@ CodingSettings coding_from(py::handle object) {
   set(rate.unpredicted, object, "unpredicted");
   set(rate.repeats, object, "repeats");
   set(rate.adaptive_reference, object, "adaptive_reference");
+  set(rate.temporal_filter, object, "temporal_filter");
+  set(rate.propagated_weights, object, "propagated_weights");
+  set(rate.chroma_lambda, object, "chroma_lambda");
   if (const auto tune = either<Tune>(object, "tune", {"psnr", Tune::psnr}, {"ssim", Tune::ssim})) rate.tune = *tune;
   set(rate.lambda_scale, object, "lambda_scale");
   return coding;

@@ -342,6 +342,8 @@ TEST_F(BackendTest, SaysWhyItCannot) {
   EncoderSettings best = settings;
   best.coding.preset = Preset::best;
   EXPECT_EQ(id_of(best, {}), "C63-CUDA-REFERENCE");
+  best.coding.rate.adaptive_reference = false;
+  EXPECT_EQ(id_of(best, {}), "C63-CUDA-LOOKAHEAD");
 }
 
 TEST(Backend, ThrowsADeviceErrorWithoutADevice) {

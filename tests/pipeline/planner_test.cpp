@@ -161,17 +161,17 @@ TEST(GopChain, AFrameCanBeEncodedTwiceFromTheSameState) {
     picture.lay_out();
     const cpu::GopChain::State state = chain.save();
     EncodedFrame first;
-    chain.encode(picture, plan, first, trace);
+    chain.encode({picture}, plan, first, trace);
     chain.restore(state);
     FramePlan coarse = plan;
     for (QuantizationTable& table : coarse.tables) table.fill(200);
     coarse.headers = {};
     EncodedFrame trial;
-    chain.encode(picture, coarse, trial, trace);
+    chain.encode({picture}, coarse, trial, trace);
     EXPECT_NE(trial.bytes, first.bytes);
     chain.restore(state);
     EncodedFrame again;
-    chain.encode(picture, plan, again, trace);
+    chain.encode({picture}, plan, again, trace);
     EXPECT_EQ(again.bytes, first.bytes) << index;
     EXPECT_EQ(again.reconstruction, first.reconstruction) << index;
   }

@@ -148,6 +148,9 @@ TEST(RateOptions, EachDecodesAlone) {
   check({.unpredicted = false}, "all predicted");
   check({.repeats = true}, "repeats");
   check({.adaptive_reference = true}, "adaptive reference");
+  check({.temporal_filter = true}, "temporal filter");
+  check({.propagated_weights = true}, "propagated weights");
+  check({.chroma_lambda = 4.0}, "chroma");
   check({.beam = 1, .lambda_scale = 4}, "large lambda");
   check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
 }

@@ -110,8 +110,8 @@ ordered_json settings_of_record(const CodingSettings& c, std::int64_t first_fram
                                 const std::optional<Prefilter>& prefilter) {
   // Names all fields, so that a new one is thought of here.
   const auto& [width, height, preset, qp, key_interval, scene_cuts, search_range, method, rate] = c;
-  const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, adaptive_reference, tune,
-               lambda_scale] = rate;
+  const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, adaptive_reference,
+               temporal_filter, propagated_weights, chroma_lambda, tune, lambda_scale] = rate;
   const auto number_of = [](const auto& choice) {
     return choice ? ordered_json(static_cast<int>(*choice)) : ordered_json(nullptr);
   };
@@ -133,6 +133,9 @@ ordered_json settings_of_record(const CodingSettings& c, std::int64_t first_fram
           {"unpredicted", or_null(unpredicted)},
           {"repeats", or_null(repeats)},
           {"adaptive-reference", or_null(adaptive_reference)},
+          {"temporal-filter", number_of(temporal_filter)},
+          {"propagated-weights", number_of(propagated_weights)},
+          {"chroma-lambda", or_null(chroma_lambda)},
           {"tune", name(tune)},
           {"lambda-scale", lambda_scale},
           {"seek", first_frame},

@@ -76,13 +76,17 @@ struct RateSettings {
   std::optional<bool> unpredicted = {};    ///< blocks of inter frames may do without prediction
   std::optional<bool> repeats = {};        ///< frames may repeat the picture before them
   std::optional<bool> adaptive_reference = {};  ///< frames may be predicted from the picture that the frame before was
+  std::optional<bool> temporal_filter = {};     ///< frames are averaged with those around them, along motion, before they are coded
+  std::optional<bool> propagated_weights = {};  ///< error counts more where frames to come are predicted from it
+  std::optional<double> chroma_lambda = {};     ///< what a bit of chroma is worth, in bits of luma; 0.25..4, in quarters of an octave
   Tune tune = Tune::psnr;
   double lambda_scale = 1;                 ///< more: fewer bits, worse pictures; 0.05..4
 
   /// Whether anything is set that only an encoder can do that decides by rate.
   [[nodiscard]] bool decides_by_rate() const {
     return choose_levels.value_or(false) || candidates.value_or(0) > 0 || beam || unpredicted.value_or(false) ||
-           repeats.value_or(false) || adaptive_reference.value_or(false);
+           repeats.value_or(false) || adaptive_reference.value_or(false) || temporal_filter.value_or(false) ||
+           propagated_weights.value_or(false) || chroma_lambda;
   }
 };
 

@@ -44,8 +44,8 @@ struct CudaBackendOptions {
 ///
 /// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that
 /// cannot be used, C63-CUDA-MEMORY where not one chain fits, C63-CUDA-METHOD for search methods that the device does not
-/// have, C63-CUDA-TUNE for weighed errors, C63-CUDA-REFERENCE for a choice of
-/// references; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw
+/// have, C63-CUDA-TUNE for weighed errors, C63-CUDA-REFERENCE for a choice of references, C63-CUDA-LOOKAHEAD for filtered
+/// frames and weights of frames to come or of chroma; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw
 /// Error (device) with the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "decide/cost.h"
+
+namespace c63 {
+
+/// How far errors are followed.
+inline constexpr int kPropagationFrames = 32;
+/// How many frames before and behind a frame it is averaged with.
+inline constexpr int kFilterReach = 2;
+
+/// What is decided by looking at frames of a GOP ahead of the one that is coded.
+struct LookaheadDecisions {
+  bool filter = false;     ///< frames are averaged with those around them (temporal_filter.h)
+  bool propagate = false;  ///< error counts for as long as it will be seen (propagated_weights.h)
+  Cost lambda = 0;
+
+  [[nodiscard]] bool any() const { return filter || propagate; }
+  /// How many frames ahead of one have to be seen before it is coded.
+  [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : 0; }
+
+};
+
+}  // namespace c63

@@ -1,0 +1,79 @@
+#include "decide/propagated_weights.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "decide/activity_weights.h"
+
+namespace c63 {
+namespace {
+
+/// How much each luma block's error counts, with 8 fraction bits.
+using Importance = std::vector<std::uint32_t>;
+constexpr std::uint32_t kOne = 256;
+
+/// The share of a reference's squared error that a block takes over which has this error against it.
+std::uint32_t passed_on(std::uint32_t squared_error, Cost lambda) {
+  // An error of 2λ a sample, 0.4 squared steps: what is below is mostly coded as nothing.
+  const std::uint64_t scale = std::max<std::uint64_t>(1, 2 * static_cast<std::uint64_t>(lambda));
+  const std::uint64_t mean = (std::uint64_t{squared_error} << kCostFractionBits) / kBlockSamples;
+  const auto survives = static_cast<std::uint32_t>(kOne * scale / (scale + mean));
+  return survives * survives / kOne;
+}
+
+/// What the blocks of a frame's reference count, from what its own count.
+Importance of_reference(const PlaneGeometry& geometry, const SourceMotion& motion, const Importance& own, Cost lambda) {
+  Importance reference(own.size(), kOne);
+  for (int row = 0; row < geometry.rows; ++row) {
+    for (int column = 0; column < geometry.columns; ++column) {
+      const auto block = static_cast<std::size_t>(row * geometry.columns + column);
+      const std::uint32_t passed = own[block] * passed_on(motion[block].squared_error, lambda) / kOne;
+      if (passed == 0) continue;
+      const int x = column * kBlockSize + motion[block].vector.x;
+      const int y = row * kBlockSize + motion[block].vector.y;
+      const int right = x % kBlockSize;
+      const int below = y % kBlockSize;
+      const auto add = [&](int dx, int dy, int area) {
+        if (area == 0) return;
+        const auto at = static_cast<std::size_t>((y / kBlockSize + dy) * geometry.columns + x / kBlockSize + dx);
+        reference[at] += passed * static_cast<std::uint32_t>(area) / kBlockSamples;
+      };
+      add(0, 0, (kBlockSize - right) * (kBlockSize - below));
+      add(1, 0, right * (kBlockSize - below));
+      add(0, 1, (kBlockSize - right) * below);
+      add(1, 1, right * below);
+    }
+  }
+  return reference;
+}
+
+/// λ falls with the power 0.3 of what an MCU's error counts, from 0.6 quarters of an octave above the frame's.
+Weight weight_of(int sixteenths) {
+  constexpr int kForty = kWeights * 40;  // a shift that keeps the quotient positive
+  const int quarters = (24 + 20 - 3 * sixteenths + kForty) / 40 - kWeights;
+  return static_cast<Weight>(std::clamp(kPlainWeight + quarters, 0, kWeights - 1));
+}
+
+}  // namespace
+
+FrameWeights propagated_weights(const Geometry& geometry, std::span<const SourceMotion* const> later, Cost lambda) {
+  const PlaneGeometry luma = geometry.plane(0);
+  Importance importance(static_cast<std::size_t>(luma.blocks()), kOne);
+  for (auto motion = later.rbegin(); motion != later.rend(); ++motion) {
+    importance = of_reference(luma, **motion, importance, lambda);
+  }
+  FrameWeights weights;
+  weights.reserve(static_cast<std::size_t>(geometry.mcus()));
+  for (int row = 0; row < luma.rows; row += 2) {
+    for (int column = 0; column < luma.columns; column += 2) {
+      const auto at = static_cast<std::size_t>(row * luma.columns + column);
+      const auto below = at + static_cast<std::size_t>(luma.columns);
+      const std::uint32_t mean = (importance[at] + importance[at + 1] + importance[below] + importance[below + 1]) / 4;
+      weights.push_back(weight_of(log2_in_sixteenths(mean) - log2_in_sixteenths(kOne)));
+    }
+  }
+  return weights;
+}
+
+}  // namespace c63

@@ -1,0 +1,133 @@
+#include "pipeline/lookahead.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "decide/propagated_weights.h"
+
+namespace c63 {
+namespace {
+
+/// The vector of two steps of the same motion, or of one step the other way.
+MotionVector scaled(MotionVector v, int factor) {
+  return {static_cast<std::int8_t>(std::clamp(factor * v.x, -127, 127)),
+          static_cast<std::int8_t>(std::clamp(factor * v.y, -127, 127))};
+}
+
+std::vector<MotionVector> hints_from(const SourceMotion& motion, int factor) {
+  std::vector<MotionVector> hints;
+  hints.reserve(motion.size());
+  for (const SourceBlock& block : motion) hints.push_back(scaled(block.vector, factor));
+  return hints;
+}
+
+}  // namespace
+
+Lookahead::Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions)
+    : geometry_(geometry),
+      decisions_(decisions),
+      kernels_(kernels),
+      filter_(decisions.lambda),
+      averaged_(geometry_) {}
+
+std::uint64_t Lookahead::pictures(const LookaheadDecisions& decisions) {
+  // Each as it was, and laid out; of them those around the frame and ahead of it, and the averaged one.
+  return decisions.any() ? 2U * static_cast<std::uint64_t>(kFilterReach + 1 + decisions.frames()) + 1 : 0;
+}
+
+bool Lookahead::look(std::int64_t key, std::int64_t index, std::int64_t last, const Read& read,
+                     std::span<std::uint8_t> filtered, Frame& frame) {
+  if (key != key_) {
+    key_ = first_ = key;
+    ended_ = false;
+    seen_.clear();
+  }
+  while (first_ < index - kFilterReach) {
+    seen_.pop_front();
+    ++first_;
+  }
+  const auto seen_end = [&] { return first_ + static_cast<std::int64_t>(seen_.size()); };
+  while (!ended_ && seen_end() <= last) ended_ = !read_next(read);
+  if (seen_end() <= index) return false;
+  const auto at = static_cast<std::size_t>(index - first_);
+  if (decisions_.propagate) frame.weights = std::make_shared<const FrameWeights>(weights_of(at));
+  if (decisions_.filter) {
+    filter(at, filtered);
+    frame.original = seen_[at].original;
+  } else {
+    std::ranges::copy(*seen_[at].original, filtered.begin());
+  }
+  return true;
+}
+
+bool Lookahead::read_next(const Read& read) {
+  Seen next{std::make_shared<std::vector<std::uint8_t>>(geometry_.frame_bytes()), cpu::PaddedPicture(geometry_), {}, {}};
+  if (!read(first_ + static_cast<std::int64_t>(seen_.size()), *next.original)) return false;
+  std::ranges::copy(*next.original, next.picture.input().begin());
+  next.picture.lay_out();
+  if (!seen_.empty()) next.backward = find_motion(next, seen_.back(), hints_from(seen_.back().backward, 1));
+  seen_.push_back(std::move(next));
+  return true;
+}
+
+SourceMotion Lookahead::find_motion(const Seen& from, const Seen& to, std::span<const MotionVector> hints) const {
+  return find_source_motion(geometry_.plane(0), from.picture.plane(0), to.picture.plane(0), hints, kernels_.sad);
+}
+
+void Lookahead::filter(std::size_t at, std::span<std::uint8_t> filtered) {
+  Seen& own = seen_[at];
+  struct Neighbour {
+    const Seen* frame;
+    SourceMotion motion;
+    int distance;
+  };
+  std::vector<Neighbour> neighbours;
+  if (at >= 1) neighbours.push_back({&seen_[at - 1], own.backward, 1});
+  if (at >= 2) {
+    neighbours.push_back({&seen_[at - 2], find_motion(own, seen_[at - 2], hints_from(own.backward, 2)), 2});
+  }
+  if (at + 1 < seen_.size()) {
+    const Seen& next = seen_[at + 1];
+    own.forward = find_motion(own, next, hints_from(next.backward, -1));
+    neighbours.push_back({&next, own.forward, 1});
+    if (at + 2 < seen_.size()) {
+      neighbours.push_back({&seen_[at + 2], find_motion(own, seen_[at + 2], hints_from(own.forward, 2)), 2});
+    }
+  }
+  const PlaneGeometry luma = geometry_.plane(0);
+  for (int row = 0; row < luma.rows; ++row) {
+    for (int column = 0; column < luma.columns; ++column) {
+      const auto block = static_cast<std::size_t>(row * luma.columns + column);
+      for (int p = 0; p < kPlanes; ++p) {
+        const int shift = p == 0 ? 0 : 1;
+        std::array<FilterTap, std::size_t{2} * kFilterReach> taps;
+        std::size_t count = 0;
+        for (const Neighbour& neighbour : neighbours) {
+          const SourceBlock& found = neighbour.motion[block];
+          const int weight = filter_.block_weight(neighbour.distance, found.squared_error);
+          if (weight == 0) continue;
+          const ConstPlaneView plane = neighbour.frame->picture.plane(p);
+          const int x = (column * kBlockSize + found.vector.x) >> shift;
+          const int y = (row * kBlockSize + found.vector.y) >> shift;
+          taps[count++] = {&plane.at(x, y), plane.pitch, weight};
+        }
+        const ConstPlaneView current = std::as_const(own.picture).plane(p);
+        const PlaneView averaged = averaged_.plane(p);
+        const int x = (column * kBlockSize) >> shift;
+        const int y = (row * kBlockSize) >> shift;
+        filter_.average(&current.at(x, y), current.pitch, kBlockSize >> shift, std::span(taps).first(count),
+                        &averaged.at(x, y), averaged.pitch);
+      }
+    }
+  }
+  averaged_.copy_to(filtered);
+}
+
+FrameWeights Lookahead::weights_of(std::size_t at) const {
+  std::vector<const SourceMotion*> later;
+  for (std::size_t i = at + 1; i < seen_.size(); ++i) later.push_back(&seen_[i].backward);
+  return propagated_weights(geometry_, later, decisions_.lambda);
+}
+
+}  // namespace c63

@@ -1,0 +1,57 @@
+// Weights by what becomes of errors in frames to come.
+
+#include "decide/propagated_weights.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace c63::test {
+namespace {
+
+constexpr Cost kLambda = 50 << kCostFractionBits;
+
+class PropagatedWeights : public testing::Test {
+ protected:
+  /// Motion of a frame of 64x32 whose blocks all lie at a vector, with an error a sample.
+  static SourceMotion uniform(MotionVector vector, std::uint32_t mean_error) {
+    return SourceMotion(32, {vector, 64 * mean_error});
+  }
+  static FrameWeights weights(const std::vector<SourceMotion>& later) {
+    std::vector<const SourceMotion*> pointers;
+    for (const SourceMotion& motion : later) pointers.push_back(&motion);
+    return propagated_weights(Geometry(64, 32), pointers, kLambda);
+  }
+};
+
+TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
+  EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 1));
+  // What is predicted by nothing passes nothing on.
+  EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
+}
+
+TEST_F(PropagatedWeights, ErrorsThatStayCountTheMore) {
+  // Counting 2, 4 and 33 times: 1, 2 and 5 octaves, to the power 0.3.
+  EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
+  EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));
+  EXPECT_EQ(weights(std::vector(32, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 5));
+  Weight last = 0;
+  for (std::uint32_t error = 0; error < 1000; error += 10) {
+    const Weight weight = weights(std::vector(32, uniform({0, 0}, error)))[0];
+    EXPECT_GE(weight, last);
+    last = weight;
+  }
+  EXPECT_EQ(last, kPlainWeight + 1);
+}
+
+TEST_F(PropagatedWeights, FollowMotion) {
+  // Only the first block of the next frame is predicted: from 16 samples to the right, in the second MCU.
+  SourceMotion motion = uniform({0, 0}, 60000);
+  motion[0] = {{16, 0}, 0};
+  const FrameWeights found = weights(std::vector<SourceMotion>{motion});
+  EXPECT_LT(found[1], found[0]);
+  EXPECT_EQ(found[0], kPlainWeight + 1);
+}
+
+}  // namespace
+}  // namespace c63::test

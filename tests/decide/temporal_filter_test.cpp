@@ -1,0 +1,135 @@
+// Frames averaged along motion: what is alike is averaged, what differs stays.
+
+#include "decide/temporal_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "decide/source_motion.h"
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+constexpr Cost kLambda = 50 << kCostFractionBits;  // a step of 15.8; differences up to 12.6 count as alike
+
+std::uint32_t sad8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
+  std::uint32_t sum = 0;
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 8; ++x) sum += static_cast<std::uint32_t>(std::abs(a[y * a_pitch + x] - b[y * b_pitch + x]));
+  }
+  return sum;
+}
+
+TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
+  const TemporalFilter filter(kLambda);
+  EXPECT_EQ(filter.block_weight(1, 0), 102);
+  EXPECT_EQ(filter.block_weight(2, 0), 68);
+  int last = 102;
+  for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
+    const int weight = filter.block_weight(1, error);
+    EXPECT_LE(weight, last) << error;
+    // (1 - x/4)², x in variances of 3.2λ.
+    const double left = std::max(0.0, 1 - error / 64.0 / (3.2 * 50) / 4);
+    EXPECT_NEAR(weight, 102 * left * left, 1.5) << error;
+    last = weight;
+  }
+  EXPECT_EQ(last, 0);
+}
+
+TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
+  const TemporalFilter filter(kLambda);
+  for (const int size : {4, 8}) {
+    for (int own = 0; own < 256; own += 5) {
+      for (int other = 0; other < 256; other += 3) {
+        const Bytes samples(64, static_cast<std::uint8_t>(own));
+        const Bytes others(64, static_cast<std::uint8_t>(other));
+        const std::array<FilterTap, 2> taps = {{{others.data(), 8, 102}, {others.data(), 8, 68}}};
+        Bytes out(64, 0xA5);
+        filter.average(samples.data(), 8, size, taps, out.data(), 8);
+        const double ratio = (other - own) * (other - own) / (3.2 * 50) / 4;
+        const double likeness = ratio < 1 ? (1 - ratio) * (1 - ratio) : 0;
+        const double weight = likeness * 170 / 256;
+        EXPECT_NEAR(out[0], (own + weight * other) / (1 + weight), 0.8) << own << " and " << other;
+        for (int y = 0; y < 8; ++y) {
+          for (int x = 0; x < 8; ++x) {
+            const bool inside = x < size && y < size;
+            EXPECT_EQ(out[static_cast<std::size_t>(8 * y + x)], inside ? out[0] : 0xA5);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TemporalFilter, WithoutTapsNothingChanges) {
+  Random random(3);
+  Bytes samples(64);
+  for (auto& sample : samples) sample = static_cast<std::uint8_t>(random.next());
+  for (const Cost lambda : {1, kLambda, kMaxLambda}) {
+    Bytes out(64);
+    TemporalFilter(lambda).average(samples.data(), 8, 8, {}, out.data(), 8);
+    EXPECT_EQ(out, samples);
+  }
+}
+
+/// A texture that is nowhere the same.
+std::uint32_t texture(std::uint32_t x, std::uint32_t y) { return 128 + ((x * 7 + y * 3) % 40) + (x * x / 9 + y * y / 5) % 60; }
+
+TEST(SourceMotion, IsThatOfAMovingTexture) {
+  const PlaneGeometry geometry = Geometry(96, 64).plane(0);
+  const auto luma = [&](std::uint32_t dx, std::uint32_t dy) {
+    Bytes bytes;
+    for (std::uint32_t y = 0; y < 64; ++y) {
+      for (std::uint32_t x = 0; x < 96; ++x) bytes.push_back(static_cast<std::uint8_t>(texture(x + dx, y + dy)));
+    }
+    return bytes;
+  };
+  const Bytes reference = luma(10, 10);
+  const Bytes current = luma(13, 8);
+  const SourceMotion motion =
+      find_source_motion(geometry, {current.data(), 96, 64, 96}, {reference.data(), 96, 64, 96}, {}, sad8);
+  ASSERT_EQ(motion.size(), 96U);
+  for (int row = 1; row < 7; ++row) {
+    for (int column = 0; column < 11; ++column) {
+      const SourceBlock& block = motion[static_cast<std::size_t>(12 * row + column)];
+      EXPECT_EQ(block.vector, (MotionVector{3, -2})) << column << " " << row;
+      EXPECT_EQ(block.squared_error, 0U);
+    }
+  }
+}
+
+TEST(SourceMotion, StaysInsideThePlaneAndTellsTheErrorThere) {
+  for (const auto& [width, height] : {std::pair{16, 16}, {48, 16}, {16, 64}, {80, 48}}) {
+    const PlaneGeometry geometry = Geometry(width, height).plane(0);
+    const Bytes a = random_video(width, height, 1, 1);
+    const Bytes b = random_video(width, height, 1, 2);
+    std::vector<MotionVector> hints;
+    Random random(4);
+    for (int i = 0; i < geometry.blocks(); ++i) {
+      hints.push_back({static_cast<std::int8_t>(random.below(255) - 127), static_cast<std::int8_t>(random.below(255) - 127)});
+    }
+    const SourceMotion motion =
+        find_source_motion(geometry, {a.data(), width, height, width}, {b.data(), width, height, width}, hints, sad8);
+    for (int row = 0; row < geometry.rows; ++row) {
+      for (int column = 0; column < geometry.columns; ++column) {
+        const SourceBlock& block = motion[static_cast<std::size_t>(row * geometry.columns + column)];
+        const int x = 8 * column + block.vector.x;
+        const int y = 8 * row + block.vector.y;
+        ASSERT_TRUE(x >= 0 && y >= 0 && x <= width - 8 && y <= height - 8);
+        std::uint32_t error = 0;
+        for (int i = 0; i < 64; ++i) {
+          const int own = a[static_cast<std::size_t>((8 * row + i / 8) * width + 8 * column + i % 8)];
+          const int other = b[static_cast<std::size_t>((y + i / 8) * width + x + i % 8)];
+          error += static_cast<std::uint32_t>((own - other) * (own - other));
+        }
+        EXPECT_EQ(block.squared_error, error);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace c63::test

@@ -1,0 +1,179 @@
+// Looking ahead in a GOP: frames filtered over time, and weights by what becomes of errors. However a GOP is encoded, it is
+// the same.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "c63/filters.h"
+#include "c63/quality.h"
+#include "pipeline/rate_support.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 96;
+constexpr int kHeight = 64;
+
+/// A moving texture with noise that is new in every frame.
+Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
+  Bytes video = moving_video(width, height, frames);
+  Random random(7);
+  for (auto& sample : video) {
+    const int value = sample + static_cast<int>(random.below(2 * noise + 1)) - static_cast<int>(noise);
+    sample = static_cast<std::uint8_t>(std::clamp(value, 0, 255));
+  }
+  return video;
+}
+
+CodingSettings looking_ahead(bool filter, bool propagate, int key_interval = 100) {
+  return {.width = kWidth,
+          .height = kHeight,
+          .preset = Preset::fast,
+          .qp = 15,
+          .key_interval = key_interval,
+          .rate = {.temporal_filter = filter, .propagated_weights = propagate}};
+}
+
+TEST(Lookahead, DecodesToWhatTheEncoderShows) {
+  for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {152, 100}, {50, 26}}) {
+    for (const int which : {1, 2, 3}) {
+      CodingSettings coding = looking_ahead((which & 1) != 0, (which & 2) != 0, 5);
+      const std::string what = std::to_string(width) + "x" + std::to_string(height);
+      expect_decodes(encode_video(noisy_video(width, height, 7, 6), width, height, coding), "moving " + what);
+      expect_decodes(encode_video(extreme_video(width, height, 4), width, height, coding), "extremes " + what);
+    }
+  }
+}
+
+TEST(Lookahead, GopsAreEncodedAsIfEachWereAlone) {
+  const Bytes video = noisy_video(kWidth, kHeight, 47, 5);
+  const std::size_t gop_bytes = 20 * frame_bytes(kWidth, kHeight);
+  for (const int which : {1, 2, 3}) {
+    const CodingSettings coding = looking_ahead((which & 1) != 0, (which & 2) != 0, 20);
+    Bytes alone;
+    for (std::size_t first = 0; first < video.size(); first += gop_bytes) {
+      const auto begin = video.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto size = static_cast<std::ptrdiff_t>(std::min(gop_bytes, video.size() - first));
+      const Bytes stream = encode_video(Bytes(begin, begin + size), kWidth, kHeight, coding, 1, SimdLevel::scalar, 1).stream();
+      alone.insert(alone.end(), stream.begin(), stream.end());
+    }
+    for (const int lanes : {1, 2, 3}) {
+      for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
+        for (const int threads : {1, 3}) {
+          VideoSource source(video, kWidth, kHeight, kind);
+          const EncoderSettings settings{.coding = coding, .execution = {.threads = threads, .lanes = lanes}};
+          EXPECT_EQ(encode_source(source, settings).stream(), alone) << which << ", " << lanes << " lanes";
+        }
+      }
+    }
+  }
+}
+
+TEST(Lookahead, EndsAtAScene) {
+  Bytes video = noisy_video(kWidth, kHeight, 8, 3);
+  const std::size_t first_scene = video.size();
+  for (std::size_t i = 0; i < first_scene; ++i) video.push_back(static_cast<std::uint8_t>(video[i] / 4));
+  CodingSettings coding = looking_ahead(true, true);
+  const Bytes first = encode_video(Bytes(video.begin(), video.begin() + static_cast<std::ptrdiff_t>(first_scene)), kWidth,
+                                   kHeight, coding)
+                          .stream();
+  coding.scene_cuts = true;
+  for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
+    VideoSource source(video, kWidth, kHeight, kind);
+    const Encoded encoded = encode_source(source, {.coding = coding, .execution = {.threads = 2}});
+    ASSERT_EQ(encoded.frames.size(), 16U);
+    EXPECT_TRUE(encoded.frames[8].key);
+    const Bytes stream = encoded.stream();
+    ASSERT_GT(stream.size(), first.size());
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), stream.begin()));
+  }
+}
+
+TEST(Lookahead, ABrokenSourceEndsTheVideoWhereItBreaks) {
+  const Bytes video = noisy_video(kWidth, kHeight, 12, 3);
+  const CodingSettings coding = looking_ahead(true, true);
+  const EncoderSettings settings{.coding = coding, .execution = {.threads = 2}};
+  const Bytes before(video.begin(), video.begin() + static_cast<std::ptrdiff_t>(9 * frame_bytes(kWidth, kHeight)));
+  const Encoded whole = encode_video(before, kWidth, kHeight, coding);
+  for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
+    VideoSource source(video, kWidth, kHeight, kind);
+    source.break_at(9);
+    expect_frames_before_break(whole, encode_source(source, settings), 9);
+  }
+}
+
+/// Errors are those against the frames as they came, and filtering pays although they are.
+TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
+  const Bytes video = noisy_video(kWidth, kHeight, 6, 8);
+  EncoderSettings settings{.coding = looking_ahead(true, false), .execution = {.threads = 2}};
+  settings.measurement.ssim = settings.measurement.keep_reconstruction = true;
+  VideoSource source(video, kWidth, kHeight);
+  const Encoded encoded = encode_source(source, settings);
+  const std::size_t bytes = frame_bytes(kWidth, kHeight);
+  for (std::size_t i = 0; i < encoded.frames.size(); ++i) {
+    const auto original = std::span(video).subspan(i * bytes, bytes);
+    const auto planes = split_planes(original, kWidth, kHeight);
+    const Bytes& shown = encoded.frames[i].reconstruction;
+    const auto shown_planes = split_planes(std::span<const std::uint8_t>(shown), kWidth, kHeight);
+    for (std::size_t p = 0; p < 3; ++p) {
+      EXPECT_EQ(encoded.frames[i].statistics.sse[p], sum_of_squared_errors(planes[p], shown_planes[p])) << i;
+    }
+    EXPECT_EQ(encoded.frames[i].statistics.ssim, ssim_of_frames(original, shown, kWidth, kHeight));
+  }
+  const Encoded plain = encode_video(video, kWidth, kHeight, looking_ahead(false, false));
+  EXPECT_LT(encoded.stream().size(), plain.stream().size());
+}
+
+TEST(TemporalFilter, AStillVideoStaysAsItIs) {
+  Bytes video;
+  const Bytes still = noisy_video(kWidth, kHeight, 1, 20);
+  for (int i = 0; i < 5; ++i) video.insert(video.end(), still.begin(), still.end());
+  EXPECT_EQ(encode_video(video, kWidth, kHeight, looking_ahead(true, false)).stream(),
+            encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
+}
+
+TEST(PropagatedWeights, SpendMoreOnWhatStays) {
+  // The left half stands still, the right half is new in every frame.
+  Random random(2);
+  const Bytes video = generate(kWidth, kHeight, 20, [&](std::uint32_t x, std::uint32_t y, std::uint32_t, std::uint32_t p) {
+    const std::uint32_t noise = random.below(256);
+    return x < (p == 0 ? 48U : 24U) ? (x * x * 5 + y * y * 3) / 16 % 256 : noise;
+  });
+  const auto left_error = [&](bool propagate) {
+    const Encoded encoded = encode_video(video, kWidth, kHeight, looking_ahead(false, propagate));
+    std::uint64_t error = 0;
+    for (std::size_t y = 0; y < kHeight; ++y) {
+      for (std::size_t x = 0; x < 48; ++x) {
+        const int difference = encoded.frames[0].reconstruction[y * kWidth + x] - video[y * kWidth + x];
+        error += static_cast<std::uint64_t>(difference * difference);
+      }
+    }
+    return error;
+  };
+  EXPECT_LT(left_error(true) * 10, left_error(false) * 9);
+}
+
+TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
+  const Bytes video = noisy_video(kWidth, kHeight, 4, 8);
+  std::uint64_t last_bits = UINT64_MAX;
+  for (const double scale : {0.25, 1.0, 4.0}) {
+    CodingSettings coding = looking_ahead(false, false);
+    coding.rate.chroma_lambda = scale;
+    const Encoded encoded = encode_video(video, kWidth, kHeight, coding);
+    expect_decodes(encoded, "chroma");
+    std::uint64_t bits = 0;
+    for (const EncodedFrame& frame : encoded.frames) bits += frame.statistics.bits.chroma;
+    EXPECT_LT(bits, last_bits) << scale;
+    last_bits = bits;
+  }
+  // As much as luma is no weight at all.
+  CodingSettings even = looking_ahead(false, false);
+  even.rate.chroma_lambda = 1.0;
+  EXPECT_EQ(encode_video(video, kWidth, kHeight, even).stream(),
+            encode_video(video, kWidth, kHeight, looking_ahead(false, false)).stream());
+}
+
+}  // namespace
+}  // namespace c63::test
