@@ -127,6 +127,33 @@ Devices open_devices(std::span<const BackendFactory> factories, const EncoderSet
   return devices;
 }
 
+/// Devices that are open, and how many chains they were allowed.
+struct OpenDevices {
+  Devices devices;
+  int limit = 0;
+
+  [[nodiscard]] int chains() const {
+    int sum = 0;
+    for (const auto& device : devices) sum += device->info().chains;
+    return sum;
+  }
+  [[nodiscard]] int parallelism() const {
+    int sum = 0;
+    for (const auto& device : devices) sum += device->info().parallelism;
+    return sum;
+  }
+  void describe(EncodeSummary& summary) const {
+    summary.backend.clear();
+    for (const auto& device : devices) summary.backend += (summary.backend.empty() ? "" : ", ") + device->info().description;
+    summary.lanes = chains();
+  }
+  /// Whether opening them again, for so many chains at most, would give the same.
+  [[nodiscard]] bool serve(int max_chains) const {
+    if (devices.empty()) return false;
+    return max_chains == limit || (chains() < limit && chains() <= max_chains);
+  }
+};
+
 }  // namespace
 
 StageTimes& StageTimes::operator+=(const StageTimes& other) {
@@ -151,6 +178,7 @@ struct Encoder::State {
   BackendFactory fallback;
   std::function<void(const std::string&)> on_fallback;
   std::optional<std::vector<std::int64_t>> scene_starts = {};
+  OpenDevices kept = {};  ///< between two encodes, of settings that say so
 };
 
 Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), open_cpu_backend) {}
@@ -240,29 +268,21 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   const int max_chains = chain_limit(settings, source);
   TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
-  int parallelism = 0;
-  const auto open = [&](std::span<const BackendFactory> factories) {
-    Devices devices = open_devices(factories, settings, max_chains);
-    summary.backend.clear();
-    summary.lanes = parallelism = 0;
-    for (const auto& device : devices) {
-      const BackendInfo& info = device->info();
-      summary.backend += (summary.backend.empty() ? "" : ", ") + info.description;
-      summary.lanes += info.chains;
-      parallelism += info.parallelism;
-    }
-    return devices;
+  OpenDevices open = std::exchange(state_->kept, {});
+  const auto open_anew = [&](std::span<const BackendFactory> factories) {
+    open.devices.clear();  // those before, whose memory the new ones need
+    open = {open_devices(factories, settings, max_chains), max_chains};
   };
-  Devices devices;
   bool may_fall_back = state_->fallback != nullptr;
+  bool fell_back = false;
   const auto fall_back = [&](const Error& fault) {
     may_fall_back = false;
+    fell_back = true;
     if (state_->on_fallback) state_->on_fallback(fault.what());
-    devices.clear();
-    devices = open({&state_->fallback, 1});
+    open_anew({&state_->fallback, 1});
   };
   try {
-    devices = open(state_->devices);
+    if (!open.serve(max_chains)) open_anew(state_->devices);
   } catch (const Error& fault) {
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
@@ -288,10 +308,11 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   Delivery delivery(sink, summary, *supply, trace);
   const bool keeps_pictures = settings.measurement.keep_reconstruction || settings.measurement.keep_prediction;
   for (bool done = false; !done;) {
+    open.describe(summary);
     const auto chains = static_cast<std::size_t>(summary.lanes);
     int depth = 1;
-    for (const auto& device : devices) depth = std::max(depth, device->info().depth);
-    EncodeRun run(settings, *settings.execution.arena, devices, *supply, changes, state_->planner,
+    for (const auto& device : open.devices) depth = std::max(depth, device->info().depth);
+    EncodeRun run(settings, *settings.execution.arena, open.devices, *supply, changes, state_->planner,
                   {.first_frame = delivery.last_key(),
                    .delivered = delivery.next(),
                    .window = keeps_pictures ? chains + 1 : 2 * chains,
@@ -312,9 +333,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   const StageTimes& stages = delivery.stages();
   const double coding_ms = stages.motion + stages.transform + stages.measure + stages.entropy;
   summary.load = {.reading = share(supply->reading_ms()),
-                  .bus = share(stages.upload / parallelism),
-                  .coding = share(coding_ms / parallelism),
+                  .bus = share(stages.upload / open.parallelism()),
+                  .coding = share(coding_ms / open.parallelism()),
                   .writing = share(delivery.writing_ms())};
+  if (settings.execution.keep_devices && !fell_back) state_->kept = std::move(open);
   return summary;
 }
 

@@ -108,6 +108,7 @@ struct ExecutionSettings {
   int threads = 0;                     ///< 0: as many as the machine has, or the arena's; other values are for no arena
   std::shared_ptr<ThreadArena> arena = {};  ///< whose threads to use (c63/thread_arena.h); null: an arena of its own
   int lanes = 0;                       ///< GOPs encoded at the same time; 0: chosen
+  bool keep_devices = false;           ///< an Encoder keeps them open from an encode() to the next, with their memory
   std::optional<SimdLevel> simd = {};  ///< nothing: the best this machine has
   Limits limits = {};
 };

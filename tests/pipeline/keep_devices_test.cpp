@@ -1,0 +1,121 @@
+// An encoder that keeps its devices open from one video to the next.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/coding.h"
+#include "pipeline/failing_backend.h"
+
+namespace c63::test {
+namespace {
+
+constexpr int kWidth = 48;
+constexpr int kHeight = 32;
+
+EncoderSettings settings_for(int lanes, bool keep = true) {
+  EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight, .key_interval = 4}};
+  settings.execution.lanes = lanes;
+  settings.execution.threads = 2;
+  settings.execution.keep_devices = keep;
+  return settings;
+}
+
+/// The CPU, counted each time it is opened.
+BackendFactory counting(int& opened) {
+  return [&opened](const EncoderSettings& settings, int max_chains) {
+    ++opened;
+    return cpu::make_cpu_backend(settings, max_chains);
+  };
+}
+
+void expect_bytes_of_a_new_encoder(Encoder& encoder, const Bytes& video) {
+  VideoSource source(video, kWidth, kHeight);
+  const Encoded encoded = encode_source(source, encoder);
+  ASSERT_FALSE(encoded.error) << encoded.error->what();
+  VideoSource again(video, kWidth, kHeight);
+  EncoderSettings settings = encoder.settings();
+  settings.execution.keep_devices = false;
+  const Encoded expected = encode_source(again, settings);
+  EXPECT_EQ(encoded.summary.lanes, expected.summary.lanes);
+  EXPECT_EQ(encoded.summary.backend, expected.summary.backend);
+  EXPECT_EQ(encoded.summary.frames, expected.summary.frames);
+  expect_first_frames_of(expected, encoded, expected.frames.size());
+}
+
+TEST(KeptDevices, GiveEveryVideoTheBytesOfANewEncoder) {
+  for (const Preset preset : {Preset::reference, Preset::fast, Preset::good}) {
+    int opened = 0;
+    EncoderSettings settings = settings_for(2);
+    settings.coding.preset = preset;
+    Encoder encoder(settings, counting(opened));
+    for (const int frames : {23, 9, 30, 23}) {
+      expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, frames, static_cast<std::uint64_t>(frames)));
+    }
+    EXPECT_EQ(opened, 1);
+  }
+}
+
+TEST(KeptDevices, AreOpenedAnewForAVideoWithMoreOrFewerGops) {
+  int opened = 0;
+  Encoder encoder(settings_for(3), counting(opened));
+  const auto encode_frames = [&](int frames) {
+    expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, frames));
+    return opened;
+  };
+  EXPECT_EQ(encode_frames(8), 1);   // two GOPs, two lanes
+  EXPECT_EQ(encode_frames(7), 1);   // two GOPs again
+  EXPECT_EQ(encode_frames(20), 2);  // three lanes
+  EXPECT_EQ(encode_frames(40), 2);
+  EXPECT_EQ(encode_frames(4), 3);   // one GOP has one lane
+}
+
+TEST(KeptDevices, AreNotKeptUnasked) {
+  int opened = 0;
+  Encoder encoder(settings_for(2, false), counting(opened));
+  for (int i = 1; i <= 2; ++i) {
+    expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, 9));
+    EXPECT_EQ(opened, i);
+  }
+}
+
+TEST(KeptDevices, AreOpenedAnewAfterAFault) {
+  int opened = 0;
+  Encoder encoder(settings_for(2), [&opened](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
+    if (++opened == 2) return std::make_unique<FailingBackend>(settings, max_chains, 3, ErrorKind::device);
+    return cpu::make_cpu_backend(settings, max_chains);
+  });
+  const Bytes video = moving_video(kWidth, kHeight, 20);
+  expect_bytes_of_a_new_encoder(encoder, video);
+
+  VideoSource broken(video, kWidth, kHeight);  // ends the run, and may leave frames in its devices
+  broken.break_at(6);
+  EXPECT_TRUE(encode_source(broken, encoder).error);
+  EXPECT_EQ(opened, 1);
+
+  VideoSource source(video, kWidth, kHeight);
+  EXPECT_TRUE(encode_source(source, encoder).error) << "the second device fails";
+  EXPECT_EQ(opened, 2);
+  expect_bytes_of_a_new_encoder(encoder, video);
+  EXPECT_EQ(opened, 3);
+}
+
+TEST(KeptDevices, TheFallbackIsNotKept) {
+  int opened = 0;
+  int fell_back = 0;
+  Encoder encoder(settings_for(2), [&opened](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
+    if (++opened == 1) return std::make_unique<FailingBackend>(settings, max_chains, 3, ErrorKind::device);
+    return cpu::make_cpu_backend(settings, max_chains);
+  });
+  encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fell_back; });
+  for (int i = 0; i < 3; ++i) expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, 20));
+  EXPECT_EQ(opened, 2);
+  EXPECT_EQ(fell_back, 1);
+}
+
+}  // namespace
+}  // namespace c63::test
