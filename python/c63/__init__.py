@@ -8,7 +8,7 @@ from ._arrays import Motion
 from ._c63 import REVISION as __revision__
 from ._c63 import VERSION as __version__
 from ._decode import DecodedFrame, Decoder, decode
-from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, encode, encode_with_statistics
+from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
 from ._error import Error, UsageError
 from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
 from ._settings import Settings
@@ -29,6 +29,7 @@ __all__ = [
     "Ssim",
     "UsageError",
     "Video",
+    "VideoEncoder",
     "__revision__",
     "__version__",
     "bd_rate",

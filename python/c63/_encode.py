@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,10 @@ from ._video import Video
 #: motion_bits, luma_bits, chroma_bits; read_ms, upload_ms, motion_ms, transform_ms, measure_ms, entropy_ms, download_ms,
 #: write_ms, latency_ms; key; repeat.
 STATISTICS = np.dtype(_c63.STATISTICS_FIELDS, align=True)
+
+
+#: Where a stream can go.
+Room = Union[bytearray, memoryview, npt.NDArray[np.uint8]]
 
 
 class Encoded(NamedTuple):
@@ -53,14 +57,11 @@ def encode_with_statistics(
     **options: Any,
 ) -> Encoded:
     """As encode(); also hands out statistics of each frame and a summary of the run."""
-    if isinstance(frames, str):
-        raise TypeError("frames: wanted arrays or c63.open(path), got a str")
     chosen = merge(settings, options)
+    handle = _stream_handle(frames, stream)
     if isinstance(frames, Video):
         coded, rows, summary = _c63.encode_video(frames._reader, chosen, chosen.backend, list(chosen.devices))
     else:
-        first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
-        handle = stream_of(first, stream) if is_device_array(first) else 0
         coded, rows, summary = _c63.encode_arrays(frames, size, chosen, chosen.backend, list(chosen.devices), handle)
     return Encoded(coded, np.frombuffer(rows, STATISTICS), summary)
 
@@ -88,6 +89,61 @@ def encode(
     Raises UsageError for arrays and settings that cannot be encoded, Error for everything else that goes wrong.
     """
     return encode_with_statistics(frames, settings, size=size, stream=stream, **options).stream
+
+
+def _stream_handle(frames: Any, stream: Any) -> int:
+    """The stream of device arrays; 0 for everything else."""
+    if isinstance(frames, str):
+        raise TypeError("frames: wanted arrays or c63.open(path), got a str")
+    first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
+    return stream_of(first, stream) if is_device_array(first) else 0
+
+
+class VideoEncoder:
+    """Encodes whole videos of one size, one after another, on devices that stay open with their memory.
+
+    encoder = c63.VideoEncoder(1920, 1080, preset="fast")
+    for clip in clips:
+        file.write(encoder.encode(clip))
+
+    encode() gives each video the bytes of c63.encode(); opening a GPU, some 0.1 s, is paid once. Of a GPU without a number in
+    `devices` the first is taken: name the one that device arrays are on. One video at a time: calls of several threads wait for
+    each other.
+    """
+
+    def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
+        chosen = merge(settings, options)
+        self.settings = chosen
+        self.statistics: npt.NDArray[Any] = np.empty(0, STATISTICS)  #: of the last video, a row a frame
+        self.summary: dict[str, Any] = {}  #: of the last video, as Encoded.summary
+        self._native = _c63.VideoEncoder(width, height, chosen, chosen.backend, list(chosen.devices))
+
+    @overload
+    def encode(
+        self, frames: Any, *, size: Optional[tuple[int, int]] = None, stream: Any = None, out: None = None
+    ) -> bytes: ...
+    @overload
+    def encode(
+        self, frames: Any, *, size: Optional[tuple[int, int]] = None, stream: Any = None, out: Room
+    ) -> memoryview: ...
+    def encode(
+        self, frames: Any, *, size: Optional[tuple[int, int]] = None, stream: Any = None, out: Optional[Room] = None
+    ) -> Union[bytes, memoryview]:
+        """Encodes a video as c63.encode() does.
+
+        out: where the stream goes, a writable array of bytes (numpy, bytearray) that is used again and again: memory that is
+        new to the process takes longer to get than to fill. Returned is the part of it that was written.
+
+        Raises as c63.encode(), UsageError for another size, and Error of kind limit where `out` is too small.
+        """
+        handle = _stream_handle(frames, stream)
+        if isinstance(frames, Video):
+            coded, rows, self.summary = self._native.encode_video(frames._reader, out)
+        else:
+            coded, rows, self.summary = self._native.encode_arrays(frames, size, handle, out)
+        self.statistics = np.frombuffer(rows, STATISTICS)
+        room: Any = out  # numpy's arrays have the buffer protocol, whatever its stubs say
+        return coded if out is None else memoryview(room).cast("B")[:coded]
 
 
 class Encoder:

@@ -2,14 +2,16 @@
 
 #include <pybind11/stl.h>
 
-#include <algorithm>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "array.h"
 #include "backends.h"
 #include "c63/encode_session.h"
 #include "c63/error.h"
+#include "coded_stream.h"
 #include "device_arrays.h"
 #include "frames.h"
 #include "interruptible.h"
@@ -29,49 +31,101 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   return settings;
 }
 
-/// Stream, rows of statistics, summary.
-py::tuple encode_source(FrameSource& source, const EncoderSettings& settings, Devices devices,
-                        const std::function<void()>& on_stop = {}) {
-  std::vector<std::uint8_t> stream;
-  std::string rows;
-  EncodeSummary summary;
-  Encoder encoder(settings, std::move(devices.factories));
-  if (devices.fallback) encoder.set_fallback(devices.fallback, nullptr);
-  run_interruptibly([&](const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [&] {
-      if (on_stop) on_stop();
+/// Encodes whole videos of one size, one after another.
+class VideoEncoder {
+ public:
+  VideoEncoder(EncoderSettings settings, Devices devices) : encoder_(std::move(settings), std::move(devices.factories)) {
+    if (devices.fallback) encoder_.set_fallback(devices.fallback, nullptr);
+  }
+
+  /// Stream, rows of statistics, summary. A writable array `out` takes the stream instead, which is then the number of its bytes.
+  py::tuple encode(FrameSource& source, py::handle out, const std::function<void()>& on_stop = {}) {
+    std::optional<Array> room;
+    if (!out.is_none()) {
+      room.emplace(out, "out");
+      room->require_host();
+      room->require_dtype("uint8");
+      room->require_contiguous();
+      room->require_writable();
+    }
+    CodedStream stream(room ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
+    std::string rows;
+    EncodeSummary summary;
+    run_interruptibly([&](const std::stop_token& stop) {
+      const std::stop_callback wake(stop, [&] {
+        if (on_stop) on_stop();
+      });
+      const std::lock_guard lock(mutex_);
+      ThreadArena& arena = *encoder_.settings().execution.arena;
+      summary = encoder_.encode(
+          source,
+          [&](EncodedFrame&& frame) {
+            rows += row_of(frame);
+            stream.append(std::move(frame.bytes), arena);
+          },
+          stop);
+      stream.finish(arena);
     });
-    summary = encoder.encode(
-        source,
-        [&](EncodedFrame&& frame) {
-          rows += row_of(frame);
-          stream.insert(stream.end(), frame.bytes.begin(), frame.bytes.end());
-        },
-        stop);
-  });
-  return py::make_tuple(py::bytes(reinterpret_cast<const char*>(stream.data()), stream.size()), py::bytes(rows),
-                        dict_of(summary));
-}
+    return py::make_tuple(room ? py::int_(stream.size()) : stream.take_bytes(), py::bytes(rows), dict_of(summary));
+  }
+
+ private:
+  std::mutex mutex_;  ///< one video at a time
+  Encoder encoder_;
+};
+
+/// The frames of arrays as a source. Holds the arrays.
+class ArraySource {
+ public:
+  ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) : arrays_(frames, size, stream) {
+    if (arrays_.on_device()) {
+      DeviceVideo video = device_video(arrays_, stream);
+      source_ = std::move(video.source);
+      device_ = video.device;
+    } else {
+      source_ = arrays_.source();
+    }
+  }
+
+  [[nodiscard]] FrameSource& source() { return *source_; }
+  [[nodiscard]] const VideoFormat& format() const { return arrays_.format(); }
+  [[nodiscard]] std::optional<int> device() const { return device_; }
+
+ private:
+  FrameArrays arrays_;
+  std::unique_ptr<FrameSource> source_;
+  std::optional<int> device_;
+};
 
 /// Frames of a GPU are encoded on it, unless somebody says otherwise.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
                         std::vector<int> gpus, std::uintptr_t stream) {
-  const FrameArrays arrays(frames, size, stream);
-  std::unique_ptr<FrameSource> source;
-  if (arrays.on_device()) {
-    DeviceVideo video = device_video(arrays, stream);
-    source = std::move(video.source);
-    if (gpus.empty() && backend != "cpu") gpus = {video.device};
-  } else {
-    source = arrays.source();
-  }
-  return encode_source(*source, settings_for(settings, arrays.format()), select_devices(backend, gpus));
+  ArraySource arrays(frames, size, stream);
+  if (arrays.device() && gpus.empty() && backend != "cpu") gpus = {*arrays.device()};
+  return VideoEncoder(settings_for(settings, arrays.format()), select_devices(backend, gpus)).encode(arrays.source(), py::none());
 }
 
 py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend, const std::vector<int>& gpus) {
   const auto use = reader.use();
-  return encode_source(reader.source(), settings_for(settings, reader.source().format()), select_devices(backend, gpus),
-                       [&] { reader.stop(); });
+  return VideoEncoder(settings_for(settings, reader.source().format()), select_devices(backend, gpus))
+      .encode(reader.source(), py::none(), [&] { reader.stop(); });
+}
+
+std::unique_ptr<VideoEncoder> keep_encoder(int width, int height, py::handle settings, const std::string& backend,
+                                           const std::vector<int>& gpus) {
+  EncoderSettings kept = settings_for(settings, {width, height, {}});
+  kept.execution.keep_devices = true;
+  return std::make_unique<VideoEncoder>(std::move(kept), select_devices(backend, gpus));
+}
+
+py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handle size, std::uintptr_t stream, py::handle out) {
+  ArraySource arrays(frames, size, stream);
+  return encoder.encode(arrays.source(), out);
+}
+
+py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::handle out) {
+  const auto use = reader.use();
+  return encoder.encode(reader.source(), out, [&] { reader.stop(); });
 }
 
 /// A frame that Python looks at.
@@ -190,6 +244,10 @@ void add_encoding(py::module_& module) {
       .def("finish", &PushEncoder::finish)
       .def("summary", &PushEncoder::summary)
       .def("close", &PushEncoder::close);
+  py::class_<VideoEncoder>(module, "VideoEncoder")
+      .def(py::init(&keep_encoder), "width"_a, "height"_a, "settings"_a, "backend"_a, "devices"_a)
+      .def("encode_arrays", encode_arrays_with, "frames"_a, "size"_a, "stream"_a, "out"_a)
+      .def("encode_video", encode_video_with, "reader"_a, "out"_a);
   module.def("encode_arrays", encode_arrays, "frames"_a, "size"_a, "settings"_a, "backend"_a, "devices"_a,
              "stream"_a);
   module.def("encode_video", encode_video, "reader"_a, "settings"_a, "backend"_a, "devices"_a);

@@ -71,6 +71,64 @@ def test_no_frames_make_an_empty_stream():
     assert c63.encode(np.empty((0, 24, 16), np.uint8)) == b""
 
 
+def test_an_encoder_of_videos_gives_each_the_same_bytes(video):
+    encoder = c63.VideoEncoder(112, 96, backend="cpu", key_interval=4)
+    assert encoder.summary == {} and len(encoder.statistics) == 0
+    for frames in (video, video[::-1], video[:5], planes_of(video), video):
+        expected = c63.encode_with_statistics(frames, backend="cpu", key_interval=4)
+        assert encoder.encode(frames) == expected.stream
+        assert (encoder.statistics["bytes"] == expected.statistics["bytes"]).all()
+        assert encoder.summary["bytes"] == len(expected.stream)
+    assert encoder.encode(video[:0]) == b""
+
+
+def test_streams_go_where_they_are_wanted(video):
+    encoder = c63.VideoEncoder(112, 96, backend="cpu")
+    expected = encoder.encode(video)
+    for room in (bytearray(b"\xa5" * 100_000), np.full((10, 10_000), 0xA5, np.uint8), memoryview(bytearray(100_000))):
+        part = encoder.encode(video, out=room)
+        assert isinstance(part, memoryview) and part == expected
+        after = memoryview(room).cast("B")[len(expected) :]
+        assert set(after) <= {0xA5, 0}, "nothing is written past the stream"
+    exact = bytearray(len(expected))
+    assert encoder.encode(video, out=exact) == expected == exact
+    with pytest.raises(c63.Error, match="takes more than its") as short:
+        encoder.encode(video, out=memoryview(exact)[:-1])
+    assert (short.value.kind, short.value.id) == ("limit", "C63-ROOM")
+    for out, id in (
+        (b"constant", "C63-ARRAY-READONLY"),
+        (np.zeros(9), "C63-ARRAY-DTYPE"),
+        (memoryview(exact)[::2], "C63-ARRAY-STRIDES"),
+    ):
+        with pytest.raises(c63.Error) as wrong:
+            encoder.encode(video, out=out)
+        assert wrong.value.id == id
+    assert encoder.encode(video) == expected
+
+
+def test_long_streams_are_whole():
+    """Longer than what is copied together, so that the bytes grow under way."""
+    noise = np.random.default_rng(5).integers(0, 256, (48, 720, 640), dtype=np.uint8)
+    coded = c63.encode_with_statistics(noise, qp=50, backend="cpu", method="zero")
+    assert len(coded.stream) == coded.statistics["bytes"].sum() > 17 << 20
+    again = c63.VideoEncoder(640, 480, qp=50, backend="cpu", method="zero")
+    assert again.encode(noise, out=bytearray(len(coded.stream))) == coded.stream
+    with c63.Encoder(640, 480, qp=50, backend="cpu", method="zero") as encoder:
+        for frame in noise:
+            encoder.push(frame)
+    assert b"".join(frame.data for frame in encoder.poll()) == coded.stream
+
+
+def test_an_encoder_of_videos_refuses_other_sizes(video):
+    encoder = c63.VideoEncoder(96, 112, backend="cpu")
+    with pytest.raises(c63.UsageError, match="112x96"):
+        encoder.encode(video)
+    with pytest.raises(TypeError, match="got a str"):
+        encoder.encode("video.yuv")
+    with pytest.raises(c63.UsageError):
+        c63.VideoEncoder(96, 112, qp=4)
+
+
 @pytest.mark.parametrize(
     "frames, id, says",
     [

@@ -19,6 +19,10 @@ def resident_bytes():
 
 def cycle(video, stream):
     c63.encode(video, threads=1)
+    videos = c63.VideoEncoder(32, 32, threads=1)
+    assert videos.encode(video) == videos.encode(video, out=bytearray(4 * video.nbytes))
+    with pytest.raises(c63.Error):
+        videos.encode(video, out=bytearray(9))
     with c63.Encoder(32, 32, threads=1, keep_motion=True, keep_reconstruction=True) as encoder:
         encoder.push(video[0])
         encoder.push(video[1])
