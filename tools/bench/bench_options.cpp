@@ -100,8 +100,8 @@ void add_options(CLI::App& app, EncodeBenchOptions& options) {
       ->check(CLI::IsMember({"auto", "stream"}));
   add_yuv(app, options.yuv);
   add_list(app, "--from", options.from, "WHERE",
-           "Memory, of which frames are copied, or page-locked, where GPUs take them")
-      ->check(CLI::IsMember({"memory", "page-locked"}));
+           "Memory or a file, of which frames are copied; page-locked memory, where GPUs take them; or device, the GPU's own")
+      ->check(CLI::IsMember({"memory", "file", "page-locked", "device"}));
   add(app, "--keyint", options.key_interval, "N", "Frames of a GOP");
   add(app, "--gops", options.gops, "N", "GOPs");
   add_repeats(app, options.repeats);

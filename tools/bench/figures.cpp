@@ -33,4 +33,8 @@ void write_figures(const std::string& file, nlohmann::ordered_json figures) {
   if (!file.empty()) tools::write_json(file, dated(std::move(figures)));
 }
 
+void write_figures_so_far(const std::string& file, const nlohmann::ordered_json& figures) {
+  if (file != "-") write_figures(file, figures);
+}
+
 }  // namespace c63::bench

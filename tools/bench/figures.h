@@ -22,5 +22,7 @@ struct Sample {
 /// Writes a bench's figures, with revision and date; "-" is stdout, an empty name writes nothing. Throws Error
 /// (output).
 void write_figures(const std::string& file, nlohmann::ordered_json figures);
+/// The same for figures of which more will come, so that they are kept if the rest does not; stdout gets them in the end only.
+void write_figures_so_far(const std::string& file, const nlohmann::ordered_json& figures);
 
 }  // namespace c63::bench

@@ -196,6 +196,7 @@ void run(const DecideBenchOptions& options) {
         nlohmann::ordered_json result = {{"size", text}, {"preset", preset}, {"lanes", lanes}};
         result.update(measure(frames, options.repeats, memory_ceiling, difference_ceiling));
         figures["results"].push_back(std::move(result));
+        write_figures_so_far(options.json, figures);
       }
     }
   }

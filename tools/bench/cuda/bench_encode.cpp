@@ -1,8 +1,9 @@
 // c63bench encode: whole encodes on the GPU with frames from memory, against the bus of the same run.
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -12,16 +13,19 @@
 #include "bench/bench_command.h"
 #include "bench/benches.h"
 #include "bench/cuda/bus_probe.h"
+#include "bench/cuda/host_probe.h"
 #include "bench/cuda/yuv_video.h"
 #include "bench/figures.h"
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "c63/thread_arena.h"
 #include "common/cuda_environment.h"
 #include "common/values.h"
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/memory.h"
+#include "cuda_me/runtime/stream.h"
 
 namespace c63::bench {
 namespace {
@@ -40,16 +44,74 @@ class PageLock {
   void* memory_;
 };
 
+/// A video in all the places that encodes may take it from; they are made when they are asked for.
+class Places {
+ public:
+  Places(const EncodeBenchOptions& options, int width, int height, ThreadArena& arena)
+      : arena_(arena), length_(static_cast<std::int64_t>(options.gops) * options.key_interval), video_(made(options, width, height)) {}
+
+  FrameSource& source(const std::string& from) {
+    video_.offer({});
+    if (from == "page-locked") {
+      if (!lock_) lock_.emplace(video_.memory());
+      video_.offer(video_.memory());
+    } else if (from == "device") {
+      if (device_.size() == 0) {
+        device_ = cuda::DeviceBuffer<std::uint8_t>(video_.memory().size());
+        const cuda::Stream stream;
+        cuda::copy_async(device_.data(), video_.memory().data(), device_.size(), stream);
+        stream.synchronize();
+      }
+      video_.offer({device_.data(), device_.size()}, false);
+    } else if (from == "file") {
+      if (!file_) file_.emplace(video_, length_);
+      return *file_;
+    }
+    return video_;
+  }
+
+  /// Bytes a second that all threads read there; nothing where GPUs take the frames themselves.
+  std::optional<double> reading(const std::string& from) {
+    if (from == "page-locked" || from == "device") return std::nullopt;
+    std::optional<double>& known = from == "file" ? file_reading_ : memory_reading_;
+    if (!known) known = measure_reading(source(from), arena_);
+    return known;
+  }
+
+ private:
+  MemoryVideo made(const EncodeBenchOptions& options, int width, int height) const {
+    const int kept = 48;
+    const std::vector<std::uint8_t> frames =
+        options.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options.yuv, width, height, kept);
+    return {width, height, repeated(frames, frame_bytes(width, height), std::size_t{1} << 30), length_};
+  }
+
+  ThreadArena& arena_;
+  std::int64_t length_;
+  MemoryVideo video_;
+  std::optional<PageLock> lock_;
+  cuda::DeviceBuffer<std::uint8_t> device_;
+  std::optional<FileVideo> file_;
+  std::optional<double> memory_reading_;
+  std::optional<double> file_reading_;
+};
+
 class EncodeBench {
  public:
-  explicit EncodeBench(const EncodeBenchOptions& options) : options_(options) {
+  explicit EncodeBench(const EncodeBenchOptions& options)
+      : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
     tools::ask_for_queues(2);  // as c63enc does it
     const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
+    if (devices.size() > 1 && std::ranges::count(options.from, "device") > 0) {
+      throw Error(ErrorKind::usage, "C63-BENCH-FROM", "--from device: frames in the memory of one GPU are for that one");
+    }
     const cuda::DeviceInfo& device = cuda::require_device(devices.front());
+    cuda::check(cudaSetDevice(devices.front()), "cudaSetDevice");
     buses_ = measure_buses(devices);
     figures_ = {{"subcommand", "encode"},
                 {"device", device.name},
                 {"devices", options.devices},
+                {"threads", arena_->concurrency()},
                 {"motion_kernel", options.kernel},
                 {"qp", options.qp},
                 {"entropy", options.entropy},
@@ -59,26 +121,19 @@ class EncodeBench {
                 {"results", nlohmann::ordered_json::array()}};
     std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
     if (devices.size() > 1) std::printf("%zu of them together %.1f, ", devices.size(), buses_.together * 1e-9);
-    std::printf("motion kernel %s\n", options.kernel.c_str());
-    std::printf("%-12s %-10s %-11s %6s %6s %8s %10s %19s %7s %9s  %s\n", "size", "preset", "from", "lanes", "launch",
-                "frames", "frames/s", "p10..p90", "bus", "start ms", "us a frame: upload motion code scan");
+    std::printf("motion kernel %s, %d threads\n", options.kernel.c_str(), arena_->concurrency());
+    std::printf("%-12s %-10s %-11s %6s %6s %8s %10s %19s %8s %8s %9s  %s\n", "size", "preset", "from", "lanes", "launch",
+                "frames", "frames/s", "p10..p90", "GB/s", "ceiling", "start ms", "us a frame: upload motion code scan");
   }
 
   void run() {
     for (const std::string& text : options_.sizes) {
       const auto [width, height] = tools::require_size("--sizes", text);
-      const int kept = 48;
-      const std::vector<std::uint8_t> frames =
-          options_.yuv.empty() ? natural_frames(width, height, 8) : read_frames(options_.yuv, width, height, kept);
-      MemoryVideo video(width, height, repeated(frames, frame_bytes(width, height), std::size_t{1} << 30),
-                        static_cast<std::int64_t>(options_.gops) * options_.key_interval);
-      std::optional<PageLock> lock;
+      Places places(options_, width, height, *arena_);
       for (const std::string& from : options_.from) {
-        video.offer_in_place(from == "page-locked");
-        if (from == "page-locked" && !lock) lock.emplace(video.memory());
         for (const int lanes : options_.lanes) {
           for (const std::string& launch : options_.launch) {
-            for (const std::string& preset : options_.presets) measure(text, preset, video, from, lanes, launch);
+            for (const std::string& preset : options_.presets) measure(text, preset, places, from, lanes, launch);
           }
         }
       }
@@ -87,14 +142,16 @@ class EncodeBench {
   }
 
  private:
-  void measure(const std::string& size, const std::string& preset, MemoryVideo& video, const std::string& from,
-               int lanes, const std::string& launch) {
+  void measure(const std::string& size, const std::string& preset, Places& places, const std::string& from, int lanes,
+               const std::string& launch) {
+    const std::optional<double> reading = places.reading(from);
+    FrameSource& video = places.source(from);
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
     settings.coding.preset = *preset_from(preset);
     settings.coding.qp = options_.qp;
     settings.execution.lanes = lanes;
-    settings.execution.threads = options_.threads;
+    settings.execution.arena = arena_;
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
     backend.motion_kernel = options_.kernel;
@@ -114,33 +171,44 @@ class EncodeBench {
       start_up.push_back(summary.start_up_ms);
     }
     const Sample fps = summarize(rates);
-    const double share =
-        fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height)) / buses_.together;
+    const double bytes = fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
+    // Frames that are there already take neither the bus nor the host.
+    const bool uploaded = from != "device";
+    const double ceiling = uploaded ? std::min(buses_.together, reading.value_or(buses_.together)) : 0;
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
-    std::printf("%-12s %-10s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %6.1f%% %9.1f  %.1f %.1f %.1f %.1f\n",
-                size.c_str(), preset.c_str(), from.c_str(), summary.lanes, launch.c_str(),
-                static_cast<long long>(summary.frames), fps.median, fps.low, fps.high, share * 100, opened,
-                us(times.upload), us(times.motion), us(times.transform), us(times.entropy));
+    const std::string share = uploaded ? std::to_string(std::lround(bytes / ceiling * 100)) + " %" : "-";
+    std::printf("%-12s %-10s %-11s %6d %6s %8lld %10.0f %9.0f..%8.0f %8.1f %8s %9.1f  %.1f %.1f %.1f %.1f\n", size.c_str(),
+                preset.c_str(), from.c_str(), summary.lanes, launch.c_str(), static_cast<long long>(summary.frames), fps.median,
+                fps.low, fps.high, bytes * 1e-9, share.c_str(), opened, us(times.upload), us(times.motion),
+                us(times.transform), us(times.entropy));
     std::fflush(stdout);
-    figures_["results"].push_back({{"size", size},
-                                   {"preset", preset},
-                                   {"from", from},
-                                   {"lanes", summary.lanes},
-                                   {"launch", launch},
-                                   {"frames", summary.frames},
-                                   {"frames_per_s", to_json(fps)},
-                                   {"share_of_bus", share},
-                                   {"start_up_ms", opened},
-                                   {"upload_us", us(times.upload)},
-                                   {"read_us", us(times.read)},
-                                   {"motion_us", us(times.motion)},
-                                   {"code_us", us(times.transform)},
-                                   {"scan_us", us(times.entropy)},
-                                   {"download_us", us(times.download)}});
+    nlohmann::ordered_json row = {{"size", size},
+                                  {"preset", preset},
+                                  {"from", from},
+                                  {"lanes", summary.lanes},
+                                  {"launch", launch},
+                                  {"frames", summary.frames},
+                                  {"frames_per_s", to_json(fps)}};
+    if (reading) row["reading_bytes_per_s"] = *reading;
+    if (uploaded) {
+      row["share_of_bus"] = bytes / buses_.together;
+      row["share_of_ceiling"] = bytes / ceiling;
+    }
+    row.update({{"coded_bytes", static_cast<double>(summary.bytes) / static_cast<double>(summary.frames)},
+                {"start_up_ms", opened},
+                {"upload_us", us(times.upload)},
+                {"read_us", us(times.read)},
+                {"motion_us", us(times.motion)},
+                {"code_us", us(times.transform)},
+                {"scan_us", us(times.entropy)},
+                {"download_us", us(times.download)}});
+    figures_["results"].push_back(std::move(row));
+    write_figures_so_far(options_.json, figures_);
   }
 
   const EncodeBenchOptions& options_;
+  std::shared_ptr<ThreadArena> arena_;
   BusRates buses_;
   nlohmann::ordered_json figures_;
 };

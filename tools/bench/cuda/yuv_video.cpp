@@ -1,8 +1,11 @@
 #include "bench/cuda/yuv_video.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "bench/cuda/test_video.h"
 #include "c63/error.h"
@@ -20,18 +23,26 @@ MemoryVideo::MemoryVideo(int width, int height, std::vector<std::uint8_t> frames
 
 namespace {
 
-/// One of so many frames, gone through forth and back again.
-std::span<const std::uint8_t> frame_of(std::span<const std::uint8_t> frames, std::size_t frame_bytes, std::int64_t index) {
-  const auto count = static_cast<std::int64_t>(frames.size() / frame_bytes);
+/// Which of so many frames comes when they are gone through forth and back again.
+std::int64_t forth_and_back(std::int64_t index, std::int64_t count) {
   const std::int64_t period = std::max<std::int64_t>(1, 2 * count - 2);
   const std::int64_t phase = index % period;
-  const auto at = static_cast<std::size_t>(phase < count ? phase : period - phase);
+  return phase < count ? phase : period - phase;
+}
+
+std::span<const std::uint8_t> frame_of(std::span<const std::uint8_t> frames, std::size_t frame_bytes, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(forth_and_back(index, static_cast<std::int64_t>(frames.size() / frame_bytes)));
   return frames.subspan(at * frame_bytes, frame_bytes);
 }
 
 }  // namespace
 
 std::span<const std::uint8_t> MemoryVideo::frame(std::int64_t index) const { return frame_of(frames_, frame_bytes_, index); }
+
+std::span<const std::uint8_t> MemoryVideo::in_place(std::int64_t index) {
+  if (offered_.empty() || index >= length_) return {};
+  return frame_of(offered_, frame_bytes_, index);
+}
 
 std::vector<std::uint8_t> repeated(std::span<const std::uint8_t> frames, std::size_t frame_bytes, std::size_t bytes) {
   std::vector<std::uint8_t> all;
@@ -47,6 +58,31 @@ bool MemoryVideo::read(std::int64_t index, std::span<std::uint8_t> target) {
   if (index >= length_) return false;
   copy_in_pieces(frame(index), target);
   return true;
+}
+
+FileVideo::FileVideo(const MemoryVideo& video, std::int64_t length)
+    : path_(std::filesystem::temp_directory_path() / ("c63bench_" + std::to_string(getpid()) + ".yuv")), length_(length) {
+  const std::span<const std::uint8_t> frames = video.memory();
+  std::ofstream out(path_, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(frames.data()), static_cast<std::streamsize>(frames.size()));
+  out.close();
+  if (!out) {
+    std::filesystem::remove(path_);
+    throw Error(ErrorKind::output, "C63-BENCH-OUTPUT", "cannot be written: is there room for a GiB?", {.file = path_});
+  }
+  SourceOptions options{.path = path_, .format = SourceFormat::raw};
+  options.width = video.format().width;
+  options.height = video.format().height;
+  file_ = open_frame_source(options);
+}
+
+FileVideo::~FileVideo() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+bool FileVideo::read(std::int64_t index, std::span<std::uint8_t> target) {
+  return index < length_ && file_->read(forth_and_back(index, *file_->frame_count()), target);
 }
 
 std::vector<std::uint8_t> natural_frames(int width, int height, int count) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,11 +26,13 @@ class MemoryVideo final : public FrameSource {
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
   void set_length(std::int64_t length) { length_ = length; }
-  /// Whether frames may be taken where they lie.
-  void offer_in_place(bool offered) { in_place_ = offered; }
-  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override {
-    return in_place_ && index < length_ ? frame(index) : std::span<const std::uint8_t>{};
+  /// Frames may be taken from this copy of memory(), on the host or on a GPU; empty: they have to be read.
+  void offer(std::span<const std::uint8_t> copy, bool in_host_memory = true) {
+    offered_ = copy;
+    in_host_memory_ = in_host_memory;
   }
+  [[nodiscard]] std::span<const std::uint8_t> in_place(std::int64_t index) override;
+  [[nodiscard]] bool in_host_memory() const override { return in_host_memory_; }
   /// All memory that frames are handed out of.
   [[nodiscard]] std::span<const std::uint8_t> memory() const { return frames_; }
   /// The frame that read() gives for an index.
@@ -41,7 +44,27 @@ class MemoryVideo final : public FrameSource {
   std::size_t frame_bytes_;
   std::vector<std::uint8_t> frames_;
   std::int64_t length_;
-  bool in_place_ = false;
+  std::span<const std::uint8_t> offered_;
+  bool in_host_memory_ = true;
+};
+
+/// The frames of a raw file, handed out like those of a MemoryVideo. The file is written for it, and removed with it.
+class FileVideo final : public FrameSource {
+ public:
+  /// Throws Error (output) where the folder for temporary files has no room.
+  FileVideo(const MemoryVideo& video, std::int64_t length);
+  ~FileVideo() override;
+
+  [[nodiscard]] VideoFormat format() const override { return file_->format(); }
+  [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return length_; }
+  [[nodiscard]] bool seekable() const override { return true; }
+  [[nodiscard]] bool concurrent() const override { return file_->concurrent(); }
+  [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
+
+ private:
+  std::string path_;
+  std::unique_ptr<FrameSource> file_;
+  std::int64_t length_;
 };
 
 /// Frames one behind the other, forth and back again, until they fill so many bytes of memory: more than a cache holds.
