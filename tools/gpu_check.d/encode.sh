@@ -35,13 +35,13 @@ section_bench_frame() {
 }
 
 section_bench_encode() {
-  "$dir/c63bench" encode --sizes 352x288,1280x720,1920x1080 --from memory,page-locked --lanes 0,1,8,16 --keyint 50 --gops 128 \
+  "$dir/c63bench" encode --sizes 352x288,1280x720,1920x1080 --from memory,file,page-locked,device --lanes 0,1,16 --keyint 50 --gops 128 \
     --repeats 3 --json "$work/bench_encode.json"
 }
 
 # The same on 1, 2, 4, … GPUs, as many as there are.
 section_bench_gpus() {
-  local gpus count size gops list=()
+  local gpus count size gops presets list=()
   gpus=$(nvidia-smi -L | wc -l)
   if ((gpus < 2)); then
     echo '{"skipped": "there is one GPU"}' > "$work/bench_gpus.json"
@@ -51,12 +51,16 @@ section_bench_gpus() {
     for size in 352x288 1920x1080; do
       gops=288  # whole rounds of all lanes, on however many GPUs
       [[ $size == 352x288 ]] && gops=1024
-      "$dir/c63bench" encode --devices "$(seq -s, 0 $((count - 1)))" --sizes "$size" --from memory,page-locked --lanes 0 \
-        --keyint 50 --gops "$gops" --repeats 5 --json "$work/gpus.json" || return 1
-      list+=("$(cat "$work/gpus.json")")
+      for presets in reference fast,good; do
+        "$dir/c63bench" encode --devices "$(seq -s, 0 $((count - 1)))" --sizes "$size" --preset "$presets" \
+          --from "$([[ $presets == reference ]] && echo memory,file,page-locked || echo memory,page-locked)" \
+          --lanes "$([[ $presets == reference ]] && echo 0 || echo $((32 * count)))" \
+          --keyint 50 --gops "$gops" --repeats 3 --json "$work/gpus.json" || return 1
+        list+=("$(cat "$work/gpus.json")")
+        (IFS=,; printf '[%s]' "${list[*]}") > "$work/bench_gpus.json"
+      done
     done
   done
-  (IFS=,; printf '[%s]' "${list[*]}") > "$work/bench_gpus.json"
 }
 
 # Frames of all lanes kernel by kernel against recorded frames of every lane.

@@ -2,11 +2,11 @@
 # Frames that are decided by rate and distortion: their stages, and whole encodes.
 
 section_bench_decide() {
-  "$dir/c63bench" decide --sizes 352x288,1920x1080 --preset fast,good --lanes 1,16 --json "$work/bench_decide.json"
+  "$dir/c63bench" decide --sizes 352x288,1920x1080 --preset fast,good --lanes 16 --repeats 7 --json "$work/bench_decide.json"
 }
 
 section_bench_presets() {
-  "$dir/c63bench" encode --preset fast,good --sizes 352x288,1920x1080 --from memory,page-locked --lanes 0,32,64,128 --keyint 50 \
+  "$dir/c63bench" encode --preset fast,good --sizes 1920x1080,352x288 --from memory,page-locked,device --lanes 0,64 --keyint 50 \
     --gops 128 --repeats 3 --json "$work/bench_presets.json"
 }
 
@@ -20,5 +20,6 @@ section_ab_presets() {
   for backend in cpu cuda; do
     for preset in reference fast good; do sides+=(--side "$backend $preset=--backend $backend --preset $preset"); done
   done
-  "$dir/c63cmp" ab "$source" --c63enc "$dir/c63enc" --no-pictures "${sides[@]}" --qp 10,15,20,25 --repeat 3 --json "$work/ab_presets.json"
+  "$dir/c63cmp" ab "$source" --c63enc "$dir/c63enc" --no-pictures "${sides[@]}" --qp 10,15,20,25 \
+    --frames 150 --warmup 0 --repeat 3 --json "$work/ab_presets.json"
 }
