@@ -1,8 +1,6 @@
 #include "coded_stream.h"
 
 #include <oneapi/tbb/parallel_for.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,19 +10,6 @@
 #include "c63/error.h"
 
 namespace c63::python {
-namespace {
-
-/// Where the system has them, long memory is then had in half the time.
-void ask_for_huge_pages(std::uint8_t* memory, std::size_t bytes) {
-  constexpr std::size_t kWorthIt = std::size_t{4} << 20;
-  if (bytes < kWorthIt) return;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
-  static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));  // or not
-}
-
-}  // namespace
 
 void CodedStream::append(std::vector<std::uint8_t>&& frame, ThreadArena& arena) {
   constexpr std::size_t kCopiedTogether = std::size_t{8} << 20;
@@ -77,7 +62,6 @@ void CodedStream::set_capacity(std::size_t capacity) {
     throw std::bad_alloc();
   }
   to_ = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes_));
-  ask_for_huge_pages(to_, capacity);
   capacity_ = capacity;
 }
 
