@@ -14,24 +14,24 @@ using Importance = std::vector<std::uint32_t>;
 constexpr std::uint32_t kOne = 256;
 
 /// The share of a reference's squared error that a block takes over which has this error against it.
-std::uint32_t passed_on(std::uint32_t squared_error, Cost lambda) {
+std::uint16_t passed_on(std::uint32_t squared_error, Cost lambda) {
   // An error of 2λ a sample, 0.4 squared steps: what is below is mostly coded as nothing.
   const std::uint64_t scale = std::max<std::uint64_t>(1, 2 * static_cast<std::uint64_t>(lambda));
   const std::uint64_t mean = (std::uint64_t{squared_error} << kCostFractionBits) / kBlockSamples;
   const auto survives = static_cast<std::uint32_t>(kOne * scale / (scale + mean));
-  return survives * survives / kOne;
+  return static_cast<std::uint16_t>(survives * survives / kOne);
 }
 
 /// What the blocks of a frame's reference count, from what its own count.
-Importance of_reference(const PlaneGeometry& geometry, const SourceMotion& motion, const Importance& own, Cost lambda) {
+Importance of_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, const Importance& own) {
   Importance reference(own.size(), kOne);
   for (int row = 0; row < geometry.rows; ++row) {
     for (int column = 0; column < geometry.columns; ++column) {
       const auto block = static_cast<std::size_t>(row * geometry.columns + column);
-      const std::uint32_t passed = own[block] * passed_on(motion[block].squared_error, lambda) / kOne;
+      const std::uint32_t passed = own[block] * flow[block].share / kOne;
       if (passed == 0) continue;
-      const int x = column * kBlockSize + motion[block].vector.x;
-      const int y = row * kBlockSize + motion[block].vector.y;
+      const int x = column * kBlockSize + flow[block].vector.x;
+      const int y = row * kBlockSize + flow[block].vector.y;
       const int right = x % kBlockSize;
       const int below = y % kBlockSize;
       const auto add = [&](int dx, int dy, int area) {
@@ -57,12 +57,17 @@ Weight weight_of(int sixteenths) {
 
 }  // namespace
 
-FrameWeights propagated_weights(const Geometry& geometry, std::span<const SourceMotion* const> later, Cost lambda) {
+ErrorFlow error_flow(const SourceMotion& motion, Cost lambda) {
+  ErrorFlow flow;
+  flow.reserve(motion.size());
+  for (const SourceBlock& block : motion) flow.push_back({block.vector, passed_on(block.squared_error, lambda)});
+  return flow;
+}
+
+FrameWeights propagated_weights(const Geometry& geometry, std::span<const ErrorFlow* const> later) {
   const PlaneGeometry luma = geometry.plane(0);
   Importance importance(static_cast<std::size_t>(luma.blocks()), kOne);
-  for (auto motion = later.rbegin(); motion != later.rend(); ++motion) {
-    importance = of_reference(luma, **motion, importance, lambda);
-  }
+  for (auto flow = later.rbegin(); flow != later.rend(); ++flow) importance = of_reference(luma, **flow, importance);
   FrameWeights weights;
   weights.reserve(static_cast<std::size_t>(geometry.mcus()));
   for (int row = 0; row < luma.rows; row += 2) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "codec/geometry.h"
 #include "decide/cost.h"
@@ -9,10 +11,20 @@
 
 namespace c63 {
 
-/// Weights of a frame by what becomes of its errors: a block that is predicted well passes its reference's error on instead
-/// of coding it away, and the next frame may do so again. `later` has the motion of the frames behind it, each against the
-/// one before, in order; `lambda` is that of the frames.
-[[nodiscard]] FrameWeights propagated_weights(const Geometry& geometry, std::span<const SourceMotion* const> later,
-                                              Cost lambda);
+/// What a luma block takes over of the error of its reference: one that is predicted well passes it on instead of coding it
+/// away.
+struct PassedError {
+  MotionVector vector;
+  std::uint16_t share = 0;  ///< of the squared error, with 8 fraction bits
+};
+/// Of all luma blocks of a frame, in raster order.
+using ErrorFlow = std::vector<PassedError>;
+
+/// How the errors of the frame before flow into a frame that has this motion against it and is coded with this λ.
+[[nodiscard]] ErrorFlow error_flow(const SourceMotion& motion, Cost lambda);
+
+/// Weights of a frame by how much of its error will be seen, and for how long. `later` has the flows into the frames behind
+/// it, in order.
+[[nodiscard]] FrameWeights propagated_weights(const Geometry& geometry, std::span<const ErrorFlow* const> later);
 
 }  // namespace c63

@@ -41,9 +41,8 @@ class Descent {
   }
 
   void go_down() {
-    static constexpr std::array<std::array<int, 2>, 8> kAround = {
-        {{0, -1}, {-1, 0}, {1, 0}, {0, 1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}}};
-    for (const int step : {4, 2, 1}) {
+    static constexpr std::array<std::array<int, 2>, 4> kAround = {{{0, -1}, {-1, 0}, {1, 0}, {0, 1}}};
+    for (const int step : {2, 1}) {
       for (int i = 0; i < kMostSteps; ++i) {
         const MotionVector center = best_;
         for (const auto& [x, y] : kAround) offer(center.x + step * x, center.y + step * y);

@@ -26,7 +26,7 @@ using SourceMotion = std::vector<SourceBlock>;
 using BlockSad = std::uint32_t (*)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
 /// Finds the motion of the blocks of `current`, which is not empty, against `reference`: from the best of the zero vector,
-/// those found left and above, and `hints`, one for each block, downhill with steps of 4, 2 and 1. Planes have the size of
+/// those found left and above, and `hints`, one for each block, downhill with steps of 2 and 1. Planes have the size of
 /// `geometry`. Vectors stay inside the plane and within ±127.
 [[nodiscard]] SourceMotion find_source_motion(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference,
                                               std::span<const MotionVector> hints, BlockSad sad);

@@ -1,54 +1,62 @@
 #include "decide/temporal_filter.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
+#include <cstring>
 
 #include "codec/geometry.h"
 
 namespace c63 {
 namespace {
 
-/// The variance that counts as alike, in tenths of λ: that of 0.8 steps.
-constexpr std::int64_t kVarianceOfLambda = 32;
+/// The variance of differences that count as alike, in λ: that of 0.8 steps.
+constexpr float kVarianceOfLambda = 3.2F;
 
-/// The most that the next frame counts, and the one behind it: 0.4 and 0.27.
-constexpr std::array<int, kFilterReach> kStrengths = {102, 68};
+/// The most that the next frame counts, and the one behind it.
+constexpr std::array<float, kFilterReach> kStrengths = {0.4F, 0.27F};
+
+// Vectors of the compiler: four samples, for which every machine has registers.
+using Samples __attribute__((vector_size(4))) = std::uint8_t;
+using Integers __attribute__((vector_size(16))) = std::int32_t;
+using Floats __attribute__((vector_size(16))) = float;
+constexpr int kLanes = 4;
+
+Floats load(const std::uint8_t* samples) {
+  Samples loaded;
+  std::memcpy(&loaded, samples, sizeof(loaded));
+  return __builtin_convertvector(__builtin_convertvector(loaded, Integers), Floats);
+}
 
 }  // namespace
 
 TemporalFilter::TemporalFilter(Cost lambda)
-    : variance_(std::max<std::int64_t>(1 << kCostFractionBits, kVarianceOfLambda * lambda / 10)) {
-  for (std::uint32_t difference = 0; difference < sample_likeness_.size(); ++difference) {
-    sample_likeness_[difference] = likeness(difference * difference);
-  }
-}
+    : falloff_(1 / (4 * std::max(1.0F, kVarianceOfLambda * static_cast<float>(lambda) / (1 << kCostFractionBits)))) {}
 
-int TemporalFilter::likeness(std::uint32_t squared_difference) const {
-  const std::int64_t ratio = (std::int64_t{squared_difference} << (kCostFractionBits + 8)) / variance_;
-  const auto left = static_cast<int>(std::max<std::int64_t>(0, 1024 - ratio));
-  return left * left >> 12;
-}
-
-int TemporalFilter::block_weight(int distance, std::uint32_t squared_error) const {
-  const int strength = kStrengths[static_cast<std::size_t>(distance - 1)];
-  return strength * likeness(squared_error / static_cast<std::uint32_t>(kBlockSamples)) >> kFilterWeightBits;
+float TemporalFilter::block_weight(int distance, std::uint32_t squared_error) const {
+  const float left = std::max(0.0F, 1 - static_cast<float>(squared_error) / kBlockSamples * falloff_);
+  return kStrengths[static_cast<std::size_t>(distance - 1)] * (left * left);
 }
 
 void TemporalFilter::average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                              std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const {
+  const Floats zero = {};
   for (int y = 0; y < size; ++y) {
-    for (int x = 0; x < size; ++x) {
-      const int own = samples[y * pitch + x];
-      int weight = 1 << kFilterWeightBits;
-      int sum = own << kFilterWeightBits;
+    for (int x = 0; x < size; x += kLanes) {
+      const Floats own = load(samples + y * pitch + x);
+      Floats weights = zero + 1;
+      Floats sums = own;
       for (const FilterTap& tap : taps) {
-        const int other = tap.samples[y * tap.pitch + x];
-        const auto difference = static_cast<std::size_t>(std::abs(other - own));
-        const int share = tap.weight * sample_likeness_[difference] >> kFilterWeightBits;
-        weight += share;
-        sum += share * other;
+        const Floats other = load(tap.samples + y * tap.pitch + x);
+        const Floats difference = other - own;
+        Floats left = 1 - difference * difference * falloff_;
+        left = left > zero ? left : zero;
+        const Floats share = tap.weight * (left * left);
+        weights += share;
+        sums += share * other;
       }
-      averaged[y * averaged_pitch + x] = static_cast<std::uint8_t>((sum + weight / 2) / weight);
+      const Integers rounded = __builtin_convertvector(sums / weights + 0.5F, Integers);
+      const Samples result = __builtin_convertvector(rounded, Samples);
+      std::memcpy(averaged + y * averaged_pitch + x, &result, sizeof(result));
     }
   }
 }

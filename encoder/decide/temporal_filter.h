@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,36 +12,30 @@
 
 namespace c63 {
 
-/// Fraction bits of weights.
-inline constexpr int kFilterWeightBits = 8;
-
 /// Where a block lies in another frame, and how much that counts.
 struct FilterTap {
   const std::uint8_t* samples = nullptr;
   std::ptrdiff_t pitch = 0;
-  int weight = 0;
+  float weight = 0;  ///< that of the block itself is 1
 };
 
-/// Averages blocks with what is like them: where they differ by less than quantization will change them anyway.
+/// Averages blocks with what is like them: where they differ by less than quantization will change them anyway. As in the
+/// codec's transforms, each product and sum is rounded by itself, in the order that is written: all machines have the same.
 class TemporalFilter {
  public:
   /// For frames that are coded with this λ.
   explicit TemporalFilter(Cost lambda);
 
   /// The weight of a luma block `distance` frames away, up to kFilterReach, that has this squared error. 0: of no use.
-  [[nodiscard]] int block_weight(int distance, std::uint32_t squared_error) const;
+  [[nodiscard]] float block_weight(int distance, std::uint32_t squared_error) const;
 
-  /// Averages size x size samples with those of the taps, at most 2·kFilterReach; each sample of a tap counts as far as it is
-  /// alike.
+  /// Averages size x size samples, 8 or 4 a side, with those of the taps, at most 2·kFilterReach. Each sample of a tap counts
+  /// as far as it is alike: (1 - x/4)², where x is the squared difference in variances of 3.2λ, and nothing from x = 4 on.
   void average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const;
 
  private:
-  /// (1 - x/4)², where x is a squared difference in variances; 0 from x = 4 on.
-  [[nodiscard]] int likeness(std::uint32_t squared_difference) const;
-
-  std::int64_t variance_;  ///< of differences that count as alike, in the unit of Cost
-  std::array<std::int32_t, 256> sample_likeness_{};  ///< by the difference
+  float falloff_;  ///< the inverse of the least squared difference that counts nothing
 };
 
 }  // namespace c63

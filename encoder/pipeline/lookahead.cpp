@@ -4,8 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "decide/propagated_weights.h"
-
 namespace c63 {
 namespace {
 
@@ -67,6 +65,7 @@ bool Lookahead::read_next(const Read& read) {
   std::ranges::copy(*next.original, next.picture.input().begin());
   next.picture.lay_out();
   if (!seen_.empty()) next.backward = find_motion(next, seen_.back(), hints_from(seen_.back().backward, 1));
+  if (decisions_.propagate) next.flow = error_flow(next.backward, decisions_.lambda);
   seen_.push_back(std::move(next));
   return true;
 }
@@ -76,7 +75,7 @@ SourceMotion Lookahead::find_motion(const Seen& from, const Seen& to, std::span<
 }
 
 void Lookahead::filter(std::size_t at, std::span<std::uint8_t> filtered) {
-  Seen& own = seen_[at];
+  const Seen& own = seen_[at];
   struct Neighbour {
     const Seen* frame;
     SourceMotion motion;
@@ -89,10 +88,10 @@ void Lookahead::filter(std::size_t at, std::span<std::uint8_t> filtered) {
   }
   if (at + 1 < seen_.size()) {
     const Seen& next = seen_[at + 1];
-    own.forward = find_motion(own, next, hints_from(next.backward, -1));
-    neighbours.push_back({&next, own.forward, 1});
+    neighbours.push_back({&next, find_motion(own, next, hints_from(next.backward, -1)), 1});
     if (at + 2 < seen_.size()) {
-      neighbours.push_back({&seen_[at + 2], find_motion(own, seen_[at + 2], hints_from(own.forward, 2)), 2});
+      const std::vector<MotionVector> hints = hints_from(neighbours.back().motion, 2);
+      neighbours.push_back({&seen_[at + 2], find_motion(own, seen_[at + 2], hints), 2});
     }
   }
   const PlaneGeometry luma = geometry_.plane(0);
@@ -105,14 +104,14 @@ void Lookahead::filter(std::size_t at, std::span<std::uint8_t> filtered) {
         std::size_t count = 0;
         for (const Neighbour& neighbour : neighbours) {
           const SourceBlock& found = neighbour.motion[block];
-          const int weight = filter_.block_weight(neighbour.distance, found.squared_error);
+          const float weight = filter_.block_weight(neighbour.distance, found.squared_error);
           if (weight == 0) continue;
           const ConstPlaneView plane = neighbour.frame->picture.plane(p);
           const int x = (column * kBlockSize + found.vector.x) >> shift;
           const int y = (row * kBlockSize + found.vector.y) >> shift;
           taps[count++] = {&plane.at(x, y), plane.pitch, weight};
         }
-        const ConstPlaneView current = std::as_const(own.picture).plane(p);
+        const ConstPlaneView current = own.picture.plane(p);
         const PlaneView averaged = averaged_.plane(p);
         const int x = (column * kBlockSize) >> shift;
         const int y = (row * kBlockSize) >> shift;
@@ -125,9 +124,9 @@ void Lookahead::filter(std::size_t at, std::span<std::uint8_t> filtered) {
 }
 
 FrameWeights Lookahead::weights_of(std::size_t at) const {
-  std::vector<const SourceMotion*> later;
-  for (std::size_t i = at + 1; i < seen_.size(); ++i) later.push_back(&seen_[i].backward);
-  return propagated_weights(geometry_, later, decisions_.lambda);
+  std::vector<const ErrorFlow*> later;
+  for (std::size_t i = at + 1; i < seen_.size(); ++i) later.push_back(&seen_[i].flow);
+  return propagated_weights(geometry_, later);
 }
 
 }  // namespace c63

@@ -12,6 +12,7 @@
 #include "cpu/padded_picture.h"
 #include "decide/frame_weights.h"
 #include "decide/lookahead_decisions.h"
+#include "decide/propagated_weights.h"
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"
 
@@ -45,7 +46,7 @@ class Lookahead {
     std::shared_ptr<std::vector<std::uint8_t>> original;
     cpu::PaddedPicture picture;
     SourceMotion backward;  ///< against the frame before it
-    SourceMotion forward;   ///< against the frame behind it, found when it is wanted
+    ErrorFlow flow;         ///< from there
   };
 
   /// Reads the next frame; false where there is none.

@@ -18,9 +18,11 @@ class PropagatedWeights : public testing::Test {
     return SourceMotion(32, {vector, 64 * mean_error});
   }
   static FrameWeights weights(const std::vector<SourceMotion>& later) {
-    std::vector<const SourceMotion*> pointers;
-    for (const SourceMotion& motion : later) pointers.push_back(&motion);
-    return propagated_weights(Geometry(64, 32), pointers, kLambda);
+    std::vector<ErrorFlow> flows;
+    for (const SourceMotion& motion : later) flows.push_back(error_flow(motion, kLambda));
+    std::vector<const ErrorFlow*> pointers;
+    for (const ErrorFlow& flow : flows) pointers.push_back(&flow);
+    return propagated_weights(Geometry(64, 32), pointers);
   }
 };
 

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "decide/source_motion.h"
 #include "support/generators.h"
@@ -25,15 +28,15 @@ std::uint32_t sad8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uin
 
 TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   const TemporalFilter filter(kLambda);
-  EXPECT_EQ(filter.block_weight(1, 0), 102);
-  EXPECT_EQ(filter.block_weight(2, 0), 68);
-  int last = 102;
+  EXPECT_EQ(filter.block_weight(1, 0), 0.4F);
+  EXPECT_EQ(filter.block_weight(2, 0), 0.27F);
+  float last = 0.4F;
   for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
-    const int weight = filter.block_weight(1, error);
+    const float weight = filter.block_weight(1, error);
     EXPECT_LE(weight, last) << error;
     // (1 - x/4)², x in variances of 3.2λ.
     const double left = std::max(0.0, 1 - error / 64.0 / (3.2 * 50) / 4);
-    EXPECT_NEAR(weight, 102 * left * left, 1.5) << error;
+    EXPECT_NEAR(weight, 0.4 * left * left, 1e-5) << error;
     last = weight;
   }
   EXPECT_EQ(last, 0);
@@ -46,19 +49,68 @@ TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
       for (int other = 0; other < 256; other += 3) {
         const Bytes samples(64, static_cast<std::uint8_t>(own));
         const Bytes others(64, static_cast<std::uint8_t>(other));
-        const std::array<FilterTap, 2> taps = {{{others.data(), 8, 102}, {others.data(), 8, 68}}};
+        const std::array<FilterTap, 2> taps = {{{others.data(), 8, 0.4F}, {others.data(), 8, 0.25F}}};
         Bytes out(64, 0xA5);
         filter.average(samples.data(), 8, size, taps, out.data(), 8);
         const double ratio = (other - own) * (other - own) / (3.2 * 50) / 4;
         const double likeness = ratio < 1 ? (1 - ratio) * (1 - ratio) : 0;
-        const double weight = likeness * 170 / 256;
-        EXPECT_NEAR(out[0], (own + weight * other) / (1 + weight), 0.8) << own << " and " << other;
+        const double weight = likeness * 0.65;
+        EXPECT_NEAR(out[0], (own + weight * other) / (1 + weight), 0.501) << own << " and " << other;
         for (int y = 0; y < 8; ++y) {
           for (int x = 0; x < 8; ++x) {
             const bool inside = x < size && y < size;
             EXPECT_EQ(out[static_cast<std::size_t>(8 * y + x)], inside ? out[0] : 0xA5);
           }
         }
+      }
+    }
+  }
+}
+
+/// Sample by sample, as it is defined.
+int average_of(int own, const std::vector<std::pair<int, float>>& others, Cost lambda) {
+  const float falloff = 1 / (4 * std::max(1.0F, 3.2F * static_cast<float>(lambda) / 256));
+  float weights = 1;
+  auto sums = static_cast<float>(own);
+  for (const auto& [other, weight] : others) {
+    const auto difference = static_cast<float>(other - own);
+    const float left = std::max(0.0F, 1 - difference * difference * falloff);
+    const float share = weight * (left * left);
+    weights += share;
+    sums += share * static_cast<float>(other);
+  }
+  return static_cast<int>(sums / weights + 0.5F);
+}
+
+TEST(TemporalFilter, IsItsDefinitionSampleBySample) {
+  Random random(11);
+  for (int round = 0; round < 400; ++round) {
+    const std::array<Cost, 6> lambdas = {1, 80, 2000, kLambda, 60000, kMaxLambda};
+    const Cost lambda = lambdas[random.below(6)];
+    const TemporalFilter filter(lambda);
+    const int size = round % 2 == 0 ? 8 : 4;
+    const bool extreme = round % 3 == 0;
+    const auto sample = [&] { return static_cast<std::uint8_t>(extreme ? 255 * random.below(2) : 100 + random.below(1 + random.below(150))); };
+    Bytes own(12 * 12);
+    std::ranges::generate(own, sample);
+    std::vector<Bytes> others(random.below(5), Bytes(11 * 12));
+    std::vector<FilterTap> taps;
+    for (Bytes& other : others) {
+      std::ranges::generate(other, sample);
+      taps.push_back({other.data(), 11, static_cast<float>(random.below(410)) / 1000});
+    }
+    Bytes out(13 * 8, 0xA5);
+    filter.average(own.data(), 12, size, taps, out.data(), 13);
+    for (int y = 0; y < 8; ++y) {
+      for (int x = 0; x < 13; ++x) {
+        const auto at = static_cast<std::size_t>(13 * y + x);
+        if (x >= size || y >= size) {
+          ASSERT_EQ(out[at], 0xA5);
+          continue;
+        }
+        std::vector<std::pair<int, float>> there;
+        for (const FilterTap& tap : taps) there.emplace_back(tap.samples[y * 11 + x], tap.weight);
+        ASSERT_EQ(out[at], average_of(own[static_cast<std::size_t>(12 * y + x)], there, lambda)) << lambda;
       }
     }
   }
@@ -75,8 +127,10 @@ TEST(TemporalFilter, WithoutTapsNothingChanges) {
   }
 }
 
-/// A texture that is nowhere the same.
-std::uint32_t texture(std::uint32_t x, std::uint32_t y) { return 128 + ((x * 7 + y * 3) % 40) + (x * x / 9 + y * y / 5) % 60; }
+/// A texture that is nowhere the same, and smooth, so that there is a way down to its place.
+std::uint32_t texture(std::uint32_t x, std::uint32_t y) {
+  return static_cast<std::uint32_t>(128 + 60 * std::sin(0.11 * x + 0.03 * y) + 50 * std::sin(0.1 * y - 0.02 * x));
+}
 
 TEST(SourceMotion, IsThatOfAMovingTexture) {
   const PlaneGeometry geometry = Geometry(96, 64).plane(0);
@@ -92,13 +146,14 @@ TEST(SourceMotion, IsThatOfAMovingTexture) {
   const SourceMotion motion =
       find_source_motion(geometry, {current.data(), 96, 64, 96}, {reference.data(), 96, 64, 96}, {}, sad8);
   ASSERT_EQ(motion.size(), 96U);
+  int found = 0;  // of those that lie in the reference, which all but a few find
   for (int row = 1; row < 7; ++row) {
     for (int column = 0; column < 11; ++column) {
       const SourceBlock& block = motion[static_cast<std::size_t>(12 * row + column)];
-      EXPECT_EQ(block.vector, (MotionVector{3, -2})) << column << " " << row;
-      EXPECT_EQ(block.squared_error, 0U);
+      if (block.vector == MotionVector{3, -2} && block.squared_error == 0) ++found;
     }
   }
+  EXPECT_GE(found, 60) << "of 66";
 }
 
 TEST(SourceMotion, StaysInsideThePlaneAndTellsTheErrorThere) {
