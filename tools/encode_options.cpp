@@ -123,7 +123,7 @@ void add_coding_options(CLI::App& app, EncodeOptions& o) {
       ->group(group);
   app.add_option_function<int>(
          "--merange", [&o](int range) { o.search_range = range; },
-         "Search range for luma vectors, 1 to 127, half of it for chroma; 24 with preset best")
+         "Search range for luma vectors, 1 to 127, half of it for chroma; 32 with preset best")
       ->type_name("N")
       ->default_str(std::to_string(s.coding.search_range))
       ->group(group);
@@ -295,7 +295,7 @@ void settle_options(EncodeOptions& o, int threads) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
   }
-  constexpr int kRangeOfBest = 24;
+  constexpr int kRangeOfBest = 32;
   if (o.encoder.coding.preset == Preset::best) o.encoder.coding.search_range = kRangeOfBest;
   if (o.search_range) o.encoder.coding.search_range = *o.search_range;
   o.source.width = o.width.value_or(0);

@@ -14,9 +14,8 @@ FrameRole advance(Chain& chain, const FramePlan& plan, const FrameLayout& layout
     throw Error(ErrorKind::internal, "C63-PLAN-MASK", "a plan's mask has another size than the frame has blocks",
                 {.frame = plan.index});
   }
-  if (plan.weights != nullptr || plan.rate.weigh_activity || plan.rate.chroma_weight != kPlainWeight ||
-      plan.rate.adaptive_reference) {
-    throw Error(ErrorKind::internal, "C63-PLAN-CPU", "a plan has weights or a choice of references, which only the CPU carries out",
+  if (plan.weights != nullptr || plan.rate.weigh_activity || plan.rate.chroma_weight != kPlainWeight) {
+    throw Error(ErrorKind::internal, "C63-PLAN-CPU", "a plan has weights, which only the CPU carries out",
                 {.frame = plan.index});
   }
   if (role.inherits && (plan.key || !chain.inter)) {

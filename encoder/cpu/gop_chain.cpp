@@ -12,7 +12,6 @@
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/quality.h"
-#include "decide/frame_choice.h"
 #include "decide/repeat_frame.h"
 
 namespace c63::cpu {
@@ -21,13 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-/// Adds what a frame took that was coded in vain.
-void add_coding(EncodedFrame& frame, const EncodedFrame& in_vain) {
-  for (const auto stage : {&StageTimes::motion, &StageTimes::transform, &StageTimes::measure}) {
-    frame.statistics.times.*stage += in_vain.statistics.times.*stage;
-  }
-}
 
 template <typename Row>
 void for_each_mcu_row(const Geometry& geometry, Row&& row) {
@@ -48,43 +40,6 @@ GopChain::GopChain(const EncoderSettings& settings, const Kernels& kernels)
 
 void GopChain::code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
                     TraceRow& trace) {
-  const bool may_stay = plan.rate.any() && plan.rate.adaptive_reference && plan.advances_reference() && !plan.key;
-  if (may_stay && after_inter_) {
-    code_both_ways(count, picture, plan, frame, trace);
-  } else {
-    code_once(count, picture, plan, frame, trace);
-  }
-}
-
-void GopChain::code_both_ways(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
-                              TraceRow& trace) {
-  const State before = save();
-  const std::int64_t last = last_;
-  EncodedFrame advancing = frame;
-  const auto advancing_cost = code_once(count, picture, plan, advancing, trace);
-  if (!advancing_cost) {
-    frame = std::move(advancing);
-    return;
-  }
-  const State after = save();
-  restore_pictures(before);  // the syntax elements of the frame before are still there, perhaps being written
-  last_ = last;
-  const auto staying_cost = code_once(count, picture, without_advance(plan), frame, trace);
-  if (*advancing_cost > *staying_cost) {
-    add_coding(frame, advancing);
-    return;
-  }
-  restore_pictures(after);
-  syntax_of(count) = after.last;
-  last_ = count;
-  advanced_[static_cast<std::size_t>(count % kUnwritten)] = true;
-  shown_prediction_ = advancing.prediction;
-  add_coding(advancing, frame);
-  frame = std::move(advancing);
-}
-
-std::optional<std::int64_t> GopChain::code_once(std::int64_t count, const ChainPicture& picture, const FramePlan& plan,
-                                                EncodedFrame& frame, TraceRow& trace) {
   const bool keeps_motion = settings_.measurement.keep_motion && !plan.key;
   if (plan.advances_reference()) newest_ = 1 - newest_;
   FrameSyntax& syntax = syntax_of(count);
@@ -105,21 +60,14 @@ std::optional<std::int64_t> GopChain::code_once(std::int64_t count, const ChainP
                      .motion = keeps_motion ? &frame.motion : nullptr};
   frame.index = plan.index;
   frame.key = plan.key;
-  advanced_[static_cast<std::size_t>(count % kUnwritten)] = plan.advances_reference();
-  const auto cost = code_unless_repeated(job, frame, trace);
-  frame.repeat = !cost;
-  after_inter_ = cost && !plan.key;
-  if (frame.repeat) {
-    repeat(job, count, frame);
-    return std::nullopt;
-  }
+  frame.repeat = !code_unless_repeated(job, frame, trace);
+  if (frame.repeat) return repeat(job, count, frame);
   const auto coded = Clock::now();
   hand_out(job, frame);
   if (!plan.advances_reference()) keep_inherited(plan, syntax);
   frame.statistics.times.measure += milliseconds(trace.did("measure", plan.index) - coded);
   last_ = count;
   last_advanced_ = plan.advances_reference();
-  return whole_cost(*cost, plan.headers, plan.rate.lambda);
 }
 
 RateCoder& GopChain::rate_coder() {
@@ -129,7 +77,7 @@ RateCoder& GopChain::rate_coder() {
   return *rate_;
 }
 
-std::optional<std::int64_t> GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace) {
+bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace) {
   const RateDecisions& rate = job.plan->rate;
   const Geometry& geometry = coder_.geometry();
   std::atomic<std::uint64_t> error = 0;
@@ -137,7 +85,7 @@ std::optional<std::int64_t> GopChain::code_unless_repeated(const FrameJob& job, 
   if (may_repeat) {
     for_each_mcu_row(geometry, [&](int row) { error += FrameCoder::repeat_error(job, row); });
     if (repeat_is_cheaper(error, least_row_costs(geometry, rate.lambda), job.plan->headers, rate.lambda)) {
-      return std::nullopt;
+      return false;
     }
   }
   job.syntax->key = job.plan->key;
@@ -148,8 +96,7 @@ std::optional<std::int64_t> GopChain::code_unless_repeated(const FrameJob& job, 
     }
   }
   const std::int64_t cost = code_rows(job, frame.statistics, trace);
-  if (may_repeat && repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda)) return std::nullopt;
-  return cost;
+  return !may_repeat || !repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda);
 }
 
 void GopChain::repeat(const FrameJob& job, std::int64_t count, EncodedFrame& frame) {
@@ -293,9 +240,7 @@ void GopChain::write(std::int64_t count, const FramePlan& plan, EncodedFrame& fr
     frame.statistics.bits.header = 8 * kRepeatFrameBytes;
     return;
   }
-  FrameHeaders headers = plan.headers;
-  headers.frame = advanced_[static_cast<std::size_t>(count % kUnwritten)];
-  write_frame_header(bytes, coder_.geometry(), plan.tables, plan.key, headers);
+  write_frame_header(bytes, coder_.geometry(), plan.tables, plan.key, plan.headers);
   const std::size_t header_bytes = bytes.size();
   encode_scan(syntax_of(count), bytes, frame.statistics.bits);
   write_frame_trailer(bytes);
@@ -310,19 +255,14 @@ void GopChain::encode(const ChainPicture& picture, const FramePlan& plan, Encode
 }
 
 GopChain::State GopChain::save() const {
-  return {pictures_, newest_, syntax_of(last_), last_advanced_, after_inter_, inherited_};
+  return {pictures_, newest_, syntax_of(last_), last_advanced_, inherited_};
 }
 
 void GopChain::restore(const State& state) {
-  restore_pictures(state);
-  syntax_of(last_) = state.last;
-}
-
-void GopChain::restore_pictures(const State& state) {
   pictures_ = state.pictures;
   newest_ = state.newest;
+  syntax_of(last_) = state.last;
   last_advanced_ = state.last_advanced;
-  after_inter_ = state.after_inter;
   inherited_ = state.inherited;
 }
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,7 +47,6 @@ class GopChain {
     int newest = 0;
     FrameSyntax last;  ///< syntax elements of the frame before
     bool last_advanced = true;
-    bool after_inter = false;
     InheritedVectors inherited;
   };
   [[nodiscard]] State save() const;
@@ -60,20 +58,11 @@ class GopChain {
   [[nodiscard]] const FrameSyntax& syntax_of(std::int64_t count) const {
     return syntax_[static_cast<std::size_t>(count % kUnwritten)];
   }
-  /// Codes the frame as planned. Returns D + λR, headers counted, where it is decided by rate; nothing where it is a repeat.
-  std::optional<std::int64_t> code_once(std::int64_t count, const ChainPicture& picture, const FramePlan& plan,
-                                        EncodedFrame& frame, TraceRow& trace);
-  /// Codes the frame with the reference advanced and without; what is cheaper stays.
-  void code_both_ways(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
-                      TraceRow& trace);
-  /// Goes back to a state, but for the syntax elements of the frame before.
-  void restore_pictures(const State& state);
   /// Takes what blocks without a vector have inherited out of the frame's syntax elements, where it is not coded.
   void keep_inherited(const FramePlan& plan, FrameSyntax& syntax);
   [[nodiscard]] RateCoder& rate_coder();
-  /// Codes the frame; returns D + λR of its blocks, or nothing, and whatever was coded does not count, where it is cheaper to
-  /// repeat the one before.
-  [[nodiscard]] std::optional<std::int64_t> code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
+  /// Codes the frame; false, and whatever was coded does not count, where it is cheaper to repeat the one before.
+  [[nodiscard]] bool code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
   /// Codes all rows; returns D + λR of the frame, headers not counted, where it is decided by rate.
   std::int64_t code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
   /// Makes a frame that repeats the one before of one that was not or in vain coded.
@@ -89,8 +78,6 @@ class GopChain {
   int newest_ = 0;                         ///< which of them is the reconstruction
   std::int64_t coded_ = 0;                 ///< frames, where encode() counts them
   std::int64_t last_ = 1;                  ///< number of the frame coded last
-  bool after_inter_ = false;               ///< that is an inter frame, and no repeat
-  std::array<bool, kUnwritten> advanced_{};  ///< whether frames not yet written advanced the reference
   bool last_advanced_ = true;              ///< that frame advanced the reference
   InheritedVectors inherited_;             ///< how it was predicted, where it did not
   PaddedPicture prediction_;

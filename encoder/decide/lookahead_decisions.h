@@ -13,11 +13,12 @@ inline constexpr int kFilterReach = 2;
 struct LookaheadDecisions {
   bool filter = false;     ///< frames are averaged with those around them (temporal_filter.h)
   bool propagate = false;  ///< error counts for as long as it will be seen (propagated_weights.h)
+  bool choose_reference = false;  ///< frames may stay (reference_choice.h)
   Cost lambda = 0;
 
-  [[nodiscard]] bool any() const { return filter || propagate; }
+  [[nodiscard]] bool any() const { return filter || propagate || choose_reference; }
   /// How many frames ahead of one have to be seen before it is coded.
-  [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : 0; }
+  [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : choose_reference ? 1 : 0; }
 
 };
 

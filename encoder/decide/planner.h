@@ -13,7 +13,10 @@ namespace c63 {
 struct FramePosition {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< the first of its GOP
-  std::shared_ptr<const FrameWeights> weights = {};  ///< what looking ahead found (propagated_weights.h); null: nothing
+  // What looking ahead found.
+  std::shared_ptr<const FrameWeights> weights = {};  ///< propagated_weights.h; null: none
+  bool stays = false;        ///< it had better be predicted from the reference of the frame before (reference_choice.h)
+  bool is_replaced = false;  ///< the next frame had; this one may be no repeat, then
 };
 
 /// Makes the plans of the frames of one GOP, in order. A planner knows nothing of other GOPs, so that plans do not depend on

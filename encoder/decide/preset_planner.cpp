@@ -12,13 +12,16 @@ class PresetPlanner final : public Planner {
   explicit PresetPlanner(const PresetDecisions& decisions) : decisions_(decisions) {}
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
-    return {.index = frame.index,
-            .key = frame.key,
-            .tables = decisions_.tables,
-            .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
-            .unpredicted = nullptr,
-            .rate = decisions_.rate,
-            .weights = frame.weights};
+    FramePlan plan{.index = frame.index,
+                   .key = frame.key,
+                   .tables = decisions_.tables,
+                   .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
+                   .unpredicted = nullptr,
+                   .rate = decisions_.rate,
+                   .weights = frame.weights};
+    if (frame.stays) plan.headers.frame = false;
+    if (frame.is_replaced) plan.rate.repeats = false;
+    return plan;
   }
 
  private:

@@ -67,7 +67,6 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.beam_width = set.beam.value_or(defaults.beam);
   rate.unpredicted = set.unpredicted.value_or(defaults.unpredicted);
   rate.repeats = set.repeats.value_or(defaults.repeats);
-  rate.adaptive_reference = set.adaptive_reference.value_or(defaults.adaptive_reference);
   if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
   rate.chroma_weight = weight_of(set.chroma_lambda.value_or(defaults.chroma_lambda));
   rate.weigh_activity = set.tune == Tune::ssim;
@@ -75,6 +74,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.sad_per_bit = sad_per_bit(rate.lambda);
   decisions.lookahead = {.filter = set.temporal_filter.value_or(defaults.temporal_filter),
                          .propagate = set.propagated_weights.value_or(defaults.propagated_weights),
+                         .choose_reference = set.adaptive_reference.value_or(defaults.adaptive_reference),
                          .lambda = rate.lambda};
   return decisions;
 }

@@ -22,9 +22,8 @@ std::uint16_t passed_on(std::uint32_t squared_error, Cost lambda) {
   return static_cast<std::uint16_t>(survives * survives / kOne);
 }
 
-/// What the blocks of a frame's reference count, from what its own count.
-Importance of_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, const Importance& own) {
-  Importance reference(own.size(), kOne);
+/// Adds what the blocks of a frame take over to what those of its reference count.
+void add_to_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, const Importance& own, Importance& reference) {
   for (int row = 0; row < geometry.rows; ++row) {
     for (int column = 0; column < geometry.columns; ++column) {
       const auto block = static_cast<std::size_t>(row * geometry.columns + column);
@@ -45,13 +44,15 @@ Importance of_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, co
       add(1, 1, right * below);
     }
   }
-  return reference;
 }
 
+/// Quarters of an octave of λ for a whole frame: nothing is predicted from it, one frame is, or several are.
+int quarters_of(std::ptrdiff_t dependents) { return dependents == 0 ? 2 : dependents == 1 ? 0 : -1; }
+
 /// λ falls with the power 0.3 of what an MCU's error counts, from 0.6 quarters of an octave above the frame's.
-Weight weight_of(int sixteenths) {
+Weight weight_of(int sixteenths, int quarters) {
   constexpr int kForty = kWeights * 40;  // a shift that keeps the quotient positive
-  const int quarters = (24 + 20 - 3 * sixteenths + kForty) / 40 - kWeights;
+  quarters += (24 + 20 - 3 * sixteenths + kForty) / 40 - kWeights;
   return static_cast<Weight>(std::clamp(kPlainWeight + quarters, 0, kWeights - 1));
 }
 
@@ -64,10 +65,17 @@ ErrorFlow error_flow(const SourceMotion& motion, Cost lambda) {
   return flow;
 }
 
-FrameWeights propagated_weights(const Geometry& geometry, std::span<const ErrorFlow* const> later) {
+FrameWeights propagated_weights(const Geometry& geometry, std::span<const LaterFrame> later) {
   const PlaneGeometry luma = geometry.plane(0);
-  Importance importance(static_cast<std::size_t>(luma.blocks()), kOne);
-  for (auto flow = later.rbegin(); flow != later.rend(); ++flow) importance = of_reference(luma, **flow, importance);
+  std::vector<Importance> importances(later.size() + 1, Importance(static_cast<std::size_t>(luma.blocks()), kOne));
+  std::ptrdiff_t dependents = 0;
+  for (std::size_t i = later.size(); i > 0; --i) {
+    const LaterFrame& frame = later[i - 1];
+    if (frame.back > i) continue;
+    if (frame.back == i) ++dependents;
+    add_to_reference(luma, *frame.flow, importances[i], importances[i - frame.back]);
+  }
+  const Importance& importance = importances[0];
   FrameWeights weights;
   weights.reserve(static_cast<std::size_t>(geometry.mcus()));
   for (int row = 0; row < luma.rows; row += 2) {
@@ -75,7 +83,7 @@ FrameWeights propagated_weights(const Geometry& geometry, std::span<const ErrorF
       const auto at = static_cast<std::size_t>(row * luma.columns + column);
       const auto below = at + static_cast<std::size_t>(luma.columns);
       const std::uint32_t mean = (importance[at] + importance[at + 1] + importance[below] + importance[below + 1]) / 4;
-      weights.push_back(weight_of(log2_in_sixteenths(mean) - log2_in_sixteenths(kOne)));
+      weights.push_back(weight_of(log2_in_sixteenths(mean) - log2_in_sixteenths(kOne), quarters_of(dependents)));
     }
   }
   return weights;

@@ -23,8 +23,13 @@ using ErrorFlow = std::vector<PassedError>;
 /// How the errors of the frame before flow into a frame that has this motion against it and is coded with this λ.
 [[nodiscard]] ErrorFlow error_flow(const SourceMotion& motion, Cost lambda);
 
-/// Weights of a frame by how much of its error will be seen, and for how long. `later` has the flows into the frames behind
-/// it, in order.
-[[nodiscard]] FrameWeights propagated_weights(const Geometry& geometry, std::span<const ErrorFlow* const> later);
+/// A frame behind the one that is weighed.
+struct LaterFrame {
+  const ErrorFlow* flow = nullptr;
+  std::size_t back = 1;  ///< how many frames before it lies its reference
+};
+
+/// Weights of a frame by how much of its error will be seen, and for how long. `later` has the frames behind it, in order.
+[[nodiscard]] FrameWeights propagated_weights(const Geometry& geometry, std::span<const LaterFrame> later);
 
 }  // namespace c63

@@ -18,7 +18,6 @@ struct RateDecisions {
   bool unpredicted = true;       ///< blocks of inter frames may do without prediction
   bool choose_levels = true;     ///< AC levels are chosen (choose_ac_levels), else rounded
   bool repeats = false;          ///< a frame may repeat the picture before it
-  bool adaptive_reference = false;  ///< a frame may leave the reference where it is (frame_choice.h)
   Weight chroma_weight = kPlainWeight;  ///< of chroma in MCUs of weight kPlainWeight
   bool weigh_activity = false;   ///< error counts less in lively MCUs (activity_weights)
 

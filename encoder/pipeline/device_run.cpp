@@ -110,7 +110,8 @@ void DeviceRun::read_frame(Read& read) {
       read.done = look_at(read, input);
       samples = input;
     } else {
-      read.frame.plan = chains_[static_cast<std::size_t>(read.frame.chain)].position.planner->plan(read.index);
+      const ChainPosition& position = chains_[static_cast<std::size_t>(read.frame.chain)].position;
+      read.frame.plan = position.planner->plan({.index = read.index, .key = read.index == *position.key});
     }
     if (read.done && parts_.settings.measurement.global_motion) {
       read.global_motion = measure_global_motion(read.frame, samples);
@@ -124,14 +125,13 @@ void DeviceRun::read_frame(Read& read) {
 bool DeviceRun::look_at(Read& read, std::span<std::uint8_t> input) {
   Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
   const ChainPosition& position = chain.position;
-  Lookahead::Frame seen;
+  FramePosition planned{.index = read.index, .key = read.index == *position.key};
   const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) { return parts_.supply.read(index, frame); };
-  const bool there = chain.lookahead
-                         ? chain.lookahead->look(*position.key, read.index, position.last, read_source, input, seen)
-                         : parts_.supply.read(read.index, input);
+  const bool there = chain.lookahead ? chain.lookahead->look(*position.key, position.last, read_source, planned, input,
+                                                              read.frame.original)
+                                     : parts_.supply.read(read.index, input);
   if (!there) return false;
-  read.frame.original = std::move(seen.original);
-  read.frame.plan = position.planner->plan(read.index, std::move(seen.weights));
+  read.frame.plan = position.planner->plan(planned);
   return true;
 }
 

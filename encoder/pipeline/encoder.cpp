@@ -28,13 +28,11 @@ using Clock = std::chrono::steady_clock;
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 /// Bytes of buffers that a chain takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
-/// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own, and a
-/// frame that is coded twice has two states, each of two pictures and a frame of levels. Looking ahead takes frames of its own.
+/// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own,
+/// and looking ahead takes frames of its own.
 std::uint64_t pictures_per_chain(const EncoderSettings& settings) {
-  const PresetDecisions decisions = preset_decisions(settings.coding);
-  const bool coded_twice = decisions.rate.adaptive_reference;
-  return 12U + Lookahead::pictures(decisions.lookahead) + (decides_by_rate(settings.coding) ? 3U : 0U) + (coded_twice ? 8U : 0U) +
-         (settings.measurement.keep_prediction ? 1U : 0U);
+  return 12U + Lookahead::pictures(preset_decisions(settings.coding).lookahead) +
+         (decides_by_rate(settings.coding) ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
 }
 
 /// How many frames of input that cannot seek may wait in memory: a quarter of the memory limit, no more than is of use.

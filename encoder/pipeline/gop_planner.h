@@ -24,18 +24,18 @@ class GopPlanner {
     return observed_ + static_cast<std::int64_t>(finished_.size()) > last_to_observe(index) - key_;
   }
 
-  [[nodiscard]] FramePlan plan(std::int64_t index, std::shared_ptr<const FrameWeights> weights = {}) {
-    while (observes_ && key_ + observed_ <= last_to_observe(index)) {
-      EncodedFrame frame;
+  [[nodiscard]] FramePlan plan(const FramePosition& frame) {
+    while (observes_ && key_ + observed_ <= last_to_observe(frame.index)) {
+      EncodedFrame finished;
       {
         const std::lock_guard lock(mutex_);
-        frame = std::move(finished_.front());
+        finished = std::move(finished_.front());
         finished_.pop_front();
         ++observed_;
       }
-      planner_->observe(frame);
+      planner_->observe(finished);
     }
-    return planner_->plan({index, index == key_, std::move(weights)});
+    return planner_->plan(frame);
   }
 
   /// The next frame of the GOP is finished.

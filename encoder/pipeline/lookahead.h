@@ -12,14 +12,16 @@
 #include "cpu/padded_picture.h"
 #include "decide/frame_weights.h"
 #include "decide/lookahead_decisions.h"
+#include "decide/planner.h"
 #include "decide/propagated_weights.h"
+#include "decide/reference_choice.h"
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"
 
 namespace c63 {
 
-/// What is found by looking at the frames of a GOP before they are coded: filtered frames, and weights by what becomes of
-/// errors. It has the frames of one GOP at a time, and knows of no other.
+/// What is found by looking at the frames of a GOP before they are coded: filtered frames, references, and weights by what
+/// becomes of errors. It has the frames of one GOP at a time, and knows of no other.
 class Lookahead {
  public:
   Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions);
@@ -27,15 +29,11 @@ class Lookahead {
   /// Fills its argument with a frame of the source; false where there is none.
   using Read = std::function<bool(std::int64_t index, std::span<std::uint8_t> frame)>;
 
-  struct Frame {
-    std::shared_ptr<const std::vector<std::uint8_t>> original;  ///< null: it was not filtered
-    std::shared_ptr<const FrameWeights> weights;                ///< null: none
-  };
-
-  /// Looks from frame `index` of the GOP, which begins at `key`, to frame `last` of it, if there are so many. Frames of a GOP
-  /// come in order. Fills `filtered` with what is to be coded. False where there is no such frame.
-  [[nodiscard]] bool look(std::int64_t key, std::int64_t index, std::int64_t last, const Read& read,
-                          std::span<std::uint8_t> filtered, Frame& frame);
+  /// Looks from a frame of the GOP that begins at `key` to frame `last` of it, if there are so many. Frames of a GOP come in
+  /// order. Adds to `frame` what is found, fills `coded` with the samples that are to be coded, and `original` with those that
+  /// errors are measured against, where they are others. False where there is no such frame.
+  [[nodiscard]] bool look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
+                          std::span<std::uint8_t> coded, std::shared_ptr<const std::vector<std::uint8_t>>& original);
 
   /// Pictures that it has in memory at most.
   [[nodiscard]] static std::uint64_t pictures(const LookaheadDecisions& decisions);
@@ -46,13 +44,17 @@ class Lookahead {
     std::shared_ptr<std::vector<std::uint8_t>> original;
     cpu::PaddedPicture picture;
     SourceMotion backward;  ///< against the frame before it
-    ErrorFlow flow;         ///< from there
+    SourceMotion second_backward;  ///< against the one before that
+    int back = 1;           ///< how many frames before it lies its reference; 0: a key frame
+    ErrorFlow flow;         ///< from its reference
   };
 
   /// Reads the next frame; false where there is none.
   bool read_next(const Read& read);
+  /// Decides what a frame behind those seen is predicted from.
+  void choose_reference(Seen& next) const;
   [[nodiscard]] SourceMotion find_motion(const Seen& from, const Seen& to, std::span<const MotionVector> hints) const;
-  void filter(std::size_t at, std::span<std::uint8_t> filtered);
+  void filter(std::size_t at, std::span<std::uint8_t> coded);
   [[nodiscard]] FrameWeights weights_of(std::size_t at) const;
 
   Geometry geometry_;

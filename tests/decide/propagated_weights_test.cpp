@@ -20,15 +20,15 @@ class PropagatedWeights : public testing::Test {
   static FrameWeights weights(const std::vector<SourceMotion>& later) {
     std::vector<ErrorFlow> flows;
     for (const SourceMotion& motion : later) flows.push_back(error_flow(motion, kLambda));
-    std::vector<const ErrorFlow*> pointers;
-    for (const ErrorFlow& flow : flows) pointers.push_back(&flow);
-    return propagated_weights(Geometry(64, 32), pointers);
+    std::vector<LaterFrame> frames;
+    for (const ErrorFlow& flow : flows) frames.push_back({&flow, 1});
+    return propagated_weights(Geometry(64, 32), frames);
   }
 };
 
 TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
-  EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 1));
-  // What is predicted by nothing passes nothing on.
+  EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 3));
+  // A frame that is predicted from it, but by nothing.
   EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
 }
 
@@ -53,6 +53,18 @@ TEST_F(PropagatedWeights, FollowMotion) {
   const FrameWeights found = weights(std::vector<SourceMotion>{motion});
   EXPECT_LT(found[1], found[0]);
   EXPECT_EQ(found[0], kPlainWeight + 1);
+}
+
+TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
+  const ErrorFlow still = error_flow(uniform({0, 0}, 0), kLambda);
+  const ErrorFlow none = error_flow(uniform({0, 0}, 60000), kLambda);
+  const auto weight = [](const std::vector<LaterFrame>& later) { return propagated_weights(Geometry(64, 32), later)[0]; };
+  EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // of frames before this one
+  EXPECT_EQ(weight({{&none, 1}, {&none, 1}}), kPlainWeight + 1);
+  EXPECT_EQ(weight({{&none, 1}, {&none, 2}}), kPlainWeight);
+  // Both of the next take all its error over: it counts three times, in a chain of them as well.
+  EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
+  EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
 }
 
 }  // namespace

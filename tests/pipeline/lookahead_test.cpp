@@ -27,19 +27,19 @@ Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
   return video;
 }
 
-CodingSettings looking_ahead(bool filter, bool propagate, int key_interval = 100) {
+CodingSettings looking_ahead(bool filter, bool propagate, int key_interval = 100, bool choose_reference = false) {
   return {.width = kWidth,
           .height = kHeight,
           .preset = Preset::fast,
           .qp = 15,
           .key_interval = key_interval,
-          .rate = {.temporal_filter = filter, .propagated_weights = propagate}};
+          .rate = {.adaptive_reference = choose_reference, .temporal_filter = filter, .propagated_weights = propagate}};
 }
 
 TEST(Lookahead, DecodesToWhatTheEncoderShows) {
   for (const auto& [width, height] : {std::pair{1, 4}, {16, 16}, {152, 100}, {50, 26}}) {
-    for (const int which : {1, 2, 3}) {
-      CodingSettings coding = looking_ahead((which & 1) != 0, (which & 2) != 0, 5);
+    for (int which = 1; which < 8; ++which) {
+      const CodingSettings coding = looking_ahead((which & 1) != 0, (which & 2) != 0, 5, (which & 4) != 0);
       const std::string what = std::to_string(width) + "x" + std::to_string(height);
       expect_decodes(encode_video(noisy_video(width, height, 7, 6), width, height, coding), "moving " + what);
       expect_decodes(encode_video(extreme_video(width, height, 4), width, height, coding), "extremes " + what);
@@ -50,8 +50,8 @@ TEST(Lookahead, DecodesToWhatTheEncoderShows) {
 TEST(Lookahead, GopsAreEncodedAsIfEachWereAlone) {
   const Bytes video = noisy_video(kWidth, kHeight, 47, 5);
   const std::size_t gop_bytes = 20 * frame_bytes(kWidth, kHeight);
-  for (const int which : {1, 2, 3}) {
-    const CodingSettings coding = looking_ahead((which & 1) != 0, (which & 2) != 0, 20);
+  for (int which = 1; which < 8; ++which) {
+    const CodingSettings coding = looking_ahead((which & 1) != 0, (which & 2) != 0, 20, (which & 4) != 0);
     Bytes alone;
     for (std::size_t first = 0; first < video.size(); first += gop_bytes) {
       const auto begin = video.begin() + static_cast<std::ptrdiff_t>(first);
@@ -75,7 +75,7 @@ TEST(Lookahead, EndsAtAScene) {
   Bytes video = noisy_video(kWidth, kHeight, 8, 3);
   const std::size_t first_scene = video.size();
   for (std::size_t i = 0; i < first_scene; ++i) video.push_back(static_cast<std::uint8_t>(video[i] / 4));
-  CodingSettings coding = looking_ahead(true, true);
+  CodingSettings coding = looking_ahead(true, true, 100, true);
   const Bytes first = encode_video(Bytes(video.begin(), video.begin() + static_cast<std::ptrdiff_t>(first_scene)), kWidth,
                                    kHeight, coding)
                           .stream();
@@ -93,7 +93,7 @@ TEST(Lookahead, EndsAtAScene) {
 
 TEST(Lookahead, ABrokenSourceEndsTheVideoWhereItBreaks) {
   const Bytes video = noisy_video(kWidth, kHeight, 12, 3);
-  const CodingSettings coding = looking_ahead(true, true);
+  const CodingSettings coding = looking_ahead(true, true, 100, true);
   const EncoderSettings settings{.coding = coding, .execution = {.threads = 2}};
   const Bytes before(video.begin(), video.begin() + static_cast<std::ptrdiff_t>(9 * frame_bytes(kWidth, kHeight)));
   const Encoded whole = encode_video(before, kWidth, kHeight, coding);

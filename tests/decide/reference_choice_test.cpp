@@ -1,0 +1,45 @@
+// Which frames are predicted from the reference of the frame before.
+
+#include "decide/reference_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace c63::test {
+namespace {
+
+constexpr Cost kLambda = 50 << kCostFractionBits;
+
+/// Blocks that all have this error a sample.
+SourceMotion with_error(std::uint32_t mean, std::size_t blocks = 40) { return SourceMotion(blocks, {{}, 64 * mean}); }
+
+TEST(ReferenceChoice, StaysWhereThatIsAboutAsGood) {
+  EXPECT_TRUE(is_to_stay(with_error(400), with_error(100), kLambda));
+  EXPECT_TRUE(is_to_stay(with_error(400), with_error(400), kLambda));
+  // 0.3λ is 15: 4.8 octaves above it, and an eighth more are 0.6.
+  EXPECT_TRUE(is_to_stay(with_error(400), with_error(580), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(400), with_error(660), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));
+}
+
+TEST(ReferenceChoice, NothingToChooseFromAdvances) {
+  EXPECT_FALSE(is_to_stay(with_error(0), with_error(0), kLambda));
+  EXPECT_FALSE(is_to_stay(with_error(0, 0), with_error(0, 0), kLambda));
+}
+
+TEST(ReferenceChoice, HoldsTheLargestErrors) {
+  for (const Cost lambda : {1, kLambda, kMaxLambda}) {
+    EXPECT_TRUE(is_to_stay(with_error(65025), with_error(65025), lambda));
+    EXPECT_TRUE(is_to_stay(with_error(65025), with_error(0), lambda));
+    EXPECT_FALSE(is_to_stay(with_error(0), with_error(65025), lambda));
+  }
+}
+
+TEST(ReferenceChoice, WhatIsHardlyNewMayBeARepeat) {
+  EXPECT_TRUE(is_hardly_new(with_error(0), kLambda));
+  EXPECT_TRUE(is_hardly_new(with_error(12), kLambda));
+  EXPECT_FALSE(is_hardly_new(with_error(13), kLambda));
+  EXPECT_FALSE(is_hardly_new(with_error(65025, 100000), kMaxLambda));
+}
+
+}  // namespace
+}  // namespace c63::test
