@@ -295,9 +295,7 @@ void settle_options(EncodeOptions& o, int threads) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
   }
-  constexpr int kRangeOfBest = 32;
-  if (o.encoder.coding.preset == Preset::best) o.encoder.coding.search_range = kRangeOfBest;
-  if (o.search_range) o.encoder.coding.search_range = *o.search_range;
+  o.encoder.coding.search_range = o.search_range.value_or(search_range_of(o.encoder.coding.preset));
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;

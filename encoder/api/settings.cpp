@@ -80,6 +80,8 @@ std::vector<Preset> all_presets() { return values_of<Preset>(kPresets); }
 std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(kSearchMethods); }
 std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(kSimdLevels); }
 
+int search_range_of(Preset preset) { return preset == Preset::best ? 32 : 16; }
+
 bool decides_by_rate(const CodingSettings& settings) {
   return settings.preset != Preset::reference || settings.rate.decides_by_rate();
 }

@@ -10,11 +10,11 @@ from typing import Any, Optional, Sequence
 class Settings:
     """Settings of an encoder. None leaves a choice to the preset. The defaults give the course encoder's bytes."""
 
-    qp: float = 25  #: quality, 5 to 50; more is better
+    qp: float = 25  #: quality, 5 to 50, from 1 with flat tables; more is better
     preset: str = "reference"  #: "reference", "fast", "good" or "best"
     key_interval: int = 100  #: a key frame every that many frames, from 1
     scene_cuts: bool = False  #: key frames at scene cuts too
-    search_range: int = 16  #: 1 to 127 samples of luma, half of it for chroma
+    search_range: Optional[int] = None  #: 1 to 127 samples of luma, half of it for chroma; None: what goes with the preset
     method: str = "full"  #: "full", "full-brute", "full-eliminate" or "zero"
 
     tables: Optional[str] = None  #: quantization tables: "course" or "flat"

@@ -49,7 +49,9 @@ CodingSettings coding_from(py::handle object) {
   set(coding.qp, object, "qp");
   set(coding.key_interval, object, "key_interval");
   set(coding.scene_cuts, object, "scene_cuts");
-  set(coding.search_range, object, "search_range");
+  std::optional<int> search_range;
+  set(search_range, object, "search_range");
+  coding.search_range = search_range.value_or(search_range_of(coding.preset));
   coding.method = named(object, "method", search_method_from, all_search_methods());
   RateSettings& rate = coding.rate;
   rate.tables = either<TableShape>(object, "tables", {"course", TableShape::course}, {"flat", TableShape::flat});

@@ -21,7 +21,7 @@ def planes_of(video):
     return video[:, :height], chroma[:, 0], chroma[:, 1]
 
 
-@pytest.mark.parametrize("options", [{}, {"qp": 40, "key_interval": 5}, {"preset": "fast"}, {"preset": "good", "qp": 18}])
+@pytest.mark.parametrize("options", [{}, {"qp": 40, "key_interval": 5}, {"preset": "fast"}, {"preset": "good", "qp": 18}, {"preset": "best"}])
 def test_bytes_are_those_of_c63enc(video, c63enc, tmp_path, options):
     arguments = [text for key, value in options.items() for text in ("--" + key.replace("key_interval", "keyint"), str(value))]
     expected = c63enc(video, 112, 96, tmp_path, *arguments)

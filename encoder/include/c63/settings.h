@@ -98,7 +98,7 @@ struct CodingSettings {
   double qp = 25;         ///< least_qp()..50, higher is better (the course codec's scale)
   int key_interval = 100; ///< a key frame every that many frames, from 1
   bool scene_cuts = false; ///< key frames at scene cuts too; the interval counts from them
-  int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma
+  int search_range = 16;  ///< 1..127 samples for luma, half of it for chroma; search_range_of() a preset
   SearchMethod method = SearchMethod::full;
   RateSettings rate = {};
 };
@@ -130,6 +130,9 @@ struct EncoderSettings {
   ExecutionSettings execution = {};
   MeasurementSettings measurement = {};
 };
+
+/// The search range that goes with a preset: CodingSettings::search_range of those who ask for none.
+[[nodiscard]] int search_range_of(Preset preset);
 
 /// Whether the settings let a backend decide anything by rate and distortion.
 [[nodiscard]] bool decides_by_rate(const CodingSettings& settings);
