@@ -132,19 +132,22 @@ void CudaBackend::add(const ChainFrame& frame) {
   slot.frame = frame;
   std::uint8_t* const staging = std::exchange(slot.staging, nullptr);
   slot.upload = uploads_.add_frame(frame.plan.index, staging);
-  add_samples(frame.in_place.empty() ? staging : frame.in_place.data(), of.device.inputs[at].picture);
+  add_samples(frame.in_place.empty() ? std::span<const std::uint8_t>(staging, context_.geometry.frame_bytes()) : frame.in_place,
+              !frame.in_place.empty() && device_with(frame.in_place.data()).has_value(), of.device.inputs[at].picture);
   add_plan(slot, of.device.inputs[at], of.host.inputs[at]);
   ++of.added;
 }
 
-void CudaBackend::add_samples(const std::uint8_t* from, std::uint8_t* picture) {
+void CudaBackend::add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture) {
   // Planes that follow each other without a gap on both sides travel together.
   const FrameLayout& layout = context_.layout;
+  const std::uint8_t* from = samples.data();
   for (int p = 0; p < kPlanes;) {
     std::size_t count = layout.coded[p];
     int next = p + 1;
     while (next < kPlanes && layout.offset[next] == layout.offset[p] + count) count += layout.coded[next++];
-    uploads_.add_copy(picture + layout.offset[p], from, count);
+    std::uint8_t* const to = picture + layout.offset[p];
+    on_device ? uploads_.add_device_copy({to, from, count}) : uploads_.add_copy(to, from, count);
     from += count;
     p = next;
   }

@@ -37,7 +37,7 @@ void UploadQueue::reclaim_staging() {
 
 std::int64_t UploadQueue::add_frame(std::int64_t index, std::uint8_t* staging) {
   Upload& current = upload(started_);
-  if (copies_.empty()) {
+  if (copies_.empty() && device_copies_.empty()) {
     current.first_frame = index;
     current.frames = 0;
     current.start.record(stream_);
@@ -48,8 +48,10 @@ std::int64_t UploadQueue::add_frame(std::int64_t index, std::uint8_t* staging) {
 }
 
 void UploadQueue::start() {
-  copies_.enqueue(stream_);
+  if (!copies_.empty()) copies_.enqueue(stream_);
   copies_.clear();
+  enqueue_copies(device_copies_, stream_);
+  device_copies_.clear();
   upload(started_).done.record(stream_);
   const std::lock_guard lock(mutex_);
   ++started_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cuda_me/kernels/copy_frames.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 
@@ -22,7 +23,7 @@ struct Upload {
 };
 
 /// The way of frames to the device: page-locked memory that they are put into, and copies from there, those that are added
-/// together by one call.
+/// together by one call. Frames that are on the device already are copied within it.
 ///
 /// take_staging() and give_back() are for all threads; one thread adds and starts uploads.
 class UploadQueue {
@@ -46,6 +47,8 @@ class UploadQueue {
   std::int64_t add_frame(std::int64_t index, std::uint8_t* staging);
   /// Adds what is to be copied for it. `from` stays as it is until the upload has arrived.
   void add_copy(void* to, const void* from, std::size_t bytes) { copies_.add(to, from, bytes); }
+  /// The same for what is on the device.
+  void add_device_copy(const DeviceCopy& copy) { device_copies_.push_back(copy); }
   /// Starts the upload that was put together.
   void start();
 
@@ -60,8 +63,11 @@ class UploadQueue {
   /// Frees the staging of uploads that have arrived; waits for one if there is no other. The mutex is held.
   void reclaim_staging();
 
-  Stream stream_;
-  CopyBatch copies_;  ///< of the upload that is being put together
+  /// Copies within the device are short, and go before the work that waits for room on it.
+  Stream stream_{Stream::Priority::high};
+  // Of the upload that is being put together.
+  CopyBatch copies_;
+  std::vector<DeviceCopy> device_copies_;
   std::vector<Upload> uploads_;  ///< by number, modulo how many there are
   std::size_t staging_count_;
   std::mutex mutex_;                  ///< guards what follows, and Upload::staging

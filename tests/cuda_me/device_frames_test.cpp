@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda_me/backend_test_support.h"
+#include "cuda_me/kernels/copy_frames.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
 #include "support/expect_error.h"
@@ -134,6 +135,33 @@ TEST_F(DeviceFramesTest, EndWhereTheVideoDoes) {
   EXPECT_FALSE(source.read(2, frame));
   EXPECT_FALSE(source.read(-1, frame));
   EXPECT_TRUE(source.in_place(2).empty());
+}
+
+TEST_F(DeviceFramesTest, CopiesWithinTheDeviceTakeAnyPlaceAndSize) {
+  constexpr std::size_t kRoom = 70'000;
+  constexpr std::array<std::size_t, 9> kSizes = {0, 1, 15, 16, 17, 255, 4096, 4097, 65'536};
+  test::Random random(7);
+  Bytes from(kRoom);
+  for (std::uint8_t& byte : from) byte = static_cast<std::uint8_t>(random.next());
+  // More than one launch takes; every second one is aligned.
+  constexpr std::size_t kCopies = 300;
+  Bytes expected(kCopies * kRoom, 0xA5);
+  const DeviceBuffer<std::uint8_t> source = to_device(from);
+  const DeviceBuffer<std::uint8_t> target = to_device(expected);
+  std::vector<DeviceCopy> copies;
+  for (std::size_t i = 0; i < kCopies; ++i) {
+    const std::size_t bytes = kSizes[i / 2 % kSizes.size()];
+    const std::size_t at = i % 2 == 0 ? 0 : 1 + random.below(40);
+    const std::size_t to = i * kRoom + (i % 2 == 0 ? 16 : random.below(40));
+    copies.push_back({target.data() + to, source.data() + at, bytes});
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(at), bytes, expected.begin() + static_cast<std::ptrdiff_t>(to));
+  }
+  const Stream stream;
+  enqueue_copies(copies, stream);
+  Bytes found(expected.size());
+  copy_async(found.data(), target.data(), found.size(), stream);
+  stream.synchronize();
+  EXPECT_TRUE(found == expected);
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "cuda_me/kernels/copy_frames.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr unsigned kBlocks = 16;  ///< a copy
+constexpr std::size_t kMostCopies = 128;
+
+/// Handed over as a kernel parameter.
+struct CopyGroup {
+  std::array<DeviceCopy, kMostCopies> copies;
+};
+
+template <typename Word>
+__device__ __forceinline__ void copy_words(const DeviceCopy& copy) {
+  constexpr int kAtOnce = 4;  // on their way for a thread
+  const auto* const from = reinterpret_cast<const Word*>(copy.from);
+  auto* const to = reinterpret_cast<Word*>(copy.to);
+  const std::size_t words = copy.bytes / sizeof(Word);
+  const std::size_t step = std::size_t{gridDim.x} * kThreads;
+  for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < words; i += kAtOnce * step) {
+    Word held[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (i + k * step < words) held[k] = from[i + k * step];
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (i + k * step < words) to[i + k * step] = held[k];
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) copy_frames_kernel(const __grid_constant__ CopyGroup group) {
+  const DeviceCopy& copy = group.copies[blockIdx.y];
+  const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(copy.from) | reinterpret_cast<std::uintptr_t>(copy.to) | copy.bytes;
+  if (all % sizeof(uint4) == 0) {
+    copy_words<uint4>(copy);
+  } else {
+    copy_words<std::uint8_t>(copy);
+  }
+}
+
+}  // namespace
+
+void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream) {
+  const Range range("copy frames");
+  while (!copies.empty()) {
+    CopyGroup group;
+    const std::size_t count = std::min(copies.size(), kMostCopies);
+    std::copy_n(copies.begin(), count, group.copies.begin());
+    launch("copy_frames_kernel", copy_frames_kernel, {dim3(kBlocks, static_cast<unsigned>(count)), dim3(kThreads)}, stream, group);
+    copies = copies.subspan(count);
+  }
+}
+
+}  // namespace c63::cuda
