@@ -60,13 +60,13 @@ TEST_F(PlanTest, DecidedFramesAmongOthers) {
       std::copy_n(video.begin() + static_cast<std::ptrdiff_t>((i - 1) * size), size,
                   video.begin() + static_cast<std::ptrdiff_t>(i * size));
     }
-    for (const bool unpredicted : {false, true}) {
-      const PlanKinds kinds{.unpredicted = unpredicted, .still = false, .by_rate = true};
+    for (const PlanKinds kinds : {PlanKinds{false, false, true}, {true, false, true}, {false, true, true}, {true, true, true}}) {
       settings.measurement = settings_for(width, height).measurement;
       settings.execution.lanes = 0;
       const Encoded cpu = encode_planned(Encoder(settings), video, kinds);
       for (const int lanes : {1, 3}) {
-        SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << unpredicted << ", " << lanes << " lanes");
+        SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << kinds.unpredicted << ", still "
+                                        << kinds.still << ", " << lanes << " lanes");
         settings.execution.lanes = lanes;
         settings.measurement = settings_for(width, height).measurement;
         const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
