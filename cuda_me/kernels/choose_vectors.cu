@@ -24,12 +24,28 @@ struct Walk {
   bool chosen;         ///< the walk's own block keeps its own vector
 };
 
+/// What the search found best for a row's blocks. Walks ask for it at every step, so it is in shared memory, unless a row is too
+/// long for that.
+struct RowFound {
+  const MotionVector* vectors;
+  const std::uint16_t* costs;
+  int vectors_apart;
+
+  [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
+};
+
+/// Shared memory of a row, with what was found of it and without.
+[[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
+[[nodiscard]] constexpr std::size_t row_bytes(int columns) {
+  return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));
+}
+
 __device__ __forceinline__ std::uint32_t sad_of_rows(uint2 a, uint2 b) {
   return sum_of_lanes<8>(__vsadu4(a.x, b.x) + __vsadu4(a.y, b.y));
 }
 
 __global__ void __launch_bounds__(kThreads)
-    choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+    choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, bool keeps_found) {
   extern __shared__ __align__(16) std::uint8_t shared_bytes[];
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
@@ -42,26 +58,34 @@ __global__ void __launch_bounds__(kThreads)
   const PlaneGeometry plane = plane_of(layout, plane_index);
   const int columns = plane.columns;
   const int first = layout.first_block[plane_index] + row * columns;
-  const auto own_vector = [&](int column) {
-    return frame.scratch.found[static_cast<std::size_t>(first + column) * kMaxFoundVectors];
-  };
+  RowFound found{frame.scratch.found + static_cast<std::size_t>(first) * kMaxFoundVectors, frame.scratch.found_costs + first,
+                 kMaxFoundVectors};
+  if (keeps_found) {
+    auto* const vectors = reinterpret_cast<MotionVector*>(walks + columns);
+    auto* const costs = reinterpret_cast<std::uint16_t*>(vectors + columns);
+    for (int column = static_cast<int>(threadIdx.x); column < columns; column += kThreads) {
+      vectors[column] = found.vector(column);
+      costs[column] = found.costs[column];
+    }
+    __syncthreads();
+    found = {vectors, costs, 1};
+  }
   const int t = static_cast<int>(threadIdx.x) % 8;
   const std::size_t start = layout.offset[plane_index] + static_cast<std::size_t>(row * kBlockSize + t) * plane.width;
 
   for (int begin = 0; begin < columns; begin += kWalks) {
     const int column = begin + static_cast<int>(threadIdx.x) / 8;
     const bool exists = column < columns;
-    const MotionVector vector = own_vector(exists ? column : 0);
+    const MotionVector vector = found.vector(exists ? column : 0);
     const int sad_per_bit = frame.rate.sad_per_bit;
     std::uint32_t sads = 0;
     if (exists) {
-      sads = frame.scratch.found_costs[first + column] - component_cost(sad_per_bit, vector.x) -
-             component_cost(sad_per_bit, vector.y);
+      sads = found.costs[column] - component_cost(sad_per_bit, vector.x) - component_cost(sad_per_bit, vector.y);
     }
     int at = column + 1;
     bool goes_on = exists;
     for (;;) {
-      goes_on = goes_on && at < columns && own_vector(at) != vector &&
+      goes_on = goes_on && at < columns && found.vector(at) != vector &&
                 vector_is_legal(at, row, plane.width, plane.height, vector.x, vector.y);
       if (!__any_sync(kFullWarp, goes_on)) break;
       uint2 a{};
@@ -73,7 +97,7 @@ __global__ void __launch_bounds__(kThreads)
       }
       const std::uint32_t sad = sad_of_rows(a, b);
       if (!goes_on) continue;
-      goes_on = sad < frame.scratch.found_costs[first + at];
+      goes_on = sad < found.costs[at];
       if (!goes_on) continue;
       sads += sad;
       ++at;
@@ -93,7 +117,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int column = static_cast<int>(threadIdx.x); column < columns; column += kThreads) {
     int from = column;
     while (!walks[from].chosen) --from;
-    frame.scratch.chosen[first + column] = own_vector(from);
+    frame.scratch.chosen[first + column] = found.vector(from);
   }
 }
 
@@ -102,13 +126,14 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
   const Range range("choose vectors");
-  const std::size_t bytes = static_cast<std::size_t>(layout.columns[0]) * sizeof(Walk);
   constexpr std::size_t kAlwaysAllowed = 48 << 10;
+  const bool keeps_found = row_bytes(layout.columns[0]) <= kAlwaysAllowed;
+  const std::size_t bytes = keeps_found ? row_bytes(layout.columns[0]) : walk_bytes(layout.columns[0]);
   if (bytes > kAlwaysAllowed) allow_shared_bytes("choose_vectors_kernel", choose_vectors_kernel, bytes);
   const int rows = layout.mcus / layout.mcu_columns * 4;
   launch("choose_vectors_kernel", choose_vectors_kernel,
          {dim3(static_cast<unsigned>(rows), static_cast<unsigned>(group.count)), dim3(kThreads), bytes}, stream, layout,
-         group.frames);
+         group.frames, keeps_found);
 }
 
 }  // namespace c63::cuda
