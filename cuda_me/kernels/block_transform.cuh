@@ -129,6 +129,24 @@ __device__ __forceinline__ Quantizer load_quantizer(const Quantizer* quantizer) 
   return loaded;
 }
 
+/// The quantizers of a column, v = 0 to 7 one after another: two are read at once.
+class ColumnQuantizers {
+ public:
+  __device__ __forceinline__ explicit ColumnQuantizers(const Quantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
+  template <int kIndex>
+  [[nodiscard]] __device__ __forceinline__ Quantizer at() {
+    if constexpr (kIndex % 2 == 0) two_ = __ldg(from_ + kIndex / 2);
+    Quantizer quantizer;
+    quantizer.step4 = kIndex % 2 == 0 ? two_.x : two_.z;
+    quantizer.reciprocal = kIndex % 2 == 0 ? two_.y : two_.w;
+    return quantizer;
+  }
+
+ private:
+  const float4* from_;
+  float4 two_{};
+};
+
 /// The inverse transform: from column `t` of a block's coefficients, scaled, to row `t` of its residual. All of a warp take part.
 __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numbers, int (&residuals)[8]) {
   float out[8];
@@ -169,12 +187,12 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
 
   // Column t from here on: levels, and what a decoder makes of them.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const Quantizer* const column = quantizers + plane * 64 + t * 8;
+  ColumnQuantizers column(quantizers + plane * 64 + t * 8);
   const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
   std::uint32_t any = 0;
   for_8([&](auto v) {
     const float coefficient = scale_coefficient(out[v] * column_scale, v, 1);
-    const Quantizer quantizer = load_quantizer(column + v);
+    const Quantizer quantizer = column.at<v>();
     const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
     any |= __float_as_uint(level);
     const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
@@ -190,7 +208,7 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
                                                int plane, int t, float* numbers) {
   float in[8];
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const Quantizer* const column = quantizers + plane * 64 + t * 8;
+  ColumnQuantizers column(quantizers + plane * 64 + t * 8);
   const float column_scale = t == 0 ? kDctScale : 1.0F;
   bool any = false;
   bool any_ac = false;
@@ -198,7 +216,7 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
     const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
     any |= level != 0;
     any_ac |= level != 0 && (v != 0 || t != 0);
-    in[v] = scale_coefficient(copysignf(load_quantizer(column + v).restored(fabsf(level)), level) * column_scale, v, 1);
+    in[v] = scale_coefficient(copysignf(column.at<v>().restored(fabsf(level)), level) * column_scale, v, 1);
   });
   if (!__any_sync(kFullWarp, any_ac)) {  // the same for every sample: what the transform gives for DC alone
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));

@@ -32,10 +32,18 @@ __device__ __forceinline__ uint4 levels_of(const RateFrame& frame, int block, in
         std::int16_t coefficient[8];
       } own;
       own.all = reinterpret_cast<const uint4*>(frame.scratch.coefficients + candidate * 64)[t];
+      const c63::Quantizer& quantizer = frame.quantizers[plane];
+      union {
+        int4 four[2];
+        std::int32_t reciprocal[8];
+      } scales;
+      const auto* const from = reinterpret_cast<const int4*>(quantizer.reciprocals.data() + t * 8);
+      scales.four[0] = __ldg(from);
+      scales.four[1] = __ldg(from + 1);
       for_8([&](auto i) {
         if ((coded >> i & 1U) == 0) return;
         levels.level[i] = static_cast<std::int16_t>(
-            chosen_level(own.coefficient[i], frame.quantizers[plane], t * 8 + i, (lower >> i & 1U) != 0));
+            chosen_level(own.coefficient[i], scales.reciprocal[i], quantizer.max_level, (lower >> i & 1U) != 0));
       });
     }
   }

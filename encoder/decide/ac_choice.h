@@ -18,10 +18,14 @@ struct AcChoice {
   std::uint64_t lower = 0;  ///< one below the nearest level
 };
 
-/// The level of a coefficient that is coded; `lower` is its bit.
-[[nodiscard]] C63_HD inline int chosen_level(int coefficient, const Quantizer& quantizer, int k, bool lower) {
-  const int level = nearest_kept_level(coefficient < 0 ? -coefficient : coefficient, quantizer, k) - (lower ? 1 : 0);
+/// The level of a coefficient that is coded; `lower` is its bit. The quantizer's reciprocal for it, and its largest level.
+[[nodiscard]] C63_HD inline int chosen_level(int coefficient, std::int32_t reciprocal, int max_level, bool lower) {
+  const int level = nearest_kept_level(coefficient < 0 ? -coefficient : coefficient, reciprocal, max_level) - (lower ? 1 : 0);
   return coefficient < 0 ? -level : level;
+}
+
+[[nodiscard]] C63_HD inline int chosen_level(int coefficient, const Quantizer& quantizer, int k, bool lower) {
+  return chosen_level(coefficient, quantizer.reciprocals[k], quantizer.max_level, lower);
 }
 
 /// What choose_ac_levels() chooses. Only those ways are kept that the next coefficient may continue, and masks of what they

@@ -40,9 +40,12 @@ struct AcSummary {
 }
 
 /// The level next to a kept coefficient: 1 or more, and one that can be coded.
+[[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, std::int32_t reciprocal, int max_level) {
+  const int level = nearest_level(magnitude, reciprocal);
+  return level < 1 ? 1 : level > max_level ? max_level : level;
+}
 [[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, const Quantizer& quantizer, int k) {
-  const int level = nearest_level(magnitude, quantizer.reciprocals[k]);
-  return level < 1 ? 1 : level > quantizer.max_level ? quantizer.max_level : level;
+  return nearest_kept_level(magnitude, quantizer.reciprocals[k], quantizer.max_level);
 }
 
 /// After how many of the coefficients kept before it one may come; besides them, after the cheapest of those before.
