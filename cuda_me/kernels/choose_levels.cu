@@ -34,12 +34,35 @@ __device__ __forceinline__ DcLevels dc_of(const CandidateSummary& summary, const
   return dc_levels(summary.dc, plane.quantizer.steps[0], plane.quantizer.reciprocals[0]);
 }
 
+/// Coefficients of each thread's candidate. Threads look at them one by one, from wherever the ones before lead: in device memory
+/// each look would wait for another sector. Rows are an odd number of words apart, so that threads at the same coefficient
+/// do not meet in a bank.
+struct CoefficientRows {
+  static constexpr int kWords = 33;
+  std::uint32_t words[kThreads * kWords];
+
+  /// Brings those of a candidate to the thread's row, all at once.
+  __device__ __forceinline__ const std::int16_t* bring(const std::int16_t* coefficients) {
+    std::uint32_t* const row = words + threadIdx.x * kWords;
+    const auto* const from = reinterpret_cast<const uint4*>(coefficients);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const uint4 eight = __ldg(from + i);
+      row[4 * i] = eight.x;
+      row[4 * i + 1] = eight.y;
+      row[4 * i + 2] = eight.z;
+      row[4 * i + 3] = eight.w;
+    }
+    return reinterpret_cast<const std::int16_t*>(row);
+  }
+};
+
 /// What is chosen of a candidate's AC coefficients.
 __device__ __forceinline__ AcChoice choice_of(const RateFrame& frame, std::size_t candidate, const CandidateSummary& summary,
-                                           const PlaneDecisions& plane) {
+                                           const PlaneDecisions& plane, CoefficientRows& rows) {
   const AcSummary ac{summary.kept, summary.energy, summary.bound};
-  const std::int16_t* const coefficients = frame.scratch.coefficients + candidate * 64;
   if (summary.kept == 0) return {summary.energy + plane.lambda * plane.bits.end_of_block, 0, 0};
+  const std::int16_t* const coefficients = rows.bring(frame.scratch.coefficients + candidate * 64);
   if (frame.rate.choose_levels) return choose_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
   return round_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
 }
@@ -94,6 +117,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     first_candidate_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   __shared__ AcBitTables bits;
   __shared__ WorkOrder order;
+  __shared__ CoefficientRows rows;
   load_ac_bits(bits);
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
@@ -128,7 +152,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     const int count = scratch.counts[block];
     const CandidateSummary summary = scratch.summaries[base + first];
     const DcLevels dc = dc_of(summary, plane);
-    const AcChoice choice = choice_of(frame, base + first, summary, plane);
+    const AcChoice choice = choice_of(frame, base + first, summary, plane, rows);
     store_costs(scratch, base + first, summary, dc, choice, plane);
     const Cost limit =
         choice.cost + dc.errors[0] +
@@ -143,7 +167,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
       if (other.kept != 0) {
         open |= 1U << i;
       } else {
-        store_costs(scratch, base + i, other, dc_of(other, plane), choice_of(frame, base + i, other, plane), plane);
+        store_costs(scratch, base + i, other, dc_of(other, plane), choice_of(frame, base + i, other, plane, rows), plane);
       }
     }
   }
@@ -162,6 +186,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     other_candidates_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   __shared__ AcBitTables bits;
   __shared__ WorkOrder order;
+  __shared__ CoefficientRows rows;
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
   const unsigned count = *scratch.open_count;
@@ -176,7 +201,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     const int block = static_cast<int>(candidate / static_cast<unsigned>(frame.slots));
     const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
     const CandidateSummary summary = scratch.summaries[candidate];
-    store_costs(scratch, candidate, summary, dc_of(summary, plane), choice_of(frame, candidate, summary, plane), plane);
+    store_costs(scratch, candidate, summary, dc_of(summary, plane), choice_of(frame, candidate, summary, plane, rows), plane);
   }
 }
 
