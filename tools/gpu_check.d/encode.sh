@@ -39,28 +39,30 @@ section_bench_encode() {
     --repeats 3 --json "$work/bench_encode.json"
 }
 
-# The same on 1, 2, 4, … GPUs, as many as there are.
-section_bench_gpus() {
-  local gpus count size gops presets list=()
+# on_gpus NAME GOPS LANES ARGUMENT...: the same on 1, 2, 4, … GPUs, as many as there are, into NAME.json as a list. GOPS for each
+# of all GPUs, so that lanes have whole rounds on however many; LANES for each of those that are used (0: chosen).
+on_gpus() {
+  local name=$1 gops=$2 lanes=$3 gpus count list=()
+  shift 3
   gpus=$(nvidia-smi -L | wc -l)
   if ((gpus < 2)); then
-    echo '{"skipped": "there is one GPU"}' > "$work/bench_gpus.json"
+    echo '{"skipped": "there is one GPU"}' > "$work/$name.json"
     return 0
   fi
   for ((count = 1; count <= gpus; count *= 2)); do
-    for size in 352x288 1920x1080; do
-      gops=288  # whole rounds of all lanes, on however many GPUs
-      [[ $size == 352x288 ]] && gops=1024
-      for presets in reference fast,good; do
-        "$dir/c63bench" encode --devices "$(seq -s, 0 $((count - 1)))" --sizes "$size" --preset "$presets" \
-          --from "$([[ $presets == reference ]] && echo memory,file,page-locked || echo memory,page-locked)" \
-          --lanes "$([[ $presets == reference ]] && echo 0 || echo $((32 * count)))" \
-          --keyint 50 --gops "$gops" --repeats 3 --json "$work/gpus.json" || return 1
-        list+=("$(cat "$work/gpus.json")")
-        (IFS=,; printf '[%s]' "${list[*]}") > "$work/bench_gpus.json"
-      done
-    done
+    "$dir/c63bench" encode --devices "$(seq -s, 0 $((count - 1)))" --gops $((gops * gpus)) \
+      --lanes $((lanes * count)) --keyint 50 --repeats 3 "$@" --json "$work/gpus.json" || return 1
+    list+=("$(cat "$work/gpus.json")")
+    (IFS=,; printf '[%s]' "${list[*]}") > "$work/$name.json"
   done
+}
+
+section_bench_gpus() { on_gpus bench_gpus 72 0 --sizes 1920x1080 --from memory,file,page-locked; }
+
+section_bench_gpus_small() { on_gpus bench_gpus_small 256 0 --sizes 352x288 --from memory,file,page-locked; }
+
+section_bench_gpus_presets() {
+  on_gpus bench_gpus_presets 64 64 --sizes 1920x1080,352x288 --preset fast,good --from memory,page-locked
 }
 
 # Frames of all lanes kernel by kernel against recorded frames of every lane.
