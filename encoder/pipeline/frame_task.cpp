@@ -80,23 +80,25 @@ bool FrameTask::decode(TraceRow& trace) {
 bool FrameTask::restore(int end, bool may_wait) {
   const int rows = syntax_.geometry.mcu_rows();
   DecodedPicture& to = *pictures_.picture;
-  const int before = restored_;
+  if (may_wait) to.progress.set_advancing(true);
   while (restored_ < end) {
     if (pictures_.reference) {
       const int needed = cpu::reference_rows(syntax_, restored_);
       RowProgress& progress = pictures_.reference->progress;
       if (!progress.has(needed)) {
-        if (restored_ > before) to.progress.reach(restored_);
         if (!may_wait) return true;
-        if (!progress.wait_for(needed, std::min(rows, needed + rows_per_step(syntax_.geometry)), *this)) return false;
+        if (!progress.spin_for(needed)) {
+          to.progress.set_advancing(false);
+          if (!progress.wait_for(needed, std::min(rows, needed + rows_per_step(syntax_.geometry)), *this)) return false;
+          to.progress.set_advancing(true);
+        }
       }
       if (progress.failed()) return true;
     }
     cpu::restore_row(syntax_, transforms_, kernels_, pictures_.reference ? pictures_.reference->samples : to.samples,
                      to.samples, keep_prediction_ ? &to.prediction : nullptr, restored_);
-    ++restored_;
+    to.progress.reach(++restored_);
   }
-  to.progress.reach(restored_);
   return true;
 }
 
