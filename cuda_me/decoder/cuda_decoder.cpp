@@ -14,7 +14,7 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kMostGroups = 4;  // with two more streams they are fewer than a device has hardware queues
-constexpr int kMostFramesOfGroup = 128;
+constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
 /// The frame restored last, what it was predicted from, and the one that is restored next.
 constexpr int kKeptPictures = 3;
@@ -24,8 +24,8 @@ constexpr int kKeptPictures = 3;
 std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const Geometry& geometry) {
   const FrameLayout layout(geometry);
   const auto blocks = static_cast<std::uint64_t>(layout.blocks);
-  const std::uint64_t syntax = blocks * (64 * sizeof(std::int16_t) + sizeof(MotionVector));
-  const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(MotionVector);
+  const std::uint64_t syntax = blocks * (64 * sizeof(std::int16_t) + sizeof(PackedVector));
+  const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(PackedVector);
   const std::uint64_t slot = picture + geometry.frame_bytes();
   DecoderRoom room;
   // A quarter is for scans: on the device for each group, and in page-locked memory twice.
@@ -51,7 +51,7 @@ CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with
   while (pictures.size() < static_cast<std::size_t>(room.slots + kKeptPictures)) {
     Picture& picture = pictures.emplace_back();
     picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
-    picture.vectors = DeviceBuffer<MotionVector>(blocks);
+    picture.vectors = DeviceBuffer<PackedVector>(blocks);
     // Whole words of samples are read, also past a plane's end.
     check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
   }
@@ -173,12 +173,14 @@ void CudaDecoder::download(Frame& frame) {
   slot.restored.record(memory_->restoring);
   memory_->downloading.wait(slot.restored);
   std::uint8_t* to = slot.frame.data();
+  copies_.clear();
   for (int p = 0; p < kPlanes; ++p) {
     const std::size_t count = memory_->layout.coded[p];
-    copy_async(to, static_cast<const std::uint8_t*>(current_->samples.data() + memory_->layout.offset[p]), count, memory_->downloading);
+    copies_.add(to, current_->samples.data() + memory_->layout.offset[p], count);
     frame.result.planes[p] = {to, count};
     to += count;
   }
+  copies_.enqueue(memory_->downloading);
   slot.downloaded.record(memory_->downloading);
 }
 

@@ -49,7 +49,7 @@ class CudaDecoder final : public DecodeBackend {
   /// A picture on the device.
   struct Picture {
     DeviceBuffer<std::uint8_t> samples;
-    DeviceBuffer<MotionVector> vectors;  ///< what its blocks were predicted from
+    DeviceBuffer<PackedVector> vectors;  ///< what its blocks were predicted from
     int users = 0;                       ///< frames that are copied from it, or may be predicted from it
   };
   /// A place for a decoded frame.
@@ -99,6 +99,7 @@ class CudaDecoder final : public DecodeBackend {
   std::uint64_t max_memory_ = 0;
   std::unique_ptr<Memory> memory_;
 
+  CopyBatch copies_;              ///< of one frame, here for its memory
   std::deque<Frame> frames_;
   std::size_t restored_ = 0;      ///< so many of the first frames are restored, or not fine
   bool stopped_ = false;          ///< behind a frame that is not fine

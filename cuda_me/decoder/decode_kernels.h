@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "bitstream/scan_parser.h"
-#include "c63/motion.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/quantizer.h"
 
@@ -35,12 +34,12 @@ void enqueue_parsing(const ScanShape& shape, const ScanBatch& batch, cudaStream_
 /// A frame to restore from its syntax elements; device memory. Pictures are laid out as FrameLayout says.
 struct RestoreJob {
   const std::int16_t* levels = nullptr;
-  const MotionVector* vectors = nullptr;
-  const MotionVector* inherited = nullptr;   ///< what blocks without a vector are predicted from; null: zero
+  const PackedVector* vectors = nullptr;
+  const PackedVector* inherited = nullptr;   ///< what blocks without a vector are predicted from; null: zero
   const Quantizer* quantizers = nullptr;     ///< a QuantizerTable
   const std::uint8_t* reference = nullptr;   ///< null: a key frame
   std::uint8_t* picture = nullptr;           ///< not the reference
-  MotionVector* used_vectors = nullptr;      ///< takes what blocks are predicted from
+  PackedVector* used_vectors = nullptr;      ///< takes what blocks are predicted from
 };
 
 /// Puts on `stream`: dequantization, inverse transform and prediction of a frame.

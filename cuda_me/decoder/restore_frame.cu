@@ -61,15 +61,16 @@ __global__ void __launch_bounds__(kRestoreThreads)
                          static_cast<std::size_t>(index - row * layout.columns[plane]) * 8;
 
   const uint4 eight = __ldg(reinterpret_cast<const uint4*>(job.levels) + static_cast<std::size_t>(block) * 8 + t);
-  MotionVector source = without_vector();
+  PackedVector source = kWithoutVector;
   if (job.reference != nullptr) {
     source = job.vectors[block];
-    if (source == without_vector() && job.inherited != nullptr) source = job.inherited[block];
+    if (source == kWithoutVector && job.inherited != nullptr) source = job.inherited[block];
   }
   if (active && t == 0) job.used_vectors[block] = source;
   uint2 samples{0, 0};
-  if (source != without_vector()) {
-    samples = load_row_anywhere(job.reference + at + static_cast<std::ptrdiff_t>(source.y) * width + source.x);
+  if (source != kWithoutVector) {
+    const MotionVector vector = unpack_vector(source);
+    samples = load_row_anywhere(job.reference + at + static_cast<std::ptrdiff_t>(vector.y) * width + vector.x);
   }
   if (__any_sync(kFullWarp, (eight.x | eight.y | eight.z | eight.w) != 0)) {
     levels[of_group * 8 + t] = eight;

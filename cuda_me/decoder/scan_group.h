@@ -66,7 +66,7 @@ class ScanGroup {
 
   DeviceBuffer<std::uint8_t> input_;  ///< jobs, quantizers, scans
   DeviceBuffer<std::int16_t> levels_;
-  DeviceBuffer<MotionVector> vectors_;
+  DeviceBuffer<PackedVector> vectors_;
   PinnedBuffer<std::uint8_t> fine_;
   std::size_t quantizers_ = 0;  ///< where they begin in input_
   Stream stream_;

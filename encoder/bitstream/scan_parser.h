@@ -10,7 +10,6 @@
 #include "c63/motion.h"
 #include "codec/geometry.h"
 #include "codec/host_device.h"
-#include "codec/search_window.h"
 #include "codec/vlc.h"
 
 // Entropy decoding in the form that one thread of a GPU runs. What a scan means is defined by ScanDecoder (entropy_decoder.h);
@@ -33,17 +32,37 @@ struct CoefficientWords {
   }
 };
 
+/// The same of a ValueTable: length, and value in the high byte.
+struct ValueWords {
+  std::array<std::uint16_t, 1U << ValueTable::kBits> words{};
+
+  constexpr explicit ValueWords(const ValueTable& table) {
+    for (std::uint32_t bits = 0; bits < words.size(); ++bits) {
+      const ValueTable::Entry entry = table.find(bits);
+      words[bits] = static_cast<std::uint16_t>(entry.length | static_cast<std::uint8_t>(entry.value) << 8);
+    }
+  }
+};
+
 /// The tables of all codes, in one piece that a GPU keeps in its fast memory; luma's come first.
 struct ScanTables {
   std::array<CoefficientWords, 2> coefficients{CoefficientWords(kLumaCoefficients), CoefficientWords(kChromaCoefficients)};
-  std::array<ValueTable, 2> values{kLumaValues, kChromaValues};
+  std::array<ValueWords, 2> values{ValueWords(kLumaValues), ValueWords(kChromaValues)};
   std::array<VlcTable, 2> dc{kDcLumaTable, kDcChromaTable};
   std::array<VlcTable, 2> ac{kAcLumaTable, kAcChromaTable};
   VlcTable vector = kVectorTable;
 };
 
-/// The vector of a block that is coded without one; no code stands for -128.
-[[nodiscard]] C63_HD constexpr MotionVector without_vector() { return {-128, -128}; }
+/// A vector in one number: x in the low byte, y in the high one.
+using PackedVector = std::uint16_t;
+[[nodiscard]] C63_HD constexpr PackedVector pack_vector(int x, int y) {
+  return static_cast<PackedVector>((x & 0xFF) | (y & 0xFF) << 8);
+}
+[[nodiscard]] C63_HD constexpr MotionVector unpack_vector(PackedVector vector) {
+  return {static_cast<std::int8_t>(vector & 0xFF), static_cast<std::int8_t>(vector >> 8)};
+}
+/// Of a block that is coded without one: no code stands for -128.
+inline constexpr PackedVector kWithoutVector = 0x8080;
 
 /// Blocks of a picture: those of Y, then U, then V, each in raster order.
 struct ScanShape {
@@ -60,7 +79,7 @@ struct ScanShape {
 /// Where the syntax elements of a frame go, by the order of ScanShape.
 struct ScanTarget {
   std::int16_t* levels = nullptr;   ///< 64 a block, zig-zag order; zero before
-  MotionVector* vectors = nullptr;  ///< one a block
+  PackedVector* vectors = nullptr;  ///< one a block
 };
 
 /// Bytes that have to follow a scan of `size` bytes, all of them zero: up to a whole word, and a word.
@@ -137,36 +156,11 @@ class WordReader {
 
 namespace detail {
 
-/// The vectors of the blocks to the left: of Y's two rows of an MCU, of U and of V. All in one register.
-class LeftVectors {
- public:
-  [[nodiscard]] C63_HD MotionVector get(int row) const {
-    const auto both = static_cast<std::uint32_t>(packed_ >> (16 * row));
-    return {static_cast<std::int8_t>(both & 0xFF), static_cast<std::int8_t>(both >> 8 & 0xFF)};
-  }
-  C63_HD void set(int row, MotionVector vector) {
-    const auto both = static_cast<std::uint64_t>(static_cast<std::uint8_t>(vector.x)) |
-                      static_cast<std::uint64_t>(static_cast<std::uint8_t>(vector.y)) << 8;
-    packed_ = (packed_ & ~(std::uint64_t{0xFFFF} << (16 * row))) | both << (16 * row);
-  }
-
- private:
-  std::uint64_t packed_ = 0x8080'8080'8080'8080;  ///< none has a vector
-};
-
-/// A block of a plane, in blocks; sides of the plane in samples.
-struct BlockInPlane {
-  int column;
-  int row;
-  int width;
-  int height;
-};
-
-C63_HD inline bool take_value(WordReader& reader, const ValueTable& values, const VlcTable& sizes, int& value) {
-  const ValueTable::Entry both = values.find(reader.peek(ValueTable::kBits));
-  if (both.length != 0) {
-    value = both.value;
-    reader.skip(both.length);
+C63_HD inline bool take_value(WordReader& reader, const ValueWords& values, const VlcTable& sizes, int& value) {
+  const int both = values.words[reader.peek(ValueTable::kBits)];
+  if ((both & 0xFF) != 0) {
+    value = static_cast<std::int8_t>(both >> 8);
+    reader.skip(both & 0xFF);
     return true;
   }
   const VlcTable::Entry entry = sizes.find(reader.peek(16));
@@ -179,27 +173,32 @@ C63_HD inline bool take_value(WordReader& reader, const ValueTable& values, cons
   return true;
 }
 
-C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bool key, const BlockInPlane& block,
-                                MotionVector left, MotionVector& vector) {
+/// The vector of the block whose first sample is at (x, y) of its plane, at most at (last_x, last_y); `left` is that of the
+/// block to the left, none in the first column.
+C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bool key, int x, int y, int last_x, int last_y,
+                                PackedVector left, PackedVector& vector) {
   const std::uint32_t flags = reader.peek(2);
-  vector = without_vector();
+  vector = kWithoutVector;
   if (flags < 2) {
     reader.skip(1);
     return true;
   }
   reader.skip(2);
   if (flags == 3) {
-    if (left == without_vector()) return false;
+    if (left == kWithoutVector) return false;
     vector = left;
   } else {
-    int x = 0;
-    int y = 0;
-    if (!take_value(reader, tables.values[0], tables.vector, x) || !take_value(reader, tables.values[0], tables.vector, y)) {
-      return false;
-    }
-    vector = {static_cast<std::int8_t>(x), static_cast<std::int8_t>(y)};
+    int right = 0;
+    int down = 0;
+    if (!take_value(reader, tables.values[0], tables.vector, right)) return false;
+    if (!take_value(reader, tables.values[0], tables.vector, down)) return false;
+    vector = pack_vector(right, down);
   }
-  return key || vector_is_legal(block.column, block.row, block.width, block.height, vector.x, vector.y);
+  const MotionVector by = unpack_vector(vector);
+  // Below zero is far above everything in numbers without a sign.
+  const bool legal = static_cast<unsigned>(x + by.x) <= static_cast<unsigned>(last_x) &&
+                     static_cast<unsigned>(y + by.y) <= static_cast<unsigned>(last_y);
+  return key || legal;
 }
 
 template <int kKind>  // 0: luma, 1: chroma
@@ -247,40 +246,46 @@ C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, 
   // The encoder may leave out up to seven zeros at the end.
   const std::int64_t most_bits = 8 * static_cast<std::int64_t>(size) + 7;
   const int luma_columns = 2 * shape.mcu_columns;
-  const int luma_rows = 2 * shape.mcu_rows;
+  const int last_x = (shape.mcu_columns - 1) * kBlockSize;  // of chroma's blocks
+  const int last_y = (shape.mcu_rows - 1) * kBlockSize;
   int dc_y = 0;
   int dc_u = 0;
   int dc_v = 0;
   for (int row = 0; row < shape.mcu_rows; ++row) {
-    detail::LeftVectors left;
+    // Of the blocks to the left: in Y's two rows of an MCU, in U and in V.
+    PackedVector left_above = kWithoutVector;
+    PackedVector left_below = kWithoutVector;
+    PackedVector left_u = kWithoutVector;
+    PackedVector left_v = kWithoutVector;
     for (int column = 0; column < shape.mcu_columns; ++column) {
       for (int i = 0; i < 4; ++i) {
-        const detail::BlockInPlane block{2 * column + (i & 1), 2 * row + (i >> 1), luma_columns * kBlockSize,
-                                         luma_rows * kBlockSize};
-        const int index = block.row * luma_columns + block.column;
-        MotionVector vector;
-        if (!detail::parse_vector(tables, reader, key, block, left.get(i >> 1), vector)) return false;
-        left.set(i >> 1, vector);
+        const int block_column = 2 * column + (i & 1);
+        const int block_row = 2 * row + (i >> 1);
+        const int index = block_row * luma_columns + block_column;
+        PackedVector vector;
+        if (!detail::parse_vector(tables, reader, key, block_column * kBlockSize, block_row * kBlockSize,
+                                  2 * last_x + kBlockSize, 2 * last_y + kBlockSize, i < 2 ? left_above : left_below, vector)) {
+          return false;
+        }
+        (i < 2 ? left_above : left_below) = vector;
         to.vectors[index] = vector;
         if (!detail::parse_levels<0>(tables, reader, dc_y, to.levels + static_cast<std::size_t>(index) * 64)) return false;
       }
       for (int p = 1; p < kPlanes; ++p) {
-        const detail::BlockInPlane block{column, row, shape.mcu_columns * kBlockSize, shape.mcu_rows * kBlockSize};
         const int index = shape.first_block[p] + row * shape.mcu_columns + column;
-        MotionVector vector;
-        if (!detail::parse_vector(tables, reader, key, block, left.get(p + 1), vector)) return false;
-        left.set(p + 1, vector);
-        to.vectors[index] = vector;
-        int dc = p == 1 ? dc_u : dc_v;
-        if (!detail::parse_levels<1>(tables, reader, dc, to.levels + static_cast<std::size_t>(index) * 64)) return false;
-        if (p == 1) {
-          dc_u = dc;
-        } else {
-          dc_v = dc;
+        PackedVector vector;
+        if (!detail::parse_vector(tables, reader, key, column * kBlockSize, row * kBlockSize, last_x, last_y,
+                                  p == 1 ? left_u : left_v, vector)) {
+          return false;
         }
+        (p == 1 ? left_u : left_v) = vector;
+        to.vectors[index] = vector;
+        int dc = p == 1 ? dc_u : dc_v;  // not by reference, which would want an address
+        if (!detail::parse_levels<1>(tables, reader, dc, to.levels + static_cast<std::size_t>(index) * 64)) return false;
+        (p == 1 ? dc_u : dc_v) = dc;
       }
-      if (reader.taken() > most_bits) return false;
     }
+    if (reader.taken() > most_bits) return false;
   }
   // What may follow: the rest of the last byte, and one zero byte where there is no such rest.
   const std::int64_t next_byte = (reader.taken() + 7) / 8;

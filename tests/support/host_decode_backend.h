@@ -29,7 +29,7 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   const auto blocks = static_cast<std::size_t>(geometry.blocks());
   GuardedBuffer<std::int16_t> levels(blocks * 64);
   std::ranges::fill(levels.span(), std::int16_t{0});
-  GuardedBuffer<MotionVector> vectors(blocks, 0x5A);
+  GuardedBuffer<PackedVector> vectors(blocks, 0x5A);
   // Not a byte more than has to be there, so that a sanitizer sees who reads further.
   std::vector<std::uint8_t> bytes;
   remove_stuffing(stuffed, bytes);
@@ -45,9 +45,9 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
     const auto first = static_cast<std::size_t>(shape.first_block[p]);
     std::copy_n(levels.data() + first * 64, plane.levels.size(), plane.levels.begin());
     for (std::size_t block = 0; block < plane.vectors.size(); ++block) {
-      const MotionVector vector = vectors.data()[first + block];
-      plane.uses_vector[block] = vector == without_vector() ? 0 : 1;
-      plane.vectors[block] = plane.uses_vector[block] != 0 ? vector : MotionVector{};
+      const PackedVector vector = vectors.data()[first + block];
+      plane.uses_vector[block] = vector == kWithoutVector ? 0 : 1;
+      plane.vectors[block] = plane.uses_vector[block] != 0 ? unpack_vector(vector) : MotionVector{};
     }
   }
   return true;
