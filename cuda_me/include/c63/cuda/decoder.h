@@ -15,7 +15,7 @@ struct CudaDecoderOptions {
 /// to a device as they lie.
 ///
 /// Memory is taken when the first picture comes, and kept. A frame in work takes 2.03 times its samples on the device and its
-/// coded bytes; as many are in work as fit `Limits::max_memory` and the device, 512 at most. Another 35 pictures are on the
+/// coded bytes; as many are in work as fit `Limits::max_memory` and the device, 768 at most. Another 35 pictures are on the
 /// device and 32 frames in page-locked memory. Coded bytes pass through page-locked memory, too.
 ///
 /// Throws Error (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that cannot be used. Decoding
