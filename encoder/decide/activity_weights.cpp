@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "c63/error.h"
@@ -75,6 +76,10 @@ FrameWeights frame_weights(const FramePlan& plan, ConstPlaneView luma) {
   if (plan.weights == nullptr) return weights;
   if (plan.weights->size() != mcus) {
     throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a plan has another number of weights than the frame has MCUs",
+                {.frame = plan.index});
+  }
+  if (std::ranges::any_of(*plan.weights, [](Weight weight) { return weight >= kWeights; })) {
+    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a plan has a weight past the last one, " + std::to_string(kWeights - 1),
                 {.frame = plan.index});
   }
   if (weights.empty()) return *plan.weights;

@@ -78,7 +78,7 @@ TEST(Tune, IsNoUseWhereNothingIsDecidedByRate) {
 /// A preset's plans with weights.
 class WeighingPlanner final : public Planner {
  public:
-  enum class Kind { plain, random, too_few };
+  enum class Kind { plain, random, too_few, too_large };
   WeighingPlanner(const CodingSettings& coding, Kind kind)
       : preset_(make_planner_factory(coding)()),
         mcus_(static_cast<std::size_t>(Geometry(coding.width, coding.height).mcus())),
@@ -90,6 +90,7 @@ class WeighingPlanner final : public Planner {
     for (Weight& weight : *weights) {
       if (kind_ == Kind::random) weight = static_cast<Weight>(random.below(kWeights));
     }
+    if (kind_ == Kind::too_large) weights->back() = kWeights;
     plan.weights = std::move(weights);
     return plan;
   }
@@ -134,11 +135,13 @@ TEST(Weights, OfAPlanAreCarriedOut) {
   }
 }
 
-TEST(Weights, OfAnotherNumberAreRefused) {
+TEST(Weights, OfAnotherNumberOrPastTheLastAreRefused) {
   const CodingSettings coding{.width = 112, .height = 64, .preset = Preset::good};
-  const Encoded encoded = encode_weighed(moving_video(112, 64, 1), coding, WeighingPlanner::Kind::too_few, SimdLevel::scalar);
-  ASSERT_TRUE(encoded.error);
-  EXPECT_EQ(encoded.error->id(), "C63-PLAN-WEIGHTS");
+  for (const auto kind : {WeighingPlanner::Kind::too_few, WeighingPlanner::Kind::too_large}) {
+    const Encoded encoded = encode_weighed(moving_video(112, 64, 1), coding, kind, SimdLevel::scalar);
+    ASSERT_TRUE(encoded.error);
+    EXPECT_EQ(encoded.error->id(), "C63-PLAN-WEIGHTS");
+  }
 }
 
 }  // namespace
