@@ -12,6 +12,8 @@ namespace {
 /// How much each luma block's error counts, with 8 fraction bits.
 using Importance = std::vector<std::uint32_t>;
 constexpr std::uint32_t kOne = 256;
+/// Where many blocks are predicted from few, again and again. Products with shares and areas fit in 32 bits.
+constexpr std::uint32_t kMost = 1 << 20;
 
 /// The share of a reference's squared error that a block takes over which has this error against it.
 std::uint16_t passed_on(std::uint32_t squared_error, Cost lambda) {
@@ -36,7 +38,7 @@ void add_to_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, cons
       const auto add = [&](int dx, int dy, int area) {
         if (area == 0) return;
         const auto at = static_cast<std::size_t>((y / kBlockSize + dy) * geometry.columns + x / kBlockSize + dx);
-        reference[at] += passed * static_cast<std::uint32_t>(area) / kBlockSamples;
+        reference[at] = std::min(kMost, reference[at] + passed * static_cast<std::uint32_t>(area) / kBlockSamples);
       };
       add(0, 0, (kBlockSize - right) * (kBlockSize - below));
       add(1, 0, right * (kBlockSize - below));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace c63::test {
@@ -65,6 +66,22 @@ TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
   // Both of the next take all its error over: it counts three times, in a chain of them as well.
   EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
   EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
+}
+
+TEST_F(PropagatedWeights, HoldHoweverManyBlocksArePredictedFromOne) {
+  // All blocks lie nearer to the middle in the frame before, and take all its error over.
+  const Geometry geometry(1024, 256);
+  SourceMotion motion;
+  for (int row = 0; row < 32; ++row) {
+    for (int column = 0; column < 128; ++column) {
+      const auto towards = [](int from, int to) { return static_cast<std::int8_t>(8 * std::clamp(to - from, -15, 15)); };
+      motion.push_back({{towards(column, 64), towards(row, 16)}, 0});
+    }
+  }
+  const ErrorFlow flow = error_flow(motion, kLambda);
+  const FrameWeights weights = propagated_weights(geometry, std::vector<LaterFrame>(32, {&flow, 1}));
+  EXPECT_EQ(weights[8 * 64 + 32], 0);
+  EXPECT_EQ(weights[0], kPlainWeight + 1);
 }
 
 }  // namespace
