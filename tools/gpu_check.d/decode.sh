@@ -31,9 +31,9 @@ section_bench_decode() {
   "$dir/c63bench" decode --backend cuda,cpu --output views --thread-counts 1,16 --repeats 3 --json "$work/bench_decode.json" "${streams[@]}"
 }
 
-# More than 20,000 frames through a pipe: memory of host and device must not grow. flat_memory is soak.sh's.
+# More than 20,000 frames through a pipe: memory of host and device must not grow. sample_memory and flat_memory are soak.sh's.
 section_soak_decode() {
-  local stream=$dir/shared/golden/foreman_352x288.c63 decoder failed=0 device i
+  local stream=$dir/shared/golden/foreman_352x288.c63 decoder failed=0 i
   if [[ ! -f $stream ]]; then
     echo '{"skipped": "the bundle carries no streams"}' > "$work/soak_decode.json"
     return 0
@@ -41,13 +41,7 @@ section_soak_decode() {
   "$dir/c63dec" --quiet --backend cuda - /dev/null < <(for ((i = 0; i < 700; ++i)); do cat "$stream"; done) &
   decoder=$!
   sleep 1  # until the device is open
-  while kill -0 "$decoder" 2> /dev/null; do
-    device=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0)
-    for ((i = 0; i < 4; ++i)); do
-      awk -v device="$device" '/^VmRSS/ { print $2, device }' "/proc/$decoder/status" 2> /dev/null || break
-      sleep 0.05
-    done
-  done > "$work/soak_decode.samples"
+  sample_memory "$decoder" 4 0.05 > "$work/soak_decode.samples"
   wait "$decoder" || failed=1
   flat_memory 210000 "$failed" frames < "$work/soak_decode.samples" > "$work/soak_decode.json"
 }

@@ -22,28 +22,34 @@ flat_memory() {
     }'
 }
 
+# sample_memory PID SAMPLES SECONDS: resident KiB of a process and MiB of the device, until it ends; the device is asked once for
+# that many samples of the process, so many seconds apart, as asking it takes long.
+sample_memory() {
+  local process=$1 samples=$2 seconds=$3 device i
+  while kill -0 "$process" 2> /dev/null; do
+    device=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0)
+    for ((i = 0; i < samples; ++i)); do
+      awk -v device="$device" '/^VmRSS/ { print $2, device }' "/proc/$process/status" 2> /dev/null || break
+      sleep "$seconds"
+    done
+  done
+}
+
 # soak_of NAME COUNT ARGUMENT...: encodes are warm-ups, of which c63enc keeps nothing; of measured runs it keeps those that may
 # yet be the median.
 soak_of() {
-  local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder failed=0 samples device i
+  local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder failed=0
   shift 2
   if [[ ! -f $source ]]; then
     echo '{"skipped": "the bundle carries no sequences"}' > "$work/$name.json"
     return 0
   fi
-  samples=$work/$name.samples
   "$dir/c63enc" --backend cuda -w 152 -h 100 --quiet --warmup "$count" "$@" -o "$work/soak.c63" "$source" &
   encoder=$!
   sleep 2  # until the device is open
-  while kill -0 "$encoder" 2> /dev/null; do
-    device=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0)
-    for ((i = 0; i < 10; ++i)); do
-      awk -v device="$device" '/^VmRSS/ { print $2, device }' "/proc/$encoder/status" 2> /dev/null || break
-      sleep 0.1
-    done
-  done > "$samples"
+  sample_memory "$encoder" 10 0.1 > "$work/$name.samples"
   wait "$encoder" || failed=1
-  flat_memory "$count" "$failed" < "$samples" > "$work/$name.json"
+  flat_memory "$count" "$failed" < "$work/$name.samples" > "$work/$name.json"
 }
 
 section_soak() { soak_of soak 10000; }
