@@ -66,15 +66,6 @@ class BitReader {
     valid_ -= count;
   }
 
-  /// Takes the next `count` (0..32) bits.
-  [[nodiscard]] std::uint32_t take(int count) {
-    if (count == 0) return 0;
-    refill();
-    const std::uint32_t bits = peek(count);
-    skip(count);
-    return bits;
-  }
-
   /// Bits left; negative past the end.
   [[nodiscard]] std::int64_t left() const { return 8 * (end_ - next_ - past_) + valid_; }
   /// Bits taken so far, those past the end included.

@@ -37,6 +37,8 @@ inline void keep_prediction(const BlockPrediction& prediction, PlaneView plane, 
 
 /// Rows of blocks of a plane in one MCU row.
 constexpr int block_rows_per_mcu(int plane) { return plane == 0 ? 2 : 1; }
+/// Rows of samples.
+constexpr int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
 
 /// Calls visit(block index, column, row) for the blocks of a plane that MCU row `mcu_row` holds.
 template <typename Visit>

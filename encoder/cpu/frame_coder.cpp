@@ -8,9 +8,6 @@
 namespace c63::cpu {
 namespace {
 
-/// Rows of samples of a plane in one MCU row.
-int rows_per_mcu(int plane) { return plane == 0 ? kMcuSize : kBlockSize; }
-
 /// Asks for a cache line of each of the rows [first, end): a large picture does not stay in the caches from frame to frame,
 /// and the many short rows of a search window are more streams than a CPU foresees.
 void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {

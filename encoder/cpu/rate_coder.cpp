@@ -7,12 +7,6 @@
 #include "decide/activity_weights.h"
 
 namespace c63::cpu {
-namespace {
-
-/// Rows of samples of a plane in one MCU row.
-int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
-
-}  // namespace
 
 RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range)
     : geometry_(geometry),

@@ -11,9 +11,6 @@
 namespace c63 {
 namespace {
 
-// Linux transfers no more than this in one call.
-constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
-
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
 void wait_for(int descriptor, short event) {

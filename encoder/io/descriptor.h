@@ -16,6 +16,9 @@ namespace c63 {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+/// Linux transfers no more than this in one call.
+inline constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
+
 /// Writes all of `bytes`, waiting where a non-blocking descriptor can take no more yet. Returns 0 or the system's error
 /// code; `written` grows by what was written before it.
 [[nodiscard]] int write_all(int descriptor, std::span<const std::uint8_t> bytes, std::uint64_t& written) noexcept;

@@ -18,13 +18,6 @@
 #include "io/descriptor.h"
 
 namespace c63 {
-namespace {
-
-// Linux transfers no more than this in one call.
-constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
-
-}  // namespace
-
 InputFile::InputFile(const std::string& path, std::stop_token stop)
     : name_(path == "-" ? "stdin" : path), stop_(std::move(stop)), owned_(path != "-") {
   const auto refuse = [&](int code) {

@@ -115,7 +115,6 @@ TEST_F(SkippingSource, ClippedFramesAreThoseOfAReadingInOrder) {
   const std::string file = movie();
   const auto table = table_of(file);
   for (std::int64_t first = 0; first < 6; ++first) {
-    const auto inner = clip_frames(open(file, table), 1, 4);
     const auto source = clip_frames(clip_frames(open(file, table), 1, 4), first);
     std::string expected;
     for (std::int64_t i = 1 + first; i < 5; ++i) expected += frames_[static_cast<std::size_t>(i)];
