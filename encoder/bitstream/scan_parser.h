@@ -23,7 +23,7 @@ struct CoefficientWords {
 
   std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
 
-  constexpr explicit CoefficientWords(const CoefficientTable& table) {
+  explicit CoefficientWords(const CoefficientTable& table) {
     for (std::uint32_t bits = 0; bits < words.size(); ++bits) {
       const CoefficientTable::Entry& entry = table.find(bits);
       const auto run = static_cast<std::uint32_t>(entry.length != 0 ? entry.run : kLong);
@@ -36,7 +36,7 @@ struct CoefficientWords {
 struct ValueWords {
   std::array<std::uint16_t, 1U << ValueTable::kBits> words{};
 
-  constexpr explicit ValueWords(const ValueTable& table) {
+  explicit ValueWords(const ValueTable& table) {
     for (std::uint32_t bits = 0; bits < words.size(); ++bits) {
       const ValueTable::Entry entry = table.find(bits);
       words[bits] = static_cast<std::uint16_t>(entry.length | static_cast<std::uint8_t>(entry.value) << 8);
@@ -44,13 +44,18 @@ struct ValueWords {
   }
 };
 
+namespace detail {
+/// A constant that is copied when the program runs. A compiler that sees one in an initializer writes it out, value by value.
+inline VlcTable copy_of(const VlcTable& table) { return table; }
+}  // namespace detail
+
 /// The tables of all codes, in one piece that a GPU keeps in its fast memory; luma's come first.
 struct ScanTables {
   std::array<CoefficientWords, 2> coefficients{CoefficientWords(kLumaCoefficients), CoefficientWords(kChromaCoefficients)};
   std::array<ValueWords, 2> values{ValueWords(kLumaValues), ValueWords(kChromaValues)};
-  std::array<VlcTable, 2> dc{kDcLumaTable, kDcChromaTable};
-  std::array<VlcTable, 2> ac{kAcLumaTable, kAcChromaTable};
-  VlcTable vector = kVectorTable;
+  std::array<VlcTable, 2> dc{detail::copy_of(kDcLumaTable), detail::copy_of(kDcChromaTable)};
+  std::array<VlcTable, 2> ac{detail::copy_of(kAcLumaTable), detail::copy_of(kAcChromaTable)};
+  VlcTable vector = detail::copy_of(kVectorTable);
 };
 
 /// A vector in one number: x in the low byte, y in the high one.
