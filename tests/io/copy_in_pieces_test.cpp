@@ -10,11 +10,11 @@ namespace {
 
 TEST(CopyInPieces, CopiesEveryByteAndNoOther) {
   std::minstd_rand random(1);
-  constexpr std::size_t kPiece = 256 << 10;
-  std::vector<std::uint8_t> from(5 * kPiece);
+  constexpr std::size_t kPiece = 64 << 10;
+  std::vector<std::uint8_t> from(12 * kPiece);
   for (std::uint8_t& byte : from) byte = static_cast<std::uint8_t>(random() >> 8);
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kPiece, 2 * kPiece - 1, 2 * kPiece, 2 * kPiece + 1,
-                                 3 * kPiece + 77, 4 * kPiece + 63}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kPiece, 8 * kPiece - 1, 8 * kPiece, 8 * kPiece + 1,
+                                 9 * kPiece + 77, 10 * kPiece + 63}) {
     for (const std::size_t shift : {0, 1, 15, 16, 33}) {
       std::vector<std::uint8_t> to(size + shift + 64, 0xA5);
       copy_in_pieces(std::span(from).subspan(shift, size), std::span(to).subspan(shift));
