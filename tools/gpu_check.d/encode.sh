@@ -62,7 +62,7 @@ section_bench_gpus() { on_gpus bench_gpus 72 0 --sizes 1920x1080 --from memory,f
 section_bench_gpus_small() { on_gpus bench_gpus_small 256 0 --sizes 352x288 --from memory,file,page-locked; }
 
 section_bench_gpus_presets() {
-  on_gpus bench_gpus_presets 64 64 --sizes 1920x1080,352x288 --preset fast,good --from memory,page-locked
+  on_gpus bench_gpus_presets 64 32 --sizes 1920x1080,352x288 --preset fast,good --from memory,page-locked
 }
 
 # Frames of all lanes kernel by kernel against recorded frames of every lane.

@@ -70,11 +70,17 @@ class Places {
     return video_;
   }
 
-  /// Bytes a second that all threads read there; nothing where GPUs take the frames themselves.
-  std::optional<double> reading(const std::string& from) {
+  /// Bytes a second that all threads read there, and that GPUs are fed with from there.
+  struct Rates {
+    double reading;
+    double feeding;
+  };
+
+  /// Nothing where GPUs take the frames themselves.
+  std::optional<Rates> rates(const std::string& from, std::span<const int> devices) {
     if (from == "page-locked" || from == "device") return std::nullopt;
-    std::optional<double>& known = from == "file" ? file_reading_ : memory_reading_;
-    if (!known) known = measure_reading(source(from), arena_);
+    std::optional<Rates>& known = from == "file" ? file_rates_ : memory_rates_;
+    if (!known) known = {measure_reading(source(from), arena_), measure_feeding(source(from), arena_, devices)};
     return known;
   }
 
@@ -92,8 +98,8 @@ class Places {
   std::optional<PageLock> lock_;
   cuda::DeviceBuffer<std::uint8_t> device_;
   std::optional<FileVideo> file_;
-  std::optional<double> memory_reading_;
-  std::optional<double> file_reading_;
+  std::optional<Rates> memory_rates_;
+  std::optional<Rates> file_rates_;
 };
 
 class EncodeBench {
@@ -101,13 +107,13 @@ class EncodeBench {
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
     tools::ask_for_queues(2);  // as c63enc does it
-    const std::vector<int> devices = options.devices.empty() ? std::vector<int>{0} : options.devices;
-    if (devices.size() > 1 && std::ranges::count(options.from, "device") > 0) {
+    devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
+    if (devices_.size() > 1 && std::ranges::count(options.from, "device") > 0) {
       throw Error(ErrorKind::usage, "C63-BENCH-FROM", "--from device: frames in the memory of one GPU are for that one");
     }
-    const cuda::DeviceInfo& device = cuda::require_device(devices.front());
-    cuda::check(cudaSetDevice(devices.front()), "cudaSetDevice");
-    buses_ = measure_buses(devices);
+    const cuda::DeviceInfo& device = cuda::require_device(devices_.front());
+    cuda::check(cudaSetDevice(devices_.front()), "cudaSetDevice");
+    buses_ = measure_buses(devices_);
     figures_ = {{"subcommand", "encode"},
                 {"device", device.name},
                 {"devices", options.devices},
@@ -120,7 +126,7 @@ class EncodeBench {
                 {"bus_alone_bytes_per_s", buses_.alone},
                 {"results", nlohmann::ordered_json::array()}};
     std::printf("%s, bus %.1f GB/s up, ", device.name.c_str(), buses_.alone * 1e-9);
-    if (devices.size() > 1) std::printf("%zu of them together %.1f, ", devices.size(), buses_.together * 1e-9);
+    if (devices_.size() > 1) std::printf("%zu of them together %.1f, ", devices_.size(), buses_.together * 1e-9);
     std::printf("motion kernel %s, %d threads\n", options.kernel.c_str(), arena_->concurrency());
     std::printf("%-12s %-10s %-11s %6s %6s %8s %10s %19s %8s %8s %9s  %s\n", "size", "preset", "from", "lanes", "launch",
                 "frames", "frames/s", "p10..p90", "GB/s", "ceiling", "start ms", "us a frame: upload motion code scan");
@@ -144,7 +150,7 @@ class EncodeBench {
  private:
   void measure(const std::string& size, const std::string& preset, Places& places, const std::string& from, int lanes,
                const std::string& launch) {
-    const std::optional<double> reading = places.reading(from);
+    const std::optional<Places::Rates> host = places.rates(from, devices_);
     FrameSource& video = places.source(from);
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
@@ -174,7 +180,8 @@ class EncodeBench {
     const double bytes = fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
     // Frames that are there already take neither the bus nor the host.
     const bool uploaded = from != "device";
-    const double ceiling = uploaded ? std::min(buses_.together, reading.value_or(buses_.together)) : 0;
+    double ceiling = uploaded ? buses_.together : 0;
+    if (host) ceiling = std::min({ceiling, host->reading, host->feeding});
     const auto us = [&](double ms) { return ms * 1e3 / static_cast<double>(summary.frames); };
     const double opened = summarize(start_up).median;
     const std::string share = uploaded ? std::to_string(std::lround(bytes / ceiling * 100)) + " %" : "-";
@@ -190,7 +197,7 @@ class EncodeBench {
                                   {"launch", launch},
                                   {"frames", summary.frames},
                                   {"frames_per_s", to_json(fps)}};
-    if (reading) row["reading_bytes_per_s"] = *reading;
+    if (host) row.update({{"reading_bytes_per_s", host->reading}, {"feeding_bytes_per_s", host->feeding}});
     if (uploaded) {
       row["share_of_bus"] = bytes / buses_.together;
       row["share_of_ceiling"] = bytes / ceiling;
@@ -209,6 +216,7 @@ class EncodeBench {
 
   const EncodeBenchOptions& options_;
   std::shared_ptr<ThreadArena> arena_;
+  std::vector<int> devices_;
   BusRates buses_;
   nlohmann::ordered_json figures_;
 };
