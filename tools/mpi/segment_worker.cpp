@@ -30,18 +30,25 @@ std::unique_ptr<FrameSource> SegmentWorker::open_source() {
   return std::move(source.frames);
 }
 
-void SegmentWorker::encode(const Segment& segment, OutputFile& file, SegmentRecorder& recorder) {
-  const auto frames = source_.frames_of(segment);
+/// Behind frames_of(), which says how much memory the source takes.
+Encoder& SegmentWorker::open_encoder() {
+  if (encoder_) return *encoder_;
   EncoderSettings settings = job_.options.encode.encoder;
   settings.execution.limits.max_memory -= prefilter_bytes_;
-  Encoder encoder = make_encoder(
-      settings, job_.backend, [this](const std::string& why) { session_.log->warn("going on with the CPU: {}", why); });
+  settings.execution.keep_devices = true;
+  return encoder_.emplace(make_encoder(
+      settings, job_.backend, [this](const std::string& why) { session_.log->warn("going on with the CPU: {}", why); }));
+}
+
+void SegmentWorker::encode(const Segment& segment, OutputFile& file, SegmentRecorder& recorder) {
+  const auto frames = source_.frames_of(segment);
+  Encoder& encoder = open_encoder();
   encoder.set_scene_starts(scene_starts_in(job_.video.plan, segment));
   double storing_s = 0;
   const auto sink = [&](EncodedFrame&& frame) {
     frame.index += segment.first;
     const auto start = Clock::now();
-    recorder.add(frame, settings);
+    recorder.add(frame, job_.options.encode.encoder);
     file.write(frame.bytes);
     storing_s += seconds_since(start);
     ++frames_;
@@ -128,6 +135,7 @@ void SegmentWorker::take_segments(JobCounters& counters, Progress* progress) {
 
 void SegmentWorker::run() {
   segments_.clear();
+  encoder_.reset();
   shown_frames_ = shown_bytes_ = 0;
   JobCounters counters(ranks_);
   std::unique_ptr<Progress> progress;

@@ -6,9 +6,11 @@
 #include <exception>
 #include <future>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
+#include "c63/encoder.h"
 #include "common/progress.h"
 #include "mpi/cluster_job.h"
 #include "mpi/load_report.h"
@@ -40,6 +42,7 @@ class SegmentWorker {
   void tell_others(JobCounters& counters);
   void show(Progress& progress, JobCounters& counters);
   // What the coding thread does.
+  Encoder& open_encoder();
   void finish_segment(const Segment& segment);
   void encode(const Segment& segment, OutputFile& file, SegmentRecorder& recorder);
 
@@ -48,6 +51,7 @@ class SegmentWorker {
   Communicator& ranks_;
   SegmentSource source_;
   std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
+  std::optional<Encoder> encoder_;     // of one run; it keeps its devices open from segment to segment
   std::stop_source ending_;
   std::exception_ptr fault_;
   // Done and not yet told to the others.
