@@ -4,6 +4,7 @@
 #include <CLI/Validators.hpp>
 
 #include "codec/quantization.h"
+#include "common/command_line.h"
 
 namespace c63::bench {
 namespace {
@@ -62,6 +63,18 @@ void add_options(CLI::App& app, CpuBenchOptions& options) {
   add(app, "--frame", options.frame, "N", "Frame to begin at");
   add(app, "--rounds", options.rounds, "N", "How often everything is measured")->check(CLI::Range(1, 100000));
   add(app, "--only", options.only, "TEXT", "Only kernels whose name and level contain this");
+  add_json(app, options.json);
+}
+
+void add_options(CLI::App& app, StageBenchOptions& options) {
+  add(app, "--yuv", options.yuv, "FILE", "Raw 4:2:0 video to measure on")->required();
+  add(app, "-w,--width", options.width, "N", "Its width");
+  add(app, "-h,--height", options.height, "N", "Its height");
+  add(app, "--frames", options.frames, "N", "Frames to encode as one GOP")->check(CLI::Range(2, 100000));
+  add_presets(app, options.presets, {"reference", "fast", "good"});
+  add_list(app, "--qp", options.qps, "N", "Qualities, higher is better")->check(CLI::Range(double{kMinQp}, double{kMaxQp}));
+  add(app, "--simd", options.simd, "LEVEL", "Instruction set")->check(CLI::IsMember(tools::simd_level_names()));
+  add_repeats(app, options.repeats);
   add_json(app, options.json);
 }
 

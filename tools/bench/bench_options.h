@@ -19,6 +19,18 @@ struct CpuBenchOptions {
   std::string json;
 };
 
+struct StageBenchOptions {
+  std::string yuv;
+  int width = 352;
+  int height = 288;
+  int frames = 61;  ///< one of them a key frame, which does not count
+  std::vector<std::string> presets = {"reference", "fast", "good"};
+  std::vector<double> qps = {10, 25};
+  std::string simd;  ///< empty: the best that the machine has
+  int repeats = 7;
+  std::string json;
+};
+
 struct DecodeBenchOptions {
   std::vector<std::string> streams;
   std::vector<int> threads = {1, 2};
@@ -104,6 +116,7 @@ struct PageOptions {
 };
 
 void add_options(CLI::App& app, CpuBenchOptions& options);
+void add_options(CLI::App& app, StageBenchOptions& options);
 void add_options(CLI::App& app, DecodeBenchOptions& options);
 void add_options(CLI::App& app, FilterBenchOptions& options);
 void add_options(CLI::App& app, EncodeBenchOptions& options);

@@ -8,6 +8,7 @@ namespace c63::bench {
 
 // Each prints its figures to standard output and, with --json, writes them to a file.
 [[nodiscard]] tools::Subcommand cpu_bench();
+[[nodiscard]] tools::Subcommand stage_bench();
 [[nodiscard]] tools::Subcommand decode_bench();
 [[nodiscard]] tools::Subcommand filter_bench();
 [[nodiscard]] tools::Subcommand scan_bench();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -35,7 +37,7 @@ TEST(BenchProgram, TellsItsVersionWithoutASubcommand) {
 TEST(BenchProgram, WantsASubcommand) {
   const auto result = bench("2>&1");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, filter, scan, decode, page", 0), 0U) << result.output;
+  EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, page", 0), 0U) << result.output;
 }
 
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
@@ -49,6 +51,34 @@ TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   }
   EXPECT_TRUE(kernels.contains("sad scalar"));
   EXPECT_FALSE(kernels.contains("sums scalar")) << "only what is asked for";
+}
+
+TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
+  const test::TemporaryFolder folder;
+  const std::string video = folder.file("noise.yuv");
+  {
+    std::ofstream file(video, std::ios::binary);
+    std::uint32_t random = 1;
+    for (int i = 0; i < 3 * 64 * 48 * 3 / 2; ++i) file.put(static_cast<char>((random = random * 1664525 + 1013904223) >> 27));
+  }
+  const auto figures = figures_of("stages --yuv '" + video + "' -w 64 -h 48 --frames 3 --preset fast --qp 25 --repeats 1");
+  ASSERT_EQ(figures.at("presets").size(), 1U);
+  EXPECT_EQ(figures.at("presets").at(0).at("preset"), "fast");
+  std::set<std::string> stages;
+  for (const auto& entry : figures.at("presets").at(0).at("stages")) {
+    stages.insert(entry.at("stage").get<std::string>());
+    if (entry.at("stage") == "search") {
+      EXPECT_EQ(entry.at("calls_per_block").get<double>(), 1);
+    }
+    if (entry.at("stage") == "transform" || entry.at("stage") == "all coding") {
+      EXPECT_GT(entry.at("clocks_per_block").at("median").get<double>(), 0) << entry;
+    }
+  }
+  EXPECT_TRUE(stages.contains("levels"));
+  EXPECT_TRUE(stages.contains("beam"));
+  EXPECT_TRUE(stages.contains("all coding"));
+  const auto missing = bench("stages --yuv '" + video + "' -w 64 -h 48 --frames 4 2>&1");
+  EXPECT_EQ(missing.exit_code, 3) << missing.output;
 }
 
 /// Goes through the page of motion kernels.
