@@ -273,6 +273,23 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   });
 }
 
+/// Restores four blocks that have no coefficient but DC: the same number is added to all samples of a block.
+void restore_flat(const Levels (&levels)[kBlocks], const TransformTable& table, const FourPredictions& predictions,
+                  __mmask8 mask, std::uint8_t* reconstruction, std::ptrdiff_t pitch) {
+  __m512i residual = _mm512_setzero_si512();
+  for (int b = 0; b < kBlocks; ++b) {
+    const auto level = static_cast<std::int16_t>(_mm_cvtsi128_si32(_mm512_castsi512_si128(levels[b].first)));
+    const auto value = static_cast<float>(dequantize(level, table.steps[0]));
+    const auto flat = static_cast<std::int32_t>(scale_coefficient(value, 0, 0));
+    residual = _mm512_mask_set1_epi16(residual, 0xFFU << (kBlockSize * b), static_cast<short>(flat));
+  }
+  for (int y = 0; y < kBlockSize; ++y) {
+    const __m512i sum = _mm512_add_epi16(_mm512_cvtepu8_epi16(predictions.row(y)), residual);
+    const __m256i samples = _mm512_cvtusepi16_epi8(_mm512_max_epi16(sum, _mm512_setzero_si512()));
+    _mm256_mask_storeu_epi64(reconstruction + y * pitch, mask, samples);
+  }
+}
+
 /// A bit for each place in zig-zag order outside the first four rows and columns.
 constexpr std::uint64_t kOutsideQuadrant = [] {
   std::uint64_t mask = 0;
@@ -311,6 +328,8 @@ void dequantize_reconstruct(const std::int16_t* levels, const TransformTable& ta
     std::uint8_t* const to = reconstruction + kBlockSize * i;
     if (nonzero == 0) {
       for (int y = 0; y < kBlockSize; ++y) _mm256_mask_storeu_epi64(to + y * reconstruction_pitch, mask, from.row(y));
+    } else if (nonzero == 1) {
+      restore_flat(four, table, from, mask, to, reconstruction_pitch);
     } else if ((nonzero & kOutsideQuadrant) == 0) {
       restore_four<4>(four, table, from, mask, to, reconstruction_pitch);
     } else {
