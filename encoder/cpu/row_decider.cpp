@@ -126,14 +126,14 @@ void RowDecider::write_levels(const RowInput& input, const Decided& decided, Bea
   syntax.vectors[block] = vector_of(vector);
 }
 
-int RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count) {
+int RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group) {
   const int rows = block_rows_per_mcu(input.plane);
   int size = 0;
   for (; size < kGroup && first + size < count; ++size) {
     const RowBlock place = row_block(input.plane, first + size);
     const Weight weight = input.weights == nullptr ? kPlainWeight : input.weights[place.column / rows];
-    Decided& decided = decided_[static_cast<std::size_t>(first + size)];
-    if (size > 0 && weight != decided_[static_cast<std::size_t>(first)].weight) break;
+    Decided& decided = group[size];
+    if (size > 0 && weight != group->weight) break;
     const int row = input.mcu_row * rows + place.row;
     decided.block = row * syntax.geometry.columns + place.column;
     decided.samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
@@ -147,12 +147,13 @@ int RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, in
 std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
   const int count = block_rows_per_mcu(input.plane) * syntax.geometry.columns;
   const int width = input.rate->beam_width;
+  const bool only_state = width == 1;  // so what is chosen for a block is final
   Beam beam;
   Weight weight = kPlainWeight;  // that the beam's costs are in
   std::int64_t cost = 0;
   for (int first = 0, group = 0; first < count; first += group) {
-    group = begin_group(input, syntax, first, count);
-    Decided* const decided = decided_.data() + first;
+    Decided* const decided = decided_.data() + (only_state ? 0 : first);
+    group = begin_group(input, syntax, first, count, decided);
     if (decided->weight != weight) {
       cost += reweigh(beam.base, weight, kPlainWeight);
       beam.base = 0;
@@ -168,10 +169,11 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
       transformed += candidates;
       decided[i].choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
                                                   row_block(input.plane, first + i).row, input.plane, decided[i].table->lambda);
+      if (only_state) write_levels(input, decided[i], decided[i].choices[0], syntax);
     }
   }
   std::size_t state = 0;
-  for (int i = count - 1; i >= 0; --i) {
+  for (int i = only_state ? -1 : count - 1; i >= 0; --i) {
     const Decided& decided = decided_[static_cast<std::size_t>(i)];
     const BeamChoice choice = decided.choices[state];
     write_levels(input, decided, choice, syntax);

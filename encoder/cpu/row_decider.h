@@ -62,7 +62,7 @@ class RowDecider {
 
   static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
   /// Finds the candidates of blocks of one weight from number `first` on, at most kGroup; returns how many blocks these are.
-  int begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count);
+  static int begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
   /// Transforms the candidates of `count` blocks, each block's behind those of the block before it.
   void transform(const RowInput& input, const Decided* blocks, int count);
   /// Leaves those candidates of a block that may be chosen, with their costs; writes the AC levels of the most promising one.
@@ -73,7 +73,7 @@ class RowDecider {
 
   const DecisionKernels& decisions_;
   std::array<TransformedBlock, kGroup * kBeamCandidates> transformed_;
-  std::vector<Decided> decided_;  ///< blocks of the row in coding order
+  std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those that are together
 };
 
 }  // namespace c63::cpu
