@@ -15,10 +15,12 @@ Position candidate_at(const SearchWindow& window, int x, int y) {
 
 }  // namespace
 
-CostSearch::CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range)
+CostSearch::CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range)
     : kernels_(kernels),
       geometry_(geometry),
+      rows_per_mcu_(rows_per_mcu),
       range_(range),
+      costs_(VectorCosts(sad_per_bit_), range),
       sums_(geometry.samples() + 4 * kPlaneGuard),
       found_(static_cast<std::size_t>(geometry.blocks()) * kMaxFoundVectors),
       chosen_(static_cast<std::size_t>(geometry.blocks())) {}
@@ -26,7 +28,8 @@ CostSearch::CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, in
 void CostSearch::begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate) {
   current_ = current;
   reference_ = reference;
-  costs_ = VectorCosts(rate.sad_per_bit);
+  if (sad_per_bit_ != rate.sad_per_bit) costs_ = CostTable(VectorCosts(rate.sad_per_bit), range_);
+  sad_per_bit_ = rate.sad_per_bit;
   count_ = std::max(1, rate.found_vectors);
 }
 
@@ -47,10 +50,11 @@ CostSearch::Found CostSearch::search(int column, int row) {
   search.current_pitch = current_.pitch;
   search.reference = reference_;
   search.window = window;
-  search.column_costs = costs_.components.data() + 128 + window.left - x;
-  search.row_costs = costs_.components.data() + 128 + window.top - y;
+  search.costs = costs_.at(window.left - x, window.top - y);
+  search.cost_pitch = costs_.pitch();
 
-  // What was found left, and last time here, is often good here too.
+  // What was found around, and last time here, is often good here too. The row above is known in the same MCU row alone:
+  // others are searched at the same time.
   std::array<Position, kMaxStarts> starts;
   std::size_t start_count = 0;
   const auto start_at = [&](MotionVector vector) {
@@ -59,6 +63,7 @@ CostSearch::Found CostSearch::search(int column, int row) {
   start_at({});
   if (column > 0) start_at(chosen_[static_cast<std::size_t>(block - 1)]);
   start_at(chosen_[static_cast<std::size_t>(block)]);
+  if (row % rows_per_mcu_ != 0) start_at(chosen_[static_cast<std::size_t>(block - geometry_.columns)]);
 
   std::array<std::uint32_t, kMaxFoundVectors> keys;
   kernels_.decisions().search_best(search, {sums_.data(), geometry_.width}, std::span(starts).first(start_count),
@@ -76,7 +81,7 @@ CostSearch::Found CostSearch::search(int column, int row) {
                 static_cast<std::int8_t>(window.top + index / width - y)};
   }
   const std::uint32_t cost = keys[0] >> 16;
-  return {cost, cost - costs_.of(found[0].x, found[0].y)};
+  return {cost, cost - *costs_.at(found[0].x, found[0].y)};
 }
 
 std::uint64_t CostSearch::search_block_row(int row) {

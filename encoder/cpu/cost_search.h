@@ -7,18 +7,19 @@
 
 #include "c63/motion.h"
 #include "codec/geometry.h"
+#include "cpu/cost_table.h"
 #include "cpu/kernels.h"
 #include "decide/rate_decisions.h"
-#include "decide/vector_cost.h"
 
 namespace c63::cpu {
 
 /// Full search of one plane by SAD and what vectors cost: the best few vectors of every block, and for each block row what is
 /// chosen of them where a block may take its left neighbour's vector. A frame goes begin(), prepare_rows() of all rows, then
-/// search_block_row() of all rows of blocks, in any order and at the same time.
+/// search_block_row() of all rows of blocks, MCU rows in any order and at the same time.
 class CostSearch {
  public:
-  CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range);
+  /// `rows_per_mcu` rows of blocks are searched by one thread, one after another.
+  CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range);
 
   /// The planes to be searched next, with kPlaneGuard around them, and how.
   void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);
@@ -45,10 +46,12 @@ class CostSearch {
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;
+  int rows_per_mcu_;
   int range_;
   ConstPlaneView current_;
   ConstPlaneView reference_;
-  VectorCosts costs_;
+  std::int32_t sad_per_bit_ = 0;  ///< that costs_ are of
+  CostTable costs_;
   int count_ = 1;
   std::vector<std::uint16_t> sums_;
   std::vector<MotionVector> found_;

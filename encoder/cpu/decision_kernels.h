@@ -13,15 +13,17 @@
 
 namespace c63::cpu {
 
+/// Entries that must be readable behind every row of costs; what is in them does not matter.
+inline constexpr int kCostGuard = 32;
+
 /// A block to search by SAD and what vectors cost.
 struct CostedSearch : BlockSearch {
-  const std::uint16_t* column_costs = nullptr;  ///< of the window's columns
-  const std::uint16_t* row_costs = nullptr;     ///< of its rows
+  const std::uint16_t* costs = nullptr;  ///< of the window's vectors, row by row; kCostGuard may be read behind each row
+  std::ptrdiff_t cost_pitch = 0;
 };
 
-/// The size of the largest AC level, and for how many sizes LevelTable::level_costs has room: a power of two.
+/// The size of the largest AC level.
 inline constexpr std::size_t kMaxLevelSize = 10;
-inline constexpr std::size_t kLevelCostSizes = 16;
 
 /// What the levels of a plane's blocks are chosen by.
 struct LevelTable {
@@ -32,9 +34,9 @@ struct LevelTable {
         plane(plane_index),
         lambda(lambda_of_frame),
         cap(bounding_magnitude(lambda_of_frame)) {
-    for (std::size_t zeros = 0; zeros < level_costs.size(); ++zeros) {
-      for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
-        level_costs[zeros][size] = lambda * bits.level(static_cast<int>(zeros), static_cast<int>(size));
+    for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
+      for (std::size_t zeros = 0; zeros < 63; ++zeros) {
+        level_costs[size][zeros] = lambda * bits.level(static_cast<int>(zeros), static_cast<int>(size));
       }
     }
   }
@@ -44,8 +46,8 @@ struct LevelTable {
   int plane = 0;
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
-  /// λ times the bits of a level, by the zeros before it and its size; of size 0 nothing.
-  alignas(64) std::array<std::array<Cost, kLevelCostSizes>, 63> level_costs{};
+  /// λ times the bits of a level, by its size and the zeros before it; of size 0 nothing.
+  alignas(64) std::array<std::array<Cost, 64>, kMaxLevelSize + 1> level_costs{};
 };
 
 /// A block, and one of the predictions that it may have.

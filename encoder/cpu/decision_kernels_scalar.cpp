@@ -16,7 +16,7 @@ void search_best(const CostedSearch& block, const SumsView&, std::span<const Pos
     for (int x = window.left; x < window.right; ++x) {
       const std::uint32_t sad =
           sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
-      const std::uint32_t cost = sad + block.column_costs[x - window.left] + block.row_costs[y - window.top];
+      const std::uint32_t cost = sad + block.costs[(y - window.top) * block.cost_pitch + x - window.left];
       best.add(candidate_key(cost, index++));
     }
   }

@@ -13,7 +13,7 @@ RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int searc
       without_vector_(static_cast<std::size_t>(geometry.blocks())),
       deciders_([&kernels, geometry] { return RowDecider(kernels, geometry); }) {
   for (int p = 0; p < kPlanes; ++p) {
-    searches_.emplace_back(kernels, geometry.plane(p), plane_search_range(search_range, p));
+    searches_.emplace_back(kernels, geometry.plane(p), block_rows_per_mcu(p), plane_search_range(search_range, p));
   }
 }
 

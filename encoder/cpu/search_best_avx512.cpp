@@ -1,8 +1,8 @@
 #if defined(C63_SIMD_X86)
 
-// The best few candidates by SAD and what vectors cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples first
-// tell which octets of candidates can still have one of them, then those octets are searched, four at a time. Where a row of
-// the window fits in a register and only one or two are wanted, looking at all is as fast.
+// The best few candidates by SAD and what vectors cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples and
+// costs first tell which octets of candidates can still have one of them, then those octets are searched, four at a time.
+// Of windows that fit in a register only one or two candidates are wanted most of the time; those are found without a branch.
 
 #include <algorithm>
 #include <bit>
@@ -15,31 +15,231 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// What the columns of four octets add to a cost, and their rows.
-struct OctetCosts {
-  const CostedSearch& search;
+/// Where the costs of a candidate and its neighbours to the right are.
+[[gnu::always_inline]] inline const std::uint16_t* costs_from(const CostedSearch& search, int x, int y) {
+  return search.costs + (y - search.window.top) * search.cost_pitch + (x - search.window.left);
+}
 
-  [[nodiscard, gnu::always_inline]] __m128i columns(int x) const {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(search.column_costs + (x - search.window.left)));
+/// The costs of four octets.
+[[gnu::always_inline]] inline __m512i costs_of_octets(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c,
+                                                      const std::uint16_t* d) {
+  const auto eight = [](const std::uint16_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  __m512i costs = _mm512_castsi128_si512(eight(a));
+  costs = _mm512_mask_broadcast_i64x2(costs, 0x0C, eight(b));
+  costs = _mm512_mask_broadcast_i64x2(costs, 0x30, eight(c));
+  return _mm512_mask_broadcast_i64x2(costs, 0xC0, eight(d));
+}
+
+/// SADs and costs of four octets, which begin at `first`.
+[[gnu::always_inline]] inline __m512i costed_sads(const CostedSearch& search, const BlockRows& block,
+                                                  const Position (&first)[kStarts]) {
+  const auto samples = [&](int i) { return &search.reference.at(first[i].x, first[i].y); };
+  const auto costs = [&](int i) { return costs_from(search, first[i].x, first[i].y); };
+  const __m512i sads = sads_of_octets(block, samples(0), samples(1), samples(2), samples(3), search.reference.pitch);
+  return _mm512_add_epi16(sads, costs_of_octets(costs(0), costs(1), costs(2), costs(3)));
+}
+
+/// The octets that have the starts from number `i` on in their middle, as far as the window lets them; of fewer than four the
+/// last one again.
+[[gnu::always_inline]] inline void octets_around(const CostedSearch& search, std::span<const Position> starts, std::size_t i,
+                                                 Position (&first)[kStarts]) {
+  const SearchWindow& window = search.window;
+  for (std::size_t j = 0; j < kStarts; ++j) {
+    const Position start = starts[std::min(i + j, starts.size() - 1)];
+    first[j] = {std::clamp(start.x - kOctet / 2, window.left, window.right - kOctet), start.y};
   }
-  [[nodiscard, gnu::always_inline]] __m128i of(Position first) const {
-    const auto row = static_cast<short>(search.row_costs[first.y - search.window.top]);
-    return _mm_add_epi16(columns(first.x), _mm_set1_epi16(row));
+}
+
+/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order; returns how many they are.
+[[gnu::noinline]] int list_octets(const CostedSearch& search, const SumsView& view, const Tile& tile, int limit,
+                                  std::uint8_t* octets) {
+  const Quarters quarters(search);
+  const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
+  const std::uint16_t* costs = costs_from(search, tile.left, tile.top);
+  const std::uint16_t* sums = view.at(tile.left, tile.top);
+  SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
+                     SumRow(sums + 3 * view.pitch)};
+  int count = 0;
+  std::uint64_t numbers = 0x0706050403020100;
+  for (int row = 0; row < tile.rows; row += 4) {
+    sums += 4 * view.pitch;
+    __mmask32 kept[4];
+    unroll<4>([&](auto i) __attribute__((always_inline)) {
+      const SumRow below(sums + i * view.pitch);
+      const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
+                                             below.difference(quarters.bottom_left, quarters.bottom_right));
+      const bool inside = row + i < tile.rows;
+      const __m512i added = _mm512_loadu_si512(inside ? costs + i * search.cost_pitch : costs);
+      kept[i] = _mm512_mask_cmple_epu16_mask(inside ? valid : 0, _mm512_add_epi16(bound, added), all(limit));
+      above[i] = below;
+    });
+    costs += 4 * search.cost_pitch;
+    unroll<2>([&](auto i) __attribute__((always_inline)) {
+      count += list_octets_of(kept[2 * i], kept[2 * i + 1], numbers, octets + count);
+      numbers += kRowPair;
+    });
   }
-  [[nodiscard, gnu::always_inline]] __m512i of(const Position (&first)[4]) const {
-    __m512i costs = _mm512_castsi128_si512(of(first[0]));
-    costs = _mm512_inserti32x4(costs, of(first[1]), 1);
-    costs = _mm512_inserti32x4(costs, of(first[2]), 2);
-    return _mm512_inserti32x4(costs, of(first[3]), 3);
+  return count;
+}
+
+// ---- one or two candidates of a window that fits in a register
+
+/// The best kBest, one or two, of each place in registers of costs, and the numbers of the registers that they are from; of
+/// equals the first.
+template <std::size_t kBest>
+class BestOfPlaces {
+ public:
+  [[gnu::always_inline]] void take(__m512i costs, int number) {
+    const __m512i numbers = all(number);
+    const __mmask32 best = _mm512_cmplt_epu16_mask(costs, first_);
+    if constexpr (kBest > 1) {
+      const __mmask32 good = _mm512_cmplt_epu16_mask(costs, second_);
+      second_ = _mm512_min_epu16(second_, _mm512_max_epu16(first_, costs));
+      second_numbers_ = _mm512_mask_mov_epi16(_mm512_mask_mov_epi16(second_numbers_, good, numbers), best, first_numbers_);
+    }
+    first_ = _mm512_min_epu16(first_, costs);
+    first_numbers_ = _mm512_mask_mov_epi16(first_numbers_, best, numbers);
   }
+
+  /// Writes the keys of the best candidates at places that are valid. `order` makes of registers' numbers what candidates are
+  /// ordered by, before their places; index_of(order, place) is a candidate's index.
+  template <typename Order, typename IndexOf>
+  [[gnu::always_inline]] void write(__mmask32 valid, Order&& order, IndexOf&& index_of, std::span<std::uint32_t> keys) {
+    for (std::size_t i = 0; i < kBest; ++i) {
+      const int cost = smallest(_mm512_mask_mov_epi16(all(0xFFFF), valid, first_));
+      if (cost == 0xFFFF) return;
+      const __mmask32 equal = _mm512_mask_cmpeq_epu16_mask(valid, first_, all(cost));
+      const __m512i orders = order(first_numbers_);
+      const int least = smallest(_mm512_mask_mov_epi16(all(0xFFFF), equal, orders));
+      const std::uint32_t places = _cvtmask32_u32(_mm512_mask_cmpeq_epu16_mask(equal, orders, all(least)));
+      keys[i] = candidate_key(static_cast<std::uint32_t>(cost), static_cast<std::uint32_t>(index_of(least, std::countr_zero(places))));
+      if constexpr (kBest > 1) {
+        const auto taken = static_cast<__mmask32>(places & -places);
+        first_ = _mm512_mask_mov_epi16(first_, taken, second_);
+        first_numbers_ = _mm512_mask_mov_epi16(first_numbers_, taken, second_numbers_);
+      }
+    }
+  }
+
+ private:
+  __m512i first_ = all(0xFFFF);
+  __m512i first_numbers_ = all(0);
+  __m512i second_ = all(0xFFFF);
+  __m512i second_numbers_ = all(0);
 };
 
+/// A row of costs for a register of candidates.
+[[gnu::always_inline]] inline __m512i costs_of_row(const OneRow&, const CostedSearch& search, int row) {
+  return _mm512_loadu_si512(search.costs + row * search.cost_pitch);
+}
+[[gnu::always_inline]] inline __m512i costs_of_row(const TwoRows& shape, const CostedSearch& search, int row) {
+  const auto half = [&](int y) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(search.costs + y * search.cost_pitch));
+  };
+  return _mm512_inserti64x4(_mm512_castsi256_si512(half(row)), half(row + shape.rows), 1);
+}
+
+template <std::size_t kBest, typename Shape>
+[[gnu::noinline]] void search_columns(const CostedSearch& search, Shape shape, int rows, std::span<std::uint32_t> keys) {
+  struct Minima {
+    const CostedSearch& search;
+    const Shape& shape;
+    BestOfPlaces<kBest> best = {};
+    [[gnu::always_inline]] void take(__m512i sads, int row) {
+      best.take(_mm512_add_epi16(sads, costs_of_row(shape, search, row)), row);
+    }
+  };
+  const SearchWindow& window = search.window;
+  const int columns = window.right - window.left;
+  const BlockRows block(search);
+  Minima minima{search, shape};
+  search_rows(shape, block, &search.reference.at(window.left, window.top), search.reference.pitch, rows, minima);
+  minima.best.write(
+      shape.valid(columns), [&](__m512i numbers) { return shape.true_rows(numbers); },
+      [&](int row, int place) { return row * columns + place % Shape::kColumns; }, keys);
+}
+
+/// Looks at all candidates.
+template <std::size_t kBest>
+void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
+  const int rows = search.window.bottom - search.window.top;
+  std::ranges::fill(keys, UINT32_MAX);
+  if (search.window.right - search.window.left <= TwoRows::kColumns && rows % 2 == 0) {
+    search_columns<kBest>(search, TwoRows{rows / 2, search.reference.pitch}, rows / 2, keys);
+  } else {
+    search_columns<kBest>(search, OneRow{}, rows, keys);
+  }
+}
+
+/// What kBest candidates of the window cost no more than.
+template <std::size_t kBest>
+[[gnu::noinline]] int limit_of_starts(const CostedSearch& search, std::span<const Position> starts) {
+  const BlockRows block(search);
+  Position first[kStarts];
+  octets_around(search, starts, 0, first);
+  __m512i costs = costed_sads(search, block, first);
+  int limit = smallest(costs);
+  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap: what costs the same counts once
+    costs = _mm512_mask_mov_epi16(costs, _mm512_cmpeq_epi16_mask(costs, all(limit)), all(-1));
+    limit = smallest(costs);
+  }
+  return limit;
+}
+
+/// Searches the octets of a window, which is a tile, that are listed.
+template <std::size_t kBest>
+[[gnu::noinline]] void search_listed(const CostedSearch& search, const std::uint8_t* octets, int count,
+                                     std::span<std::uint32_t> keys) {
+  const BlockRows block(search);
+  const SearchWindow& window = search.window;
+  const std::uint8_t* const samples = &search.reference.at(window.left, window.top);
+  const std::ptrdiff_t pitch = search.reference.pitch;
+  const auto row_of = [](int octet) { return octet / kTileOctets; };
+  const auto column_of = [](int octet) { return octet % kTileOctets * kOctet; };
+  const auto samples_of = [&](int octet) { return samples + row_of(octet) * pitch + column_of(octet); };
+  const auto costs_of = [&](int octet) { return search.costs + row_of(octet) * search.cost_pitch + column_of(octet); };
+  BestOfPlaces<kBest> best;
+  for (int i = 0; i < count; i += kStarts) {
+    const std::uint8_t* const four = octets + i;
+    const __m512i sads = sads_of_octets(block, samples_of(four[0]), samples_of(four[1]), samples_of(four[2]),
+                                        samples_of(four[3]), pitch);
+    __m512i costs = _mm512_add_epi16(sads, costs_of_octets(costs_of(four[0]), costs_of(four[1]), costs_of(four[2]),
+                                                           costs_of(four[3])));
+    // What is behind the list is no candidate a second time.
+    if constexpr (kBest > 1) costs = _mm512_mask_mov_epi16(all(-1), low_bits(kOctet * (count - i)), costs);
+    best.take(costs, i);
+  }
+  const int width = window.right - window.left;
+  best.write(
+      0xFFFFFFFFU, [](__m512i numbers) { return numbers; },
+      [&](int i, int place) {
+        const int octet = octets[i + place / kOctet];
+        return row_of(octet) * width + column_of(octet) + place % kOctet;
+      },
+      keys);
+}
+
+/// Searches a window that is a tile.
+template <std::size_t kBest>
+void search_tile(const CostedSearch& search, const SumsView& sums, std::span<const Position> starts,
+                 std::span<std::uint32_t> keys) {
+  const SearchWindow& window = search.window;
+  const Tile tile{window.left, window.top, window.right - window.left, window.bottom - window.top};
+  alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
+  const int count = list_octets(search, sums, tile, limit_of_starts<kBest>(search, starts), octets);
+  // Rows that share loads are cheaper than octets, where most are left.
+  if (8 * kOctet * count > 5 * tile.columns * tile.rows) return search_all<kBest>(search, keys);
+  const std::uint32_t last = octets[count - 1] * 0x01010101U;  // the last one again, so that they come in fours
+  __builtin_memcpy(octets + count, &last, sizeof last);
+  search_listed<kBest>(search, octets, count, keys);
+}
+
+// ---- any number of candidates of any window
+
 /// Searches four octets, which begin at `first`.
-[[gnu::always_inline]] inline void search_four(const CostedSearch& search, const BlockRows& block, const Position (&first)[4],
-                                               BestKeys& best) {
-  const auto samples = [&](int i) { return &search.reference.at(first[i].x, first[i].y); };
-  const __m512i sads = sads_of_octets(block, samples(0), samples(1), samples(2), samples(3), search.reference.pitch);
-  __m512i costs = _mm512_add_epi16(sads, OctetCosts{search}.of(first));
+[[gnu::always_inline]] inline void search_four(const CostedSearch& search, const BlockRows& block,
+                                               const Position (&first)[kStarts], BestKeys& best) {
+  __m512i costs = costed_sads(search, block, first);
   while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {  // the least first, for it lowers the limit
     const int least = smallest(costs);
     const __mmask32 found = _mm512_cmpeq_epi16_mask(costs, all(least));
@@ -56,48 +256,11 @@ struct OctetCosts {
 
 [[gnu::noinline]] void search_starts(const CostedSearch& search, std::span<const Position> starts, BestKeys& best) {
   const BlockRows block(search);
-  const SearchWindow& window = search.window;
   for (std::size_t i = 0; i < starts.size(); i += kStarts) {
     Position first[kStarts];
-    for (std::size_t j = 0; j < kStarts; ++j) {
-      const Position start = starts[std::min(i + j, starts.size() - 1)];
-      first[j] = {std::clamp(start.x - kOctet / 2, window.left, window.right - kOctet), start.y};
-    }
+    octets_around(search, starts, i, first);
     search_four(search, block, first, best);
   }
-}
-
-/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order; returns how many they are.
-[[gnu::noinline]] int list_octets(const CostedSearch& search, const SumsView& view, const Tile& tile, int limit,
-                                  std::uint8_t* octets) {
-  const Quarters quarters(search);
-  const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
-  const __m512i columns =
-      _mm512_maskz_loadu_epi16(valid, search.column_costs + (tile.left - search.window.left));
-  const std::uint16_t* const row_costs = search.row_costs + (tile.top - search.window.top);
-  const std::uint16_t* sums = view.at(tile.left, tile.top);
-  SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
-                     SumRow(sums + 3 * view.pitch)};
-  int count = 0;
-  std::uint64_t numbers = 0x0706050403020100;
-  for (int row = 0; row < tile.rows; row += 4) {
-    sums += 4 * view.pitch;
-    __mmask32 kept[4];
-    unroll<4>([&](auto i) __attribute__((always_inline)) {
-      const SumRow below(sums + i * view.pitch);
-      const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
-                                             below.difference(quarters.bottom_left, quarters.bottom_right));
-      const bool inside = row + i < tile.rows;
-      const int rest = inside ? limit - row_costs[row + i] : 0;
-      kept[i] = _mm512_mask_cmple_epi16_mask(inside ? valid : 0, _mm512_add_epi16(bound, columns), all(rest));
-      above[i] = below;
-    });
-    unroll<2>([&](auto i) __attribute__((always_inline)) {
-      count += list_octets_of(kept[2 * i], kept[2 * i + 1], numbers, octets + count);
-      numbers += kRowPair;
-    });
-  }
-  return count;
 }
 
 [[gnu::noinline]] void search_octets(const CostedSearch& search, const Tile& tile, const std::uint8_t* octets, int count,
@@ -113,119 +276,18 @@ struct OctetCosts {
   }
 }
 
-// ---- all candidates
-
-/// What candidates cost beside their SAD: the columns of a register of them, and each row.
-template <typename Shape>
-class RegisterCosts;
-
-template <>
-class RegisterCosts<OneRow> {
- public:
-  RegisterCosts(const CostedSearch& search, const OneRow&, __m512i columns) : columns_(columns), rows_(search.row_costs) {}
-  [[nodiscard, gnu::always_inline]] __m512i at(int row) const {
-    return _mm512_add_epi16(columns_, all(rows_[row]));
-  }
-
- private:
-  __m512i columns_;
-  const std::uint16_t* rows_;
-};
-
-template <>
-class RegisterCosts<TwoRows> {
- public:
-  RegisterCosts(const CostedSearch& search, const TwoRows& shape, __m512i columns)
-      : columns_(_mm512_inserti64x4(columns, _mm512_castsi512_si256(columns), 1)),
-        rows_(search.row_costs),
-        below_(search.row_costs + shape.rows) {}
-  [[nodiscard, gnu::always_inline]] __m512i at(int row) const {
-    const __m512i both = _mm512_mask_set1_epi16(all(rows_[row]), 0xFFFF0000U, static_cast<short>(below_[row]));
-    return _mm512_add_epi16(columns_, both);
-  }
-
- private:
-  __m512i columns_;
-  const std::uint16_t* rows_;
-  const std::uint16_t* below_;
-};
-
-/// The best kBest, one or two, of each place in a register of candidates, and in which rows they are; of equals the first.
-template <typename Shape, std::size_t kBest>
-class BestOfPlaces {
- public:
-  explicit BestOfPlaces(const RegisterCosts<Shape>& costs) : costs_(costs) {}
-
-  [[gnu::always_inline]] void take(__m512i sads, int row) {
-    const __m512i costs = _mm512_add_epi16(sads, costs_.at(row));
-    const __m512i rows = all(row);
-    const __mmask32 best = _mm512_cmplt_epu16_mask(costs, first_);
-    if constexpr (kBest > 1) {
-      const __mmask32 good = _mm512_cmplt_epu16_mask(costs, second_);
-      second_ = _mm512_min_epu16(second_, _mm512_max_epu16(first_, costs));
-      second_rows_ = _mm512_mask_mov_epi16(_mm512_mask_mov_epi16(second_rows_, good, rows), best, first_rows_);
-    }
-    first_ = _mm512_min_epu16(first_, costs);
-    first_rows_ = _mm512_mask_mov_epi16(first_rows_, best, rows);
-  }
-
-  /// Writes the keys of the best candidates.
-  void write(const Shape& shape, int columns, std::span<std::uint32_t> keys) {
-    const __mmask32 valid = shape.valid(columns);
-    for (std::uint32_t& key : keys) {
-      const int cost = smallest(_mm512_mask_mov_epi16(all(0xFFFF), valid, first_));
-      if (cost == 0xFFFF) return;
-      const __mmask32 equal = _mm512_mask_cmpeq_epu16_mask(valid, first_, all(cost));
-      const __m512i true_rows = shape.true_rows(first_rows_);
-      const int row = smallest(_mm512_mask_mov_epi16(all(0xFFFF), equal, true_rows));
-      const std::uint32_t places = _cvtmask32_u32(_mm512_mask_cmpeq_epu16_mask(equal, true_rows, all(row)));
-      const auto taken = static_cast<__mmask32>(places & -places);
-      key = candidate_key(static_cast<std::uint32_t>(cost),
-                          static_cast<std::uint32_t>(row * columns + std::countr_zero(places) % Shape::kColumns));
-      first_ = _mm512_mask_mov_epi16(first_, taken, second_);
-      first_rows_ = _mm512_mask_mov_epi16(first_rows_, taken, second_rows_);
-    }
-  }
-
- private:
-  RegisterCosts<Shape> costs_;
-  __m512i first_ = all(0xFFFF);
-  __m512i first_rows_ = all(0);
-  __m512i second_ = all(0xFFFF);
-  __m512i second_rows_ = all(0);
-};
-
-template <std::size_t kBest, typename Shape>
-[[gnu::noinline]] void search_columns(const CostedSearch& search, Shape shape, int rows, std::span<std::uint32_t> keys) {
-  const SearchWindow& window = search.window;
-  const int columns = window.right - window.left;
-  const __m512i column_costs = _mm512_maskz_loadu_epi16(low_bits(columns), search.column_costs);
-  const BlockRows block(search);
-  BestOfPlaces<Shape, kBest> best{RegisterCosts<Shape>(search, shape, column_costs)};
-  search_rows(shape, block, &search.reference.at(window.left, window.top), search.reference.pitch, rows, best);
-  best.write(shape, columns, keys);
-}
-
-template <std::size_t kBest>
-void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
-  const int rows = search.window.bottom - search.window.top;
-  std::ranges::fill(keys, UINT32_MAX);
-  if (search.window.right - search.window.left <= TwoRows::kColumns && rows % 2 == 0) {
-    search_columns<kBest>(search, TwoRows{rows / 2, search.reference.pitch}, rows / 2, keys);
-  } else {
-    search_columns<kBest>(search, OneRow{}, rows, keys);
-  }
-}
-
 }  // namespace
 
 void search_best(const CostedSearch& search, const SumsView& sums, std::span<const Position> starts,
                  std::span<std::uint32_t> keys) {
   const SearchWindow& window = search.window;
   if (window.right - window.left < kOctet) return scalar_decision_kernels().search_best(search, sums, starts, keys);
-  const bool in_a_register = window.right - window.left <= OneRow::kColumns;
-  if (in_a_register && keys.size() == 1) return search_all<1>(search, keys);
-  if (in_a_register && keys.size() == 2) return search_all<2>(search, keys);
+  const int width = window.right - window.left;
+  if (width <= OneRow::kColumns && keys.size() <= 2) {
+    const bool is_tile = width % kOctet == 0 && window.bottom - window.top <= kTileRows;
+    if (keys.size() == 1) return is_tile ? search_tile<1>(search, sums, starts, keys) : search_all<1>(search, keys);
+    return is_tile ? search_tile<2>(search, sums, starts, keys) : search_all<2>(search, keys);
+  }
   BestKeys best(keys);
   search_starts(search, starts, best);
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];

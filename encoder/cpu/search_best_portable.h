@@ -23,27 +23,27 @@ namespace portable {
     quarters[i] = hn::Set(shorts, static_cast<std::int16_t>(sum_of_4x4(
                                       search.current + (i >> 1) * 4 * search.current_pitch + (i & 1) * 4, search.current_pitch)));
   }
-  alignas(64) std::int16_t column_costs[256 + kLanes] = {};
-  for (int i = 0; i < width; ++i) column_costs[i] = static_cast<std::int16_t>(search.column_costs[i]);
+  static_assert(kLanes <= kCostGuard);
 
   BestKeys best(keys);
+  const auto costs_from = [&](int x, int y) { return search.costs + (y - window.top) * search.cost_pitch + x - window.left; };
   const auto look_at = [&](int x, int y) {
-    const std::uint32_t cost = block.sad(&search.reference.at(x, y), search.reference.pitch) +
-                               search.column_costs[x - window.left] + search.row_costs[y - window.top];
+    const std::uint32_t cost = block.sad(&search.reference.at(x, y), search.reference.pitch) + *costs_from(x, y);
     best.add(candidate_key(cost, static_cast<std::uint32_t>((y - window.top) * width + x - window.left)));
   };
   for (const Position start : starts) look_at(start.x, start.y);
-  const auto difference = [&](const std::uint16_t* p, auto quarter) {
-    return hn::Abs(hn::Sub(hn::BitCast(shorts, hn::LoadU(hn::RebindToUnsigned<decltype(shorts)>(), p)), quarter));
+  const auto load = [&](const std::uint16_t* p) {
+    return hn::BitCast(shorts, hn::LoadU(hn::RebindToUnsigned<decltype(shorts)>(), p));
   };
+  const auto difference = [&](const std::uint16_t* p, auto quarter) { return hn::Abs(hn::Sub(load(p), quarter)); };
   for (int y = window.top; y < window.bottom; ++y) {
     for (int x = window.left; x < window.right; x += kLanes) {
       const std::uint16_t* top = sums.at(x, y);
       const std::uint16_t* bottom = top + 4 * sums.pitch;
       const auto bound = hn::Add(hn::Add(difference(top, quarters[0]), difference(top + 4, quarters[1])),
                                  hn::Add(difference(bottom, quarters[2]), difference(bottom + 4, quarters[3])));
-      const auto cost = hn::Add(bound, hn::Load(shorts, column_costs + (x - window.left)));
-      const int above = std::min(best.limit() + 1, 0x7FFF) - search.row_costs[y - window.top];
+      const auto cost = hn::Add(bound, load(costs_from(x, y)));
+      const int above = std::min(best.limit() + 1, 0x7FFF);
       std::uint8_t bytes[8] = {};
       hn::StoreMaskBits(shorts, hn::Lt(cost, hn::Set(shorts, static_cast<std::int16_t>(above))), bytes);
       unsigned bits = bytes[0] | static_cast<unsigned>(bytes[1]) << 8;

@@ -11,8 +11,8 @@
 #include "codec/search_window.h"
 #include "contents.h"
 #include "cpu/block_prediction.h"
+#include "cpu/cost_table.h"
 #include "cpu/kernels.h"
-#include "decide/vector_cost.h"
 #include "support/generators.h"
 #include "support/print_names.h"
 
@@ -90,7 +90,7 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
       const auto sums = reference.sums();
       for (const int range : {0, 1, 5, 8, 16, 40, 127}) {
         for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
-          const VectorCosts costs(sad_per_bit(lambda));
+          const CostTable costs(VectorCosts(sad_per_bit(lambda)), range);
           for (int block = 0; block < width / 8 * (height / 8); ++block) {
             const int x = block % (width / 8) * 8;
             const int y = block / (width / 8) * 8;
@@ -99,8 +99,8 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
             search.current_pitch = current.view().pitch;
             search.reference = reference.view();
             search.window = whole_search_window(x / 8, y / 8, width, height, range);
-            search.column_costs = costs.components.data() + 128 + search.window.left - x;
-            search.row_costs = costs.components.data() + 128 + search.window.top - y;
+            search.costs = costs.at(search.window.left - x, search.window.top - y);
+            search.cost_pitch = costs.pitch();
             const std::array<Position, 3> starts = {Position{x, y}, {search.window.left, search.window.top},
                                                     {search.window.right - 1, search.window.bottom - 1}};
             for (const std::size_t count : {1U, 2U, 4U, 7U}) {
