@@ -78,7 +78,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   EXPECT_TRUE(stages.contains("beam"));
   EXPECT_TRUE(stages.contains("all coding"));
   const auto missing = bench("stages --yuv '" + video + "' -w 64 -h 48 --frames 4 2>&1");
-  EXPECT_EQ(missing.exit_code, 3) << missing.output;
+  EXPECT_NE(missing.output.find("C63-BENCH-VIDEO"), std::string::npos) << missing.output;
 }
 
 /// Goes through the page of motion kernels.
