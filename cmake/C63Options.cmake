@@ -75,6 +75,10 @@ if(C63_WERROR)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Werror>)
 endif()
+if(CMAKE_UNITY_BUILD)
+  # What is local to a file that is included may be part of a class of that file.
+  target_compile_options(c63_build_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 if(C63_SANITIZE)
   target_compile_options(c63_build_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>

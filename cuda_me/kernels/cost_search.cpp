@@ -6,7 +6,7 @@ namespace c63::cuda {
 namespace {
 
 /// A new kernel is one more row here; tests take it from there.
-constexpr std::array kKernels = {
+constexpr std::array kCostSearches = {
     CostSearchInfo{CostSearchKernel::warp, "warp", "a warp a block, every lane keeps a list of its best",
                    enqueue_cost_search_warp},
     CostSearchInfo{CostSearchKernel::eliminate, "eliminate", "successive elimination: most candidates ruled out by four sums",
@@ -15,6 +15,6 @@ constexpr std::array kKernels = {
 
 }  // namespace
 
-std::span<const CostSearchInfo> cost_search_kernels() { return kKernels; }
+std::span<const CostSearchInfo> cost_search_kernels() { return kCostSearches; }
 
 }  // namespace c63::cuda

@@ -7,8 +7,6 @@
 namespace c63::test {
 namespace {
 
-constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
-
 class ExitCodes : public ToolsTest {
  protected:
   void SetUp() override {
@@ -162,7 +160,7 @@ TEST_F(ExitCodes, SeekingPastTheEndIsBadInput) {
 }
 
 TEST_F(ExitCodes, APartialLastFrameWarnsAndIsAnErrorWithStrict) {
-  const std::string partial = write_file("partial.yuv", video_.substr(0, 5 * kFrame + 7));
+  const std::string partial = write_file("partial.yuv", video_.substr(0, 5 * kFrame32 + 7));
   const ProcessResult warned = run({kEnc, "-w", "32", "-h", "32", "-o", path("out.c63"), partial});
   EXPECT_EQ(warned.exit_code, 0);
   EXPECT_NE(warned.err.find("warning: " + partial + ": 5.0 frames of 32x32: wrong size?"), std::string::npos)
@@ -174,7 +172,7 @@ TEST_F(ExitCodes, APartialLastFrameWarnsAndIsAnErrorWithStrict) {
 
 TEST_F(ExitCodes, WholeFramesBeforeAFaultInTheInputAreKept) {
   const ProcessResult result =
-      encode({"-w", "32", "-h", "32", "--strict", "-o", path("out.c63"), "-"}, video_.substr(0, 5 * kFrame + 7));
+      encode({"-w", "32", "-h", "32", "--strict", "-o", path("out.c63"), "-"}, video_.substr(0, 5 * kFrame32 + 7));
   expect_one_line(result, 4, "c63enc", "C63-RAW-PARTIAL");
   EXPECT_NE(result.err.find("; 5 frames written"), std::string::npos) << result.err;
   const ProcessResult whole = encode({"-w", "32", "-h", "32", "-f", "5", "-o", "-", input_});
@@ -184,13 +182,13 @@ TEST_F(ExitCodes, WholeFramesBeforeAFaultInTheInputAreKept) {
 TEST_F(ExitCodes, EveryTruncationOfAStreamKeepsTheFramesBeforeIt) {
   const std::string stream = read_file(encoded("s.c63"));
   const std::string decoded = run({kDec, "--quiet", path("s.c63"), "-"}).out;
-  ASSERT_EQ(decoded.size(), 6 * kFrame);
+  ASSERT_EQ(decoded.size(), 6 * kFrame32);
   for (std::size_t size = 1; size < stream.size(); size += 97) {
     SCOPED_TRACE(size);
     const ProcessResult result = run({kDec, "--quiet", "-", "-"}, std::string_view(stream).substr(0, size));
-    ASSERT_EQ(result.out.size() % kFrame, 0U);
+    ASSERT_EQ(result.out.size() % kFrame32, 0U);
     EXPECT_EQ(result.out, decoded.substr(0, result.out.size()));
-    const std::size_t frames = result.out.size() / kFrame;
+    const std::size_t frames = result.out.size() / kFrame32;
     if (result.exit_code == 0) {  // cut between two frames
       EXPECT_TRUE(frames > 0 && stream.substr(size).starts_with("\xFF\xD8"));
       continue;
@@ -211,7 +209,7 @@ TEST_F(ExitCodes, ADamagedStreamStillGivesAFile) {
   const ProcessResult result = run({kDec, "--quiet", cut, path("o.yuv")});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_TRUE(result.err.starts_with("c63dec: " + cut + ": frame 5: ")) << result.err;
-  EXPECT_EQ(read_file(path("o.yuv")).size(), 5 * kFrame);
+  EXPECT_EQ(read_file(path("o.yuv")).size(), 5 * kFrame32);
 }
 
 TEST_F(ExitCodes, GarbageIsBadInput) {
@@ -262,10 +260,10 @@ TEST_F(ExitCodes, AFaultOfAnOutputBesideTheStreamLeavesTheStream) {
   expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--recon", "/dev/full", "--pred", path("p.yuv"),
                           input_}),
                   6, "c63enc", "C63-WRITE-FAILED");
-  EXPECT_EQ(read_file(path("p.yuv")).size(), 6 * kFrame);
+  EXPECT_EQ(read_file(path("p.yuv")).size(), 6 * kFrame32);
   expect_one_line(run({kDec, "--quiet", path("s.c63"), path("d.yuv"), "--trace", "/dev/full"}), 6, "c63dec",
                   "C63-WRITE-FAILED");
-  EXPECT_EQ(read_file(path("d.yuv")).size(), 6 * kFrame);
+  EXPECT_EQ(read_file(path("d.yuv")).size(), 6 * kFrame32);
 }
 
 TEST_F(ExitCodes, ALogThatCannotBeWrittenIsAnOutputError) {

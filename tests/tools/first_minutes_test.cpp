@@ -5,8 +5,6 @@
 namespace c63::test {
 namespace {
 
-constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
-
 class FirstMinutes : public ToolsTest {
  protected:
   void SetUp() override {
@@ -64,7 +62,7 @@ TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {
 }
 
 TEST_F(FirstMinutes, AnErrorBeforeTheWorkComesAlone) {
-  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame + 7));
+  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame32 + 7));
   expect_one_line(run({kEnc, part, path("none/o.c63")}), 6, "c63enc", "C63-WRITE-OPEN");
   const ProcessResult little = run({kEnc, write_file("little_32x32.yuv", std::string(99, 'x')), path("o.c63")});
   expect_one_line(little, 4, "c63enc", "C63-NO-FRAMES");
@@ -73,7 +71,7 @@ TEST_F(FirstMinutes, AnErrorBeforeTheWorkComesAlone) {
 }
 
 TEST_F(FirstMinutes, ANoticeComesOnce) {
-  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame + 7));
+  const std::string part = write_file("part_32x32.yuv", std::string_view(video_).substr(0, 2 * kFrame32 + 7));
   const auto times_told = [](const ProcessResult& result) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::size_t count = 0;
@@ -151,8 +149,8 @@ TEST_F(FirstMinutes, OneNameForTheKernelOfSignalsAndVideo) {
 
 TEST_F(FirstMinutes, ThePlaceOfTheLargestValue) {
   EXPECT_EQ(run({kFilter, "reduce", write_file("s.txt", "1\n9\n3\n9\n"), "--op", "argmax", "--quiet"}).out, "1\n");
-  std::string video(3 * kFrame, 'a');
-  video[kFrame + 40] = 'z';
+  std::string video(3 * kFrame32, 'a');
+  video[kFrame32 + 40] = 'z';
   EXPECT_EQ(run({kFilter, "reduce", write_file("v_32x32.yuv", video), "--op", "argmax", "--quiet"}).out,
             std::to_string(32 * 32 + 40) + "\n");
 }

@@ -11,8 +11,6 @@
 namespace c63::test {
 namespace {
 
-constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
-
 class Options : public ToolsTest {
  protected:
   void SetUp() override {
@@ -47,7 +45,7 @@ TEST_F(Options, TheSizeComesFromTheOptionsOrTheName) {
 }
 
 TEST_F(Options, FramesAndSeekChooseAPart) {
-  const std::string middle = write_file("middle_32x32.yuv", std::string_view(video_).substr(2 * kFrame, 3 * kFrame));
+  const std::string middle = write_file("middle_32x32.yuv", std::string_view(video_).substr(2 * kFrame32, 3 * kFrame32));
   EXPECT_EQ(encode({"--seek", "2", "-f", "3", input_}), encode({middle}));
   EXPECT_EQ(encode({"--seek", "2", "-f", "3", "-w", "32", "-h", "32", "-"}, video_), encode({middle}));
   EXPECT_EQ(encode({"-f", "0", input_}), encode({input_}));
@@ -55,7 +53,7 @@ TEST_F(Options, FramesAndSeekChooseAPart) {
 
   const std::string stream = write_file("s.c63", encode({input_}));
   const std::string all = run({kDec, "--quiet", stream, "-"}).out;
-  EXPECT_EQ(run({kDec, "--quiet", "--seek", "3", "-f", "2", stream, "-"}).out, all.substr(3 * kFrame, 2 * kFrame));
+  EXPECT_EQ(run({kDec, "--quiet", "--seek", "3", "-f", "2", stream, "-"}).out, all.substr(3 * kFrame32, 2 * kFrame32));
 }
 
 TEST_F(Options, CodingOptionsChangeTheBytesAndAreSaidToDoSo) {
@@ -127,7 +125,7 @@ TEST_F(Options, Y4mOutputHoldsTheSameFrames) {
   ASSERT_EQ(run({kDec, "--quiet", "--fps", "30000/1001", stream, path("o.y4m")}).exit_code, 0);
   const std::string y4m = read_file(path("o.y4m"));
   EXPECT_TRUE(y4m.starts_with("YUV4MPEG2 W32 H32 F30000:1001 ")) << y4m.substr(0, 60);
-  EXPECT_NE(y4m.find("FRAME\n" + raw.substr(0, kFrame)), std::string::npos);
+  EXPECT_NE(y4m.find("FRAME\n" + raw.substr(0, kFrame32)), std::string::npos);
   EXPECT_EQ(encode({path("o.y4m")}), encode({"-w", "32", "-h", "32", "-"}, raw));
   const std::string sum = run({kDec, "--quiet", "--md5", stream, path("o.yuv")}).out;
   EXPECT_EQ(sum, md5_of(raw) + "  " + path("o.yuv") + "\n");
@@ -217,7 +215,7 @@ TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
 }
 
 TEST_F(Options, GlobalMotionIsTold) {
-  const std::string flat(3 * kFrame, static_cast<char>(90));
+  const std::string flat(3 * kFrame32, static_cast<char>(90));
   const std::string input = write_file("flat_32x32.yuv", video_ + flat);
   const ProcessResult result = run({kEnc, "--global-motion", "--csv", path("f.csv"), "--json", path("j"), "-o",
                                     path("o.c63"), input});

@@ -11,8 +11,6 @@
 namespace c63::test {
 namespace {
 
-constexpr std::size_t kFrame = 32 * 32 * 3 / 2;
-
 class Stopping : public ToolsTest, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override {
@@ -26,7 +24,7 @@ class Stopping : public ToolsTest, public ::testing::WithParamInterface<int> {
 TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   Process process({kEnc, "-v", "-w", "32", "-h", "32", "--lanes", "1", "-o", path("out.c63"), "-"});
   // Ten frames and a part of one, then silence.
-  ASSERT_TRUE(process.write(std::string_view(video_).substr(0, 10 * kFrame + 100)));
+  ASSERT_TRUE(process.write(std::string_view(video_).substr(0, 10 * kFrame32 + 100)));
   ASSERT_TRUE(process.wait_for_error_output("frame 4:"));
   process.kill(GetParam());
   const ProcessResult result = process.wait();
@@ -37,7 +35,7 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
   const std::string whole = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
   EXPECT_TRUE(whole.starts_with(read_file(path("out.c63"))));
-  EXPECT_GE(read_file(path("out.yuv")).size(), 5 * kFrame);
+  EXPECT_GE(read_file(path("out.yuv")).size(), 5 * kFrame32);
   EXPECT_EQ(files_in_folder(), 2);
 }
 
@@ -45,7 +43,7 @@ TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
   // Default settings: as many threads and lanes as the machine likes.
   Process process({kEnc, "-v", "-w", "32", "-h", "32", "--backend", "cpu", "-o", path("out.c63"), "-"});
   for (std::size_t i = 0; i < 10; ++i) {
-    ASSERT_TRUE(process.write(std::string_view(video_).substr(i * kFrame, kFrame)));
+    ASSERT_TRUE(process.write(std::string_view(video_).substr(i * kFrame32, kFrame32)));
     if (i == 0) continue;
     ASSERT_TRUE(process.wait_for_error_output("frame " + std::to_string(i - 1) + ":"));
   }
@@ -67,7 +65,7 @@ TEST_P(Stopping, ADecodeThatWaitsForItsPipeLeavesWholeFrames) {
   EXPECT_EQ(result.exit_code, 128 + GetParam()) << result.err;
   if (std::filesystem::exists(path("out.yuv"))) {
     const std::string decoded = read_file(path("out.yuv"));
-    EXPECT_EQ(decoded.size() % kFrame, 0U);
+    EXPECT_EQ(decoded.size() % kFrame32, 0U);
     EXPECT_TRUE(run({kDec, "--quiet", "-", "-"}, stream).out.starts_with(decoded));
   }
   EXPECT_LE(files_in_folder(), 1);
@@ -75,7 +73,7 @@ TEST_P(Stopping, ADecodeThatWaitsForItsPipeLeavesWholeFrames) {
 
 TEST_P(Stopping, BeforeTheFirstFrameThereIsNoFile) {
   Process process({kEnc, "-w", "32", "-h", "32", "-o", path("out.c63"), "-"});
-  ASSERT_TRUE(process.write(std::string_view(video_).substr(0, kFrame / 2)));
+  ASSERT_TRUE(process.write(std::string_view(video_).substr(0, kFrame32 / 2)));
   ASSERT_TRUE(process.wait_for_error_output("stdin 32x32"));
   process.kill(GetParam());
   EXPECT_EQ(process.wait().exit_code, 128 + GetParam());

@@ -17,6 +17,9 @@
 
 namespace c63::test {
 
+/// Bytes of a frame of 32x32.
+inline constexpr std::size_t kFrame32 = 32 * 32 * 3 / 2;
+
 inline const std::string kGen = C63_BIN_DIR "/c63gen";
 inline const std::string kEnc = C63_BIN_DIR "/c63enc";
 inline const std::string kDec = C63_BIN_DIR "/c63dec";

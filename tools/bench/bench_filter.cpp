@@ -13,7 +13,7 @@
 namespace c63::bench {
 namespace {
 
-void bench_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
+void bench_filters_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
   const auto bytes = static_cast<std::size_t>(options.megabytes * 1e6);
   table.set_copy("cpu", cpu_copy_rate(bytes, options.repeats), 2.0 * static_cast<double>(bytes));
   if (table.wants("mean of 5, double")) {
@@ -76,7 +76,7 @@ void bench_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
 
 tools::Subcommand filter_bench() {
   return make_filter_bench("filter", "Measure convolution, histogram, matrix product, shift and whitening",
-                           bench_on_cpu, bench_filters_on_gpu);
+                           bench_filters_on_cpu, bench_filters_on_gpu);
 }
 
 }  // namespace c63::bench

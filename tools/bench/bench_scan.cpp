@@ -13,7 +13,7 @@
 namespace c63::bench {
 namespace {
 
-void bench_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
+void bench_scans_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
   const auto bytes = static_cast<std::size_t>(options.megabytes * 1e6) / 64 * 64;
   table.set_copy("cpu", cpu_copy_rate(bytes, options.repeats), 2.0 * static_cast<double>(bytes));
   std::vector<float> floats(bytes / 4);
@@ -48,7 +48,7 @@ void bench_on_cpu(const FilterBenchOptions& options, FilterTable& table) {
 }  // namespace
 
 tools::Subcommand scan_bench() {
-  return make_filter_bench("scan", "Measure reductions and prefix scans", bench_on_cpu, bench_scans_on_gpu);
+  return make_filter_bench("scan", "Measure reductions and prefix scans", bench_scans_on_cpu, bench_scans_on_gpu);
 }
 
 }  // namespace c63::bench

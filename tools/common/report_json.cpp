@@ -1,8 +1,8 @@
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "c63/version.h"
+#include "common/json_number.h"
 #include "common/machine.h"
 #include "common/report.h"
 
@@ -10,9 +10,6 @@ namespace c63::tools {
 namespace {
 
 using nlohmann::ordered_json;
-
-// JSON has no infinity and no NaN.
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
 ordered_json summary_json(const EncodeSummary& s) {
   return {{"backend", s.backend},
@@ -33,15 +30,15 @@ ordered_json quality_json(const EncodeTotals& totals, const EncoderSettings& set
   ordered_json json = ordered_json::object();
   const QualityTotals& q = totals.quality;
   if (settings.measurement.psnr) {
-    json["psnr_y_db"] = number(q.psnr_of_plane(0));
-    json["psnr_u_db"] = number(q.psnr_of_plane(1));
-    json["psnr_v_db"] = number(q.psnr_of_plane(2));
-    json["psnr_all_db"] = number(q.psnr_of_all());
+    json["psnr_y_db"] = json_number(q.psnr_of_plane(0));
+    json["psnr_u_db"] = json_number(q.psnr_of_plane(1));
+    json["psnr_v_db"] = json_number(q.psnr_of_plane(2));
+    json["psnr_all_db"] = json_number(q.psnr_of_all());
   }
   if (settings.measurement.ssim) {
-    json["ssim_y"] = number(q.mean_ssim(0));
-    json["ssim_u"] = number(q.mean_ssim(1));
-    json["ssim_v"] = number(q.mean_ssim(2));
+    json["ssim_y"] = json_number(q.mean_ssim(0));
+    json["ssim_u"] = json_number(q.mean_ssim(1));
+    json["ssim_v"] = json_number(q.mean_ssim(2));
   }
   return json;
 }
@@ -77,9 +74,9 @@ ordered_json to_json(const TargetPass& pass) {
           {"frames", pass.figures.frames},
           {"bytes", pass.figures.bytes},
           {"frames_per_s", pass.figures.frames_per_s},
-          {"psnr_y_db", number(pass.figures.psnr_y_db)},
-          {"psnr_all_db", number(pass.figures.psnr_all_db)},
-          {"ssim_y", number(pass.figures.ssim_y)}};
+          {"psnr_y_db", json_number(pass.figures.psnr_y_db)},
+          {"psnr_all_db", json_number(pass.figures.psnr_all_db)},
+          {"ssim_y", json_number(pass.figures.ssim_y)}};
 }
 
 TargetPass target_pass_from(const ordered_json& json) {
@@ -156,7 +153,7 @@ ordered_json to_json(const EncodeReport& report) {
     json["compare_cpu"] = summary_json(report.cpu->summary);
     json["compare_cpu"]["bytes_identical"] = report.cpu->identical;
     json["compare_cpu"]["speed_up"] =
-        summary.elapsed_ms > 0 ? number(report.cpu->summary.elapsed_ms / summary.elapsed_ms) : ordered_json(nullptr);
+        summary.elapsed_ms > 0 ? json_number(report.cpu->summary.elapsed_ms / summary.elapsed_ms) : ordered_json(nullptr);
   }
   return json;
 }

@@ -8,14 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "common/counted.h"
+#include "common/json_number.h"
 #include "common/report.h"
 
 namespace c63::tools {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
 template <typename T>
 ordered_json optional_json(const std::optional<T>& value) {
@@ -59,12 +58,12 @@ ordered_json point_json(const AbResult& r, const AbPoint& p) {
                        {"frames_per_s", speed.median},
                        {"frames_per_s_low", speed.low},
                        {"frames_per_s_high", speed.high},
-                       {"psnr_y_db", number(q.psnr_of_video(0))},
-                       {"psnr_u_db", number(q.psnr_of_video(1))},
-                       {"psnr_v_db", number(q.psnr_of_video(2))},
-                       {"psnr_all_db", number(q.psnr_of_video(3))},
-                       {"ssim_y", number(q.totals.mean_ssim(0))},
-                       {"ssim_all", number(q.ssim_of_all())},
+                       {"psnr_y_db", json_number(q.psnr_of_video(0))},
+                       {"psnr_u_db", json_number(q.psnr_of_video(1))},
+                       {"psnr_v_db", json_number(q.psnr_of_video(2))},
+                       {"psnr_all_db", json_number(q.psnr_of_video(3))},
+                       {"ssim_y", json_number(q.totals.mean_ssim(0))},
+                       {"ssim_all", json_number(q.ssim_of_all())},
                        {"encode_s", p.encode_s},
                        {"process_s", p.process_s},
                        {"cpu_s", p.cpu_s},
@@ -172,7 +171,7 @@ ordered_json ab_json(const AbResult& r) {
     json["speeds"].push_back({{"configuration", s.configuration},
                               {"input", optional_json(s.input)},
                               {"quantizer", optional_json(s.quantizer)},
-                              {"ratio", number(s.ratio.value)},
+                              {"ratio", json_number(s.ratio.value)},
                               {"low", optional_json(s.ratio.low)},
                               {"high", optional_json(s.ratio.high)}});
   }

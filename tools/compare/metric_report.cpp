@@ -6,14 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "common/counted.h"
+#include "common/json_number.h"
 #include "common/report.h"
 
 namespace c63::tools {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
 /// CSV quotes what holds a comma, a quote or a line end.
 std::string csv_field(const std::string& text) {
@@ -90,14 +89,14 @@ ordered_json metric_json(const std::string& reference, const std::vector<Compare
                           {"frames", q.frames.size()},
                           {"identical", !q.first_difference.has_value()},
                           {"different_frames", q.different_frames},
-                          {"psnr_y_db", number(q.psnr_of_video(0))},
-                          {"psnr_u_db", number(q.psnr_of_video(1))},
-                          {"psnr_v_db", number(q.psnr_of_video(2))},
-                          {"psnr_all_db", number(q.psnr_of_video(3))},
-                          {"ssim_y", number(q.totals.mean_ssim(0))},
-                          {"ssim_u", number(q.totals.mean_ssim(1))},
-                          {"ssim_v", number(q.totals.mean_ssim(2))},
-                          {"ssim_all", number(q.ssim_of_all())}};
+                          {"psnr_y_db", json_number(q.psnr_of_video(0))},
+                          {"psnr_u_db", json_number(q.psnr_of_video(1))},
+                          {"psnr_v_db", json_number(q.psnr_of_video(2))},
+                          {"psnr_all_db", json_number(q.psnr_of_video(3))},
+                          {"ssim_y", json_number(q.totals.mean_ssim(0))},
+                          {"ssim_u", json_number(q.totals.mean_ssim(1))},
+                          {"ssim_v", json_number(q.totals.mean_ssim(2))},
+                          {"ssim_all", json_number(q.ssim_of_all())}};
     if (const auto& d = q.first_difference) {
       entry["first_difference"] = {{"frame", d->frame},
                                    {"plane", std::string(1, "YUV"[d->plane])},
@@ -108,14 +107,14 @@ ordered_json metric_json(const std::string& reference, const std::vector<Compare
     }
     ordered_json& frames = entry["per_frame"] = ordered_json::array();
     for (const FrameQuality& frame : q.frames) {
-      frames.push_back({{"psnr_y_db", number(q.psnr_of(frame, 0))},
-                        {"psnr_u_db", number(q.psnr_of(frame, 1))},
-                        {"psnr_v_db", number(q.psnr_of(frame, 2))},
-                        {"psnr_all_db", number(q.psnr_of(frame, 3))},
-                        {"ssim_y", number(frame.ssim[0])},
-                        {"ssim_u", number(frame.ssim[1])},
-                        {"ssim_v", number(frame.ssim[2])},
-                        {"ssim_all", number(q.ssim_of_all(frame))}});
+      frames.push_back({{"psnr_y_db", json_number(q.psnr_of(frame, 0))},
+                        {"psnr_u_db", json_number(q.psnr_of(frame, 1))},
+                        {"psnr_v_db", json_number(q.psnr_of(frame, 2))},
+                        {"psnr_all_db", json_number(q.psnr_of(frame, 3))},
+                        {"ssim_y", json_number(frame.ssim[0])},
+                        {"ssim_u", json_number(frame.ssim[1])},
+                        {"ssim_v", json_number(frame.ssim[2])},
+                        {"ssim_all", json_number(q.ssim_of_all(frame))}});
     }
     json["videos"].push_back(std::move(entry));
   }

@@ -21,16 +21,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kStaging = std::size_t{48} << 20;  ///< as an encode has it, for each GPU
-constexpr std::size_t kBytes = std::size_t{1} << 30;     ///< a round and GPU
-constexpr int kRounds = 5;                               ///< of which the first does not count
+constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< as an encode has it, for each GPU
+constexpr std::size_t kRoundBytes = std::size_t{1} << 30;  ///< for each GPU
+constexpr int kReadings = 5;                               ///< of which the first does not count
 
 /// How frames of a source go through page-locked memory.
 struct Way {
   explicit Way(const FrameSource& source)
       : bytes(frame_bytes(source.format().width, source.format().height)),
         places(static_cast<std::int64_t>(std::max<std::size_t>(2, kStaging / bytes))),
-        frames(std::min<std::int64_t>(*source.frame_count(), static_cast<std::int64_t>(kBytes / bytes + 1))) {}
+        frames(std::min<std::int64_t>(*source.frame_count(), static_cast<std::int64_t>(kRoundBytes / bytes + 1))) {}
 
   std::size_t bytes;
   std::int64_t places;
@@ -50,7 +50,7 @@ void read_frames(FrameSource& source, ThreadArena& arena, const Way& way, std::i
 template <typename Round>
 double rate(double bytes, const Round& round) {
   std::vector<double> rates;
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kReadings; ++i) {
     const auto start = Clock::now();
     round();
     const std::chrono::duration<double> time = Clock::now() - start;
