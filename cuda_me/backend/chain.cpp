@@ -1,23 +1,24 @@
 #include "cuda_me/backend/chain.h"
 
 #include "c63/error.h"
+#include "decide/activity_weights.h"
 
 namespace c63::cuda {
 
-FrameRole advance(Chain& chain, const FramePlan& plan, const FrameLayout& layout) {
+FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layout) {
+  const FramePlan& plan = frame.plan;
   FrameRole role;
   role.key = plan.key;
   role.has_unpredicted = !plan.key && plan.unpredicted != nullptr;
   role.by_rate = plan.rate.any();
+  role.is_weighted = role.by_rate && plan.weights != nullptr;
+  role.has_original = role.by_rate && frame.original != nullptr;
   role.inherits = !plan.advances_reference();
   if (role.has_unpredicted && plan.unpredicted->size() != static_cast<std::size_t>(layout.blocks)) {
     throw Error(ErrorKind::internal, "C63-PLAN-MASK", "a plan's mask has another size than the frame has blocks",
                 {.frame = plan.index});
   }
-  if (plan.weights != nullptr || plan.rate.weigh_activity || plan.rate.chroma_weight != kPlainWeight) {
-    throw Error(ErrorKind::internal, "C63-PLAN-CPU", "a plan has weights, which only the CPU carries out",
-                {.frame = plan.index});
-  }
+  if (role.is_weighted) require_weights(plan, static_cast<std::size_t>(layout.mcus));
   if (role.inherits && (plan.key || !chain.inter)) {
     throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
                 "a frame without SOF is planned that comes after no inter frame, or is none", {.frame = plan.index});

@@ -13,6 +13,8 @@ struct FrameRole {
   bool key = false;
   bool has_unpredicted = false;  ///< the plan has a mask of blocks without a vector
   bool by_rate = false;          ///< vectors, blocks without one and levels are decided by rate and distortion
+  bool is_weighted = false;      ///< the plan has weights
+  bool has_original = false;     ///< the frame comes filtered, and with what it was before
   bool inherits = false;         ///< predicts from the reference of the frame before, and takes that frame's place
   int reconstruction = 0;        ///< which of the chain's pictures it becomes
 
@@ -47,7 +49,7 @@ struct Chain {
 
 /// Takes the chain on by a frame; says what it does with the chain's buffers. Throws Error (internal) for plans that no decoder
 /// would follow: a frame whose reference does not advance comes after an inter frame.
-[[nodiscard]] FrameRole advance(Chain& chain, const FramePlan& plan, const FrameLayout& layout);
+[[nodiscard]] FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layout);
 
 /// One frame of a batch.
 struct BatchEntry {

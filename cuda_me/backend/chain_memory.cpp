@@ -11,9 +11,11 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
   DeviceChain chain;
   for (Input& input : chain.inputs) {
     input.picture = carver.take<std::uint8_t>(layout.picture_bytes);
+    if (context.filters) input.original = carver.take<std::uint8_t>(layout.picture_bytes);
     input.quantizers = carver.take<Quantizer>(std::tuple_size_v<QuantizerTable>);
     input.decision_quantizers = carver.take<c63::Quantizer>(std::tuple_size_v<DecisionQuantizers>);
     input.unpredicted = carver.take<std::uint8_t>(blocks);
+    input.weights = carver.take<Weight>(static_cast<std::size_t>(layout.mcus));
   }
   chain.decided = carver.take<std::uint8_t>(blocks);
   for (auto& picture : chain.pictures) picture = carver.take<std::uint8_t>(layout.picture_bytes);
@@ -43,6 +45,7 @@ HostChain HostChain::carve(Carver& carver, const CodingContext& context) {
     input.quantizers = carver.take<QuantizerTable>(1);
     input.decision_quantizers = carver.take<DecisionQuantizers>(1);
     input.unpredicted = carver.take<std::uint8_t>(blocks);
+    input.weights = carver.take<Weight>(static_cast<std::size_t>(context.layout.mcus));
   }
   for (Output& output : chain.outputs) {
     output.report = carver.take<FrameReport>(1);

@@ -55,6 +55,7 @@ struct CodingContext {
   Geometry geometry;
   FrameLayout layout;
   Keep keep;
+  bool filters = false;            ///< frames come filtered, and errors are measured against what they were before
   std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself
 };
 
@@ -63,9 +64,11 @@ struct DeviceChain {
   /// What a frame is uploaded to.
   struct Input {
     std::uint8_t* picture = nullptr;
+    std::uint8_t* original = nullptr;     ///< picture, where frames are filtered
     Quantizer* quantizers = nullptr;      ///< a QuantizerTable
     c63::Quantizer* decision_quantizers = nullptr;  ///< DecisionQuantizers
     std::uint8_t* unpredicted = nullptr;  ///< one a block
+    Weight* weights = nullptr;            ///< one an MCU
   };
   std::array<Input, kChainDepth> inputs{};
   std::uint8_t* decided = nullptr;          ///< blocks without a vector where that is decided here, one a block
@@ -86,6 +89,7 @@ struct HostChain {
     QuantizerTable* quantizers = nullptr;
     DecisionQuantizers* decision_quantizers = nullptr;
     std::uint8_t* unpredicted = nullptr;
+    Weight* weights = nullptr;
   };
   /// What one batch leaves behind.
   struct Output {

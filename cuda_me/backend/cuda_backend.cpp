@@ -8,6 +8,7 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/runtime/pointer.h"
+#include "decide/presets.h"
 
 namespace c63::cuda {
 namespace {
@@ -27,6 +28,7 @@ CodingContext context_of(const EncoderSettings& settings, const CudaBackendOptio
           .geometry = geometry,
           .layout = FrameLayout(geometry),
           .keep = keep_of(settings.measurement, options),
+          .filters = preset_decisions(settings.coding).lookahead.filter,
           .coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry)};
 }
 
@@ -128,12 +130,13 @@ void CudaBackend::add(const ChainFrame& frame) {
   Chain& of = chain(frame.chain);
   const auto at = static_cast<std::size_t>(of.added % kChainDepth);
   FrameSlot& slot = of.slots[at];
-  slot.role = advance(of, frame.plan, context_.layout);
+  slot.role = advance(of, frame, context_.layout);
   slot.frame = frame;
   std::uint8_t* const staging = std::exchange(slot.staging, nullptr);
   slot.upload = uploads_.add_frame(frame.plan.index, staging);
   add_samples(frame.in_place.empty() ? std::span<const std::uint8_t>(staging, context_.geometry.frame_bytes()) : frame.in_place,
               !frame.in_place.empty() && device_with(frame.in_place.data()).has_value(), of.device.inputs[at].picture);
+  if (slot.role.has_original && context_.settings.measurement.psnr) add_original(*slot.frame.original, of.device.inputs[at].original);
   add_plan(slot, of.device.inputs[at], of.host.inputs[at]);
   ++of.added;
 }
@@ -153,6 +156,13 @@ void CudaBackend::add_samples(std::span<const std::uint8_t> samples, bool on_dev
   }
 }
 
+void CudaBackend::add_original(std::span<const std::uint8_t> samples, std::uint8_t* picture) {
+  std::uint8_t* const staging = uploads_.take_staging();  // half of it is enough for inputs
+  uploads_.free_with_upload(staging);
+  std::ranges::copy(samples, staging);
+  add_samples({staging, samples.size()}, false, picture);
+}
+
 void CudaBackend::add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from) {
   const FramePlan& plan = slot.frame.plan;
   if (slot.tables != plan.tables) {
@@ -168,6 +178,10 @@ void CudaBackend::add_plan(FrameSlot& slot, const DeviceChain::Input& to, const 
   if (slot.role.has_unpredicted) {
     std::ranges::copy(*plan.unpredicted, from.unpredicted);
     uploads_.add_copy(to.unpredicted, from.unpredicted, plan.unpredicted->size());
+  }
+  if (slot.role.is_weighted) {
+    std::ranges::copy(*plan.weights, from.weights);
+    uploads_.add_copy(to.weights, from.weights, plan.weights->size());
   }
 }
 

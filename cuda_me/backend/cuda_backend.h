@@ -49,6 +49,8 @@ class CudaBackend final : public Backend {
   /// Adds a frame to its chain, and what is uploaded for it to the upload that is being put together.
   void add(const ChainFrame& frame);
   void add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture);
+  /// The same of what a frame was before it was filtered.
+  void add_original(std::span<const std::uint8_t> samples, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] const Chain& chain(int number) const { return chains_[static_cast<std::size_t>(number)]; }

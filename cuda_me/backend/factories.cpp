@@ -8,7 +8,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/backend/cuda_backend.h"
-#include "decide/presets.h"
 
 namespace c63::cuda {
 namespace {
@@ -41,20 +40,6 @@ std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const Cuda
   if (!is_exhaustive(settings.coding.method)) {
     throw Error(ErrorKind::device, "C63-CUDA-METHOD",
                 "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
-  }
-  if (settings.coding.rate.tune != Tune::psnr) {
-    throw Error(ErrorKind::device, "C63-CUDA-TUNE",
-                "tuning for " + std::string(name(settings.coding.rate.tune)) + " runs on the CPU only (--backend cpu)");
-  }
-  const CodingSettings& coding = settings.coding;
-  if (coding.rate.adaptive_reference.value_or(coding.preset == Preset::best)) {
-    throw Error(ErrorKind::device, "C63-CUDA-REFERENCE",
-                "the choice of references (preset best) runs on the CPU only (--backend cpu, or --no-adaptive-reference)");
-  }
-  const PresetDecisions decisions = preset_decisions(coding);
-  if (decisions.lookahead.any() || decisions.rate.chroma_weight != kPlainWeight) {
-    throw Error(ErrorKind::device, "C63-CUDA-LOOKAHEAD",
-                "filtering over time, propagated weights and a lambda of chroma (preset best) are for the CPU only (--backend cpu)");
   }
   static_cast<void>(require_device(device.index));
   const DeviceGuard guard(device.index);

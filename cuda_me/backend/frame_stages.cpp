@@ -60,6 +60,8 @@ RateItem FrameStages::rate_item(const BatchEntry& entry, const FrameJob& job) co
           .quantizers = input.decision_quantizers,
           .planned = slot.role.has_unpredicted ? input.unpredicted : nullptr,
           .decided = chain.device.decided,
+          .weights = slot.role.is_weighted ? input.weights : nullptr,
+          .original = slot.role.has_original ? input.original : nullptr,
           .side = entry.chain % RateStages::kSides};
 }
 
@@ -181,7 +183,7 @@ void FrameStages::enqueue_downloads(const Batch& batch) {
     const HostChain::Output& output = host.outputs[static_cast<std::size_t>(batch.turn)];
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
     if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
-    if (output.original != nullptr) download_picture(job.current, output.original);
+    if (output.original != nullptr && !slot_of(batch.entries[i]).role.has_original) download_picture(job.current, output.original);
     if (output.vectors != nullptr) {
       copy_async(output.vectors, job.vectors, blocks, coding_);
     }

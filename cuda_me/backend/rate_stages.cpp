@@ -4,7 +4,6 @@
 
 #include "cuda_me/runtime/check.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/ac_levels.h"
 
 namespace c63::cuda {
 namespace {
@@ -19,7 +18,10 @@ RateStages::RateStages(const CodingContext& context, std::size_t frames) : conte
 RateScratch RateStages::carve(Carver& carver, int slots) const {
   const auto blocks = static_cast<std::size_t>(context_.layout.blocks);
   const std::size_t candidates = blocks * static_cast<std::size_t>(slots);
+  const auto mcus = static_cast<std::size_t>(context_.layout.mcus);
   RateScratch scratch;
+  scratch.weights = carver.take<Weight>(mcus);
+  scratch.activities = carver.take<std::int16_t>(mcus);
   scratch.found = carver.take<MotionVector>(blocks * kMaxFoundVectors);
   scratch.found_costs = carver.take<std::uint16_t>(blocks);
   scratch.chosen = carver.take<MotionVector>(blocks);
@@ -64,8 +66,12 @@ void RateStages::reserve(const RateDecisions& rate, const Streams& streams) {
   slots_ = slots;
 }
 
-RateFrame RateStages::frame_of(const RateItem& item) const {
+RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch) {
   const FramePlan& plan = *item.plan;
+  if (plan.rate.lambda != lambda_) {
+    lambda_ = plan.rate.lambda;
+    weighted_ = WeightedLambdas(lambda_);
+  }
   RateFrame frame;
   frame.job = item.job;
   frame.quantizers = item.quantizers;
@@ -73,10 +79,15 @@ RateFrame RateStages::frame_of(const RateItem& item) const {
   frame.decided = item.decided;
   frame.rate = plan.rate;
   frame.headers = plan.headers;
-  frame.cap = bounding_magnitude(plan.rate.lambda);
+  frame.original = item.original;
+  frame.planned_weights = item.weights;
+  frame.weights = plan.rate.weigh_activity ? scratch.weights : item.weights;
+  frame.is_weighted = frame.weights != nullptr || plan.rate.chroma_weight != kPlainWeight;
+  frame.weighted = weighted_;
   frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
   frame.keeps_levels = context_.keep.levels;
   frame.slots = most_candidates(plan.rate, plan.key);
+  frame.scratch = scratch;
   return frame;
 }
 
@@ -88,11 +99,9 @@ std::vector<RateStages::Group> RateStages::prepare(std::span<const RateItem> ite
     const std::size_t first = next;
     for (const RateItem& item : items) {
       if (item.side != side) continue;
-      RateFrame frame = frame_of(item);
       const std::size_t place = static_cast<std::size_t>(side) * group_frames_ + (next - first) % group_frames_;
       Carver carver(scratch_.data() + place * scratch_bytes(slots_));
-      frame.scratch = carve(carver, slots_);
-      on_host_.data()[next++] = frame;
+      on_host_.data()[next++] = frame_of(item, carve(carver, slots_));
     }
     if (next == first) continue;
     const cudaStream_t stream = streams[static_cast<std::size_t>(side)];
@@ -122,6 +131,8 @@ RateGroup RateStages::group_of(std::span<const RateFrame> frames, const RateFram
     group.beam_width = std::max(group.beam_width, frame.rate.beam_width);
     group.slots = std::max(group.slots, frame.slots);
     group.may_repeat = group.may_repeat || frame.may_repeat;
+    group.is_weighted = group.is_weighted || frame.is_weighted;
+    group.weighs_activity = group.weighs_activity || frame.rate.weigh_activity;
     if (frame.job.reference == nullptr) continue;
     group.inter = true;
     group.found_vectors = std::max(group.found_vectors, frame.rate.found_vectors);

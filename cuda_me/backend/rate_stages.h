@@ -20,6 +20,8 @@ struct RateItem {
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
   const std::uint8_t* planned = nullptr;       ///< the plan's mask, on the device; null: none
   std::uint8_t* decided = nullptr;             ///< the mask that comes of it
+  const Weight* weights = nullptr;             ///< the plan's, on the device; null: none
+  const std::uint8_t* original = nullptr;      ///< the picture before it was filtered; null: it was not
   int side = 0;                                ///< 0 or 1; the same for all frames of a chain
 };
 
@@ -51,7 +53,7 @@ class RateStages {
  private:
   [[nodiscard]] RateScratch carve(Carver& carver, int slots) const;
   [[nodiscard]] std::size_t scratch_bytes(int slots) const;
-  [[nodiscard]] RateFrame frame_of(const RateItem& item) const;
+  [[nodiscard]] RateFrame frame_of(const RateItem& item, const RateScratch& scratch);
   [[nodiscard]] RateGroup group_of(std::span<const RateFrame> frames, const RateFrame* on_device) const;
 
   const CodingContext& context_;
@@ -61,6 +63,8 @@ class RateStages {
   DeviceBuffer<std::byte> scratch_;
   DeviceBuffer<RateFrame> on_device_;  ///< by turn and place in the batch
   PinnedBuffer<RateFrame> on_host_;
+  Cost lambda_ = 0;
+  WeightedLambdas weighted_;  ///< of lambda_
 };
 
 }  // namespace c63::cuda

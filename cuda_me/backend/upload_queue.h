@@ -45,6 +45,8 @@ class UploadQueue {
   /// Adds a frame to the upload that is being put together, and says that upload's number. `staging` is free again when
   /// the upload has arrived; null where the frame's samples lie elsewhere.
   std::int64_t add_frame(std::int64_t index, std::uint8_t* staging);
+  /// Has memory like this be free again when the upload that is being put together has arrived; it has a frame already.
+  void free_with_upload(std::uint8_t* staging) { upload(started_).staging.push_back(staging); }
   /// Adds what is to be copied for it. `from` stays as it is until the upload has arrived.
   void add_copy(void* to, const void* from, std::size_t bytes) { copies_.add(to, from, bytes); }
   /// The same for what is on the device.

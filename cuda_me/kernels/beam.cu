@@ -89,6 +89,17 @@ struct States {
   }
 };
 
+/// Continues the states in MCUs of another weight, as reweigh_beam().
+template <int kWidth>
+__device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight from, Weight to) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    if (states.cost[i] >= kUnreachable) continue;
+    const long long there = reweigh_on_device(states.cost[i], from, to);
+    states.cost[i] = there < kMaxBeamCost ? static_cast<Cost>(there) : kMaxBeamCost;
+  }
+}
+
 /// extend_beam(). `base` is the beam's.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int width, const LaneCandidate& candidate,
@@ -163,7 +174,7 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow
 }
 
 /// Thread blocks take the longer rows of Y first; `warps` a plane.
-template <int kLanes, int kWidth>
+template <int kLanes, int kWidth, bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     beam_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
   constexpr int kRows = kWarp / kLanes;
@@ -176,16 +187,26 @@ __global__ void __launch_bounds__(kThreads)
   const bool active = mcu_row < mcu_rows;
   const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // so that warps stay whole
   const int width = frame.rate.beam_width;
-  const Cost lambda = frame.rate.lambda;
+  Cost lambda = frame.rate.lambda;
   const int lane = LaneGroup<kLanes>::lane();
   auto* const choices = reinterpret_cast<Choices<kWidth>*>(frame.scratch.choices);
   States<kWidth> states;
   long long base = 0;
   const LaneSource source(frame, lane);
   const auto load = [&](int i) { return source.load(row.block(min(i, row.count - 1))); };
+  [[maybe_unused]] const auto load_weight = [&](int i) {
+    const int column = min(i, row.count - 1) / (plane == 0 ? 4 : 1);
+    return weight_of(frame, plane, min(mcu_row, mcu_rows - 1) * layout.mcu_columns + column);
+  };
+  Weight weight = kPlainWeight;  // that costs are in
+  long long cost = 0;            // of the MCUs before those of this weight
   LaneCandidate next[kAhead];
+  [[maybe_unused]] Weight next_weights[kAhead];
 #pragma unroll
-  for (int i = 0; i < kAhead; ++i) next[i] = load(i);
+  for (int i = 0; i < kAhead; ++i) {
+    next[i] = load(i);
+    if constexpr (kWeighted) next_weights[i] = load_weight(i);
+  }
   for (int begin = 0; begin < row.count; begin += kAhead) {
 #pragma unroll
     for (int ahead = 0; ahead < kAhead; ++ahead) {
@@ -193,6 +214,17 @@ __global__ void __launch_bounds__(kThreads)
       if (i >= row.count) break;
       const LaneCandidate candidate = next[ahead];
       next[ahead] = load(i + kAhead);
+      if constexpr (kWeighted) {
+        const Weight own = next_weights[ahead];
+        next_weights[ahead] = load_weight(i + kAhead);
+        if (own != weight) {
+          cost += reweigh_on_device(base, weight, kPlainWeight);
+          base = 0;
+          reweigh_states(states, weight, own);
+          weight = own;
+          lambda = frame.weighted.lambdas[own];
+        }
+      }
       const Choices<kWidth> chosen =
           extend<kLanes>(states, width, candidate, i > 0, row.block_row(i), row.plane, lambda, base);
       if (lane == 0 && active) choices[row.block(i)] = chosen;
@@ -200,7 +232,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncwarp();
   trace_back<kLanes, kWidth>(frame, row, active);
-  if (lane == 0 && active) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(base));
+  cost += reweigh_on_device(base, weight, kPlainWeight);
+  if (lane == 0 && active) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));
 }
 
 constexpr int kWinnerThreads = 128;
@@ -213,12 +246,17 @@ __global__ void __launch_bounds__(kWinnerThreads)
   if (block < layout.blocks) store_winner(frame, block, frame.scratch.winning_lanes[block]);
 }
 
-template <int kLanes>
+template <int kLanes, bool kWeighted>
 auto kernel_for(int width) {
-  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1>;  // of few lanes they are enqueue_only_state()'s
-  return width <= 2   ? beam_kernel<kLanes, 2>
-         : width <= 4 ? beam_kernel<kLanes, 4>
-                      : beam_kernel<kLanes, 8>;
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // of few lanes they are enqueue_only_state()'s
+  return width <= 2   ? beam_kernel<kLanes, 2, kWeighted>
+         : width <= 4 ? beam_kernel<kLanes, 4, kWeighted>
+                      : beam_kernel<kLanes, 8, kWeighted>;
+}
+auto kernel_for(const RateGroup& group, bool few_lanes) {
+  constexpr int kFew = 2 * kDcLevels;
+  if (group.is_weighted) return few_lanes ? kernel_for<kFew, true>(group.beam_width) : kernel_for<kWarp, true>(group.beam_width);
+  return few_lanes ? kernel_for<kFew, false>(group.beam_width) : kernel_for<kWarp, false>(group.beam_width);
 }
 
 }  // namespace
@@ -226,13 +264,12 @@ auto kernel_for(int width) {
 void enqueue_beam(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (group.beam_width == 1 && group.slots <= 2) return enqueue_only_state(layout, group, stream);
   const Range range("beam");
-  constexpr int kFewLanes = 2 * kDcLevels;
   const bool few = group.slots <= 2;
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const auto frames = static_cast<unsigned>(group.count);
-  const int rows = few ? kWarp / kFewLanes : 1;
+  const int rows = few ? kWarp / (2 * kDcLevels) : 1;
   const int warps = (mcu_rows + rows - 1) / rows;
-  launch("beam_kernel", few ? kernel_for<kFewLanes>(group.beam_width) : kernel_for<kWarp>(group.beam_width),
+  launch("beam_kernel", kernel_for(group, few),
          {dim3(blocks_for(kPlanes * warps, kThreads / kWarp), frames), dim3(kThreads)}, stream, layout, group.frames, warps);
   launch("winners_kernel", winners_kernel, {dim3(blocks_for(layout.blocks, kWinnerThreads), frames), dim3(kWinnerThreads)},
          stream, layout, group.frames);

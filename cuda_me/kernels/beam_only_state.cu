@@ -15,18 +15,45 @@ constexpr int kBefore = 4;    // blocks before them that a joint may have to do 
 constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // from all joints of all units
 static_assert(kChunk / 4 * RowUnit<4>::kJoints <= kMostWays);
 
+/// What λ makes of MCUs of each weight; where all are alike, of those alone.
+template <bool kWeighted>
 struct RowMemory {
+  static constexpr int kLambdas = kWeighted ? kWeights : 1;
   NarrowBlock blocks[kBefore + kChunk];
   Cost least[kChunk];
   Cost costs[kMostWays];            ///< above the least
   std::uint16_t lanes[kMostWays];
   std::uint32_t next[kMostWays / 8];  ///< joints behind a unit, four bits for each of eight before it
   std::uint8_t joints[kChunk];        ///< that units are coded from
-  DcCosts dc_costs;
+  DcCosts dc_costs[kLambdas];
+  Cost lambdas[kLambdas];
+  Weight weights[kWeighted ? kChunk : 1];  ///< of units
+
+  /// Which λ a unit has.
+  [[nodiscard]] __device__ __forceinline__ int lambda_of(int unit) const { return kWeighted ? weights[unit] : 0; }
+};
+
+/// What a row has cost up to a unit: in a run of MCUs of one weight costs are added up as they are, and then weighed.
+struct RowCost {
+  long long cost = 0;
+  long long run = 0;
+  Weight weight = kPlainWeight;
+
+  __device__ __forceinline__ void add(long long unit, Weight own) {
+    if (own != weight) {
+      end_run();
+      weight = own;
+    }
+    run += unit;
+  }
+  __device__ __forceinline__ void end_run() {
+    cost += reweigh_on_device(run, weight, kPlainWeight);
+    run = 0;
+  }
 };
 
 /// Puts a block into shared memory; returns its smallest cost.
-__device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block) {
+__device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block, Cost lambda) {
   int4 costs[2];
   Cost least = kInvalidCost;
 #pragma unroll
@@ -41,7 +68,7 @@ __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& fra
     const PackedCandidate packed = frame.scratch.candidates[candidate];
     const int4& own = costs[slot];
     to.set_candidate(slot, {own.x, own.y, own.z, own.w}, least, vector_of_candidate(packed), bits_of_candidate(packed),
-                     frame.rate.lambda);
+                     lambda);
     reinterpret_cast<short4*>(to.levels.data())[slot] = reinterpret_cast<const short4*>(frame.scratch.dc_levels)[candidate];
   }
   return least;
@@ -72,17 +99,19 @@ __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_
 }
 
 /// Codes `units` units from each of their joints; the first of the row has but one.
-template <int kBlocks>
-__device__ __forceinline__ void code_units(RowMemory& memory, int units, bool starts_row, Cost lambda) {
+template <int kBlocks, bool kWeighted>
+__device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int units, bool starts_row) {
   using Unit = RowUnit<kBlocks>;
   const int ways = units * Unit::kJoints;
   for (int first = 0; first < ways; first += kThreads) {
     if (first + static_cast<int>(threadIdx.x) / 32 * 32 >= ways) break;  // warps stay whole
     const int way = first + static_cast<int>(threadIdx.x);
     const int unit = min(way / Unit::kJoints, units - 1);
+    const int lambda = memory.lambda_of(unit);
     Cost cost;
-    const unsigned lanes = code_unit<kBlocks>(memory.blocks + kBefore + unit * kBlocks, starts_row && unit == 0,
-                                              static_cast<unsigned>(way % Unit::kJoints), memory.dc_costs, lambda, cost);
+    const unsigned lanes =
+        code_unit<kBlocks>(memory.blocks + kBefore + unit * kBlocks, starts_row && unit == 0,
+                           static_cast<unsigned>(way % Unit::kJoints), memory.dc_costs[lambda], memory.lambdas[lambda], cost);
     unsigned next = Unit::joint(lanes) << (4 * (threadIdx.x % 8));
 #pragma unroll
     for (int by = 1; by < 8; by *= 2) next |= __shfl_xor_sync(kFullWarp, next, by);
@@ -94,8 +123,8 @@ __device__ __forceinline__ void code_units(RowMemory& memory, int units, bool st
 }
 
 /// From joint to joint; returns the one behind the last unit. For one thread.
-template <int kBlocks>
-__device__ __forceinline__ unsigned walk(RowMemory& memory, int units, unsigned joint) {
+template <int kBlocks, bool kWeighted>
+__device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units, unsigned joint) {
   constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;
 #pragma unroll 4
   for (int unit = 0; unit < units; ++unit) {
@@ -106,12 +135,29 @@ __device__ __forceinline__ unsigned walk(RowMemory& memory, int units, unsigned 
   return joint;
 }
 
+/// Adds what units cost, those of a weighted row one after another; by one thread.
 template <int kBlocks>
-__device__ __forceinline__ void choose_row(RowMemory& memory, const RateFrame& frame, const BeamRow& row) {
+__device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& memory, int units) {
+  for (int unit = 0; unit < units; ++unit) {
+    long long own = memory.costs[unit * RowUnit<kBlocks>::kJoints + memory.joints[unit]];
+    for (int b = 0; b < kBlocks; ++b) own += memory.least[unit * kBlocks + b];
+    cost.add(own, memory.weights[unit]);
+  }
+}
+
+/// `first_mcu` is the row's.
+template <int kBlocks, bool kWeighted>
+__device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const RateFrame& frame, const BeamRow& row,
+                                           [[maybe_unused]] int first_mcu) {
   using Unit = RowUnit<kBlocks>;
-  const Cost lambda = frame.rate.lambda;
-  if (threadIdx.x < DcCosts::kSizes) memory.dc_costs.set(static_cast<int>(threadIdx.x), row.plane, lambda);
+  for (int i = static_cast<int>(threadIdx.x); i < RowMemory<kWeighted>::kLambdas * DcCosts::kSizes; i += kThreads) {
+    const int which = i / DcCosts::kSizes;
+    const Cost lambda = kWeighted ? frame.weighted.lambdas[which] : frame.rate.lambda;
+    memory.dc_costs[which].set(i % DcCosts::kSizes, row.plane, lambda);
+    if (i % DcCosts::kSizes == 0) memory.lambdas[which] = lambda;
+  }
   long long cost = 0;
+  RowCost weighted;
   unsigned joint = 0;
   for (int begin = 0; begin < row.count; begin += kChunk) {
     const int count = min(kChunk, row.count - begin);
@@ -121,37 +167,55 @@ __device__ __forceinline__ void choose_row(RowMemory& memory, const RateFrame& f
       __syncthreads();
     }
     for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
-      memory.least[i] = load_block(memory.blocks[kBefore + i], frame, row.block(begin + i));
+      Cost lambda = frame.rate.lambda;
+      if constexpr (kWeighted) {
+        const Weight weight = weight_of(frame, row.plane, first_mcu + (begin + i) / kBlocks);
+        lambda = frame.weighted.lambdas[weight];
+        if (i % kBlocks == 0) memory.weights[i / kBlocks] = weight;
+      }
+      memory.least[i] = load_block(memory.blocks[kBefore + i], frame, row.block(begin + i), lambda);
     }
     __syncthreads();
-    code_units<kBlocks>(memory, count / kBlocks, begin == 0, lambda);
+    code_units<kBlocks>(memory, count / kBlocks, begin == 0);
     __syncthreads();
-    if (threadIdx.x == 0) joint = walk<kBlocks>(memory, count / kBlocks, joint);
+    if (threadIdx.x == 0) {
+      joint = walk<kBlocks>(memory, count / kBlocks, joint);
+      if constexpr (kWeighted) add_units<kBlocks>(weighted, memory, count / kBlocks);
+    }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
       const int unit = i / kBlocks;
       const int way = unit * Unit::kJoints + memory.joints[unit];
       store_winner(frame, row.block(begin + i), Unit::lane(memory.lanes[way], i % kBlocks));
-      cost += memory.least[i];
-      if (i % kBlocks == 0) cost += memory.costs[way];
+      if constexpr (!kWeighted) {
+        cost += memory.least[i];
+        if (i % kBlocks == 0) cost += memory.costs[way];
+      }
     }
+  }
+  if constexpr (kWeighted) {
+    weighted.end_run();
+    cost = weighted.cost;  // the first thread's; the others' is nothing
   }
   cost = sum_of_lanes(cost);
   if (threadIdx.x % 32 == 0) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));
 }
 
 /// The longer rows of Y come first.
+template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     only_state_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
-  __shared__ RowMemory memory;
+  __shared__ RowMemory<kWeighted> memory;
   const RateFrame& frame = frames[blockIdx.y];
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const int plane = static_cast<int>(blockIdx.x) / mcu_rows;
-  const BeamRow row(layout, plane, static_cast<int>(blockIdx.x) - plane * mcu_rows);
+  const int mcu_row = static_cast<int>(blockIdx.x) - plane * mcu_rows;
+  const BeamRow row(layout, plane, mcu_row);
+  const int first_mcu = mcu_row * layout.mcu_columns;
   if (plane == 0) {
-    choose_row<4>(memory, frame, row);
+    choose_row<4>(memory, frame, row, first_mcu);
   } else {
-    choose_row<1>(memory, frame, row);
+    choose_row<1>(memory, frame, row, first_mcu);
   }
 }
 
@@ -160,7 +224,7 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_only_state(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   const Range range("beam");
   const int mcu_rows = layout.mcus / layout.mcu_columns;
-  launch("only_state_kernel", only_state_kernel,
+  launch("only_state_kernel", group.is_weighted ? only_state_kernel<true> : only_state_kernel<false>,
          {dim3(static_cast<unsigned>(kPlanes * mcu_rows), static_cast<unsigned>(group.count)), dim3(kThreads)}, stream, layout,
          group.frames);
 }

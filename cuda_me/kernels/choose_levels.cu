@@ -15,8 +15,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 4;  // thread blocks a multiprocessor is to hold, which caps registers
 
-/// What decides in a plane.
-struct PlaneDecisions {
+/// What decides in a block.
+struct BlockDecisions {
   const c63::Quantizer& quantizer;
   const AcBits& bits;
   Cost lambda;
@@ -30,8 +30,8 @@ __device__ __forceinline__ TransformedBlock transformed(const CandidateSummary& 
   return block;  // its coefficients stay where they are
 }
 
-__device__ __forceinline__ DcLevels dc_of(const CandidateSummary& summary, const PlaneDecisions& plane) {
-  return dc_levels(summary.dc, plane.quantizer.steps[0], plane.quantizer.reciprocals[0]);
+__device__ __forceinline__ DcLevels dc_of(const CandidateSummary& summary, const BlockDecisions& by) {
+  return dc_levels(summary.dc, by.quantizer.steps[0], by.quantizer.reciprocals[0]);
 }
 
 /// Coefficients of each thread's candidate. Threads look at them one by one, from wherever the ones before lead: in device memory
@@ -59,29 +59,32 @@ struct CoefficientRows {
 
 /// What is chosen of a candidate's AC coefficients.
 __device__ __forceinline__ AcChoice choice_of(const RateFrame& frame, std::size_t candidate, const CandidateSummary& summary,
-                                           const PlaneDecisions& plane, CoefficientRows& rows) {
+                                           const BlockDecisions& by, CoefficientRows& rows) {
   const AcSummary ac{summary.kept, summary.energy, summary.bound};
-  if (summary.kept == 0) return {summary.energy + plane.lambda * plane.bits.end_of_block, 0, 0};
+  if (summary.kept == 0) return {summary.energy + by.lambda * by.bits.end_of_block, 0, 0};
   const std::int16_t* const coefficients = rows.bring(frame.scratch.coefficients + candidate * 64);
-  if (frame.rate.choose_levels) return choose_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
-  return round_ac_masks(coefficients, ac, plane.quantizer, plane.bits, plane.lambda);
+  if (frame.rate.choose_levels) return choose_ac_masks(coefficients, ac, by.quantizer, by.bits, by.lambda);
+  return round_ac_masks(coefficients, ac, by.quantizer, by.bits, by.lambda);
 }
 
 /// Writes what the beam has to know of a candidate, and its levels.
 __device__ __forceinline__ void store_costs(const RateScratch& scratch, std::size_t candidate,
                                             const CandidateSummary& summary, const DcLevels& dc, const AcChoice& choice,
-                                            const PlaneDecisions& plane) {
+                                            const BlockDecisions& by) {
   std::uint8_t without_ac;
   const auto costs =
-      block_costs(transformed(summary), dc, choice.cost, plane.quantizer, plane.bits, plane.lambda, without_ac);
+      block_costs(transformed(summary), dc, choice.cost, by.quantizer, by.bits, by.lambda, without_ac);
   reinterpret_cast<int4*>(scratch.costs)[candidate] = {costs[0], costs[1], costs[2], costs[3]};
   reinterpret_cast<short4*>(scratch.dc_levels)[candidate] = {dc.levels[0], dc.levels[1], dc.levels[2], dc.levels[3]};
   scratch.without_ac[candidate] = without_ac;
   scratch.masks[candidate] = {choice.coded, choice.lower};
 }
 
-__device__ __forceinline__ PlaneDecisions decisions_of(const RateFrame& frame, const AcBitTables& bits, int plane) {
-  return {frame.quantizers[plane], bits.planes[plane == 0 ? 0 : 1], frame.rate.lambda};
+__device__ __forceinline__ BlockDecisions decisions_of(const FrameLayout& layout, const RateFrame& frame, const AcBitTables& bits,
+                                                       int block) {
+  const RateBlock place = rate_block(layout, block);
+  return {frame.quantizers[place.plane], bits.planes[place.plane == 0 ? 0 : 1],
+          frame.weighted.lambdas[weight_of(layout, frame, place)]};
 }
 
 /// Items of a thread block, one a thread, in the order of how much work they are: a warp takes as long as its longest.
@@ -148,15 +151,15 @@ __global__ void __launch_bounds__(kThreads, kResident)
   unsigned open = 0;  // a bit a candidate
   const std::size_t base = static_cast<std::size_t>(active ? block : 0) * frame.slots;
   if (active) {
-    const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
+    const BlockDecisions by = decisions_of(layout, frame, bits, block);
     const int count = scratch.counts[block];
     const CandidateSummary summary = scratch.summaries[base + first];
-    const DcLevels dc = dc_of(summary, plane);
-    const AcChoice choice = choice_of(frame, base + first, summary, plane, rows);
-    store_costs(scratch, base + first, summary, dc, choice, plane);
+    const DcLevels dc = dc_of(summary, by);
+    const AcChoice choice = choice_of(frame, base + first, summary, by, rows);
+    store_costs(scratch, base + first, summary, dc, choice, by);
     const Cost limit =
         choice.cost + dc.errors[0] +
-        plane.lambda * (bits_of_candidate(scratch.candidates[base + first]) + kDiscardMarginBits);
+        by.lambda * (bits_of_candidate(scratch.candidates[base + first]) + kDiscardMarginBits);
     for (int i = 0; i < frame.slots; ++i) {
       if (i == first) continue;
       if (i >= count || promise_of(base + i) > limit) {
@@ -167,7 +170,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
       if (other.kept != 0) {
         open |= 1U << i;
       } else {
-        store_costs(scratch, base + i, other, dc_of(other, plane), choice_of(frame, base + i, other, plane, rows), plane);
+        store_costs(scratch, base + i, other, dc_of(other, by), choice_of(frame, base + i, other, by, rows), by);
       }
     }
   }
@@ -199,9 +202,9 @@ __global__ void __launch_bounds__(kThreads, kResident)
     if (i >= count) continue;
     const std::size_t candidate = scratch.open[i];
     const int block = static_cast<int>(candidate / static_cast<unsigned>(frame.slots));
-    const PlaneDecisions plane = decisions_of(frame, bits, rate_block(layout, block).plane);
+    const BlockDecisions by = decisions_of(layout, frame, bits, block);
     const CandidateSummary summary = scratch.summaries[candidate];
-    store_costs(scratch, candidate, summary, dc_of(summary, plane), choice_of(frame, candidate, summary, plane, rows), plane);
+    store_costs(scratch, candidate, summary, dc_of(summary, by), choice_of(frame, candidate, summary, by, rows), by);
   }
 }
 

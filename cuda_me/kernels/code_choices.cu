@@ -96,7 +96,12 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const uint2 restored = restore_block(rows.prediction, levels, job.quantizers, place.plane, work.t,
                                        memory.numbers + work.block * kBlockWords);
   const uint2 result = repeated ? load_rows(layout, job, place, true, {}, work.t).prediction : restored;
-  const unsigned int error = store_block(layout, job, work, rows, result, repeated);
+  BlockRows measured = rows;
+  if (frame.original != nullptr) {
+    const std::size_t at = layout.offset[place.plane] + place.start + static_cast<std::size_t>(work.t) * layout.width[place.plane];
+    measured.current = __ldg(reinterpret_cast<const uint2*>(frame.original + at));
+  }
+  const unsigned int error = store_block(layout, job, work, measured, result, repeated);
   const unsigned int sad =
       sum_of_lanes<8>(__vsadu4(rows.current.x, rows.prediction.x) + __vsadu4(rows.current.y, rows.prediction.y));
   if (work.active && work.t == 0 && job.reference != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
@@ -144,13 +149,43 @@ __global__ void __launch_bounds__(kErrorThreads)
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
 }
 
+/// The same where it is weighted: a warp an MCU at a time, half a row of luma a lane, and a row of U or V in half of them.
+__global__ void __launch_bounds__(kErrorThreads)
+    weighted_repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  const RateFrame& frame = frames[blockIdx.y];
+  if (!frame.may_repeat) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const auto row_error = [&](int plane, int x, int y) {
+    const std::size_t at = layout.offset[plane] + static_cast<std::size_t>(y) * layout.width[plane] + static_cast<std::size_t>(x);
+    const uint2 a = __ldg(reinterpret_cast<const uint2*>(frame.job.current + at));
+    const uint2 b = __ldg(reinterpret_cast<const uint2*>(frame.job.reference + at));
+    return add_squared_differences(a.x, b.x, add_squared_differences(a.y, b.y, 0));
+  };
+  const auto weighted = [&](unsigned error, int plane, int mcu) {
+    return static_cast<unsigned long long>(reweigh_on_device(error, weight_of(frame, plane, mcu), kPlainWeight));
+  };
+  unsigned long long sum = 0;
+  const int warps = static_cast<int>(gridDim.x) * kErrorThreads / 32;
+  for (int mcu = (static_cast<int>(blockIdx.x) * kErrorThreads + static_cast<int>(threadIdx.x)) / 32; mcu < layout.mcus; mcu += warps) {
+    const int row = mcu / layout.mcu_columns;
+    const int column = mcu - row * layout.mcu_columns;
+    const unsigned luma = sum_of_lanes(row_error(0, column * kMcuSize + lane % 2 * kBlockSize, row * kMcuSize + lane / 2));
+    const int chroma_plane = 1 + lane / 8 % 2;
+    const unsigned chroma = sum_of_lanes<8>(row_error(chroma_plane, column * kBlockSize, row * kBlockSize + lane % 8));
+    if (lane == 0) sum += weighted(luma, 0, mcu);
+    if (lane == 0 || lane == 8) sum += weighted(chroma, chroma_plane, mcu);
+  }
+  sum = sum_of_lanes(sum);
+  if (lane == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
+}
+
 }  // namespace
 
 void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.may_repeat) return;
   const Range range("repeat error");
-  launch("repeat_error_kernel", repeat_error_kernel, {dim3(kErrorBlocks, static_cast<unsigned>(group.count)), dim3(kErrorThreads)},
-         stream, layout, group.frames);
+  launch("repeat_error_kernel", group.is_weighted ? weighted_repeat_error_kernel : repeat_error_kernel,
+         {dim3(kErrorBlocks, static_cast<unsigned>(group.count)), dim3(kErrorThreads)}, stream, layout, group.frames);
 }
 
 void enqueue_code_choices(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {

@@ -38,6 +38,7 @@ struct FrameState {
   unsigned long long repeat_error = 0;  ///< squared error of the picture before in its place
   unsigned long long cost = 0;          ///< D + λR of all blocks, a signed number
   unsigned int repeats = 0;             ///< 1: the picture before is repeated
+  unsigned long long activity = 0;      ///< of all MCUs, added up
 };
 
 /// What the host is told of a finished frame.

@@ -31,6 +31,27 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
   return place;
 }
 
+/// The MCU that a block belongs to, in raster order.
+[[nodiscard]] __device__ __forceinline__ int mcu_of(const FrameLayout& layout, const RateBlock& block) {
+  const int shift = block.plane == 0 ? 1 : 0;
+  return (block.row >> shift) * layout.mcu_columns + (block.column >> shift);
+}
+
+/// How much error counts in a plane of an MCU.
+[[nodiscard]] __device__ __forceinline__ Weight weight_of(const RateFrame& frame, int plane, int mcu) {
+  const Weight weight = frame.weights != nullptr ? frame.weights[mcu] : kPlainWeight;
+  return plane == 0 ? weight : combined_weight(weight, frame.rate.chroma_weight);
+}
+[[nodiscard]] __device__ __forceinline__ Weight weight_of(const FrameLayout& layout, const RateFrame& frame, const RateBlock& block) {
+  return frame.is_weighted ? weight_of(frame, block.plane, mcu_of(layout, block)) : kPlainWeight;
+}
+
+/// kWeightRatios as the device sees them.
+__device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
+[[nodiscard]] __device__ __forceinline__ long long reweigh_on_device(long long cost, Weight from, Weight to) {
+  return reweigh_by(cost, kDeviceWeightRatios[static_cast<std::size_t>(weight_ratio_index(from, to))]);
+}
+
 [[nodiscard]] __device__ __forceinline__ PlaneGeometry plane_of(const FrameLayout& layout, int plane) {
   const int rows = layout.mcus / layout.mcu_columns * (plane == 0 ? 2 : 1);
   return {layout.width[plane], rows * kBlockSize, layout.columns[plane], rows, layout.coded[plane]};

@@ -1,6 +1,7 @@
 #include "cuda_me/kernels/rate_frame.h"
 
 #include "cuda_me/kernels/cost_search.h"
+#include "decide/ac_levels.h"
 
 namespace c63::cuda {
 namespace {
@@ -10,6 +11,7 @@ void enqueue_search(const FrameLayout& layout, const RateGroup& group, cudaStrea
 }
 
 constexpr std::array kStages = {
+    RateStage{"weights", enqueue_weights},
     RateStage{"repeat error", enqueue_repeat_error},
     RateStage{"search", enqueue_search},
     RateStage{"choose vectors", enqueue_choose_vectors},
@@ -21,6 +23,14 @@ constexpr std::array kStages = {
 };
 
 }  // namespace
+
+WeightedLambdas::WeightedLambdas(Cost lambda) {
+  for (int i = 0; i < kWeights; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    lambdas[at] = weighted_lambda(lambda, static_cast<Weight>(i));
+    caps[at] = bounding_magnitude(lambdas[at]);
+  }
+}
 
 std::span<const RateStage> rate_stages() { return kStages; }
 

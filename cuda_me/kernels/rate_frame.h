@@ -14,12 +14,14 @@
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "decide/block_costs.h"
+#include "decide/frame_weights.h"
 #include "decide/quantizer.h"
 #include "decide/rate_decisions.h"
 
 // Frames that are decided by rate and distortion (encoder/decide/): what their kernels work on, and in which order. All
 // frames of a group go through a stage together.
 //
+//   weights               how much error counts in each MCU, by how lively it is
 //   repeat error          what repeating the picture before would cost
 //   search                the best vectors of every block by SAD and cost (cost_search.h)
 //   choose vectors        the search's choice, where blocks may take their left neighbour's
@@ -70,9 +72,20 @@ struct ChosenCandidate {
   std::int16_t dc = 0;          ///< level
 };
 
+/// What λ is in MCUs of each weight, and what comes of it.
+struct WeightedLambdas {
+  std::array<Cost, kWeights> lambdas{};
+  std::array<std::int16_t, kWeights> caps{};  ///< bounding_magnitude()
+
+  WeightedLambdas() = default;
+  explicit WeightedLambdas(Cost lambda);
+};
+
 /// Memory of one frame between its stages. A block has `slots` candidates at most, and arrays of candidates have those of a
 /// block side by side; blocks are in the order of per-block arrays (FrameLayout).
 struct RateScratch {
+  Weight* weights = nullptr;           ///< one an MCU, where they are made here
+  std::int16_t* activities = nullptr;  ///< one an MCU
   MotionVector* found = nullptr;       ///< kMaxFoundVectors a block, best first
   std::uint16_t* found_costs = nullptr;  ///< SAD and vector cost of the first, one a block
   MotionVector* chosen = nullptr;      ///< one a block
@@ -97,9 +110,13 @@ struct RateFrame {
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers
   const std::uint8_t* planned = nullptr;       ///< blocks that must do without a vector, one a block; null: none
   std::uint8_t* decided = nullptr;             ///< blocks that do, one a block
+  const std::uint8_t* original = nullptr;      ///< picture that errors are measured against; null: the job's current one
+  const Weight* planned_weights = nullptr;     ///< one an MCU; null: all plain
+  const Weight* weights = nullptr;             ///< those that count, likewise
+  bool is_weighted = false;                    ///< an MCU's λ may be another than the frame's
+  WeightedLambdas weighted;
   RateDecisions rate;
   FrameHeaders headers;
-  std::int16_t cap = 0;  ///< bounding_magnitude()
   bool may_repeat = false;
   bool keeps_levels = false;  ///< the host writes the codes: levels are left in ScanParts::words
   int slots = 1;  ///< candidates that `scratch` has room for in a block
@@ -113,6 +130,8 @@ struct RateGroup {
   int range = 0;          ///< of the luma search
   bool inter = false;     ///< at least one frame is
   bool may_repeat = false;  ///< at least one frame may be a repeat
+  bool is_weighted = false;     ///< at least one frame is
+  bool weighs_activity = false;  ///< at least one frame's weights are made here
   int found_vectors = 0;  ///< the most of all frames
   int beam_width = 1;     ///< the largest
   int slots = 1;          ///< likewise
@@ -131,6 +150,7 @@ struct RateStage {
 /// All stages in their order.
 [[nodiscard]] std::span<const RateStage> rate_stages();
 
+void enqueue_weights(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_repeat_error(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_list_candidates(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);

@@ -91,7 +91,9 @@ __global__ void __launch_bounds__(kThreads)
   const uint4 eight = *reinterpret_cast<const uint4*>(frame.quantizers[place.plane].thresholds.data() + t * 8);
   const std::uint32_t thresholds[4] = {eight.x, eight.y, eight.z, eight.w};
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const int cap = frame.cap;
+  const Weight importance = weight_of(layout, frame, place);
+  const int cap = frame.weighted.caps[importance];
+  const Cost lambda = frame.weighted.lambdas[importance];
   const c63::Quantizer& quantizer = frame.quantizers[place.plane];
   const int end_of_block = place.plane == 0 ? kAcLumaBits.end_of_block : kAcChromaBits.end_of_block;
   const PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.slots;
@@ -169,7 +171,7 @@ __global__ void __launch_bounds__(kThreads)
                                       .residual_squares = residual_squares,
                                       .dc = dc,
                                       .promise = least_ac + dc_error +
-                                                 frame.rate.lambda * (end_of_block + bits_of_candidate(packed))};
+                                                 lambda * (end_of_block + bits_of_candidate(packed))};
     }
   }
 }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "c63/picture.h"
+#include "codec/geometry.h"
 #include "codec/host_device.h"
 #include "decide/frame_plan.h"
 #include "decide/frame_weights.h"
@@ -21,13 +23,37 @@ namespace c63 {
   return 16 * exponent + static_cast<int>(digits & 15U);
 }
 
-/// How lively an MCU's luma is, as a logarithm: that of the mean variance of its four blocks, and of a constant that keeps
-/// noise in flat areas from counting.
+/// A quarter of a block's variance, times 4096, of the sum of its samples and that of their squares.
+[[nodiscard]] C63_HD constexpr std::uint32_t variance_share(std::uint32_t sum, std::uint32_t squares) {
+  return (kBlockSamples * squares - sum * sum) / 4;
+}
+
+/// How lively an MCU's luma is, as a logarithm: that of the mean variance of its four blocks (the sum of their
+/// variance_share()s), and of a constant that keeps noise in flat areas from counting.
+[[nodiscard]] C63_HD constexpr int activity_of(std::uint32_t variance) {
+  // Half of the constant that structural similarity adds to variances, (0.03·255)².
+  constexpr std::uint32_t kFloor = 29 * 4096;
+  return log2_in_sixteenths(variance + kFloor);
+}
+
+/// The weight of an MCU so lively in a frame whose MCUs have this mean.
+[[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean) {
+  constexpr int kStep = 8;  // sixteenths of an octave of variance for a quarter of an octave of λ: the square root
+  // Rounded down from a half more, for differences of both signs.
+  const int quarters = (activity - mean + kStep / 2 + kWeights * kStep) / kStep - kWeights;
+  const int weight = kPlainWeight + quarters;
+  return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
+}
+
+/// activity_of() an MCU.
 [[nodiscard]] int activity(ConstPlaneView luma, int mcu_column, int mcu_row);
 
 /// Weights by activity, as structural similarity has it: an error is the less visible the livelier a place is. λ grows with
 /// the square root of the variance; its geometric mean over a frame is that of the frame.
 [[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma);
+
+/// Throws Error (internal, C63-PLAN-WEIGHTS) where a plan's weights are not one for each of so many MCUs, or no weights.
+void require_weights(const FramePlan& plan, std::size_t mcus);
 
 /// The weights of a frame that is planned so: the plan's, by activity where it says so, or both. Empty where it has none.
 /// Where chroma is weighed otherwise than luma, there are always some.

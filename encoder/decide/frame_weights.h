@@ -26,19 +26,30 @@ inline constexpr std::array<std::int32_t, 2 * kWeights - 1> kWeightRatios = {
 inline constexpr int kWeightRatioBits = 16;
 
 /// λ of MCUs of a weight.
-[[nodiscard]] C63_HD constexpr Cost weighted_lambda(Cost lambda, Weight weight) {
+[[nodiscard]] constexpr Cost weighted_lambda(Cost lambda, Weight weight) {
   const std::int64_t product = std::int64_t{lambda} * kWeightRatios[static_cast<std::size_t>(weight) + kPlainWeight];
   const std::int64_t rounded = (product + (1 << (kWeightRatioBits - 1))) >> kWeightRatioBits;
   return rounded < 1 ? 1 : rounded > kMaxLambda ? kMaxLambda : static_cast<Cost>(rounded);
 }
 
-/// A cost, or a squared error, in MCUs of weight `from` as one in MCUs of weight `to`.
-[[nodiscard]] C63_HD constexpr std::int64_t reweigh(std::int64_t cost, Weight from, Weight to) {
-  return (cost * kWeightRatios[static_cast<std::size_t>(to - from + kWeights - 1)]) >> kWeightRatioBits;
+/// A cost, or a squared error, times one of kWeightRatios.
+[[nodiscard]] C63_HD constexpr std::int64_t reweigh_by(std::int64_t cost, std::int32_t ratio) {
+  return (cost * ratio) >> kWeightRatioBits;
+}
+/// Which of them turns what counts in MCUs of weight `from` into what counts in those of weight `to`.
+[[nodiscard]] C63_HD constexpr int weight_ratio_index(Weight from, Weight to) { return to - from + kWeights - 1; }
+[[nodiscard]] constexpr std::int64_t reweigh(std::int64_t cost, Weight from, Weight to) {
+  return reweigh_by(cost, kWeightRatios[static_cast<std::size_t>(weight_ratio_index(from, to))]);
+}
+
+/// The weight of what two weights hold for.
+[[nodiscard]] C63_HD constexpr Weight combined_weight(Weight a, Weight b) {
+  const int sum = a + b - kPlainWeight;
+  return static_cast<Weight>(sum < 0 ? 0 : sum >= kWeights ? kWeights - 1 : sum);
 }
 
 /// Continues a beam in MCUs of another weight.
-C63_HD inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {
+inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {
   for (int i = 0; i < width; ++i) {
     Cost& cost = beam.states[i].cost;
     if (cost >= kUnreachable) continue;

@@ -69,6 +69,7 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
     EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
     EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
     EXPECT_EQ(x.statistics.sse, y.statistics.sse);
+    EXPECT_EQ(x.statistics.ssim, y.statistics.ssim);
     EXPECT_EQ(x.statistics.luma_sad, y.statistics.luma_sad);
     EXPECT_EQ(x.statistics.bits.header, y.statistics.bits.header);
     EXPECT_EQ(x.statistics.bits.motion, y.statistics.bits.motion);

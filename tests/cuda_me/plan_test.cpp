@@ -60,13 +60,15 @@ TEST_F(PlanTest, DecidedFramesAmongOthers) {
       std::copy_n(video.begin() + static_cast<std::ptrdiff_t>((i - 1) * size), size,
                   video.begin() + static_cast<std::ptrdiff_t>(i * size));
     }
-    for (const PlanKinds kinds : {PlanKinds{false, false, true}, {true, false, true}, {false, true, true}, {true, true, true}}) {
+    for (const PlanKinds kinds :
+         {PlanKinds{false, false, true}, {true, false, true}, {false, true, true}, {true, true, true}, {false, false, true, true},
+          {true, true, true, true}}) {
       settings.measurement = settings_for(width, height).measurement;
       settings.execution.lanes = 0;
       const Encoded cpu = encode_planned(Encoder(settings), video, kinds);
       for (const int lanes : {1, 3}) {
         SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << kinds.unpredicted << ", still "
-                                        << kinds.still << ", " << lanes << " lanes");
+                                        << kinds.still << ", weighted " << kinds.weighted << ", " << lanes << " lanes");
         settings.execution.lanes = lanes;
         settings.measurement = settings_for(width, height).measurement;
         const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
@@ -194,10 +196,17 @@ TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
   still.headers.frame = still_key.headers.frame = false;
   FramePlan masked = plan_of(2, false);
   masked.unpredicted = std::make_shared<BlockMask>(5);
+  FramePlan weighted = plan_of(2, false);
+  weighted.rate.lambda = 1000;
+  weighted.weights = std::make_shared<FrameWeights>(3, kPlainWeight);
+  FramePlan too_large = weighted;
+  too_large.weights = std::make_shared<FrameWeights>(4, static_cast<Weight>(kWeights));
   EXPECT_EQ(id_of(true, still), "none");
   EXPECT_EQ(id_of(false, still), "C63-PLAN-REFERENCE");
   EXPECT_EQ(id_of(true, still_key), "C63-PLAN-REFERENCE");
   EXPECT_EQ(id_of(true, masked), "C63-PLAN-MASK");
+  EXPECT_EQ(id_of(true, weighted), "C63-PLAN-WEIGHTS");
+  EXPECT_EQ(id_of(true, too_large), "C63-PLAN-WEIGHTS");
 }
 
 }  // namespace

@@ -17,13 +17,14 @@ struct PlanKinds {
   bool unpredicted = true;  ///< masks of blocks without a vector, at random
   bool still = true;        ///< frames that do not advance the reference
   bool by_rate = false;     ///< every other frame or so is decided by rate; may be a repeat where none is still
+  bool weighted = false;    ///< of those most have weights, at random, of their own, by activity, or of chroma
 };
 
 /// Decides at random, but the same for the same frame, and as every decoder takes it: tables are sent where they change and in
 /// key frames; a frame without SOF comes after an inter frame and has its tables.
 class RandomPlanner final : public Planner {
  public:
-  RandomPlanner(const Geometry& geometry, PlanKinds kinds) : blocks_(static_cast<std::size_t>(geometry.blocks())), kinds_(kinds) {}
+  RandomPlanner(const Geometry& geometry, PlanKinds kinds) : blocks_(static_cast<std::size_t>(geometry.blocks())), mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     Random random(static_cast<std::uint64_t>(frame.index) + 1);
@@ -53,12 +54,28 @@ class RandomPlanner final : public Planner {
       plan.rate.unpredicted = random.below(4) != 0;
       plan.rate.choose_levels = random.below(4) != 0;
       plan.rate.repeats = !kinds_.still && random.below(2) == 0;
+      if (kinds_.weighted) add_weights(plan, random);
     }
     after_inter_ = !frame.key;
     return plan;
   }
 
  private:
+  void add_weights(FramePlan& plan, Random& random) const {
+    plan.rate.weigh_activity = random.below(2) == 0;
+    if (random.below(2) == 0) plan.rate.chroma_weight = static_cast<Weight>(random.below(kWeights));
+    if (random.below(3) == 0) return;
+    // In runs, as neighbours are often alike.
+    auto weights = std::make_shared<FrameWeights>(mcus_);
+    Weight weight = kPlainWeight;
+    const std::uint32_t one_of = 1 + random.below(4);
+    for (Weight& own : *weights) {
+      if (random.below(one_of) == 0) weight = static_cast<Weight>(random.below(kWeights));
+      own = weight;
+    }
+    plan.weights = std::move(weights);
+  }
+
   /// Steps of 5 at least, so that every level has a code.
   static QuantizationTables random_tables(Random& random) {
     QuantizationTables tables;
@@ -70,6 +87,7 @@ class RandomPlanner final : public Planner {
   }
 
   std::size_t blocks_;
+  std::size_t mcus_;
   PlanKinds kinds_;
   QuantizationTables tables_{};
   bool after_inter_ = false;

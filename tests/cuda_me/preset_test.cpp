@@ -1,5 +1,6 @@
 // Presets that decide by rate and distortion, on the GPU: what the CPU gives, bit for bit.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend_test_support.h"
+#include "support/generators.h"
 #include "support/shared_data.h"
 
 namespace c63::cuda {
@@ -30,6 +32,14 @@ void expect_what_the_cpu_gives(const EncoderSettings& settings, const Bytes& vid
   if (settings.measurement.keep_reconstruction) expect_decodes(gpu);
 }
 
+/// A moving texture with noise that is new in every frame.
+Bytes noisy_video(int width, int height, int frames) {
+  Bytes video = test::moving_video(width, height, frames);
+  test::Random random(7);
+  for (auto& sample : video) sample = static_cast<std::uint8_t>(std::clamp(sample + static_cast<int>(random.below(13)) - 6, 0, 255));
+  return video;
+}
+
 /// A picture that stays, changes in places, and stays again.
 Bytes still_video(int width, int height) {
   const Bytes still = test::moving_video(width, height, 1);
@@ -39,17 +49,31 @@ Bytes still_video(int width, int height) {
   return video;
 }
 
+/// Presets that decide by rate, by squared error and by structural similarity.
+std::vector<CodingSettings> codings() {
+  std::vector<CodingSettings> all;
+  for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
+    for (const Tune tune : {Tune::psnr, Tune::ssim}) all.push_back({.preset = preset, .rate = {.tune = tune}});
+  }
+  return all;
+}
+std::string name_of(const CodingSettings& coding) {
+  return std::string(name(coding.preset)) + ", tuned for " + std::string(name(coding.rate.tune));
+}
+
 class PresetTest : public BackendTest {};
 
 TEST_F(PresetTest, GivesWhatTheCpuGives) {
-  constexpr std::array<std::array<int, 2>, 6> kSizes = {{{16, 16}, {8, 66}, {50, 40}, {112, 18}, {130, 34}, {200, 120}}};
-  for (const Preset preset : {Preset::fast, Preset::good}) {
+  constexpr std::array<std::array<int, 2>, 7> kSizes = {{{1, 4}, {16, 16}, {8, 66}, {50, 40}, {112, 18}, {130, 34}, {200, 120}}};
+  for (CodingSettings coding : codings()) {
+    coding.key_interval = 6;
     for (const auto& [width, height] : kSizes) {
       for (const double qp : {5.0, 18.0, 50.0}) {
-        const EncoderSettings settings = settings_for(width, height, {.preset = preset, .qp = qp, .key_interval = 6});
+        coding.qp = qp;
+        const EncoderSettings settings = settings_for(width, height, coding);
         for (const Bytes& video : {test::moving_video(width, height, 8), test::random_video(width, height, 3),
                                    test::extreme_video(width, height, 3), still_video(width, height)}) {
-          SCOPED_TRACE(testing::Message() << name(preset) << " " << width << "x" << height << " qp " << qp);
+          SCOPED_TRACE(testing::Message() << name_of(coding) << " " << width << "x" << height << " qp " << qp);
           expect_what_the_cpu_gives(settings, video);
           if (HasFailure()) return;
         }
@@ -78,6 +102,15 @@ TEST_F(PresetTest, EveryToolAlone) {
       {"large lambda", {.lambda_scale = 4}},
       {"small lambda", {.lambda_scale = 0.05}},
   };
+  const std::vector<std::pair<std::string, RateSettings>> tools_of_rate = {
+      {"small lambda of chroma", {.chroma_lambda = 0.3}},
+      {"large lambda of chroma", {.chroma_lambda = 4}},
+      {"adaptive reference", {.adaptive_reference = true}},
+      {"temporal filter", {.temporal_filter = true}},
+      {"propagated weights", {.propagated_weights = true}},
+      {"all that looks ahead", {.adaptive_reference = true, .temporal_filter = true, .propagated_weights = true}},
+      {"propagated weights, for SSIM", {.propagated_weights = true, .tune = Tune::ssim}},
+  };
   for (const Preset preset : {Preset::reference, Preset::fast, Preset::good}) {
     for (const auto& [what, rate] : tools) {
       SCOPED_TRACE(std::string(name(preset)) + ", " + what);
@@ -85,6 +118,32 @@ TEST_F(PresetTest, EveryToolAlone) {
           settings_for(kWidth, kHeight, {.preset = preset, .qp = 14, .key_interval = 4, .rate = rate});
       expect_what_the_cpu_gives(settings, test::moving_video(kWidth, kHeight, 6));
       expect_what_the_cpu_gives(settings, still_video(kWidth, kHeight));
+    }
+    if (preset == Preset::reference) continue;  // decides nothing by rate
+    for (const auto& [what, rate] : tools_of_rate) {
+      SCOPED_TRACE(std::string(name(preset)) + ", " + what);
+      const EncoderSettings settings =
+          settings_for(kWidth, kHeight, {.preset = preset, .qp = 14, .key_interval = 9, .rate = rate});
+      expect_what_the_cpu_gives(settings, noisy_video(kWidth, kHeight, 12));
+      expect_what_the_cpu_gives(settings, still_video(kWidth, kHeight));
+    }
+  }
+}
+
+/// Errors are those against the frames as they came.
+TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
+  for (const auto& [width, height] : {std::array{96, 64}, {50, 26}}) {
+    EncoderSettings settings = settings_for(width, height, {.preset = Preset::fast, .qp = 15, .rate = {.temporal_filter = true}});
+    for (const bool psnr : {true, false}) {
+      for (const bool ssim : {true, false}) {
+        SCOPED_TRACE(testing::Message() << width << "x" << height << ", psnr " << psnr << ", ssim " << ssim);
+        settings.measurement.psnr = psnr;
+        settings.measurement.ssim = ssim;
+        for (const int lanes : {1, 2}) {
+          settings.execution.lanes = lanes;
+          expect_what_the_cpu_gives(settings, noisy_video(width, height, 7));
+        }
+      }
     }
   }
 }
@@ -99,9 +158,12 @@ TEST_F(PresetTest, EverySearchRange) {
 }
 
 TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
-  const Bytes video = test::moving_video(80, 48, 40);
-  for (const Preset preset : {Preset::fast, Preset::good}) {
-    EncoderSettings settings{.coding = {.width = 80, .height = 48, .preset = preset, .key_interval = 4}};
+  const Bytes video = noisy_video(80, 48, 80);
+  for (const CodingSettings& coding : codings()) {
+    EncoderSettings settings{.coding = coding};
+    settings.coding.width = 80;
+    settings.coding.height = 48;
+    settings.coding.key_interval = coding.preset == Preset::best ? 37 : 4;
     const Encoded expected = on_cpu(settings, video);
     for (const int lanes : {1, 2, 6, 64}) {
       settings.execution.lanes = lanes;
@@ -109,8 +171,9 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
            {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
             CudaBackendOptions{.entropy = EntropyCoder::cpu}, CudaBackendOptions{.upload = UploadMode::pair},
             CudaBackendOptions{.devices = {0, 0}}}) {
-        SCOPED_TRACE(testing::Message() << name(preset) << ", " << lanes << " lanes");
+        SCOPED_TRACE(testing::Message() << name_of(coding) << ", " << lanes << " lanes");
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream()));
+        EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options, test::VideoSource::Kind::pipe).stream()));
       }
     }
   }
@@ -118,9 +181,9 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
 
 /// The device and the CPU beside it, GOP by GOP whoever is free.
 TEST_F(PresetTest, GpuAndCpuTogether) {
-  const Bytes video = test::moving_video(112, 64, 60);
-  for (const Preset preset : {Preset::fast, Preset::good}) {
-    EncoderSettings settings{.coding = {.width = 112, .height = 64, .preset = preset, .qp = 20, .key_interval = 3}};
+  const Bytes video = noisy_video(112, 64, 60);
+  for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
+    EncoderSettings settings{.coding = {.width = 112, .height = 64, .preset = preset, .qp = 20, .key_interval = 6}};
     const Encoded expected = on_cpu(settings, video);
     std::vector<BackendFactory> both = make_backend_factories();
     both.emplace_back(open_cpu_backend);
@@ -147,18 +210,21 @@ TEST_F(PresetTest, RealVideo) {
   C63_NEEDS_SHARED("sequences/static_152x100.yuv");
   const Bytes people = test::read_bytes(test::shared_path("sequences/people_320x192.yuv"));
   const Bytes still = test::read_bytes(test::shared_path("sequences/static_152x100.yuv"));
-  for (const Preset preset : {Preset::fast, Preset::good}) {
+  for (CodingSettings coding : codings()) {
     for (const double qp : {5.0, 10.0, 25.0, 50.0}) {
-      SCOPED_TRACE(testing::Message() << name(preset) << " qp " << qp);
-      expect_what_the_cpu_gives(settings_for(320, 192, {.preset = preset, .qp = qp}), people);
-      expect_what_the_cpu_gives(settings_for(152, 100, {.preset = preset, .qp = qp}), still);
+      SCOPED_TRACE(testing::Message() << name_of(coding) << " qp " << qp);
+      coding.qp = qp;
+      expect_what_the_cpu_gives(settings_for(320, 192, coding), people);
+      expect_what_the_cpu_gives(settings_for(152, 100, coding), still);
     }
   }
 }
 
 TEST_F(PresetTest, SmallForSanitizers) {
-  for (const Preset preset : {Preset::fast, Preset::good}) {
-    EncoderSettings settings = settings_for(50, 40, {.preset = preset, .qp = 12, .key_interval = 5});
+  for (CodingSettings coding : codings()) {
+    coding.qp = 12;
+    coding.key_interval = 5;
+    EncoderSettings settings = settings_for(50, 40, coding);
     for (const int lanes : {1, 2}) {
       settings.execution.lanes = lanes;
       expect_what_the_cpu_gives(settings, test::moving_video(50, 40, 7));

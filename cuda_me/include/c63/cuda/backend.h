@@ -44,25 +44,24 @@ struct CudaBackendOptions {
 ///
 /// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that
 /// cannot be used, C63-CUDA-MEMORY where not one chain fits, C63-CUDA-METHOD for search methods that the device does not
-/// have, C63-CUDA-TUNE for weighed errors, C63-CUDA-REFERENCE for a choice of references, C63-CUDA-LOOKAHEAD for filtered
-/// frames and weights of frames to come or of chroma; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw
-/// Error (device) with the frame.
+/// have; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw Error
+/// (device) with the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 
 /// Device memory that a chain takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
 /// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a
 /// frame of input,
-///   8·P (six inputs, two pictures) + 13·B (masks, vectors, SADs) + 3·S·(10176 + 24) + 3/2·F + 192 KiB (codes of three
+///   8·P (six inputs, two pictures) + 14·B (masks, vectors, SADs, weights) + 3·S·(10176 + 24) + 3/2·F + 192 KiB (codes of three
 ///   frames) + 18 KiB (quantizers)
-/// and one more P with keep_prediction; every array rounded up to 256 bytes. A chain whose frames are recorded as graphs
+/// and one more P with keep_prediction, six with a filter over time; every array rounded up to 256 bytes. A chain whose frames are recorded as graphs
 /// takes 4 MiB more. Decisions by rate take up to 2 GiB besides, for all chains of a device: about 7 (preset fast) or 27
 /// (preset good) times P for each of as many frames as fit.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
 /// Page-locked memory of the host that a device with C chains takes, in bytes: min(48 MiB / F, 6·C) frames of input, at
-/// least two, through which all of them are read, masks and quantizers, and the coded bytes of three frames a chain,
-///   min(48 MiB / F, 6·C)·F + 6·C·(B + 3 KiB) + 3·C·(F / 2 + 64 KiB)
+/// least two, through which all of them are read, masks, weights and quantizers, and the coded bytes of three frames a chain,
+///   min(48 MiB / F, 6·C)·F + C·(7·B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
 /// and three more frames of F a chain each with keep_reconstruction or ssim, keep_prediction, and ssim.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});

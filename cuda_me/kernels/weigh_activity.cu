@@ -1,0 +1,66 @@
+// Weights of MCUs by how lively their luma is, where frames are tuned for structural similarity (decide/activity_weights.h
+// has the definition): first how lively each is and the mean of that, then the weights.
+
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+#include "decide/activity_weights.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+/// A warp an MCU, half a row of its luma a lane.
+__global__ void __launch_bounds__(kThreads)
+    activity_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  const RateFrame& frame = frames[blockIdx.y];
+  if (!frame.rate.weigh_activity) return;
+  const int mcu = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
+  if (mcu >= layout.mcus) return;
+  const unsigned lane = threadIdx.x % 32;
+  const int row = mcu / layout.mcu_columns;
+  const std::size_t x = static_cast<std::size_t>(mcu - row * layout.mcu_columns) * kMcuSize + lane % 2 * kBlockSize;
+  const std::size_t y = static_cast<std::size_t>(row) * kMcuSize + lane / 2;
+  const uint2 samples = __ldg(reinterpret_cast<const uint2*>(frame.job.current + layout.offset[0] + y * layout.width[0] + x));
+  constexpr unsigned kOnes = 0x01010101U;
+  unsigned sum = __dp4a(samples.x, kOnes, __dp4a(samples.y, kOnes, 0U));
+  unsigned squares = __dp4a(samples.x, samples.x, __dp4a(samples.y, samples.y, 0U));
+  for (const int by : {2, 4, 8}) {  // the rows of a block
+    sum += __shfl_xor_sync(kFullWarp, sum, by);
+    squares += __shfl_xor_sync(kFullWarp, squares, by);
+  }
+  unsigned variance = variance_share(sum, squares);
+  for (const int by : {1, 16}) variance += __shfl_xor_sync(kFullWarp, variance, by);
+  if (lane != 0) return;
+  const int activity = activity_of(variance);
+  frame.scratch.activities[mcu] = static_cast<std::int16_t>(activity);
+  atomicAdd(&frame.job.state->activity, static_cast<unsigned long long>(activity));
+}
+
+/// A thread an MCU.
+__global__ void __launch_bounds__(kThreads)
+    weights_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
+  const RateFrame& frame = frames[blockIdx.y];
+  const int mcu = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  if (!frame.rate.weigh_activity || mcu >= layout.mcus) return;
+  const auto mean = static_cast<int>(frame.job.state->activity / static_cast<unsigned long long>(layout.mcus));
+  const Weight weight = activity_weight(frame.scratch.activities[mcu], mean);
+  frame.scratch.weights[mcu] =
+      frame.planned_weights == nullptr ? weight : combined_weight(weight, frame.planned_weights[mcu]);
+}
+
+}  // namespace
+
+void enqueue_weights(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
+  if (!group.weighs_activity) return;
+  const Range range("weights");
+  const auto frames = static_cast<unsigned>(group.count);
+  launch("activity_kernel", activity_kernel, {dim3(blocks_for(layout.mcus, kWarps), frames), dim3(kThreads)}, stream, layout,
+         group.frames);
+  launch("weights_kernel", weights_kernel, {dim3(blocks_for(layout.mcus, kThreads), frames), dim3(kThreads)}, stream, layout,
+         group.frames);
+}
+
+}  // namespace c63::cuda
