@@ -105,7 +105,8 @@ void add_options(CLI::App& app, EncodeBenchOptions& options) {
   add_list(app, "--lanes", options.lanes, "N", "GOPs at the same time; 0: chosen");
   add_list(app, "--devices", options.devices, "N", "GPUs, by number; without it the first");
   add_kernel(app, options.kernel);
-  add_presets(app, options.presets, {"reference", "fast", "good"});
+  add_presets(app, options.presets, {"reference", "fast", "good", "best"});
+  add(app, "--tune", options.tune, "NAME", "What presets that decide by rate are tuned for")->check(CLI::IsMember({"psnr", "ssim"}));
   add_qp(app, options.qp);
   add(app, "--entropy", options.entropy, "WHO", "Who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
   add(app, "--upload", options.upload, "WHAT", "What is uploaded")->check(CLI::IsMember({"frame", "pair"}));
@@ -133,7 +134,7 @@ void add_options(CLI::App& app, FrameBenchOptions& options) {
 
 void add_options(CLI::App& app, DecideBenchOptions& options) {
   add_sizes(app, options.sizes);
-  add_presets(app, options.presets, {"fast", "good"});
+  add_presets(app, options.presets, {"fast", "good", "best"});
   add_qp(app, options.qp);
   add_yuv(app, options.yuv);
   add_list(app, "--lanes", options.lanes, "N", "Frames of independent GOPs in a launch")->check(CLI::Range(1, 256));

@@ -59,6 +59,7 @@ struct EncodeBenchOptions {
   int threads = 0;  ///< of the CPU; 0: as many as it has
   std::string kernel = "automatic";
   std::vector<std::string> presets = {"reference"};
+  std::string tune = "psnr";
   double qp = 25;
   std::string entropy = "gpu";
   std::string upload = "frame";

@@ -190,7 +190,12 @@ void run(const DecideBenchOptions& options) {
     const MemoryVideo video(width, height, frames_of(options.yuv, width, height, kFrames), kFrames);
     for (const std::string& preset : options.presets) {
       for (const int lanes : options.lanes) {
-        DecidedFrames frames({.width = width, .height = height, .preset = *preset_from(preset), .qp = options.qp},
+        const Preset decided = *preset_from(preset);
+        DecidedFrames frames({.width = width,
+                              .height = height,
+                              .preset = decided,
+                              .qp = options.qp,
+                              .search_range = search_range_of(decided)},
                              video, lanes);
         std::printf("%s, %s, %d lane(s)\n", text.c_str(), preset.c_str(), lanes);
         nlohmann::ordered_json result = {{"size", text}, {"preset", preset}, {"lanes", lanes}};

@@ -122,6 +122,7 @@ class EncodeBench {
                 {"qp", options.qp},
                 {"entropy", options.entropy},
                 {"upload", options.upload},
+                {"tune", options.tune},
                 {"bus_bytes_per_s", buses_.together},
                 {"bus_alone_bytes_per_s", buses_.alone},
                 {"results", nlohmann::ordered_json::array()}};
@@ -155,6 +156,8 @@ class EncodeBench {
     EncoderSettings settings{.coding = {.width = video.format().width, .height = video.format().height}};
     settings.coding.key_interval = options_.key_interval;
     settings.coding.preset = *preset_from(preset);
+    settings.coding.search_range = search_range_of(settings.coding.preset);
+    if (settings.coding.preset != Preset::reference && options_.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
     settings.coding.qp = options_.qp;
     settings.execution.lanes = lanes;
     settings.execution.arena = arena_;
