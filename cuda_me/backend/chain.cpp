@@ -12,7 +12,7 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
   role.has_unpredicted = !plan.key && plan.unpredicted != nullptr;
   role.by_rate = plan.rate.any();
   role.is_weighted = role.by_rate && plan.weights != nullptr;
-  role.has_original = role.by_rate && frame.original != nullptr;
+  role.has_original = role.by_rate && (frame.original != nullptr || !frame.original_in_place.empty());
   role.inherits = !plan.advances_reference();
   if (role.has_unpredicted && plan.unpredicted->size() != static_cast<std::size_t>(layout.blocks)) {
     throw Error(ErrorKind::internal, "C63-PLAN-MASK", "a plan's mask has another size than the frame has blocks",

@@ -11,7 +11,7 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
   DeviceChain chain;
   for (Input& input : chain.inputs) {
     input.picture = carver.take<std::uint8_t>(layout.picture_bytes);
-    if (context.filters) input.original = carver.take<std::uint8_t>(layout.picture_bytes);
+    if (context.lookahead.filter) input.original = carver.take<std::uint8_t>(layout.picture_bytes);
     input.quantizers = carver.take<Quantizer>(std::tuple_size_v<QuantizerTable>);
     input.decision_quantizers = carver.take<c63::Quantizer>(std::tuple_size_v<DecisionQuantizers>);
     input.unpredicted = carver.take<std::uint8_t>(blocks);
@@ -32,6 +32,7 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
     if (!context.keep.levels) scan.stuffed = carver.take<std::uint8_t>(context.coded_capacity);
   }
   for (FrameState*& state : chain.states) state = carver.take<FrameState>(1);
+  chain.source = SourceMemory::carve(carver, context.geometry, context.lookahead, kChainDepth);
   return chain;
 }
 
@@ -58,6 +59,7 @@ HostChain HostChain::carve(Carver& carver, const CodingContext& context) {
     if (keep.motion) output.sads = carver.take<std::uint16_t>(blocks);
     if (keep.levels) output.levels = carver.take<std::int16_t>(segments * kSegmentLevels);
   }
+  chain.source = SourceStaging::carve(carver, context.geometry, context.lookahead);
   if (keep.host_reference) chain.reference = carver.take<std::uint8_t>(context.layout.picture_bytes);
   return chain;
 }

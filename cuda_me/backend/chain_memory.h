@@ -5,9 +5,12 @@
 #include <cstdint>
 
 #include "c63/settings.h"
+#include "cuda_me/backend/carver.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
+#include "cuda_me/lookahead/source_memory.h"
+#include "decide/lookahead_decisions.h"
 
 namespace c63::cuda {
 
@@ -18,24 +21,6 @@ inline constexpr int kChainDepth = 6;
 inline constexpr int kBatchesInFlight = 3;
 // A frame's place in a chain (its count modulo the depth) says its place in every rotation of buffers.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
-
-/// Cuts arrays off a block of memory; with no block it only adds up what they take.
-class Carver {
- public:
-  explicit Carver(std::byte* base = nullptr) : base_(base) {}
-
-  template <typename T>
-  T* take(std::size_t count) {
-    T* const at = base_ != nullptr ? reinterpret_cast<T*>(base_ + used_) : nullptr;
-    used_ += aligned(count * sizeof(T));
-    return at;
-  }
-  [[nodiscard]] std::size_t used() const { return used_; }
-
- private:
-  std::byte* base_;
-  std::size_t used_ = 0;
-};
 
 /// What is kept of frames besides their bytes.
 struct Keep {
@@ -55,7 +40,7 @@ struct CodingContext {
   Geometry geometry;
   FrameLayout layout;
   Keep keep;
-  bool filters = false;            ///< frames come filtered, and errors are measured against what they were before
+  LookaheadDecisions lookahead = {};
   std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself
 };
 
@@ -78,6 +63,7 @@ struct DeviceChain {
   std::uint16_t* sads = nullptr;
   std::array<ScanParts, kBatchesInFlight> scans{};
   std::array<FrameState*, kBatchesInFlight> states{};
+  SourceMemory source;  ///< where frames are looked at before they are coded
 
   static DeviceChain carve(Carver& carver, const CodingContext& context);
 };
@@ -106,6 +92,7 @@ struct HostChain {
   std::array<Input, kChainDepth> inputs{};
   std::array<Output, kBatchesInFlight> outputs{};
   std::uint8_t* reference = nullptr;  ///< a picture
+  SourceStaging source;
 
   static HostChain carve(Carver& carver, const CodingContext& context);
 };

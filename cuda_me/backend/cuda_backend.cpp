@@ -28,7 +28,7 @@ CodingContext context_of(const EncoderSettings& settings, const CudaBackendOptio
           .geometry = geometry,
           .layout = FrameLayout(geometry),
           .keep = keep_of(settings.measurement, options),
-          .filters = preset_decisions(settings.coding).lookahead.filter,
+          .lookahead = preset_decisions(settings.coding).lookahead,
           .coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry)};
 }
 
@@ -83,6 +83,10 @@ CudaBackend::CudaBackend(const EncoderSettings& settings, const CudaBackendOptio
   info_.chains = chains;
   info_.depth = kChainDepth;
   info_.inputs = std::max(1, uploads_.staging() / 2);
+  for (const Chain& chain : chains_) {
+    if (!context_.lookahead.any()) break;
+    source_frames_.emplace_back(context_.geometry, context_.lookahead, chain.device.source, chain.host.source);
+  }
 }
 
 std::vector<std::uint8_t*> CudaBackend::carve_memory() {
@@ -136,7 +140,7 @@ void CudaBackend::add(const ChainFrame& frame) {
   slot.upload = uploads_.add_frame(frame.plan.index, staging);
   add_samples(frame.in_place.empty() ? std::span<const std::uint8_t>(staging, context_.geometry.frame_bytes()) : frame.in_place,
               !frame.in_place.empty() && device_with(frame.in_place.data()).has_value(), of.device.inputs[at].picture);
-  if (slot.role.has_original && context_.settings.measurement.psnr) add_original(*slot.frame.original, of.device.inputs[at].original);
+  if (slot.role.has_original) add_original(slot.frame, of.device.inputs[at].original);
   add_plan(slot, of.device.inputs[at], of.host.inputs[at]);
   ++of.added;
 }
@@ -156,7 +160,14 @@ void CudaBackend::add_samples(std::span<const std::uint8_t> samples, bool on_dev
   }
 }
 
-void CudaBackend::add_original(std::span<const std::uint8_t> samples, std::uint8_t* picture) {
+SourceFrames* CudaBackend::source_frames(int number) {
+  return source_frames_.empty() ? nullptr : &source_frames_[static_cast<std::size_t>(number)];
+}
+
+void CudaBackend::add_original(const ChainFrame& frame, std::uint8_t* picture) {
+  if (frame.original == nullptr) return add_samples(frame.original_in_place, true, picture);
+  if (!context_.settings.measurement.psnr) return;
+  const std::vector<std::uint8_t>& samples = *frame.original;
   std::uint8_t* const staging = uploads_.take_staging();  // half of it is enough for inputs
   uploads_.free_with_upload(staging);
   std::ranges::copy(samples, staging);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cuda_me/backend/frame_stages.h"
 #include "cuda_me/backend/upload_queue.h"
 #include "cuda_me/kernels/motion.h"
+#include "cuda_me/lookahead/source_frames.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/memory.h"
 
@@ -38,6 +40,7 @@ class CudaBackend final : public Backend {
   [[nodiscard]] bool accepts(std::span<const std::uint8_t> in_place) const override;
   void submit(std::span<const ChainFrame> frames) override;
   void collect(std::vector<ChainResult>& finished) override;
+  [[nodiscard]] SourceFrames* source_frames(int chain) override;
 
   /// The state of a chain of which nothing is in flight, and back to it; for the thread that submits.
   [[nodiscard]] ChainState save(int chain) const;
@@ -50,7 +53,7 @@ class CudaBackend final : public Backend {
   void add(const ChainFrame& frame);
   void add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture);
   /// The same of what a frame was before it was filtered.
-  void add_original(std::span<const std::uint8_t> samples, std::uint8_t* picture);
+  void add_original(const ChainFrame& frame, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] const Chain& chain(int number) const { return chains_[static_cast<std::size_t>(number)]; }
@@ -64,6 +67,7 @@ class CudaBackend final : public Backend {
   FrameStages stages_;
   BatchQueue batches_;
   FrameResults results_;
+  std::deque<CudaSourceFrames> source_frames_;  ///< by chain, where frames are looked at before they are coded
   BackendInfo info_;
 };
 

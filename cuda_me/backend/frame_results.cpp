@@ -104,7 +104,7 @@ ChainResult FrameResults::finish(const Batch& batch, const BatchEntry& entry, co
   const std::size_t frame_bytes = context_.geometry.frame_bytes();
   if (wanted.ssim) {
     const auto start = Clock::now();
-    const std::uint8_t* const original = slot.role.has_original ? slot.frame.original->data() : output.original;
+    const std::uint8_t* const original = slot.frame.original != nullptr ? slot.frame.original->data() : output.original;
     statistics.ssim = ssim_of_frames({original, frame_bytes}, {output.reconstruction, frame_bytes},
                                      context_.geometry.width(), context_.geometry.height());
     statistics.times.measure = milliseconds_since(start);

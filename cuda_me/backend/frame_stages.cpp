@@ -183,7 +183,12 @@ void FrameStages::enqueue_downloads(const Batch& batch) {
     const HostChain::Output& output = host.outputs[static_cast<std::size_t>(batch.turn)];
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
     if (output.prediction != nullptr) download_picture(job.prediction, output.prediction);
-    if (output.original != nullptr && !slot_of(batch.entries[i]).role.has_original) download_picture(job.current, output.original);
+    const FrameSlot& slot = slot_of(batch.entries[i]);
+    if (output.original != nullptr && slot.frame.original == nullptr) {
+      const DeviceChain& device = chains_[static_cast<std::size_t>(batch.entries[i].chain)].device;
+      download_picture(slot.role.has_original ? device.inputs[static_cast<std::size_t>(batch.entries[i].slot)].original : job.current,
+                       output.original);
+    }
     if (output.vectors != nullptr) {
       copy_async(output.vectors, job.vectors, blocks, coding_);
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/source_frames.h"
 #include "c63/encoder.h"
 #include "decide/frame_plan.h"
 
@@ -19,6 +20,7 @@ struct ChainFrame {
   std::span<const std::uint8_t> in_place = {};  ///< its samples where they lie; empty: they are in the chain's input
   /// The frame as it was before it was filtered, which PSNR and SSIM are against; null: it was not.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
+  std::span<const std::uint8_t> original_in_place = {};  ///< the same of frames in place
 };
 
 /// A frame that a chain has finished.
@@ -57,6 +59,10 @@ class Backend {
   virtual void discard_input([[maybe_unused]] int chain) {}
   /// Whether frames can be encoded from memory like this, which stays as it is meanwhile, without being put into an input.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] std::span<const std::uint8_t> in_place) const { return false; }
+
+  /// Frames of a chain that are looked at before they are coded, in the device's memory; they live as long as the backend. Null:
+  /// whoever looks ahead keeps them in the host's. One thread a chain uses them.
+  [[nodiscard]] virtual SourceFrames* source_frames([[maybe_unused]] int chain) { return nullptr; }
 
   /// Starts encoding the frames that input() was filled with, or that lie in place, at most one a chain and call. Returns at
   /// once.

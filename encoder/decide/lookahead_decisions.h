@@ -8,6 +8,10 @@ namespace c63 {
 inline constexpr int kPropagationFrames = 32;
 /// How many frames before and behind a frame it is averaged with.
 inline constexpr int kFilterReach = 2;
+/// So many frames before a frame may lie its reference.
+inline constexpr int kMostFramesBack = 4;
+/// Frames behind the one that is looked at which are kept, for the filter and as references.
+inline constexpr int kFramesKeptBehind = kFilterReach > kMostFramesBack ? kFilterReach : kMostFramesBack;
 
 /// What is decided by looking at frames of a GOP ahead of the one that is coded.
 struct LookaheadDecisions {
@@ -19,7 +23,8 @@ struct LookaheadDecisions {
   [[nodiscard]] bool any() const { return filter || propagate || choose_reference; }
   /// How many frames ahead of one have to be seen before it is coded.
   [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : choose_reference ? 1 : 0; }
-
+  /// How many frames are there at the same time.
+  [[nodiscard]] int frames_kept() const { return kFramesKeptBehind + 1 + frames(); }
 };
 
 }  // namespace c63

@@ -8,11 +8,6 @@
 namespace c63 {
 namespace {
 
-/// The zero vector counts as so much better than its SAD: noise in flat places moves nothing.
-constexpr std::uint32_t kStillBonus = 16;
-/// Steps of one size that a vector goes at most.
-constexpr int kMostSteps = 8;
-
 /// The search of one block.
 class Descent {
  public:

@@ -8,11 +8,24 @@
 #include "c63/motion.h"
 #include "c63/picture.h"
 #include "codec/geometry.h"
+#include "codec/host_device.h"
 
 // Where blocks of a picture lie in another one of the same video, before any is coded. Nothing of it is sent, so it only has
 // to be quick and near to the true motion.
 
 namespace c63 {
+
+/// The vector of several steps of the same motion, or of one the other way.
+[[nodiscard]] C63_HD constexpr MotionVector scaled_vector(MotionVector v, int factor) {
+  const int x = factor * v.x;
+  const int y = factor * v.y;
+  return {static_cast<std::int8_t>(x < -127 ? -127 : x > 127 ? 127 : x), static_cast<std::int8_t>(y < -127 ? -127 : y > 127 ? 127 : y)};
+}
+
+/// The zero vector counts as so much better than its SAD: noise in flat places moves nothing.
+inline constexpr std::uint32_t kStillBonus = 16;
+/// Steps of one size that a vector goes at most.
+inline constexpr int kMostSteps = 8;
 
 /// Where a luma block lies in another picture.
 struct SourceBlock {

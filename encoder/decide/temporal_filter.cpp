@@ -1,19 +1,14 @@
 #include "decide/temporal_filter.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "codec/geometry.h"
 
 namespace c63 {
 namespace {
 
 /// The variance of differences that count as alike, in λ: that of 0.8 steps.
 constexpr float kVarianceOfLambda = 3.2F;
-
-/// The most that the next frame counts, and the one behind it.
-constexpr std::array<float, kFilterReach> kStrengths = {0.4F, 0.27F};
 
 // Vectors of the compiler: four samples, for which every machine has registers.
 using Samples __attribute__((vector_size(4))) = std::uint8_t;
@@ -31,11 +26,6 @@ Floats load(const std::uint8_t* samples) {
 
 TemporalFilter::TemporalFilter(Cost lambda)
     : falloff_(1 / (4 * std::max(1.0F, kVarianceOfLambda * static_cast<float>(lambda) / (1 << kCostFractionBits)))) {}
-
-float TemporalFilter::block_weight(int distance, std::uint32_t squared_error) const {
-  const float left = std::max(0.0F, 1 - static_cast<float>(squared_error) / kBlockSamples * falloff_);
-  return kStrengths[static_cast<std::size_t>(distance - 1)] * (left * left);
-}
 
 void TemporalFilter::average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                              std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const {

@@ -19,7 +19,12 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
   const LookaheadDecisions lookahead = preset_decisions(coding).lookahead;
   if (!lookahead.any()) return;
   const Geometry geometry(coding.width, coding.height);
-  for (Chain& chain : chains_) chain.lookahead.emplace(geometry, cpu::kernels(parts.settings.execution.simd), lookahead);
+  // Global motion is measured in the host's memory.
+  const bool on_device = !parts.settings.measurement.global_motion;
+  for (int i = 0; i < info_.chains; ++i) {
+    chains_[static_cast<std::size_t>(i)].lookahead.emplace(geometry, cpu::kernels(parts.settings.execution.simd), lookahead,
+                                                           on_device ? backend.source_frames(i) : nullptr);
+  }
 }
 
 void DeviceRun::feed() {
@@ -88,7 +93,8 @@ void DeviceRun::read_frames() {
   }
   // Calling other threads takes some microseconds, as long as copying a small frame.
   constexpr double kWorthSharingMs = 0.05;
-  if (work > 1 && parts_.reads_side_by_side && static_cast<double>(work) * read_ms_ > kWorthSharingMs) {
+  const bool is_much = chains_[0].lookahead || static_cast<double>(work) * read_ms_ > kWorthSharingMs;
+  if (work > 1 && parts_.reads_side_by_side && is_much) {
     oneapi::tbb::parallel_for(std::size_t{0}, reads_.size(), [this](std::size_t i) { read_frame(reads_[i]); });
   } else {
     for (Read& read : reads_) read_frame(read);
@@ -106,9 +112,7 @@ void DeviceRun::read_frame(Read& read) {
     std::span<const std::uint8_t> samples = read.frame.in_place;
     read.done = !samples.empty();
     if (!read.done) {
-      const std::span<std::uint8_t> input = backend_.input(read.frame.chain);
-      read.done = look_at(read, input);
-      samples = input;
+      read.done = look_at(read, samples);
     } else {
       const ChainPosition& position = chains_[static_cast<std::size_t>(read.frame.chain)].position;
       read.frame.plan = position.planner->plan({.index = read.index, .key = read.index == *position.key});
@@ -122,15 +126,26 @@ void DeviceRun::read_frame(Read& read) {
   read.frame.read_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-bool DeviceRun::look_at(Read& read, std::span<std::uint8_t> input) {
+bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
   const ChainPosition& position = chain.position;
   FramePosition planned{.index = read.index, .key = read.index == *position.key};
   const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) { return parts_.supply.read(index, frame); };
-  const bool there = chain.lookahead ? chain.lookahead->look(*position.key, position.last, read_source, planned, input,
-                                                              read.frame.original)
-                                     : parts_.supply.read(read.index, input);
-  if (!there) return false;
+  const auto input = [&] {
+    read.has_input = true;
+    const std::span<std::uint8_t> taken = backend_.input(read.frame.chain);
+    samples = taken;
+    return taken;
+  };
+  if (chain.lookahead) {
+    std::optional<LookedAt> looked = chain.lookahead->look(*position.key, position.last, read_source, planned, input);
+    if (!looked) return false;
+    read.frame.in_place = looked->in_place;
+    read.frame.original = std::move(looked->original);
+    read.frame.original_in_place = looked->original_in_place;
+  } else if (!parts_.supply.read(read.index, input())) {
+    return false;
+  }
   read.frame.plan = position.planner->plan(planned);
   return true;
 }
@@ -156,7 +171,7 @@ void DeviceRun::submit() {
     for (Read& read : reads_) {
       if (read.fault) std::rethrow_exception(read.fault);
       if (!read.done) {
-        backend_.discard_input(read.frame.chain);
+        if (read.has_input) backend_.discard_input(read.frame.chain);
         continue;
       }
       Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];

@@ -73,6 +73,7 @@ class DeviceRun {
     std::int64_t index = 0;
     GlobalMotion global_motion;
     bool done = false;  ///< false: there is no such frame
+    bool has_input = false;  ///< the chain's input was taken for it
     std::exception_ptr fault;
   };
 
@@ -81,8 +82,9 @@ class DeviceRun {
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
-  /// Has the frame's samples put into `input`, as they are to be coded, and plans it; false where there is none.
-  bool look_at(Read& read, std::span<std::uint8_t> input);
+  /// Has the frame's samples put into the chain's input, as they are to be coded, which `samples` is then, or says where they
+  /// lie; and plans it. False where there is none.
+  bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();
   [[nodiscard]] bool wait_for_frames_in_flight();

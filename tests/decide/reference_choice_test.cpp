@@ -10,7 +10,9 @@ namespace {
 constexpr Cost kLambda = 50 << kCostFractionBits;
 
 /// Blocks that all have this error a sample.
-SourceMotion with_error(std::uint32_t mean, std::size_t blocks = 40) { return SourceMotion(blocks, {{}, 64 * mean}); }
+MotionTotals with_error(std::uint32_t mean, std::size_t blocks = 40, Cost lambda = kLambda) {
+  return totals_of(SourceMotion(blocks, {{}, 64 * mean}), lambda);
+}
 
 TEST(ReferenceChoice, StaysWhereThatIsAboutAsGood) {
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(100), kLambda));
@@ -28,9 +30,11 @@ TEST(ReferenceChoice, NothingToChooseFromAdvances) {
 
 TEST(ReferenceChoice, HoldsTheLargestErrors) {
   for (const Cost lambda : {1, kLambda, kMaxLambda}) {
-    EXPECT_TRUE(is_to_stay(with_error(65025), with_error(65025), lambda));
-    EXPECT_TRUE(is_to_stay(with_error(65025), with_error(0), lambda));
-    EXPECT_FALSE(is_to_stay(with_error(0), with_error(65025), lambda));
+    const MotionTotals none = with_error(0, 40, lambda);
+    const MotionTotals most = with_error(65025, 40, lambda);
+    EXPECT_TRUE(is_to_stay(most, most, lambda));
+    EXPECT_TRUE(is_to_stay(most, none, lambda));
+    EXPECT_FALSE(is_to_stay(none, most, lambda));
   }
 }
 
@@ -38,7 +42,7 @@ TEST(ReferenceChoice, WhatIsHardlyNewMayBeARepeat) {
   EXPECT_TRUE(is_hardly_new(with_error(0), kLambda));
   EXPECT_TRUE(is_hardly_new(with_error(12), kLambda));
   EXPECT_FALSE(is_hardly_new(with_error(13), kLambda));
-  EXPECT_FALSE(is_hardly_new(with_error(65025, 100000), kMaxLambda));
+  EXPECT_FALSE(is_hardly_new(with_error(65025, 100000, kMaxLambda), kMaxLambda));
 }
 
 }  // namespace

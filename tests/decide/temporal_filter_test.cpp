@@ -110,7 +110,11 @@ TEST(TemporalFilter, IsItsDefinitionSampleBySample) {
         }
         std::vector<std::pair<int, float>> there;
         for (const FilterTap& tap : taps) there.emplace_back(tap.samples[y * 11 + x], tap.weight);
-        ASSERT_EQ(out[at], average_of(own[static_cast<std::size_t>(12 * y + x)], there, lambda)) << lambda;
+        const int own_sample = own[static_cast<std::size_t>(12 * y + x)];
+        ASSERT_EQ(out[at], average_of(own_sample, there, lambda)) << lambda;
+        AveragedSample averaged(own_sample);
+        for (const auto& [other, weight] : there) averaged.add(other, weight, filter.falloff());
+        ASSERT_EQ(out[at], averaged.rounded()) << lambda;
       }
     }
   }

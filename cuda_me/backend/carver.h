@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+
+#include "cuda_me/kernels/frame_layout.h"
+
+namespace c63::cuda {
+
+/// Cuts arrays off a block of memory; with no block it only adds up what they take.
+class Carver {
+ public:
+  explicit Carver(std::byte* base = nullptr) : base_(base) {}
+
+  template <typename T>
+  T* take(std::size_t count) {
+    T* const at = base_ != nullptr ? reinterpret_cast<T*>(base_ + used_) : nullptr;
+    used_ += aligned(count * sizeof(T));
+    return at;
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  std::byte* base_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace c63::cuda

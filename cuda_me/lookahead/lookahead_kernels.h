@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda_me/kernels/frame_layout.h"
+#include "decide/lookahead_decisions.h"
+#include "decide/propagated_weights.h"
+#include "decide/source_motion.h"
+#include "decide/temporal_filter.h"
+
+// What is worked out of frames before they are coded; the definitions are those of encoder/decide/, of the same names.
+
+namespace c63::cuda {
+
+/// What is added up of a frame's motion (MotionTotals).
+struct MotionSums {
+  unsigned long long logarithms = 0;
+  unsigned long long squared_error = 0;
+};
+
+/// find_source_motion() of a frame.
+struct SourceMotionJob {
+  const std::uint8_t* current = nullptr;    ///< picture
+  const std::uint8_t* reference = nullptr;  ///< picture
+  const SourceBlock* hints = nullptr;       ///< of all luma blocks; null: none
+  int hint_factor = 1;                      ///< hints are these vectors, scaled
+  SourceBlock* motion = nullptr;            ///< room for all luma blocks and one more
+  MotionSums* sums = nullptr;               ///< added to; null: not wanted
+  std::uint32_t least = 1;                  ///< least_coded_error()
+};
+/// Puts it on `stream`.
+void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJob& job, cudaStream_t stream);
+
+/// error_flow() of `blocks` blocks.
+void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);
+
+/// A frame that another is averaged with.
+struct FilterNeighbour {
+  const std::uint8_t* picture = nullptr;
+  const SourceBlock* motion = nullptr;  ///< of the averaged frame against it
+  int distance = 1;                     ///< in frames
+};
+/// The averaged frame.
+struct FilterJob {
+  const std::uint8_t* current = nullptr;  ///< picture
+  std::array<FilterNeighbour, std::size_t{2} * kFilterReach> neighbours{};
+  int count = 0;                      ///< of neighbours
+  std::uint8_t* averaged = nullptr;   ///< linear
+};
+void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job, cudaStream_t stream);
+
+/// A frame behind the one that is weighed.
+struct LaterFlow {
+  const PassedError* flow = nullptr;
+  int back = 1;  ///< how many frames before it lies its reference
+};
+/// propagated_weights().
+struct PropagationJob {
+  std::array<LaterFlow, kPropagationFrames> later{};
+  int count = 0;                         ///< of later ones
+  std::uint32_t* importances = nullptr;  ///< room for kPropagationArrays luma blocks each
+  Weight* weights = nullptr;             ///< one an MCU
+};
+/// A frame, those that its reference may be, and one that is prepared.
+inline constexpr int kPropagationArrays = kMostFramesBack + 2;
+void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream);
+
+}  // namespace c63::cuda

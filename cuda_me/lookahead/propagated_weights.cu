@@ -1,0 +1,95 @@
+// How long errors of a frame will be seen (decide/propagated_weights.h has the definition). Frames behind it are gone through
+// one after another, from the last one, by one thread block: there is little to do in each, and several frames are weighed at
+// the same time. What blocks pass on is added in any order: sums of what is not negative stop at the same place whichever comes first.
+
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/lookahead/lookahead_kernels.h"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 1024;
+constexpr int kFlowThreads = 256;
+
+__global__ void __launch_bounds__(kFlowThreads)
+    error_flow_kernel(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow) {
+  const int block = static_cast<int>(blockIdx.x * kFlowThreads + threadIdx.x);
+  if (block >= blocks) return;
+  const SourceBlock found = motion[block];
+  flow[block] = {found.vector, passed_share(found.squared_error, lambda)};
+}
+
+/// Adds a part to what a block counts. A block may be what all those within reach of a vector are predicted from, of several
+/// frames: so many small parts do not overflow 32 bits, and large ones are not added where the sum has come to its stop.
+__device__ __forceinline__ void add_part(std::uint32_t* importance, std::uint32_t part) {
+  constexpr std::uint32_t kSmall = 1 << 16;
+  static_assert(std::uint64_t{33} * 33 * kMostFramesBack * kSmall < (std::uint64_t{1} << 31));
+  if (part >= kSmall && __ldcg(importance) >= kMostImportance) return;
+  atomicAdd(importance, part);
+}
+
+__device__ __forceinline__ std::uint32_t importance_at(const std::uint32_t* importances, int block) {
+  return min(__ldcg(importances + block), kMostImportance);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    propagated_weights_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ PropagationJob job) {
+  const int columns = layout.columns[0];
+  const int blocks = layout.first_block[1];
+  // Of a frame by how many it lies behind the one that is weighed.
+  const auto of_frame = [&](int behind) {
+    return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
+  };
+  const auto prepare = [&](int behind) {
+    if (behind < 0) return;
+    for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kThreads) __stcg(of_frame(behind) + block, kPlainImportance);
+  };
+  for (int behind = job.count; behind > job.count - kPropagationArrays + 1; --behind) prepare(behind);
+  __syncthreads();
+  int dependents = 0;
+  for (int i = job.count; i > 0; --i) {
+    const LaterFlow later = job.later[i - 1];
+    if (later.back == i) ++dependents;
+    if (later.back <= i) {
+      const std::uint32_t* const own = of_frame(i);
+      std::uint32_t* const reference = of_frame(i - later.back);
+      for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kThreads) {
+        const PassedError passed_error = later.flow[block];
+        const std::uint32_t passed = importance_at(own, block) * passed_error.share / kPlainImportance;
+        if (passed == 0) continue;
+        const int row = block / columns;
+        pass_on(block - row * columns, row, passed_error.vector, passed, [&](int at_column, int at_row, std::uint32_t part) {
+          add_part(reference + at_row * columns + at_column, part);
+        });
+      }
+    }
+    prepare(i - kPropagationArrays + 1);  // in the place of the frame behind this one, which is done with
+    __syncthreads();
+  }
+  const std::uint32_t* const importances = of_frame(0);
+  const int quarters = dependents_quarters(dependents);
+  for (int mcu = static_cast<int>(threadIdx.x); mcu < layout.mcus; mcu += kThreads) {
+    const int row = mcu / layout.mcu_columns;
+    const int block = 2 * row * columns + 2 * (mcu - row * layout.mcu_columns);
+    const std::uint32_t mean = (importance_at(importances, block) + importance_at(importances, block + 1) +
+                                importance_at(importances, block + columns) + importance_at(importances, block + columns + 1)) /
+                               4;
+    job.weights[mcu] = importance_weight(mean, quarters);
+  }
+}
+
+}  // namespace
+
+void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream) {
+  launch("error_flow_kernel", error_flow_kernel, {dim3(blocks_for(blocks, kFlowThreads)), dim3(kFlowThreads)}, stream, motion, blocks,
+         lambda, flow);
+}
+
+void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream) {
+  const Range range("propagated weights");
+  launch("propagated_weights_kernel", propagated_weights_kernel, {dim3(1), dim3(kThreads)}, stream, layout, job);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,152 @@
+#include "cuda_me/lookahead/source_frames.h"
+
+#include <memory>
+
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/device_guard.h"
+#include "cuda_me/runtime/memory.h"
+#include "decide/reference_choice.h"
+
+namespace c63::cuda {
+
+CudaSourceFrames::CudaSourceFrames(const Geometry& geometry, const LookaheadDecisions& decisions, const SourceMemory& memory,
+                                   const SourceStaging& staging)
+    : geometry_(geometry), layout_(geometry), decisions_(decisions), filter_(decisions.lambda), memory_(memory), staging_(staging) {
+  check(cudaGetDevice(&device_), "cudaGetDevice");
+  for (std::size_t slot = 0; slot < memory_.frames.size(); ++slot) free_.push_back(slot);
+}
+
+CudaSourceFrames::~CudaSourceFrames() {
+  // The device may still use the memory that goes now.
+  check_release(cudaStreamSynchronize(arriving_), "cudaStreamSynchronize");
+  check_release(cudaStreamSynchronize(filtering_), "cudaStreamSynchronize");
+}
+
+void CudaSourceFrames::clear() {
+  while (!frames_.empty()) pop_front();
+}
+
+void CudaSourceFrames::pop_front() {
+  free_.push_back(frames_.front().slot);
+  frames_.pop_front();
+}
+
+std::array<MotionTotals, 2> CudaSourceFrames::push() {
+  const DeviceGuard guard(device_);
+  frames_.push_back({.slot = free_.front(), .has_motion = !frames_.empty()});
+  free_.pop_front();
+  const std::size_t newest = frames_.size() - 1;
+  const SourceMemory::Frame& own = memory_of(newest);
+  copy_async(own.linear, staging_.input, geometry_.frame_bytes(), arriving_);
+  const std::uint8_t* linear = own.linear;
+  for (int p = 0; p < kPlanes; ++p) {
+    copy_async(own.picture + layout_.offset[p], linear, layout_.coded[p], arriving_);
+    linear += layout_.coded[p];
+  }
+  fill_async(memory_.sums, 0, kMotionSums * sizeof(MotionSums), arriving_);
+  if (newest >= 1) {
+    find_backward(1, frames_[newest - 1].has_motion ? memory_of(newest - 1).backward[0] : nullptr, 1, own.backward[0]);
+  }
+  if (newest >= 2) find_backward(2, own.backward[0], 2, own.backward[1]);
+  const auto sums = totals();
+  return {sums[0], sums[1]};
+}
+
+MotionTotals CudaSourceFrames::find_motion(int back) {
+  const DeviceGuard guard(device_);
+  find_backward(back, memory_of(frames_.size() - 1).backward[0], back, memory_.further);
+  return totals()[2];
+}
+
+SourceMotionJob CudaSourceFrames::motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion) {
+  SourceMotionJob job;
+  job.current = from.picture;
+  job.reference = to.picture;
+  job.motion = motion;
+  return job;
+}
+
+void CudaSourceFrames::find_backward(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) {
+  const std::size_t newest = frames_.size() - 1;
+  SourceMotionJob job = motion_job(memory_of(newest), memory_of(newest - static_cast<std::size_t>(back)), motion);
+  job.hints = hints;
+  job.hint_factor = hint_factor;
+  job.sums = memory_.sums + (back == 1 ? 0 : back == 2 ? 1 : 2);
+  job.least = least_coded_error(decisions_.lambda);
+  enqueue_source_motion(layout_, job, arriving_);
+}
+
+std::array<MotionTotals, kMotionSums> CudaSourceFrames::totals() {
+  copy_async(staging_.sums, memory_.sums, kMotionSums, arriving_);
+  arriving_.synchronize();
+  std::array<MotionTotals, kMotionSums> all;
+  const auto blocks = static_cast<std::uint64_t>(geometry_.plane(0).blocks());
+  for (std::size_t i = 0; i < kMotionSums; ++i) {
+    const bool found = frames_.size() > i + 1;
+    all[i] = {staging_.sums[i].logarithms, staging_.sums[i].squared_error, found ? blocks : 0};
+  }
+  return all;
+}
+
+void CudaSourceFrames::predict_from(int back) {
+  frames_.back().back = back;
+  if (!decisions_.propagate || back == 0) return;
+  const DeviceGuard guard(device_);
+  const SourceMemory::Frame& own = memory_of(frames_.size() - 1);
+  const SourceBlock* const motion = back <= 2 ? own.backward[static_cast<std::size_t>(back - 1)] : memory_.further;
+  enqueue_error_flow(motion, geometry_.plane(0).blocks(), decisions_.lambda, own.flow, arriving_);
+}
+
+LookedAt CudaSourceFrames::look_at(std::size_t place, std::span<std::uint8_t> /*input*/) {
+  const DeviceGuard guard(device_);
+  LookedAt looked;
+  const std::size_t bytes = geometry_.frame_bytes();
+  if (decisions_.propagate) enqueue_weights(place);
+  looked.in_place = {memory_of(place).linear, bytes};
+  if (decisions_.filter) {
+    std::uint8_t* const averaged = memory_.averaged[averaged_++ % memory_.averaged.size()];
+    enqueue_filter(place, averaged);
+    looked.original_in_place = looked.in_place;
+    looked.in_place = {averaged, bytes};
+    filtering_.synchronize();
+  }
+  if (!decisions_.propagate) return looked;
+  arriving_.synchronize();
+  looked.weights = std::make_shared<const FrameWeights>(staging_.weights, staging_.weights + geometry_.mcus());
+  return looked;
+}
+
+void CudaSourceFrames::enqueue_filter(std::size_t place, std::uint8_t* averaged) {
+  const SourceMemory::Frame& own = memory_of(place);
+  FilterJob job;
+  job.current = own.picture;
+  job.averaged = averaged;
+  const auto add = [&](const SourceMemory::Frame& other, const SourceBlock* motion, int distance) {
+    job.neighbours[static_cast<std::size_t>(job.count++)] = {other.picture, motion, distance};
+  };
+  for (std::size_t distance = 1; distance <= kFilterReach && distance <= place; ++distance) {
+    add(memory_of(place - distance), own.backward[distance - 1], static_cast<int>(distance));
+  }
+  for (std::size_t distance = 1; distance <= kFilterReach && place + distance < frames_.size(); ++distance) {
+    const SourceMemory::Frame& other = memory_of(place + distance);
+    SourceMotionJob motion = motion_job(own, other, memory_.forward[distance - 1]);
+    motion.hints = distance == 1 ? other.backward[0] : memory_.forward[0];
+    motion.hint_factor = distance == 1 ? -1 : 2;
+    enqueue_source_motion(layout_, motion, filtering_);
+    add(other, motion.motion, static_cast<int>(distance));
+  }
+  enqueue_temporal_filter(layout_, filter_, job, filtering_);
+}
+
+void CudaSourceFrames::enqueue_weights(std::size_t place) {
+  PropagationJob job;
+  job.importances = memory_.importances;
+  job.weights = memory_.weights;
+  for (std::size_t i = place + 1; i < frames_.size(); ++i) {
+    job.later[static_cast<std::size_t>(job.count++)] = {memory_of(i).flow, frames_[i].back};
+  }
+  enqueue_propagated_weights(layout_, job, arriving_);
+  copy_async(staging_.weights, memory_.weights, static_cast<std::size_t>(geometry_.mcus()), arriving_);
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,81 @@
+// Frames averaged with those around them along the motion of their blocks (decide/temporal_filter.h has the definition):
+// eight threads a luma block, a row of it each, and half a row of its U and V together.
+
+#include "cuda_me/kernels/rate_common.cuh"
+#include "cuda_me/lookahead/lookahead_kernels.h"
+#include "cuda_me/runtime/launch.h"
+#include "cuda_me/runtime/range.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+
+/// Where a plane's coded samples begin in a linear frame.
+[[nodiscard]] __device__ __forceinline__ std::size_t linear_offset(const FrameLayout& layout, int plane) {
+  return plane == 0 ? 0 : plane == 1 ? layout.coded[0] : layout.coded[0] + layout.coded[1];
+}
+
+/// Averages kCount samples in a row.
+template <int kCount>
+__device__ __forceinline__ void average_row(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job,
+                                            const float (&weights)[2 * kFilterReach], const MotionVector (&vectors)[2 * kFilterReach],
+                                            int plane, int block_x, int block_y, int row) {
+  const int shift = plane == 0 ? 0 : 1;
+  const auto in_plane = [&](int x, int y) {
+    return static_cast<std::size_t>((y >> shift) + row) * layout.width[plane] + static_cast<std::size_t>(x >> shift);
+  };
+  const std::size_t at = in_plane(block_x, block_y);
+  const std::uint8_t* const own = job.current + layout.offset[plane] + at;
+  const std::uint8_t* others[2 * kFilterReach];
+#pragma unroll
+  for (int n = 0; n < 2 * kFilterReach; ++n) {
+    if (n < job.count && weights[n] != 0) {
+      others[n] = job.neighbours[n].picture + layout.offset[plane] + in_plane(block_x + vectors[n].x, block_y + vectors[n].y);
+    }
+  }
+  std::uint8_t* const to = job.averaged + linear_offset(layout, plane) + at;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    AveragedSample sample(__ldg(own + i));
+#pragma unroll
+    for (int n = 0; n < 2 * kFilterReach; ++n) {
+      if (n < job.count && weights[n] != 0) sample.add(__ldg(others[n] + i), weights[n], filter.falloff());
+    }
+    if (at + static_cast<std::size_t>(i) < layout.coded[plane]) to[i] = static_cast<std::uint8_t>(sample.rounded());
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    temporal_filter_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ TemporalFilter filter,
+                           const __grid_constant__ FilterJob job, int blocks) {
+  const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const int block = thread / 8;
+  const int t = thread % 8;
+  if (block >= blocks) return;
+  const int x = block % layout.columns[0] * kBlockSize;
+  const int y = block / layout.columns[0] * kBlockSize;
+  float weights[2 * kFilterReach];
+  MotionVector vectors[2 * kFilterReach];
+#pragma unroll
+  for (int n = 0; n < 2 * kFilterReach; ++n) {
+    weights[n] = 0;
+    if (n >= job.count) continue;
+    const SourceBlock found = job.neighbours[n].motion[block];
+    weights[n] = filter.block_weight(job.neighbours[n].distance, found.squared_error);
+    vectors[n] = found.vector;
+  }
+  average_row<8>(layout, filter, job, weights, vectors, 0, x, y, t);
+  average_row<4>(layout, filter, job, weights, vectors, 1 + t / 4, x, y, t % 4);
+}
+
+}  // namespace
+
+void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job, cudaStream_t stream) {
+  const Range range("temporal filter");
+  const int blocks = layout.first_block[1];
+  launch("temporal_filter_kernel", temporal_filter_kernel, {dim3(blocks_for(8 * blocks, kThreads)), dim3(kThreads)}, stream, layout,
+         filter, job, blocks);
+}
+
+}  // namespace c63::cuda

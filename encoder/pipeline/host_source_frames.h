@@ -1,0 +1,56 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "backend/source_frames.h"
+#include "codec/geometry.h"
+#include "cpu/kernels.h"
+#include "cpu/padded_picture.h"
+#include "decide/lookahead_decisions.h"
+#include "decide/propagated_weights.h"
+#include "decide/source_motion.h"
+#include "decide/temporal_filter.h"
+
+namespace c63 {
+
+/// Source frames in the host's memory, looked at by the thread that asks.
+class HostSourceFrames final : public SourceFrames {
+ public:
+  HostSourceFrames(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions);
+
+  void clear() override { frames_.clear(); }
+  void pop_front() override { frames_.pop_front(); }
+  [[nodiscard]] std::span<std::uint8_t> input() override;
+  std::array<MotionTotals, 2> push() override;
+  MotionTotals find_motion(int back) override;
+  void predict_from(int back) override;
+  [[nodiscard]] LookedAt look_at(std::size_t place, std::span<std::uint8_t> input) override;
+
+ private:
+  struct Frame {
+    std::shared_ptr<std::vector<std::uint8_t>> original;
+    cpu::PaddedPicture picture;
+    SourceMotion backward;         ///< against the frame before it
+    SourceMotion second_backward;  ///< against the one before that
+    int back = 0;                  ///< how many frames before it lies its reference; 0: it has none
+    ErrorFlow flow;                ///< from its reference
+  };
+
+  [[nodiscard]] SourceMotion find(const Frame& from, const Frame& to, std::span<const MotionVector> hints) const;
+  void filter(std::size_t place, std::span<std::uint8_t> filtered);
+  [[nodiscard]] FrameWeights weights_of(std::size_t place) const;
+
+  Geometry geometry_;
+  LookaheadDecisions decisions_;
+  const cpu::Kernels& kernels_;
+  TemporalFilter filter_;
+  std::shared_ptr<std::vector<std::uint8_t>> next_;  ///< what input() gave
+  std::deque<Frame> frames_;
+  SourceMotion further_;  ///< of the newest frame, against the one further_back_ before it
+  int further_back_ = 0;
+  cpu::PaddedPicture averaged_;
+};
+
+}  // namespace c63
