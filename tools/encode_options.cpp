@@ -150,7 +150,7 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
   app.add_option_function<std::string>(
          "--preset", [&s](const std::string& text) { s.preset = preset_from(text).value(); },
          "A named set of decisions: reference (the course encoder's, the default), fast (about half the bits), good "
-         "(fewer still) or best (slower, on the CPU); the options below are its unless they are given")
+         "(fewer still) or best (slower); the options below are its unless they are given")
       ->check(CLI::IsMember(preset_names()))
       ->type_name("NAME")
       ->default_str(std::string(name(s.preset)))

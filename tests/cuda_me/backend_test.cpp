@@ -356,6 +356,11 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double frame = 1920.0 * 1080 * 3 / 2;
   const double formula = 8 * picture + 14 * blocks + 3 * (segments * (10176 + 24) + frame / 2 + (64 << 10)) + (18 << 10);
   EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), formula, formula * 0.001);
+  EncoderSettings best = settings;
+  best.coding.preset = Preset::best;
+  const double filtered = formula + 6 * picture;
+  const double looked_at = 43 * (frame + picture + blocks * 40 / 3) + 6 * frame + 32 * blocks;
+  EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(best)), filtered + looked_at, formula * 0.001);
 }
 
 TEST_F(BackendTest, TakesTheMemoryItSays) {
@@ -394,6 +399,9 @@ TEST(Backend, TakesTheDocumentedHostMemory) {
   const double formula = frames * frame + 17 * (7 * blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
   const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), formula, formula * 0.001);
+  EncoderSettings best = settings;
+  best.coding.preset = Preset::best;
+  EXPECT_NEAR(static_cast<double>(host_bytes_per_device(best, 17)), formula + 17 * (frame + blocks / 6), formula * 0.001);
 }
 
 /// Real video against the course encoder's streams.

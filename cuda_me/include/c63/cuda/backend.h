@@ -53,16 +53,17 @@ struct CudaBackendOptions {
 /// frame of input,
 ///   8·P (six inputs, two pictures) + 14·B (masks, vectors, SADs, weights) + 3·S·(10176 + 24) + 3/2·F + 192 KiB (codes of three
 ///   frames) + 18 KiB (quantizers)
-/// and one more P with keep_prediction, six with a filter over time; every array rounded up to 256 bytes. A chain whose frames are recorded as graphs
-/// takes 4 MiB more. Decisions by rate take up to 2 GiB besides, for all chains of a device: about 7 (preset fast) or 27
-/// (preset good) times P for each of as many frames as fit.
+/// and one more P with keep_prediction, six with a filter over time; every array rounded up to 256 bytes. A chain whose
+/// frames are recorded as graphs takes 4 MiB more. Preset best takes 43·(F + P + 40/3·B) + 6·F + 32·B more for frames that
+/// it looks at. Decisions by rate take up to 2 GiB besides, for all chains of a device: about 7 (preset fast) or 27 (presets
+/// good and best) times P for each of as many frames as fit.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
 /// Page-locked memory of the host that a device with C chains takes, in bytes: min(48 MiB / F, 6·C) frames of input, at
 /// least two, through which all of them are read, masks, weights and quantizers, and the coded bytes of three frames a chain,
 ///   min(48 MiB / F, 6·C)·F + C·(7·B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
-/// and three more frames of F a chain each with keep_reconstruction or ssim, keep_prediction, and ssim.
+/// and a frame of F and B / 6 a chain with preset best, and three more frames of F a chain each with keep_reconstruction or ssim, keep_prediction, and ssim.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
 
