@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,10 +27,16 @@ inline std::size_t remove_stuffing(std::span<const std::uint8_t> scan, std::uint
   return static_cast<std::size_t>(to - start);
 }
 
-/// The same into a vector.
-inline void remove_stuffing(std::span<const std::uint8_t> scan, std::vector<std::uint8_t>& out) {
-  out.resize(scan.size());
-  out.resize(remove_stuffing(scan, out.data()));
+/// Zeros behind the bytes that a BitReader reads: more than a block of any picture takes.
+inline constexpr std::size_t kBitReaderPadding = 256;
+
+/// Takes the stuffing out of a scan, and puts the zeros behind it that a BitReader wants; returns the bytes before those.
+[[nodiscard]] inline std::span<const std::uint8_t> remove_stuffing(std::span<const std::uint8_t> scan,
+                                                                   std::vector<std::uint8_t>& out) {
+  out.resize(scan.size() + kBitReaderPadding);
+  const std::size_t size = remove_stuffing(scan, out.data());
+  std::fill_n(out.data() + size, kBitReaderPadding, std::uint8_t{0});
+  return {out.data(), size};
 }
 
 /// Reads the bits of one scan, most significant first, from bytes without stuffing. Past the end it supplies zeros: the
@@ -38,24 +45,17 @@ class BitReader {
  public:
   static constexpr int kRefilled = 56;  ///< bits that are there at least after refill()
 
-  explicit BitReader(std::span<const std::uint8_t> bytes)
-      : next_(bytes.data()), end_(next_ + bytes.size()), available_(static_cast<std::int64_t>(bytes.size()) * 8) {}
+  /// kBitReaderPadding zeros follow `bytes`; no more than 8 bytes less than that may be taken past the end.
+  explicit BitReader(std::span<const std::uint8_t> bytes) : next_(bytes.data()), end_(next_ + bytes.size()) {}
 
   /// Makes kRefilled bits ready to be looked at and taken.
   void refill() {
-    if (end_ - next_ >= 8) [[likely]] {
-      std::uint64_t bytes = 0;
-      for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers make one load and a byte swap of it
-      window_ |= bytes >> valid_;
-      // Only whole bytes count; the bits shifted in below them are loaded again, equal, next time.
-      next_ += (63 - valid_) >> 3;
-      valid_ |= kRefilled;
-      return;
-    }
-    for (; valid_ <= kRefilled; valid_ += 8) {
-      const std::uint64_t byte = next_ < end_ ? *next_++ : (++past_, 0);
-      window_ |= byte << (kRefilled - valid_);
-    }
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < 8; ++i) bytes = bytes << 8 | next_[i];  // compilers make one load and a byte swap of it
+    window_ |= bytes >> valid_;
+    // Only whole bytes count; the bits shifted in below them are loaded again, equal, next time.
+    next_ += (63 - valid_) >> 3;
+    valid_ |= kRefilled;
   }
 
   /// The next `count` (1..32) bits, without taking them. Like skip(), it counts on refill().
@@ -67,19 +67,15 @@ class BitReader {
   }
 
   /// Bits left; negative past the end.
-  [[nodiscard]] std::int64_t left() const { return 8 * (end_ - next_ - past_) + valid_; }
-  /// Bits taken so far, those past the end included.
-  [[nodiscard]] std::int64_t consumed() const { return available_ - left(); }
+  [[nodiscard]] std::int64_t left() const { return 8 * (end_ - next_) + valid_; }
   /// More zeros were taken past the end than an encoder leaves out.
   [[nodiscard]] bool overrun() const { return left() < -7; }
 
  private:
   const std::uint8_t* next_;
   const std::uint8_t* end_;
-  std::int64_t available_;
   std::uint64_t window_ = 0;  ///< the next bits, from the top
   int valid_ = 0;             ///< how many of them count
-  std::int64_t past_ = 0;     ///< bytes supplied past the end
 };
 
 }  // namespace c63

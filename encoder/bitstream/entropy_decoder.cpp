@@ -29,11 +29,11 @@ constexpr Fault kVectorRange{"C63-MV-RANGE", "motion vector leaves the picture"}
 struct Tables {
   const ValueTable& dc_values;
   const VlcTable& dc;
-  const CoefficientTable& coefficients;
+  const CoefficientPairs& coefficients;
   const VlcTable& ac;
 };
-constexpr Tables kLumaTables{kLumaValues, kDcLumaTable, kLumaCoefficients, kAcLumaTable};
-constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaCoefficients, kAcChromaTable};
+constexpr Tables kLumaTables{kLumaValues, kDcLumaTable, kLumaPairs, kAcLumaTable};
+constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcChromaTable};
 
 /// Takes a size and a value; at most 16 + 11 bits.
 [[gnu::always_inline]] inline bool take_value(BitReader& reader, const ValueTable& values, const VlcTable& sizes, int& value) {
@@ -55,7 +55,8 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaCoefficient
   return true;
 }
 
-[[gnu::always_inline]] inline const Fault* decode_motion(BitReader& reader, PlaneSyntax& plane, int block, int column, bool key) {
+[[gnu::always_inline]] inline const Fault* decode_motion(BitReader& reader, PlaneSyntax& plane, int block, int column,
+                                                          int row, bool key) {
   const std::uint32_t flags = reader.peek(2);
   plane.uses_vector[block] = static_cast<std::uint8_t>(flags >> 1);
   MotionVector& vector = plane.vectors[block];
@@ -79,7 +80,7 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaCoefficient
   }
   // A key frame predicts from nothing: decoders read its vectors, if it has any, and forget them.
   const PlaneGeometry& g = plane.geometry;
-  if (!key && !vector_is_legal(column, block / g.columns, g.width, g.height, vector.x, vector.y)) return &kVectorRange;
+  if (!key && !vector_is_legal(column, row, g.width, g.height, vector.x, vector.y)) return &kVectorRange;
   return nullptr;
 }
 
@@ -96,31 +97,42 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaCoefficient
   for (int k = 1; k < 64;) {
     reader.refill();
     constexpr int kLooks = 5;  // that there are surely bits for
-    static_assert(kLooks * CoefficientTable::kBits <= BitReader::kRefilled);
-    CoefficientTable::Entry both;
-    for (int i = 0; i < kLooks; ++i) {
-      both = tables.coefficients.find(reader.peek(CoefficientTable::kBits));
-      reader.skip(both.length);
-      k += both.run;
-      if (k > 63 || both.length == 0) break;
-      levels[k++] = both.value;
-      if (k > 63) return nullptr;
+    static_assert(kLooks * CoefficientPairs::kBits <= BitReader::kRefilled);
+    CoefficientPairs::Entry entry;
+    int looks = 0;
+    for (; looks < kLooks; ++looks) {
+      entry = tables.coefficients.find(reader.peek(CoefficientPairs::kBits));
+      const int next = k + entry.advance();
+      if (next > 63) break;
+      reader.skip(entry.length());
+      levels[k + entry.run()] = entry.first();
+      levels[next - 1] = entry.second();
+      k = next;
     }
-    if (k > 63) return both.run == CoefficientTable::kEnd ? nullptr : &kAcOverrun;
-    if (both.length != 0) continue;
+    if (looks == kLooks) continue;
+    // The block ends here, or one code is to be looked at by itself: a long one, or the first of two of which the second may
+    // lie past the end of the block.
+    if (entry.length() != 0 && entry.advance() == CoefficientPairs::kEnd && k + entry.run() < 63) {
+      reader.skip(entry.length());
+      levels[k + entry.run()] = entry.first();
+      return nullptr;
+    }
     reader.refill();
-    const VlcTable::Entry entry = tables.ac.find(reader.peek(16));
-    if (entry.length == 0) return &kUnknownCode;
-    reader.skip(entry.length);
-    const int size = entry.symbol & 15;
+    const VlcTable::Entry one = tables.ac.find(reader.peek(16));
+    if (one.length == 0) return &kUnknownCode;
+    reader.skip(one.length);
+    const int size = one.symbol & 15;
     if (size == 0) {
-      if (entry.symbol == kEndOfBlock) return nullptr;
+      if (one.symbol == kEndOfBlock) return nullptr;
       k += 16;
       if (k > 63) return &kAcOverrun;
       continue;
     }
-    k += entry.symbol >> 4;
-    if (k > 63) return &kAcOverrun;
+    k += one.symbol >> 4;
+    if (k > 63) {
+      if (one.length + size <= CoefficientPairs::kBits) reader.skip(size);  // a short code is taken with its value
+      return &kAcOverrun;
+    }
     levels[k++] = static_cast<std::int16_t>(value_from_bits(reader.peek(size), size));
     reader.skip(size);
   }
@@ -137,7 +149,7 @@ std::size_t stuffed_offset(std::span<const std::uint8_t> scan, std::size_t index
 }  // namespace
 
 ScanDecoder::ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch)
-    : frame_(frame), bytes_((remove_stuffing(frame.scan, scratch), scratch)), reader_(bytes_) {}
+    : frame_(frame), bytes_(remove_stuffing(frame.scan, scratch)), reader_(bytes_) {}
 
 std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
   return static_cast<std::int64_t>(frame_.scan_offset + stuffed_offset(frame_.scan, static_cast<std::size_t>(byte)));
@@ -146,18 +158,26 @@ std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
 void ScanDecoder::decode_row(FrameSyntax& syntax) {
   BitReader reader = reader_;
   std::array<int, kPlanes> dc = dc_;
-  const auto decode_block = [&](int p, const Tables& tables, int block, int column) __attribute__((always_inline)) {
+  // A block that begins before the end of the scan ends before that of the zeros behind it.
+  static_assert(kMostBlockBits / 8 + 2 * sizeof(std::uint64_t) <= kBitReaderPadding);
+  const auto decode_block = [&](int p, const Tables& tables, int block, int column, int row) __attribute__((always_inline)) {
     PlaneSyntax& plane = syntax.planes[p];
     const std::int64_t start = reader.left();
     reader.refill();  // enough for flags, a vector and the size and value of DC
-    const Fault* fault = decode_motion(reader, plane, block, column, frame_.key);
+    const Fault* fault = decode_motion(reader, plane, block, column, row, frame_.key);
     if (fault == nullptr) fault = decode_coefficients(reader, tables, dc[p], plane.block(block));
-    if (fault != nullptr || reader.overrun()) [[unlikely]] fail(reader, start, fault, plane, p, block);
+    if (fault != nullptr || reader.overrun()) [[unlikely]] {
+      const BitReader end = reader;  // the reader itself stays in registers as long as nobody has its address
+      fail(end, start, fault, plane, p, block);
+    }
   };
-  for_each_mcu_of_row(syntax.geometry, row_++, [&](const Mcu& mcu) {
-    for (int i = 0; i < 4; ++i) decode_block(0, kLumaTables, mcu.luma[static_cast<std::size_t>(i)], 2 * mcu.column + i % 2);
-    for (int p = 1; p < kPlanes; ++p) decode_block(p, kChromaTables, mcu.chroma, mcu.column);
+  for_each_mcu_of_row(syntax.geometry, row_, [&](const Mcu& mcu) {
+    for (int i = 0; i < 4; ++i) {
+      decode_block(0, kLumaTables, mcu.luma[static_cast<std::size_t>(i)], 2 * mcu.column + i % 2, 2 * row_ + i / 2);
+    }
+    for (int p = 1; p < kPlanes; ++p) decode_block(p, kChromaTables, mcu.chroma, mcu.column, row_);
   });
+  ++row_;
   reader_ = reader;
   dc_ = dc;
 }
@@ -176,8 +196,8 @@ void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fa
 
 void ScanDecoder::finish() const {
   // What may follow: the rest of the last byte, and one zero byte where there is no such rest.
-  const std::int64_t next_byte = (reader_.consumed() + 7) / 8;
-  const std::int64_t spare = static_cast<std::int64_t>(bytes_.size()) - next_byte;
+  const std::int64_t spare = reader_.left() >= 0 ? reader_.left() / 8 : 0;
+  const std::int64_t next_byte = static_cast<std::int64_t>(bytes_.size()) - spare;
   if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {
     throw Error(ErrorKind::input, "C63-SCAN-TRAILING", std::to_string(spare) + " bytes behind the last block of the scan",
                 {.offset = offset_of(next_byte)});

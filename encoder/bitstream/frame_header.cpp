@@ -1,6 +1,5 @@
 #include "bitstream/frame_header.h"
 
-#include <cstring>
 #include <string>
 
 #include "c63/error.h"
@@ -74,19 +73,11 @@ std::string hex(unsigned value) {
   return {kDigits[value >> 4 & 15], kDigits[value & 15]};
 }
 
-constexpr std::size_t kMarkerPiece = 256;
-
-/// Whether a 0xFF that no 0x00 follows is among the first kMarkerPiece bytes; reads one more. Compilers make vector code of it.
-bool has_marker(const std::uint8_t* bytes) {
-  std::uint8_t any = 0;
-  for (std::size_t i = 0; i < kMarkerPiece; ++i) any |= (bytes[i] == 0xFF) & (bytes[i + 1] != 0x00);
-  return any != 0;
-}
-
 /// Reads one frame's segments and keeps the offset for messages.
 class SegmentReader {
  public:
-  explicit SegmentReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  explicit SegmentReader(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr)
+      : bytes_(bytes), markers_(markers) {}
 
   [[nodiscard]] std::size_t offset() const { return offset_; }
   [[nodiscard]] std::size_t left() const { return bytes_.size() - offset_; }
@@ -113,31 +104,22 @@ class SegmentReader {
     need(count);
     offset_ += count;
   }
-  /// The bytes up to the next 0xFF that no 0x00 follows, which comes after `max_bytes` at most.
+  /// The bytes up to the next marker, which comes after `max_bytes` at most.
   std::span<const std::uint8_t> scan(std::uint64_t max_bytes) {
     const std::size_t start = offset_;
-    for (std::size_t at = start;;) {
-      while (at + kMarkerPiece < bytes_.size() && !has_marker(bytes_.data() + at)) at += kMarkerPiece;
-      const void* const found = at < bytes_.size() ? std::memchr(bytes_.data() + at, 0xFF, bytes_.size() - at) : nullptr;
-      const std::size_t reached =
-          found != nullptr ? static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes_.data()) : bytes_.size();
-      if (reached - start > max_bytes) {
-        fail("C63-SCAN-TRAILING", "the scan is longer than its picture can take",
-             start + static_cast<std::size_t>(max_bytes));
-      }
-      if (found == nullptr) fail_truncated();
-      at = reached;
-      if (at + 1 >= bytes_.size()) fail_truncated();
-      if (bytes_[at + 1] != 0x00) {
-        offset_ = at;
-        return bytes_.subspan(start, at - start);
-      }
-      at += 2;
+    const std::size_t reached = markers_ != nullptr ? markers_->next(bytes_, start) : next_marker(bytes_, start);
+    if (reached - start > max_bytes) {
+      fail("C63-SCAN-TRAILING", "the scan is longer than its picture can take",
+           start + static_cast<std::size_t>(max_bytes));
     }
+    if (reached + 1 >= bytes_.size()) fail_truncated();
+    offset_ = reached;
+    return bytes_.subspan(start, reached - start);
   }
 
  private:
   std::span<const std::uint8_t> bytes_;
+  const KnownMarkers* markers_;
   std::size_t offset_ = 0;
 };
 
@@ -276,9 +258,9 @@ bool starts_like_stream(std::span<const std::uint8_t> bytes) {
   }
 }
 
-ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes) {
+ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes, const KnownMarkers* markers) {
   const bool first = !last_was_key_;
-  SegmentReader in(bytes);
+  SegmentReader in(bytes, markers);
   if (in.u8() != 0xFF || (in.left() > 0 && bytes[1] != kSoi)) {
     in.fail("C63-NO-FRAME", first ? "not a c63 stream: it does not start with a frame (FF D8)"
                                   : "garbage where the next frame (FF D8) should start", 0);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "bitstream/markers.h"
 #include "c63/settings.h"
 #include "codec/frame_headers.h"
 #include "codec/geometry.h"
@@ -51,11 +52,12 @@ struct ParsedFrame {
   return (38 * static_cast<std::uint64_t>(geometry.mcus()) + 7) / 8 - 1;
 }
 
-/// The most bytes that it can take: every block with a vector, the longest code and value for each coefficient, and every
-/// byte stuffed.
+/// The most bits that a block can take: a vector, and the longest code and value for each coefficient.
+inline constexpr std::uint64_t kMostBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
+
+/// The most bytes that a scan can take: that for every block, and every byte stuffed.
 [[nodiscard]] constexpr std::uint64_t largest_scan(const Geometry& geometry) {
-  constexpr std::uint64_t kBlockBits = (2 + 2 * (5 + 7)) + (9 + 11) + 63 * (16 + 10) + 16;
-  return (kBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
+  return (kMostBlockBits * static_cast<std::uint64_t>(geometry.blocks()) + 7) / 8 * 2 + 2;
 }
 
 /// Whether `bytes`, the first of a file, begin like a c63 stream: a frame with a SOF of the course codec's, which no JPEG has.
@@ -75,7 +77,8 @@ class FrameParser {
   /// Parses the frame at the start of `bytes`; more frames may follow it. Throws Error with offsets from the start of
   /// `bytes`: id C63-TRUNCATED where `bytes` end before the frame does (more bytes may mend it), others for faults.
   /// Nothing is allocated on behalf of sizes that the remaining bytes cannot fill. State changes only on success.
-  [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes);
+  /// With `markers` the scan's bytes are not looked through.
+  [[nodiscard]] ParsedFrame parse(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr);
 
  private:
   Limits limits_;

@@ -116,8 +116,66 @@ class CoefficientTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
+/// Short codes of coefficients where two follow one another, or one and the end of the block: one look says both.
+class CoefficientPairs {
+ public:
+  static constexpr int kBits = CoefficientTable::kBits;
+  /// The advance where the block ends or no short code starts: past its last index from any but that of DC.
+  static constexpr int kEnd = 63;
+
+  /// One number, which is read at once. Where there is only one coefficient, the second is the first again.
+  class Entry {
+   public:
+    constexpr Entry() = default;
+    constexpr Entry(int length, int run, int advance, int first, int second)
+        : fields_(static_cast<std::uint32_t>(length | run << 6 | advance << 10) |
+                  static_cast<std::uint32_t>(static_cast<std::uint8_t>(first)) << 16 |
+                  static_cast<std::uint32_t>(static_cast<std::uint8_t>(second)) << 24) {}
+
+    /// Of all its codes and values; 0: no short code starts like this.
+    [[nodiscard]] constexpr int length() const { return static_cast<int>(fields_ & 63U); }
+    /// Zeros before the first coefficient.
+    [[nodiscard]] constexpr int run() const { return static_cast<int>(fields_ >> 6 & 15U); }
+    /// From the index of the first of those zeros to behind the last coefficient, or kEnd.
+    [[nodiscard]] constexpr int advance() const { return static_cast<int>(fields_ >> 10 & 63U); }
+    [[nodiscard]] constexpr std::int16_t first() const { return static_cast<std::int8_t>(fields_ >> 16 & 0xFFU); }
+    [[nodiscard]] constexpr std::int16_t second() const { return static_cast<std::int8_t>(fields_ >> 24); }
+
+   private:
+    std::uint32_t fields_ = kEnd << 10;
+  };
+
+  constexpr explicit CoefficientPairs(const CoefficientTable& table) {
+    for (std::uint32_t bits = 0; bits < entries_.size(); ++bits) {
+      const CoefficientTable::Entry& one = table.find(bits);
+      if (one.length == 0) continue;
+      if (one.run == CoefficientTable::kEnd) {
+        entries_[bits] = {one.length, 0, kEnd, 0, 0};
+        continue;
+      }
+      // Bits that are shifted in are not known: a code that wants them does not count.
+      const CoefficientTable::Entry& next = table.find(bits << one.length & (entries_.size() - 1));
+      const int length = one.length + next.length;
+      if (next.length == 0 || length > kBits) {
+        entries_[bits] = {one.length, one.run, one.run + 1, one.value, one.value};
+      } else if (next.run == CoefficientTable::kEnd) {
+        entries_[bits] = {length, one.run, kEnd, one.value, one.value};
+      } else {
+        entries_[bits] = {length, one.run, one.run + next.run + 2, one.value, next.value};
+      }
+    }
+  }
+
+  [[nodiscard]] constexpr Entry find(std::uint32_t next_bits) const { return entries_[next_bits]; }
+
+ private:
+  std::array<Entry, 1U << kBits> entries_{};
+};
+
 inline constexpr CoefficientTable kLumaCoefficients{kAcLumaCodes};
 inline constexpr CoefficientTable kChromaCoefficients{kAcChromaCodes};
+inline constexpr CoefficientPairs kLumaPairs{kLumaCoefficients};
+inline constexpr CoefficientPairs kChromaPairs{kChromaCoefficients};
 inline constexpr ValueTable kLumaValues{kDcLumaCodes};
 inline constexpr ValueTable kChromaValues{kDcChromaCodes};
 inline constexpr VlcTable kDcLumaTable{kDcLumaCodes};

@@ -150,14 +150,13 @@ TEST(BitWriter, RandomFieldsAreWrittenAsDescribedAndReadBack) {
     const Bytes written = write(fields);
     ASSERT_EQ(written, write_as_described(fields));
 
-    Bytes plain;
-    remove_stuffing(written, plain);
+    Bytes memory;
+    const std::span<const std::uint8_t> plain = remove_stuffing(written, memory);
     BitReader reader(plain);
     std::int64_t taken = 0;
     for (const auto& [value, bits] : fields) {
       ASSERT_EQ(take(reader, bits), value);
       taken += bits;
-      ASSERT_EQ(reader.consumed(), taken);
       ASSERT_EQ(reader.left(), static_cast<std::int64_t>(plain.size()) * 8 - taken);
     }
     ASSERT_EQ(reader.overrun(), reader.left() < -7);
@@ -168,8 +167,9 @@ TEST(BitWriter, RandomFieldsAreWrittenAsDescribedAndReadBack) {
 }
 
 TEST(BitReader, SuppliesZerosPastTheEndAndCountsThem) {
-  const Bytes bytes = {0xFF, 0xFF};
-  BitReader reader(bytes);
+  Bytes bytes = {0xFF, 0xFF};
+  bytes.resize(2 + kBitReaderPadding);
+  BitReader reader{std::span(bytes).first(2)};
   reader.refill();
   EXPECT_EQ(reader.peek(32), 0xFFFF0000U);
   EXPECT_EQ(take(reader, 16), 0xFFFFU);
@@ -177,12 +177,14 @@ TEST(BitReader, SuppliesZerosPastTheEndAndCountsThem) {
   EXPECT_FALSE(reader.overrun());
   EXPECT_EQ(take(reader, 1), 0U);
   EXPECT_TRUE(reader.overrun());
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(take(reader, 32), 0U);
-  EXPECT_EQ(reader.left(), -8 - 3200);
+  constexpr int kMost = (kBitReaderPadding - 8) / 4;
+  for (int i = 1; i < kMost; ++i) EXPECT_EQ(take(reader, 32), 0U);
+  EXPECT_EQ(reader.left(), -8 - 32 * (kMost - 1));
 }
 
 TEST(BitReader, EmptyInput) {
-  BitReader reader({});
+  const Bytes padding(kBitReaderPadding);
+  BitReader reader{std::span(padding).first(0)};
   EXPECT_EQ(reader.left(), 0);
   EXPECT_EQ(take(reader, 7), 0U);
   EXPECT_FALSE(reader.overrun());
@@ -190,9 +192,10 @@ TEST(BitReader, EmptyInput) {
 
 TEST(RemoveStuffing, DropsTheByteAfterOnesWhateverItIs) {
   const auto plain = [](const Bytes& scan) {
-    Bytes out = {9, 9, 9};
-    remove_stuffing(scan, out);
-    return out;
+    Bytes memory = {9, 9, 9};
+    const std::span<const std::uint8_t> bytes = remove_stuffing(scan, memory);
+    EXPECT_EQ(Bytes(bytes.data() + bytes.size(), bytes.data() + bytes.size() + kBitReaderPadding), Bytes(kBitReaderPadding));
+    return Bytes(bytes.begin(), bytes.end());
   };
   EXPECT_EQ(plain({}), Bytes{});
   EXPECT_EQ(plain({1, 2, 3}), (Bytes{1, 2, 3}));
@@ -254,6 +257,51 @@ void expect_coefficients(const CoefficientTable& table, const std::array<VlcCode
     }
   }
   for (std::uint32_t next = 0; next < 1U << kBits; ++next) EXPECT_EQ(found[next], table.find(next).length != 0 ? 1 : 0) << next;
+}
+
+/// What two looks at single codes find is found by one where both are within its bits, and nothing else is.
+void expect_pairs(const CoefficientPairs& pairs, const CoefficientTable& table) {
+  constexpr int kBits = CoefficientPairs::kBits;
+  int both = 0;
+  for (std::uint32_t next = 0; next < 1U << kBits; ++next) {
+    const CoefficientPairs::Entry pair = pairs.find(next);
+    const CoefficientTable::Entry first = table.find(next);
+    if (first.length == 0 || first.run == CoefficientTable::kEnd) {
+      ASSERT_EQ(pair.length(), first.length) << next;
+      ASSERT_EQ(pair.advance(), CoefficientPairs::kEnd) << next;
+      ASSERT_EQ(pair.run(), 0) << next;
+      ASSERT_EQ(pair.first(), 0) << next;
+      continue;
+    }
+    ASSERT_EQ(pair.run(), first.run) << next;
+    ASSERT_EQ(pair.first(), first.value) << next;
+    // The second code counts where it is the same whatever follows.
+    const int left = kBits - first.length;
+    const std::uint32_t begin = next << first.length & ((1U << kBits) - 1);
+    const CoefficientTable::Entry second = table.find(begin);
+    const CoefficientTable::Entry other = table.find(begin | ((1U << first.length) - 1));
+    if (second.length == 0 || second.length > left) {
+      ASSERT_TRUE(other.length == 0 || other.length > left) << next;
+      ASSERT_EQ(pair.length(), first.length) << next;
+      ASSERT_EQ(pair.advance(), first.run + 1) << next;
+      ASSERT_EQ(pair.second(), first.value) << next;
+      continue;
+    }
+    ++both;
+    ASSERT_EQ(pair.length(), first.length + second.length) << next;
+    if (second.run == CoefficientTable::kEnd) {
+      ASSERT_EQ(pair.advance(), CoefficientPairs::kEnd) << next;
+    } else {
+      ASSERT_EQ(pair.advance(), first.run + 1 + second.run + 1) << next;
+      ASSERT_EQ(pair.second(), second.value) << next;
+    }
+  }
+  EXPECT_GT(both, 500);
+}
+
+TEST(VlcTables, FindPairsOfShortCodes) {
+  expect_pairs(kLumaPairs, kLumaCoefficients);
+  expect_pairs(kChromaPairs, kChromaCoefficients);
 }
 
 TEST(VlcTables, FindShortCodesWithTheirValues) {

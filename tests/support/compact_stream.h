@@ -30,7 +30,7 @@ inline void append_compact_scan(const FrameSyntax& syntax, Bytes& out, BitCounts
   Bytes scan;
   encode_scan(syntax, scan, counted);
   Bytes plain;
-  remove_stuffing(scan, plain);
+  static_cast<void>(remove_stuffing(scan, plain));  // with zeros behind it
   plain.resize((counted.motion + counted.luma + counted.chroma + 7) / 8);
   for (const std::uint8_t byte : plain) {
     out.push_back(byte);

@@ -32,8 +32,7 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   GuardedBuffer<PackedVector> vectors(blocks, 0x5A);
   // Not a byte more than has to be there, so that a sanitizer sees who reads further.
   std::vector<std::uint8_t> bytes;
-  remove_stuffing(stuffed, bytes);
-  const std::size_t size = bytes.size();
+  const std::size_t size = remove_stuffing(stuffed, bytes).size();
   bytes.resize(size + zeros_behind_scan(size));
   bytes.shrink_to_fit();
   if (!parse_scan(kTables, shape, key, bytes.data(), size, {levels.data(), vectors.data()})) return false;

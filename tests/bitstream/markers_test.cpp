@@ -1,0 +1,68 @@
+#include "bitstream/markers.h"
+
+#include <gtest/gtest.h>
+
+#include "support/generators.h"
+
+namespace c63::test {
+namespace {
+
+/// Byte by byte.
+std::size_t next_as_described(std::span<const std::uint8_t> bytes, std::size_t from) {
+  for (std::size_t i = from; i < bytes.size(); ++i) {
+    if (bytes[i] == 0xFF && (i + 1 == bytes.size() || bytes[i + 1] != 0x00)) return i;
+  }
+  return bytes.size();
+}
+
+/// Bytes of which one in `rarity` is 0xFF, mostly with 0x00 behind it.
+Bytes bytes_with_markers(Random& random, std::uint32_t size, std::uint32_t rarity) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(random.below(255));
+    if (random.below(rarity) != 0) continue;
+    bytes[i] = 0xFF;
+    if (i + 1 < bytes.size() && random.below(4) != 0) bytes[++i] = 0x00;
+  }
+  return bytes;
+}
+
+TEST(Markers, AreFoundAsDescribed) {
+  Random random(5);
+  for (int round = 0; round < 400; ++round) {
+    const Bytes bytes = bytes_with_markers(random, random.below(2000), round % 2 == 0 ? 6 : 300);
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    for (int i = 0; i < 20; ++i) {
+      const std::size_t from = random.below(size + 1);
+      ASSERT_EQ(next_marker(bytes, from), next_as_described(bytes, from)) << size << " " << from;
+    }
+  }
+}
+
+TEST(Markers, PiecesGiveTheMarkersOfTheWhole) {
+  Random random(6);
+  for (int round = 0; round < 400; ++round) {
+    const Bytes bytes = bytes_with_markers(random, 1 + random.below(2000), round % 2 == 0 ? 6 : 300);
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    std::vector<std::size_t> all;
+    for (std::size_t from = 0; from < bytes.size();) {
+      const std::size_t end = std::min<std::size_t>(bytes.size(), from + 1 + random.below(300));
+      const auto found = find_markers(bytes, from, end, SIZE_MAX);
+      all.insert(all.end(), found.begin(), found.end());
+      const auto two = find_markers(bytes, from, end, 2);
+      ASSERT_EQ(two, std::vector(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, found.size()))));
+      from = end;
+    }
+    // What is parsed is the end of the buffer, or all of it.
+    const std::size_t begin = random.below(size + 1);
+    const std::span<const std::uint8_t> parsed = std::span(bytes).subspan(begin);
+    const KnownMarkers known{all, begin};
+    for (int i = 0; i < 20; ++i) {
+      const std::size_t from = random.below(static_cast<std::uint32_t>(parsed.size()) + 1);
+      ASSERT_EQ(known.next(parsed, from), next_as_described(parsed, from)) << size << " " << begin << " " << from;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace c63::test
