@@ -264,7 +264,11 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
                           position >> 3, position & 7);
   }
   alignas(64) float residual[64];
-  transform<kInverse>(coefficients, last / 8 + 1, residual);
+  if (last == 0) {
+    std::fill_n(residual, 64, coefficients[0]);
+  } else {
+    transform<kInverse>(coefficients, last / 8 + 1, residual);
+  }
 
   const Floats d;
   const Integers di;

@@ -144,18 +144,39 @@ void code_block(const std::uint8_t* current, std::ptrdiff_t current_pitch, const
   });
 }
 
+/// Restores two rows of samples from their residual.
+[[gnu::always_inline]] inline void store_rows(__m256i residual, const BlockPrediction& prediction, int row,
+                                              std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
+  const std::uint8_t* const from = prediction.samples + row * prediction.pitch;
+  const __m256i sum = _mm256_add_epi16(
+      residual, _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(load_eight(from), load_eight(from + prediction.pitch))));
+  const __m128i samples = _mm_packus_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+  std::uint8_t* const to = reconstruction + row * reconstruction_pitch;
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), samples);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to + reconstruction_pitch), _mm_unpackhi_epi64(samples, samples));
+}
+
 void restore_block(const std::int16_t levels[64], const TransformTable& table, const BlockPrediction& prediction,
                    std::uint8_t* reconstruction, std::ptrdiff_t reconstruction_pitch) {
   __m128i zig_zag[8];
-  __m128i any = _mm_setzero_si128();
+  __m128i any_ac = _mm_setzero_si128();
   unroll<8>([&](auto k) __attribute__((always_inline)) {
     zig_zag[k] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + 8 * k));
-    any = _mm_or_si128(any, zig_zag[k]);
+    any_ac = _mm_or_si128(any_ac, k == 0 ? _mm_insert_epi16(zig_zag[0], 0, 0) : zig_zag[k]);
   });
-  if (_mm_testz_si128(any, any) != 0) {
-    for (int y = 0; y < 8; ++y) {
-      std::memmove(reconstruction + y * reconstruction_pitch, prediction.samples + y * prediction.pitch, 8);
+  if (_mm_testz_si128(any_ac, any_ac) != 0) {
+    if (levels[0] == 0) {
+      for (int y = 0; y < 8; ++y) {
+        std::memmove(reconstruction + y * reconstruction_pitch, prediction.samples + y * prediction.pitch, 8);
+      }
+      return;
     }
+    // The residual is one number, of which the low 16 bits count.
+    const float dc = static_cast<float>(dequantize(levels[0], table.steps[0])) * kDctScale * kDctScale;
+    const __m256i residual = _mm256_set1_epi16(static_cast<short>(static_cast<std::int32_t>(dc)));
+    unroll<4>([&](auto k) __attribute__((always_inline)) {
+      store_rows(residual, prediction, 2 * k, reconstruction, reconstruction_pitch);
+    });
     return;
   }
   __m128i columns[8];
@@ -173,13 +194,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
     const auto cut = [](__m256 row) { return _mm256_and_si256(_mm256_cvttps_epi32(row), _mm256_set1_epi32(0xFFFF)); };
     const __m256i residual = _mm256_permute4x64_epi64(
         _mm256_packus_epi32(cut(block.rows[2 * k]), cut(block.rows[2 * k + 1])), 0xD8);
-    const std::uint8_t* from = prediction.samples + 2 * k * prediction.pitch;
-    const __m256i sum = _mm256_add_epi16(
-        residual, _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(load_eight(from), load_eight(from + prediction.pitch))));
-    const __m128i samples = _mm_packus_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-    std::uint8_t* to = reconstruction + 2 * k * reconstruction_pitch;
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), samples);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + reconstruction_pitch), _mm_unpackhi_epi64(samples, samples));
+    store_rows(residual, prediction, 2 * k, reconstruction, reconstruction_pitch);
   });
 }
 
