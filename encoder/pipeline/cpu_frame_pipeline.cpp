@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "c63/error.h"
@@ -16,6 +17,9 @@ constexpr std::size_t kKeptPictures = 2;
 constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
 
+/// So many frames end before whoever waits is woken.
+constexpr std::size_t kWakeAfter = 16;
+
 std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
   return (settings.keep_prediction ? 2 : 1) * static_cast<std::uint64_t>(geometry.padded_samples());
 }
@@ -24,7 +28,10 @@ std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geo
 
 std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
   const ExecutionSettings& execution = settings.execution;
-  return execution.arena ? execution.arena : std::make_shared<ThreadArena>(execution.threads);
+  if (execution.arena) return execution.arena;
+  // A thread without a CPU keeps rows back that others wait for.
+  const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return std::make_shared<ThreadArena>(std::min(execution.threads, cpus));
 }
 
 FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction) {
@@ -130,6 +137,7 @@ const CpuFramePipeline::Output& CpuFramePipeline::front() {
   {
     std::unique_lock lock(mutex_);
     awaited_ = &output;
+    finished_ = 0;
     changed_.wait(lock, [&] { return output.done; });
     awaited_ = nullptr;
   }
@@ -181,13 +189,15 @@ void CpuFramePipeline::run(Task& task) noexcept {
   if (!ended) return;
   task.output->done = true;
   coded_bytes_ -= std::exchange(task.coded_bytes, 0);
-  const bool is_awaited = task.output == awaited_;
   if (jobs_.empty()) {
     free_tasks_.push_back(&task);  // there is room for all of them
   } else {
     begin_next(task);
   }
-  if (is_awaited || free_tasks_.size() == tasks_.size()) changed_.notify_all();
+  ++finished_;
+  // To wake a thread takes as long as a small frame: not for one alone, while there are others to go on with.
+  const bool is_worth_waking = jobs_.size() < tasks_.size() || finished_ >= kWakeAfter;
+  if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || free_tasks_.size() == tasks_.size()) changed_.notify_all();
 }
 
 /// Takes from a task what its output wants, and gives back what it used.

@@ -21,7 +21,7 @@
 
 namespace c63 {
 
-/// The arena that settings ask for: the caller's, or one of its own.
+/// The arena that settings ask for: the caller's, or one of its own, of no more threads than the machine has CPUs.
 [[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
 
 /// The view of a picture; `with_prediction` where that is kept.
@@ -107,6 +107,7 @@ class CpuFramePipeline final : public FramePipeline {
   std::deque<Job> jobs_;            ///< begun in order, so the frame before one of them was begun before it
   std::uint64_t coded_bytes_ = 0;   ///< of jobs, and of tasks at work
   const Decoded* awaited_ = nullptr;
+  std::size_t finished_ = 0;        ///< frames, since that one is awaited
 
   std::deque<Decoded> outputs_;     ///< in order of the stream
   std::optional<WorkThreads> work_;  ///< last: its threads use all of the above

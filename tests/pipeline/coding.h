@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -12,6 +13,7 @@
 #include "c63/decoder.h"
 #include "c63/encoder.h"
 #include "c63/error.h"
+#include "c63/thread_arena.h"
 #include "support/generators.h"
 #include "support/sources.h"
 
@@ -30,8 +32,14 @@ struct Decoded {
   }
 };
 
-inline Decoded decode_stream(ByteSource& source, const DecoderSettings& settings = {}) {
+/// An arena of so many threads, whether or not the machine has CPUs for them: a decoder's own would have no more than those.
+inline std::shared_ptr<ThreadArena> arena_with(int threads) { return std::make_shared<ThreadArena>(threads); }
+
+inline Decoded decode_stream(ByteSource& source, DecoderSettings settings = {}) {
   Decoded result;
+  if (settings.execution.threads > 1 && !settings.execution.arena) {
+    settings.execution.arena = arena_with(std::exchange(settings.execution.threads, 0));
+  }
   try {
     result.summary =
         Decoder(settings).decode(source, [&](DecodedFrame&& frame) { result.frames.push_back(std::move(frame)); });

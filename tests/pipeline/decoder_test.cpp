@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stop_token>
+#include <thread>
 
 #include "pipeline/coding.h"
+#include "pipeline/cpu_frame_pipeline.h"
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 
@@ -84,12 +87,20 @@ TEST(Decoder, SmallMemoryLimitGivesTheSamePictures) {
   EXPECT_EQ(decoded.pictures(), expected().pictures());
 }
 
+TEST(Decoder, ThreadsWithoutACpuAreNotStarted) {
+  const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_EQ(arena_of({.execution = {.threads = cpus + 5}})->concurrency(), cpus);
+  EXPECT_EQ(arena_of({.execution = {.threads = 1}})->concurrency(), 1);
+  EXPECT_EQ(arena_of({})->concurrency(), cpus);
+  EXPECT_EQ(arena_of({.execution = {.arena = arena_with(cpus + 5)}})->concurrency(), cpus + 5);
+}
+
 TEST(Decoder, Stop) {
   for (const int threads : {1, 3}) {
     std::stop_source stop;
     StreamSource source(stream(), 1000);
     std::size_t frames = 0;
-    const DecodeSummary summary = Decoder({.execution = {.threads = threads}})
+    const DecodeSummary summary = Decoder({.execution = {.arena = arena_with(threads)}})
                                       .decode(
                                           source,
                                           [&](DecodedFrame&& frame) {
@@ -106,7 +117,7 @@ TEST(Decoder, Stop) {
 TEST(Decoder, SinkThatThrowsEndsTheRun) {
   int frames = 0;
   expect_error(ErrorKind::output, "TEST-FULL", [&] {
-    Decoder({.execution = {.threads = 3}}).decode(stream(), [&](DecodedFrame&&) {
+    Decoder({.execution = {.arena = arena_with(3)}}).decode(stream(), [&](DecodedFrame&&) {
       if (++frames == 6) throw Error(ErrorKind::output, "TEST-FULL", "no space left");
     });
   });

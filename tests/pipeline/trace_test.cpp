@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "c63/thread_arena.h"
 #include "support/trace_format.h"
 
 namespace c63 {
@@ -113,7 +115,7 @@ TEST(TraceTest, SpansOfARowAddUpToTheRun) {
     }
 
     TraceRecorder decoding;
-    const DecodeSummary decoded = decode_traced({.execution = {.threads = threads}}, noise_stream(settings, 12), decoding);
+    const DecodeSummary decoded = decode_traced({.execution = {.arena = std::make_shared<ThreadArena>(threads)}}, noise_stream(settings, 12), decoding);
     rows = rows_of(decoding);
     const auto decode_loop = rows.at({TraceTrack::loop, 0});
     expect_no_gap(decode_loop);
