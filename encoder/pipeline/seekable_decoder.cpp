@@ -17,10 +17,16 @@ namespace c63 {
 
 struct SeekableDecoder::State {
   State(std::unique_ptr<ByteSource> byte_source, DecoderSettings decoder_settings, std::string name)
-      : source(std::move(byte_source)), settings(std::move(decoder_settings)), file(std::move(name)),
-        index(require_seekable(*source, file), settings.execution.limits) {
+      : source(std::move(byte_source)), settings(with_arena(std::move(decoder_settings))), file(std::move(name)),
+        index(require_seekable(*source, file), settings.execution.limits, may_use_threads(*settings.execution.arena)) {}
+
+  static DecoderSettings with_arena(DecoderSettings settings) {
     settings.execution.arena = arena_of(settings);
+    return settings;
   }
+
+  /// A caller's arena is all that the caller's threads are for.
+  static bool may_use_threads(const ThreadArena& arena) { return !arena.is_callers() && arena.concurrency() > 1; }
 
   static ByteSource& require_seekable(ByteSource& source, const std::string& file) {
     if (source.size()) return source;

@@ -30,8 +30,10 @@ class SourceFrom final : public ByteSource {
 class StreamIndex {
  public:
   /// `source` can be read anywhere, and outlives this.
-  StreamIndex(ByteSource& source, const Limits& limits)
-      : max_entries_(limits.max_memory / sizeof(FrameEntry)), source_(source, 0), reader_(source_, limits, kChunk) {}
+  StreamIndex(ByteSource& source, const Limits& limits, bool on_threads)
+      : max_entries_(limits.max_memory / sizeof(FrameEntry)), source_(source, 0), reader_(source_, limits, kChunk) {
+    if (on_threads) reader_.use_threads();
+  }
 
   /// Looks for frame `index`; false where there is none.
   [[nodiscard]] bool find(std::int64_t index);
@@ -51,7 +53,7 @@ class StreamIndex {
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  static constexpr std::size_t kChunk = std::size_t{1} << 20;  ///< what a file reads on several threads
+  static constexpr std::size_t kChunk = std::size_t{1} << 21;  ///< what several threads read
 
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);

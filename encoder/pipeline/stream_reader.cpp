@@ -1,5 +1,7 @@
 #include "pipeline/stream_reader.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,6 +22,8 @@ Error in_stream(const Error& error, const StreamFrame& frame) {
 bool StreamReader::read_more() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    markers_.erase(markers_.begin(), std::ranges::lower_bound(markers_, begin_));
+    for (std::size_t& marker : markers_) marker -= begin_;
     end_ -= begin_;
     begin_ = 0;
   }
@@ -33,7 +37,22 @@ bool StreamReader::read_more() {
   if (buffer_.size() - end_ < std::max(chunk_, end_)) buffer_.resize(end_ + std::max(chunk_, end_));
   const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
   end_ += count;
+  // What follows the byte that was the last one was not known before.
+  if (finds_markers_) find_markers_from(end_ - count - (end_ > count ? 1 : 0));
   return count > 0;
+}
+
+void StreamReader::find_markers_from(std::size_t first) {
+  constexpr std::size_t kPiece = std::size_t{1} << 17;
+  constexpr std::size_t kMost = kPiece / 64;  // more take more memory than they save time
+  const std::span<const std::uint8_t> bytes(buffer_.data(), end_);
+  std::vector<std::vector<std::size_t>> found((end_ - first + kPiece - 1) / kPiece);
+  oneapi::tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t i) {
+    const std::size_t begin = first + i * kPiece;
+    found[i] = find_markers(bytes, begin, std::min(end_, begin + kPiece), kMost);
+  });
+  finds_markers_ = std::ranges::none_of(found, [](const auto& piece) { return piece.size() == kMost; });
+  for (const auto& piece : found) markers_.insert(markers_.end(), piece.begin(), piece.end());
 }
 
 std::optional<StreamFrame> StreamReader::next() { return take(/*with_bytes=*/true); }
@@ -49,7 +68,8 @@ std::optional<StreamFrame> StreamReader::take(bool with_bytes) {
     }
     try {
       StreamFrame frame;
-      frame.parsed = parser_.parse(bytes);
+      const KnownMarkers known{markers_, begin_};
+      frame.parsed = parser_.parse(bytes, finds_markers_ ? &known : nullptr);
       frame.index = index_++;
       frame.offset = offset_;
       if (with_bytes) {

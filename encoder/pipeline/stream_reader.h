@@ -41,6 +41,9 @@ class StreamReader {
       : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
         index_(place.index), offset_(place.offset) {}
 
+  /// Has several threads look through chunks, which should be large.
+  void use_threads() { finds_markers_ = true; }
+
   /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
   /// The same without its bytes: the scan points to nothing.
@@ -63,6 +66,7 @@ class StreamReader {
  private:
   std::optional<StreamFrame> take(bool with_bytes);
   bool read_more();
+  void find_markers_from(std::size_t first);
 
   ByteSource& source_;
   std::uint64_t max_memory_;
@@ -70,6 +74,8 @@ class StreamReader {
   FrameParser parser_;
   std::vector<std::uint8_t> buffer_;
   std::vector<std::vector<std::uint8_t>> spare_;
+  bool finds_markers_ = false;
+  std::vector<std::size_t> markers_;  ///< in buffer_, if finds_markers_
   std::size_t begin_ = 0;  ///< of the next frame in buffer_
   std::size_t end_ = 0;    ///< of the bytes in buffer_
   bool ended_ = false;

@@ -51,7 +51,7 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
     ASSERT_FALSE(expected.error);
     const auto frames = static_cast<std::int64_t>(expected.frames.size());
     for (const int threads : {1, 3}) {
-      SeekableDecoder decoder(stream, {.execution = {.threads = threads}, .keep_prediction = true});
+      SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}, .keep_prediction = true});
       Random random(static_cast<std::uint32_t>(threads));
       std::vector<std::int64_t> order = {0, 1, 2, 2, frames - 1, 0};
       for (std::int64_t i = 0; i < frames; ++i) order.push_back(i);
@@ -61,6 +61,42 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
       EXPECT_FALSE(decoder.fault());
     }
   }
+}
+
+/// Where frames lie and what ends them, by so many threads.
+std::pair<std::vector<FrameEntry>, std::string> index_of(const Bytes& stream, int threads) {
+  SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}});
+  std::vector<FrameEntry> entries;
+  for (std::int64_t i = 0; decoder.has_frame(i); ++i) entries.push_back(decoder.entry(i));
+  return {entries, decoder.fault() ? decoder.fault()->what() : ""};
+}
+
+TEST(SeekableDecoder, ThreadsFindWhatOneFinds) {
+  const Bytes video = encoded(48, 32, HeaderSet::full);
+  Bytes large;
+  std::size_t copies = 0;
+  for (; large.size() < 5'000'000; ++copies) large.insert(large.end(), video.begin(), video.end());
+  Bytes repeats = video;  // more markers than are kept
+  for (int i = 0; i < 200'000; ++i) repeats.insert(repeats.end(), {0xFF, 0xD8, 0xFF, 0xD9});
+  repeats.insert(repeats.end(), large.begin(), large.end());
+  Random random(3);
+  std::vector<Bytes> streams = {large, repeats};
+  for (int i = 0; i < 8; ++i) {
+    const Bytes& whole = i % 2 == 0 ? large : repeats;
+    Bytes damaged(whole.begin(), whole.end() - random.below(1000));
+    damaged[damaged.size() / 2 + random.below(1'000'000)] = 0xFF;
+    streams.push_back(damaged);
+  }
+  for (const Bytes& stream : streams) {
+    const auto [expected, expected_fault] = index_of(stream, 1);
+    const auto [entries, fault] = index_of(stream, 3);
+    EXPECT_EQ(fault, expected_fault);
+    ASSERT_EQ(entries.size(), expected.size());
+    EXPECT_TRUE(std::ranges::equal(entries, expected, [](const FrameEntry& a, const FrameEntry& b) {
+      return a.offset == b.offset && a.bytes == b.bytes && a.key == b.key && a.repeat == b.repeat && a.tables == b.tables;
+    }));
+  }
+  EXPECT_EQ(index_of(large, 3).first.size(), copies * kFrames);
 }
 
 TEST(SeekableDecoder, Ranges) {
@@ -161,7 +197,7 @@ TEST(SeekableDecoder, FilesAndPipes) {
 TEST(SeekableDecoder, StopAndSinkThatThrowsLeaveItUsable) {
   const Bytes stream = varied_stream();
   const Decoded expected = decode_stream(stream);
-  SeekableDecoder decoder(stream, {.execution = {.threads = 3}});
+  SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(3)}});
   for (int frames = 1; frames < 9; ++frames) {
     std::stop_source stop;
     int seen = 0;
