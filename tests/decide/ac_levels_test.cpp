@@ -11,7 +11,7 @@
 #include "decide/ac_choice.h"
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::ac_levels_test {
 namespace {
 
 using Levels = std::array<std::int16_t, 64>;
@@ -220,4 +220,4 @@ TEST(BoundingMagnitude, IsTheRootOfThreeLambda) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::ac_levels_test

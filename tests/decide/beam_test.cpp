@@ -8,7 +8,7 @@
 
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::beam_test {
 namespace {
 
 /// The blocks of one plane in an MCU row: the candidates of each, in coding order.
@@ -178,4 +178,4 @@ TEST(VectorNumbers, StandForVectors) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::beam_test

@@ -11,7 +11,7 @@
 #include "decide/repeat_frame.h"
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::block_costs_test {
 namespace {
 
 Quantizer flat(int step, int plane) {
@@ -86,4 +86,4 @@ TEST(LeastRowCosts, AreThoseOfFramesThatCodeNothing) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::block_costs_test

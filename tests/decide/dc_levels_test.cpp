@@ -8,7 +8,7 @@
 
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::dc_levels_test {
 namespace {
 
 Quantizer flat(int step) {
@@ -78,4 +78,4 @@ TEST(FlatError, IsTheSquaredErrorOfTheSamples) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::dc_levels_test

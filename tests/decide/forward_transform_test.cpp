@@ -11,7 +11,7 @@
 #include "codec/quantization.h"
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::forward_transform_test {
 namespace {
 
 using Block = std::array<std::int16_t, 64>;
@@ -101,4 +101,4 @@ TEST(ForwardTransform, HalfSamples) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::forward_transform_test

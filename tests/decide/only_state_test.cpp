@@ -9,7 +9,7 @@
 
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::only_state_test {
 namespace {
 
 using Candidates = std::vector<BeamCandidate>;
@@ -136,4 +136,4 @@ TEST(OnlyState, UnitsJoinedAreTheBeamOfOneState) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::only_state_test

@@ -9,7 +9,7 @@
 #include "decide/planner.h"
 #include "decide/repeat_frame.h"
 
-namespace c63::test {
+namespace c63::test::presets_test {
 namespace {
 
 TEST(Presets, ReferenceDecidesWhatTheCourseEncoderDoes) {
@@ -100,4 +100,4 @@ TEST(RepeatFrames, AreCheaperWhereTheErrorIsLessThanTheBitsAreWorth) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::presets_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace c63::test {
+namespace c63::test::propagated_weights_test {
 namespace {
 
 constexpr Cost kLambda = 50 << kCostFractionBits;
@@ -85,4 +85,4 @@ TEST_F(PropagatedWeights, HoldHoweverManyBlocksArePredictedFromOne) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::propagated_weights_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace c63::test {
+namespace c63::test::reference_choice_test {
 namespace {
 
 constexpr Cost kLambda = 50 << kCostFractionBits;
@@ -46,4 +46,4 @@ TEST(ReferenceChoice, WhatIsHardlyNewMayBeARepeat) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::reference_choice_test

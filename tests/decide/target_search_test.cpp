@@ -9,7 +9,7 @@
 #include "support/expect_error.h"
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::target_search_test {
 namespace {
 
 /// A video whose bits and squared errors are curves over λ, and jump where the step of flat tables changes.
@@ -156,4 +156,4 @@ TEST(TargetSearch, TargetsAreSaidInWords) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::target_search_test

@@ -13,7 +13,7 @@
 #include "decide/source_motion.h"
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::temporal_filter_test {
 namespace {
 
 constexpr Cost kLambda = 50 << kCostFractionBits;  // a step of 15.8; differences up to 12.6 count as alike
@@ -191,4 +191,4 @@ TEST(SourceMotion, StaysInsideThePlaneAndTellsTheErrorThere) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::temporal_filter_test

@@ -10,7 +10,7 @@
 #include "decide/candidate_vectors.h"
 #include "decide/vector_cost.h"
 
-namespace c63::test {
+namespace c63::test::vectors_test {
 namespace {
 
 std::vector<MotionVector> listed(const PlaneGeometry& g, int column, int row, const std::vector<MotionVector>& chosen,
@@ -84,4 +84,4 @@ TEST(SadPerBit, GrowsWithTheRootOfLambda) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::vectors_test

@@ -7,7 +7,7 @@
 #include "decide/activity_weights.h"
 #include "support/generators.h"
 
-namespace c63::test {
+namespace c63::test::weights_test {
 namespace {
 
 TEST(Weights, AreQuartersOfAnOctaveOfLambda) {
@@ -82,4 +82,4 @@ TEST(Activity, LivelyPlacesGetALargerLambda) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::weights_test

@@ -16,7 +16,7 @@
 #include "support/generators.h"
 #include "support/print_names.h"
 
-namespace c63::cpu {
+namespace c63::cpu::decisions_test {
 namespace {
 
 using parity::Content;
@@ -281,4 +281,4 @@ INSTANTIATE_TEST_SUITE_P(All, DecisionParity,
                          [](const auto& level) { return std::string(name(level.param)); });
 
 }  // namespace
-}  // namespace c63::cpu
+}  // namespace c63::cpu::decisions_test

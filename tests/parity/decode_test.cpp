@@ -7,7 +7,7 @@
 #include "support/compact_stream.h"
 #include "support/shared_data.h"
 
-namespace c63::test {
+namespace c63::test::decode_test {
 namespace {
 
 struct Outcome {
@@ -95,4 +95,4 @@ TEST(DecodeParity, GoldenStreams) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::decode_test

@@ -11,7 +11,7 @@
 #include "support/host_decode_backend.h"
 #include "support/shared_data.h"
 
-namespace c63::test {
+namespace c63::test::device_decode_test {
 namespace {
 
 std::shared_ptr<DecodeBackend> host(std::size_t room) { return std::make_shared<HostDecodeBackend>(room); }
@@ -113,4 +113,4 @@ TEST(DeviceDecode, ADeviceThatDoubtsAFineFrameIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::device_decode_test

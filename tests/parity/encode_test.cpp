@@ -16,7 +16,7 @@
 #include "cpu/kernels.h"
 #include "support/print_names.h"
 
-namespace c63 {
+namespace c63::encode_test {
 namespace {
 
 using parity::Content;
@@ -190,4 +190,4 @@ INSTANTIATE_TEST_SUITE_P(EveryLevelAndMethod, EncodeParity,
                          test_name);
 
 }  // namespace
-}  // namespace c63
+}  // namespace c63::encode_test

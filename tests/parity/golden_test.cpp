@@ -12,7 +12,7 @@
 #include "support/print_names.h"
 #include "support/shared_data.h"
 
-namespace c63::test {
+namespace c63::test::golden_test {
 namespace {
 
 class GoldenLevel : public testing::TestWithParam<SimdLevel> {
@@ -76,4 +76,4 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel, GoldenLevel, testing::ValuesIn(all_simd_lev
                          testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::golden_test

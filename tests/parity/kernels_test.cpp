@@ -13,7 +13,7 @@
 #include "contents.h"
 #include "support/print_names.h"
 
-namespace c63::cpu {
+namespace c63::cpu::kernels_test {
 namespace {
 
 using parity::Content;
@@ -353,4 +353,4 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel, KernelParity, testing::ValuesIn(all_simd_le
                          testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace c63::cpu
+}  // namespace c63::cpu::kernels_test

@@ -13,7 +13,7 @@
 #include "cpu/search_method.h"
 #include "support/print_names.h"
 
-namespace c63::cpu {
+namespace c63::cpu::search_automatic_test {
 namespace {
 
 using parity::Content;
@@ -205,4 +205,4 @@ INSTANTIATE_TEST_SUITE_P(EveryLevel, AutomaticSearch, testing::ValuesIn(all_simd
                          [](const auto& test) { return std::string(name(test.param)); });
 
 }  // namespace
-}  // namespace c63::cpu
+}  // namespace c63::cpu::search_automatic_test

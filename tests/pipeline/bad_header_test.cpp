@@ -3,7 +3,7 @@
 #include "pipeline/allocation_probe.h"
 #include "pipeline/bad_stream.h"
 
-namespace c63::test {
+namespace c63::test::bad_header_test {
 namespace {
 
 class BadHeader : public BadStream {
@@ -339,4 +339,4 @@ TEST_F(BadHeader, ScanThatNeverEndsWithinTheMemoryLimit) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::bad_header_test

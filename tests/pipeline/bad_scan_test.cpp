@@ -4,7 +4,7 @@
 #include "bitstream/entropy_encoder.h"
 #include "pipeline/bad_stream.h"
 
-namespace c63::test {
+namespace c63::test::bad_scan_test {
 namespace {
 
 class BadScan : public BadStream {
@@ -333,4 +333,4 @@ TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::bad_scan_test

@@ -8,7 +8,7 @@
 #include "support/generators.h"
 #include "support/sources.h"
 
-namespace c63 {
+namespace c63::block_statistics_test {
 namespace {
 
 std::uint64_t sum(const std::vector<std::uint32_t>& bits) { return std::accumulate(bits.begin(), bits.end(), std::uint64_t{0}); }
@@ -71,4 +71,4 @@ TEST(BlockStatisticsTest, KindsOfAGreyPicture) {
 }
 
 }  // namespace
-}  // namespace c63
+}  // namespace c63::block_statistics_test

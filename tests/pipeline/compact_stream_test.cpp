@@ -15,7 +15,7 @@
 #include "support/compact_stream.h"
 #include "support/expect_error.h"
 
-namespace c63::test {
+namespace c63::test::compact_stream_test {
 namespace {
 
 /// What a frame decodes to.
@@ -409,4 +409,4 @@ TEST(CompactStream, BlockStatisticsCountWhatIsCodedAndShowWhatIsInherited) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::compact_stream_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 
-namespace c63::test {
+namespace c63::test::decoder_test {
 namespace {
 
 constexpr int kWidth = 48;
@@ -190,4 +190,4 @@ TEST(FrameDecoder, HoldsTheMemoryLimit) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::decoder_test

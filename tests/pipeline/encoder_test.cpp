@@ -20,7 +20,7 @@
 #include "pipeline/in_place_backend.h"
 #include "support/expect_error.h"
 
-namespace c63::test {
+namespace c63::test::encoder_test {
 namespace {
 
 constexpr int kWidth = 48;
@@ -483,4 +483,4 @@ TEST(Fallback, WithoutOneTheDeviceErrorIsThrown) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::encoder_test

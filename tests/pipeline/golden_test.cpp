@@ -14,7 +14,7 @@
 #include "support/hash.h"
 #include "support/shared_data.h"
 
-namespace c63::test {
+namespace c63::test::golden_test {
 namespace {
 
 class GoldenVector : public testing::TestWithParam<GoldenVideo> {};
@@ -156,4 +156,4 @@ TEST(Hash, KnownAnswers) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::golden_test

@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace c63::test {
+namespace c63::test::guest_test {
 namespace {
 
 constexpr int kWidth = 64;
@@ -110,4 +110,4 @@ TEST(Guest, EncodersAndADecoderRunBesideEachOther) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::guest_test

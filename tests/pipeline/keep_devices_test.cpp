@@ -11,7 +11,7 @@
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
 
-namespace c63::test {
+namespace c63::test::keep_devices_test {
 namespace {
 
 constexpr int kWidth = 48;
@@ -118,4 +118,4 @@ TEST(KeptDevices, TheFallbackIsNotKept) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::keep_devices_test

@@ -10,7 +10,7 @@
 #include "cpu/cpu_backend.h"
 #include "pipeline/coding.h"
 
-namespace c63::test {
+namespace c63::test::live_test {
 namespace {
 
 constexpr int kWidth = 48;
@@ -115,4 +115,4 @@ TEST(Live, AStopCodesEverythingThatWasRead) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::live_test

@@ -10,7 +10,7 @@
 #include "c63/quality.h"
 #include "pipeline/rate_support.h"
 
-namespace c63::test {
+namespace c63::test::lookahead_test {
 namespace {
 
 constexpr int kWidth = 96;
@@ -176,4 +176,4 @@ TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::lookahead_test

@@ -12,7 +12,7 @@
 #include "cpu/gop_chain.h"
 #include "pipeline/coding.h"
 
-namespace c63::test {
+namespace c63::test::planner_test {
 namespace {
 
 constexpr int kWidth = 80;
@@ -178,4 +178,4 @@ TEST(GopChain, AFrameCanBeEncodedTwiceFromTheSameState) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::planner_test

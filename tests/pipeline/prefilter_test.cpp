@@ -8,7 +8,7 @@
 #include "c63/error.h"
 #include "pipeline/prefilter_source.h"
 
-namespace c63 {
+namespace c63::prefilter_test {
 namespace {
 
 constexpr std::uint64_t kPlenty = 1 << 20;
@@ -141,4 +141,4 @@ TEST(Prefilter, TemporalMeansAreTheSameInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace c63
+}  // namespace c63::prefilter_test

@@ -11,7 +11,7 @@
 #include "pipeline/rate_support.h"
 #include "support/print_names.h"
 
-namespace c63::test {
+namespace c63::test::rate_test {
 namespace {
 
 Bytes noise(int width, int height, int frames, bool extreme) {
@@ -210,4 +210,4 @@ TEST(RateOptions, HeadersAloneSaveNothingButHeaders) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::rate_test

@@ -8,7 +8,7 @@
 #include "codec/geometry.h"
 #include "pipeline/coding.h"
 
-namespace c63::test {
+namespace c63::test::round_trip_test {
 namespace {
 
 class RoundTrip : public testing::TestWithParam<int> {};
@@ -92,4 +92,4 @@ TEST(RoundTripOf, LargestCoefficientsAreKeptWhereDecodersCanReadThem) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::round_trip_test

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace c63::test {
+namespace c63::test::row_progress_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -71,4 +71,4 @@ TEST(RowProgress, AFailureEndsEveryWait) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::row_progress_test

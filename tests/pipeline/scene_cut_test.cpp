@@ -11,7 +11,7 @@
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
 
-namespace c63::test {
+namespace c63::test::scene_cut_test {
 namespace {
 
 constexpr int kWidth = 48;
@@ -173,4 +173,4 @@ TEST(SceneCuts, FallbackGivesTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::scene_cut_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/stream_editor.h"
 
-namespace c63::test {
+namespace c63::test::seekable_decoder_test {
 namespace {
 
 constexpr int kFrames = 23;
@@ -215,4 +215,4 @@ TEST(SeekableDecoder, StopAndSinkThatThrowsLeaveItUsable) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::seekable_decoder_test

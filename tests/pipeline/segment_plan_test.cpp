@@ -10,7 +10,7 @@
 #include "pipeline/coding.h"
 #include "support/expect_error.h"
 
-namespace c63::test {
+namespace c63::test::segment_plan_test {
 namespace {
 
 using Frames = std::vector<std::int64_t>;
@@ -132,4 +132,4 @@ TEST(SegmentPlan, AStopEndsThePassAndFaultsAreThrown) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::segment_plan_test

@@ -10,7 +10,7 @@
 #include "pipeline/failing_backend.h"
 #include "support/expect_error.h"
 
-namespace c63::test {
+namespace c63::test::session_test {
 namespace {
 
 constexpr int kWidth = 48;
@@ -114,4 +114,4 @@ TEST(Session, ADeviceThatFailsEndsPushAndPoll) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::session_test

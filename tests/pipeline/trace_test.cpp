@@ -15,7 +15,7 @@
 #include "c63/thread_arena.h"
 #include "support/trace_format.h"
 
-namespace c63 {
+namespace c63::trace_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -192,4 +192,4 @@ TEST(TraceTest, ManyThreadsMayReport) {
 }
 
 }  // namespace
-}  // namespace c63
+}  // namespace c63::trace_test

@@ -10,7 +10,7 @@
 #include "pipeline/rate_support.h"
 #include "support/expect_error.h"
 
-namespace c63::test {
+namespace c63::test::tune_test {
 namespace {
 
 CodingSettings tuned(Preset preset, double qp) { return {.preset = preset, .qp = qp, .key_interval = 4, .rate = {.tune = Tune::ssim}}; }
@@ -145,4 +145,4 @@ TEST(Weights, OfAnotherNumberOrPastTheLastAreRefused) {
 }
 
 }  // namespace
-}  // namespace c63::test
+}  // namespace c63::test::tune_test
