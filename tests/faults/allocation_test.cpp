@@ -142,7 +142,7 @@ TEST(Allocations, OfFiltersOnSignals) {
         for (const std::uint64_t count : counts) values.push_back(static_cast<double>(count));
         return bytes_of_values(values);
       },
-      1);
+      3);
 }
 
 TEST(Allocations, OfFiltersOnPictures) {
@@ -163,7 +163,7 @@ TEST(Allocations, OfFiltersOnPictures) {
         result.insert(result.end(), smoothed.begin(), smoothed.end());
         return result;
       },
-      3);
+      7);
 }
 
 /// A folder that a scenario's process has for itself.
@@ -259,7 +259,7 @@ TEST(Allocations, OfASearchForScenes) {
         });
         return stream;
       },
-      7);
+      17);
 }
 
 TEST(Allocations, OfTablesForDecisions) {
