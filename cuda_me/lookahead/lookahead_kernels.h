@@ -32,8 +32,15 @@ struct SourceMotionJob {
   MotionSums* sums = nullptr;               ///< added to; null: not wanted
   std::uint32_t least = 1;                  ///< least_coded_error()
 };
-/// Puts it on `stream`.
-void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJob& job, cudaStream_t stream);
+/// Searches that do not depend on each other.
+struct SourceMotionJobs {
+  std::array<SourceMotionJob, 2> jobs{};
+  int count = 0;
+
+  void add(const SourceMotionJob& job) { jobs[static_cast<std::size_t>(count++)] = job; }
+};
+/// Puts them on `stream`, side by side.
+void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream);
 
 /// error_flow() of `blocks` blocks.
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);

@@ -18,11 +18,12 @@ CudaSourceFrames::CudaSourceFrames(const Geometry& geometry, const LookaheadDeci
 
 CudaSourceFrames::~CudaSourceFrames() {
   // The device may still use the memory that goes now.
-  check_release(cudaStreamSynchronize(arriving_), "cudaStreamSynchronize");
-  check_release(cudaStreamSynchronize(filtering_), "cudaStreamSynchronize");
+  check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
 void CudaSourceFrames::clear() {
+  looking_at_.reset();
+  is_filtered_ = false;
   while (!frames_.empty()) pop_front();
 }
 
@@ -37,24 +38,35 @@ std::array<MotionTotals, 2> CudaSourceFrames::push() {
   free_.pop_front();
   const std::size_t newest = frames_.size() - 1;
   const SourceMemory::Frame& own = memory_of(newest);
-  copy_async(own.linear, staging_.input, geometry_.frame_bytes(), arriving_);
+  copy_async(own.linear, staging_.input, geometry_.frame_bytes(), stream_);
   const std::uint8_t* linear = own.linear;
   for (int p = 0; p < kPlanes; ++p) {
-    copy_async(own.picture + layout_.offset[p], linear, layout_.coded[p], arriving_);
+    copy_async(own.picture + layout_.offset[p], linear, layout_.coded[p], stream_);
     linear += layout_.coded[p];
   }
-  fill_async(memory_.sums, 0, kMotionSums * sizeof(MotionSums), arriving_);
-  if (newest >= 1) {
-    find_backward(1, frames_[newest - 1].has_motion ? memory_of(newest - 1).backward[0] : nullptr, 1, own.backward[0]);
+  fill_async(memory_.sums, 0, kMotionSums * sizeof(MotionSums), stream_);
+  // One frame's motion is found beside another's: each is a chain that leaves most of the device idle.
+  const bool filters = decisions_.filter && looking_at_ && !is_filtered_;
+  for (std::size_t distance = 1; distance <= 2; ++distance) {
+    SourceMotionJobs jobs;
+    const int back = static_cast<int>(distance);
+    const SourceBlock* const hints = distance == 2                                       ? own.backward[0]
+                                     : newest >= 1 && frames_[newest - 1].has_motion ? memory_of(newest - 1).backward[0]
+                                                                                         : nullptr;
+    if (newest >= distance) jobs.add(backward_job(back, hints, back, own.backward[distance - 1]));
+    if (filters) add_forward_job(*looking_at_, distance, jobs);
+    enqueue_source_motion(layout_, jobs, stream_);
   }
-  if (newest >= 2) find_backward(2, own.backward[0], 2, own.backward[1]);
+  if (filters) enqueue_filter(*looking_at_);
   const auto sums = totals();
   return {sums[0], sums[1]};
 }
 
 MotionTotals CudaSourceFrames::find_motion(int back) {
   const DeviceGuard guard(device_);
-  find_backward(back, memory_of(frames_.size() - 1).backward[0], back, memory_.further);
+  SourceMotionJobs jobs;
+  jobs.add(backward_job(back, memory_of(frames_.size() - 1).backward[0], back, memory_.further));
+  enqueue_source_motion(layout_, jobs, stream_);
   return totals()[2];
 }
 
@@ -66,19 +78,28 @@ SourceMotionJob CudaSourceFrames::motion_job(const SourceMemory::Frame& from, co
   return job;
 }
 
-void CudaSourceFrames::find_backward(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) {
+SourceMotionJob CudaSourceFrames::backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const {
   const std::size_t newest = frames_.size() - 1;
   SourceMotionJob job = motion_job(memory_of(newest), memory_of(newest - static_cast<std::size_t>(back)), motion);
   job.hints = hints;
   job.hint_factor = hint_factor;
   job.sums = memory_.sums + (back == 1 ? 0 : back == 2 ? 1 : 2);
   job.least = least_coded_error(decisions_.lambda);
-  enqueue_source_motion(layout_, job, arriving_);
+  return job;
+}
+
+void CudaSourceFrames::add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const {
+  if (place + ahead >= frames_.size()) return;
+  const SourceMemory::Frame& other = memory_of(place + ahead);
+  SourceMotionJob job = motion_job(memory_of(place), other, memory_.forward[ahead - 1]);
+  job.hints = ahead == 1 ? other.backward[0] : memory_.forward[0];
+  job.hint_factor = ahead == 1 ? -1 : 2;
+  jobs.add(job);
 }
 
 std::array<MotionTotals, kMotionSums> CudaSourceFrames::totals() {
-  copy_async(staging_.sums, memory_.sums, kMotionSums, arriving_);
-  arriving_.synchronize();
+  copy_async(staging_.sums, memory_.sums, kMotionSums, stream_);
+  stream_.synchronize();
   std::array<MotionTotals, kMotionSums> all;
   const auto blocks = static_cast<std::uint64_t>(geometry_.plane(0).blocks());
   for (std::size_t i = 0; i < kMotionSums; ++i) {
@@ -94,48 +115,50 @@ void CudaSourceFrames::predict_from(int back) {
   const DeviceGuard guard(device_);
   const SourceMemory::Frame& own = memory_of(frames_.size() - 1);
   const SourceBlock* const motion = back <= 2 ? own.backward[static_cast<std::size_t>(back - 1)] : memory_.further;
-  enqueue_error_flow(motion, geometry_.plane(0).blocks(), decisions_.lambda, own.flow, arriving_);
+  enqueue_error_flow(motion, geometry_.plane(0).blocks(), decisions_.lambda, own.flow, stream_);
 }
 
 LookedAt CudaSourceFrames::look_at(std::size_t place, std::span<std::uint8_t> /*input*/) {
   const DeviceGuard guard(device_);
-  LookedAt looked;
-  const std::size_t bytes = geometry_.frame_bytes();
   if (decisions_.propagate) enqueue_weights(place);
-  looked.in_place = {memory_of(place).linear, bytes};
-  if (decisions_.filter) {
-    std::uint8_t* const averaged = memory_.averaged[averaged_++ % memory_.averaged.size()];
-    enqueue_filter(place, averaged);
-    looked.original_in_place = looked.in_place;
-    looked.in_place = {averaged, bytes};
-    filtering_.synchronize();
+  if (decisions_.filter && !is_filtered_) {
+    for (std::size_t ahead = 1; ahead <= kFilterReach; ++ahead) {
+      SourceMotionJobs jobs;
+      add_forward_job(place, ahead, jobs);
+      enqueue_source_motion(layout_, jobs, stream_);
+    }
+    enqueue_filter(place);
   }
-  if (!decisions_.propagate) return looked;
-  arriving_.synchronize();
-  looked.weights = std::make_shared<const FrameWeights>(staging_.weights, staging_.weights + geometry_.mcus());
+  stream_.synchronize();
+  looking_at_.reset();
+  is_filtered_ = false;
+  LookedAt looked;
+  looked.in_place = {memory_of(place).linear, geometry_.frame_bytes()};
+  if (decisions_.filter) {
+    looked.original_in_place = looked.in_place;
+    looked.in_place = {memory_.averaged[averaged_ % memory_.averaged.size()], geometry_.frame_bytes()};
+    ++averaged_;
+  }
+  if (decisions_.propagate) {
+    looked.weights = std::make_shared<const FrameWeights>(staging_.weights, staging_.weights + geometry_.mcus());
+  }
   return looked;
 }
 
-void CudaSourceFrames::enqueue_filter(std::size_t place, std::uint8_t* averaged) {
+void CudaSourceFrames::enqueue_filter(std::size_t place) {
   const SourceMemory::Frame& own = memory_of(place);
   FilterJob job;
   job.current = own.picture;
-  job.averaged = averaged;
-  const auto add = [&](const SourceMemory::Frame& other, const SourceBlock* motion, int distance) {
-    job.neighbours[static_cast<std::size_t>(job.count++)] = {other.picture, motion, distance};
+  job.averaged = memory_.averaged[averaged_ % memory_.averaged.size()];
+  const auto add = [&](const SourceMemory::Frame& other, const SourceBlock* motion, std::size_t distance) {
+    job.neighbours[static_cast<std::size_t>(job.count++)] = {other.picture, motion, static_cast<int>(distance)};
   };
-  for (std::size_t distance = 1; distance <= kFilterReach && distance <= place; ++distance) {
-    add(memory_of(place - distance), own.backward[distance - 1], static_cast<int>(distance));
+  for (std::size_t back = 1; back <= kFilterReach && back <= place; ++back) add(memory_of(place - back), own.backward[back - 1], back);
+  for (std::size_t ahead = 1; ahead <= kFilterReach && place + ahead < frames_.size(); ++ahead) {
+    add(memory_of(place + ahead), memory_.forward[ahead - 1], ahead);
   }
-  for (std::size_t distance = 1; distance <= kFilterReach && place + distance < frames_.size(); ++distance) {
-    const SourceMemory::Frame& other = memory_of(place + distance);
-    SourceMotionJob motion = motion_job(own, other, memory_.forward[distance - 1]);
-    motion.hints = distance == 1 ? other.backward[0] : memory_.forward[0];
-    motion.hint_factor = distance == 1 ? -1 : 2;
-    enqueue_source_motion(layout_, motion, filtering_);
-    add(other, motion.motion, static_cast<int>(distance));
-  }
-  enqueue_temporal_filter(layout_, filter_, job, filtering_);
+  enqueue_temporal_filter(layout_, filter_, job, stream_);
+  is_filtered_ = true;
 }
 
 void CudaSourceFrames::enqueue_weights(std::size_t place) {
@@ -145,8 +168,8 @@ void CudaSourceFrames::enqueue_weights(std::size_t place) {
   for (std::size_t i = place + 1; i < frames_.size(); ++i) {
     job.later[static_cast<std::size_t>(job.count++)] = {memory_of(i).flow, frames_[i].back};
   }
-  enqueue_propagated_weights(layout_, job, arriving_);
-  copy_async(staging_.weights, memory_.weights, static_cast<std::size_t>(geometry_.mcus()), arriving_);
+  enqueue_propagated_weights(layout_, job, stream_);
+  copy_async(staging_.weights, memory_.weights, static_cast<std::size_t>(geometry_.mcus()), stream_);
 }
 
 }  // namespace c63::cuda

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "backend/source_frames.h"
@@ -32,6 +33,7 @@ class CudaSourceFrames final : public SourceFrames {
   std::array<MotionTotals, 2> push() override;
   MotionTotals find_motion(int back) override;
   void predict_from(int back) override;
+  void begin_look(std::size_t place) override { looking_at_ = place; }
   [[nodiscard]] LookedAt look_at(std::size_t place, std::span<std::uint8_t> input) override;
   [[nodiscard]] bool has_in_place() const override { return true; }
 
@@ -46,11 +48,14 @@ class CudaSourceFrames final : public SourceFrames {
   [[nodiscard]] const SourceMemory::Frame& memory_of(std::size_t place) const { return memory_.frames[frames_[place].slot]; }
   /// Of one frame against another, without hints.
   [[nodiscard]] static SourceMotionJob motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion);
-  /// Finds the newest frame's motion against the one `back` frames before it, and adds it up.
-  void find_backward(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion);
+  /// Of the newest frame against the one `back` frames before it, to be added up.
+  [[nodiscard]] SourceMotionJob backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const;
+  /// Of the frame at a place against the one `ahead` frames behind it, where there is one.
+  void add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const;
   /// What was added up; waits for it.
   [[nodiscard]] std::array<MotionTotals, kMotionSums> totals();
-  void enqueue_filter(std::size_t place, std::uint8_t* averaged);
+  /// Filters the frame at a place, whose motion against those behind it has been found.
+  void enqueue_filter(std::size_t place);
   void enqueue_weights(std::size_t place);
 
   int device_ = 0;
@@ -63,8 +68,10 @@ class CudaSourceFrames final : public SourceFrames {
   std::deque<Kept> frames_;
   std::deque<std::size_t> free_;  ///< slots; the one that was given back first is taken first, which may still be read
   std::size_t averaged_ = 0;      ///< frames
-  Stream arriving_;               ///< frames, their motion, and weights, which hang on it
-  Stream filtering_;
+  std::optional<std::size_t> looking_at_;  ///< a place whose frame may be filtered beside the next search
+  bool is_filtered_ = false;               ///< it is
+  /// Little work that others wait for, before frames that are coded.
+  Stream stream_{Stream::Priority::high};
 };
 
 }  // namespace c63::cuda

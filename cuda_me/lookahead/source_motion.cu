@@ -9,7 +9,6 @@
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/lookahead/lookahead_kernels.h"
 #include "cuda_me/runtime/launch.h"
-#include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/range.h"
 #include "decide/reference_choice.h"
 
@@ -35,25 +34,28 @@ __device__ __forceinline__ Entry entry_of(MotionVector vector, std::uint32_t squ
 __device__ __forceinline__ Entry load_entry(const SourceBlock* motion, int block) {
   return *reinterpret_cast<const volatile Entry*>(motion + block);
 }
-/// Waits until a block's motion has been found; the same for all lanes.
-__device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int block) {
+/// Waits until a block's motion has been found, of which the entry was `seen` before; the same for all lanes.
+__device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int block, Entry seen) {
   for (;;) {
-    const Entry entry = __shfl_sync(kFullWarp, load_entry(motion, block), 0);
+    const Entry entry = __shfl_sync(kFullWarp, seen, 0);
     if (entry != kInvalid) return vector_of_entry(entry);
-    __nanosleep(100);
+    __nanosleep(40);
+    seen = load_entry(motion, block);
   }
 }
+
+/// What a block's search reads first: fetched while the block before it is searched.
+struct Fetched {
+  uint2 current;    ///< the lane's row
+  Entry hint;
+  Entry above_right;  ///< as far as it had been found
+};
 
 /// The search of one block by a warp; all lanes know the best vector.
 class Descent {
  public:
-  __device__ __forceinline__ Descent(const PlaneGeometry& plane, const SourceMotionJob& job, int column, int row)
-      : plane_(plane), column_(column), row_(row) {
-    const int lane_row = static_cast<int>(threadIdx.x) % 8;
-    const std::size_t at = static_cast<std::size_t>(row * kBlockSize + lane_row) * plane.width + static_cast<std::size_t>(column) * kBlockSize;
-    current_ = __ldg(reinterpret_cast<const uint2*>(job.current + at));
-    reference_ = job.reference + at;
-  }
+  __device__ __forceinline__ Descent(const PlaneGeometry& plane, const std::uint8_t* reference_row, uint2 current, int column, int row)
+      : plane_(plane), column_(column), row_(row), current_(current), reference_(reference_row + column * kBlockSize) {}
 
   /// Begins with the zero vector, and takes any of two others that is better.
   __device__ __forceinline__ void begin(MotionVector second, MotionVector third) {
@@ -130,38 +132,58 @@ class Descent {
   std::uint32_t best_cost_ = 0;
 };
 
+/// Entries of a frame's motion, and how many rows have been taken: one less, modulo 2^32.
+[[nodiscard]] __host__ __device__ constexpr int entries_of(const FrameLayout& layout) { return layout.first_block[1] + 1; }
+
 __global__ void __launch_bounds__(kThreads)
-    source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJob job) {
+    clear_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs) {
+  const int entry = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  if (entry < entries_of(layout)) reinterpret_cast<Entry*>(jobs.jobs[blockIdx.y].motion)[entry] = kInvalid;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs) {
+  const SourceMotionJob& job = jobs.jobs[blockIdx.y];
   const PlaneGeometry plane = plane_of(layout, 0);
   const unsigned lane = threadIdx.x % kWarp;
   // Rows are taken in order, so that who waits for a row knows that it is being worked on.
   unsigned row_number = 0;
-  auto* const taken = reinterpret_cast<unsigned*>(job.motion + plane.rows * plane.columns);  // one less than rows that are
-  if (lane == 0) row_number = atomicAdd(taken, 1U) + 1;
+  if (lane == 0) row_number = atomicAdd(reinterpret_cast<unsigned*>(job.motion + plane.rows * plane.columns), 1U) + 1;
   const int row = static_cast<int>(__shfl_sync(kFullWarp, row_number, 0));
   if (row >= plane.rows) return;
+  const int first = row * plane.columns;
+  const std::size_t lane_row = static_cast<std::size_t>(row * kBlockSize + static_cast<int>(lane) % 8) * plane.width;
+  const auto fetch = [&](int column) {
+    Fetched fetched{.current = {}, .hint = 0, .above_right = kInvalid};
+    if (column >= plane.columns) return fetched;
+    fetched.current = __ldg(reinterpret_cast<const uint2*>(job.current + lane_row) + column);
+    if (job.hints != nullptr) fetched.hint = __ldg(reinterpret_cast<const Entry*>(job.hints) + first + column);
+    if (row > 0 && column + 1 < plane.columns) fetched.above_right = load_entry(job.motion, first - plane.columns + column + 1);
+    return fetched;
+  };
   MotionSums sums;
   MotionVector left{};
   MotionVector above{};
-  MotionVector above_right{};
+  if (row > 0) above = wait_for(job.motion, first - plane.columns, kInvalid);
+  Fetched next = fetch(0);
   for (int column = 0; column < plane.columns; ++column) {
-    const int block = row * plane.columns + column;
-    Descent descent(plane, job, column, row);
-    const MotionVector hint =
-        job.hints != nullptr ? scaled_vector(vector_of_entry(load_entry(job.hints, block)), job.hint_factor) : MotionVector{};
-    descent.begin(hint, left);
+    const Fetched fetched = next;
+    next = fetch(column + 1);
+    Descent descent(plane, job.reference + lane_row, fetched.current, column, row);
+    descent.begin(scaled_vector(vector_of_entry(fetched.hint), job.hint_factor), left);
     if (row > 0) {
-      above = column == 0 ? wait_for(job.motion, block - plane.columns) : above_right;
       const bool has_right = column + 1 < plane.columns;
-      if (has_right) above_right = wait_for(job.motion, block - plane.columns + 1);
+      MotionVector above_right{};
+      if (has_right) above_right = wait_for(job.motion, first - plane.columns + column + 1, fetched.above_right);
       const int which = Descent::candidate();
       descent.offer(which == 0 ? above : above_right, which == 0 || (which == 1 && has_right));
+      above = above_right;
     }
     descent.go_down();
     left = descent.best();
     const std::uint32_t squared_error = descent.squared_error();
     if (lane == 0) {
-      *reinterpret_cast<volatile Entry*>(job.motion + block) = entry_of(left, squared_error);
+      *reinterpret_cast<volatile Entry*>(job.motion + first + column) = entry_of(left, squared_error);
       sums.logarithms += static_cast<unsigned long long>(error_logarithm(squared_error, job.least));
       sums.squared_error += squared_error;
     }
@@ -173,12 +195,15 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJob& job, cudaStream_t stream) {
+void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream) {
+  if (jobs.count == 0) return;
   const Range range("source motion");
+  const auto count = static_cast<unsigned>(jobs.count);
   const int rows = layout.mcus / layout.mcu_columns * 2;
-  const std::size_t entries = static_cast<std::size_t>(rows) * static_cast<std::size_t>(layout.columns[0]) + 1;
-  fill_async(job.motion, 0xFF, entries * sizeof(SourceBlock), stream);
-  launch("source_motion_kernel", source_motion_kernel, {dim3(blocks_for(rows, kThreads / kWarp)), dim3(kThreads)}, stream, layout, job);
+  launch("clear_motion_kernel", clear_motion_kernel, {dim3(blocks_for(entries_of(layout), kThreads), count), dim3(kThreads)}, stream,
+         layout, jobs);
+  launch("source_motion_kernel", source_motion_kernel, {dim3(blocks_for(rows, kThreads / kWarp), count), dim3(kThreads)}, stream, layout,
+         jobs);
 }
 
 }  // namespace c63::cuda

@@ -31,6 +31,7 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
     ++first_;
   }
   const auto seen_end = [&] { return first_ + static_cast<std::int64_t>(seen_.size()); };
+  if (seen_end() > frame.index + kFilterReach) frames_.begin_look(static_cast<std::size_t>(frame.index - first_));
   while (!ended_ && seen_end() <= last) ended_ = !read_next(read);
   if (seen_end() <= frame.index) return std::nullopt;
   const auto at = static_cast<std::size_t>(frame.index - first_);

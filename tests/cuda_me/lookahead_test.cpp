@@ -88,6 +88,7 @@ void expect_what_the_host_finds(int width, int height, const LookaheadDecisions&
     std::size_t first = 0;
     int back = 0;
     for (std::size_t read = 0, coded = 0; coded < count; ++coded) {
+      if (read > coded + kFilterReach) device.frames().begin_look(coded - first);
       for (; read < std::min(count, coded + ahead + 1); ++read) {
         SCOPED_TRACE(testing::Message() << width << "x" << height << ", frame " << read);
         const auto samples = std::span(video).subspan(read * bytes, bytes);

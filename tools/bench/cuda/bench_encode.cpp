@@ -160,6 +160,7 @@ class EncodeBench {
     if (settings.coding.preset != Preset::reference && options_.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
     settings.coding.qp = options_.qp;
     settings.execution.lanes = lanes;
+    settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // as many lanes as are asked for
     settings.execution.arena = arena_;
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
