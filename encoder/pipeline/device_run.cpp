@@ -14,6 +14,7 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
       backend_(backend),
       info_(backend.info()),
       chains_(static_cast<std::size_t>(info_.chains)),
+      most_reads_(info_.inputs),
       trace_(parts.settings.measurement.trace, TraceTrack::feeder, index) {
   const CodingSettings& coding = parts.settings.coding;
   const LookaheadDecisions lookahead = preset_decisions(coding).lookahead;
@@ -25,6 +26,7 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
     chains_[static_cast<std::size_t>(i)].lookahead.emplace(geometry, cpu::kernels(parts.settings.execution.simd), lookahead,
                                                            on_device ? backend.source_frames(i) : nullptr);
   }
+  if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;  // they take no inputs
 }
 
 void DeviceRun::feed() {
@@ -59,7 +61,7 @@ bool DeviceRun::find_work() {
     for (int i = 0; i < info_.chains && !quit_; ++i) {
       const int number = (first_chain_ + i) % info_.chains;
       Chain& chain = chains_[static_cast<std::size_t>(number)];
-      if (static_cast<int>(reads_.size()) == info_.inputs) {
+      if (static_cast<int>(reads_.size()) == most_reads_) {
         first_chain_ = number;
         break;
       }

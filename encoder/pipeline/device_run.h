@@ -95,6 +95,7 @@ class DeviceRun {
   Backend& backend_;
   BackendInfo info_;
   std::vector<Chain> chains_;
+  int most_reads_;       ///< frames that are read at the same time
   int first_chain_ = 0;  ///< whose turn it is
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
