@@ -11,7 +11,6 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kAtOnce = 8;  ///< blocks that a thread has on their way
 constexpr int kFlowThreads = 256;
 
 __global__ void __launch_bounds__(kFlowThreads)
@@ -56,26 +55,14 @@ __global__ void __launch_bounds__(kThreads)
     if (later.back <= i) {
       const std::uint32_t* const own = of_frame(i);
       std::uint32_t* const reference = of_frame(i - later.back);
-      for (int first = static_cast<int>(threadIdx.x); first < blocks; first += kAtOnce * kThreads) {
-        PassedError flow[kAtOnce];
-        std::uint32_t passed[kAtOnce];
-#pragma unroll
-        for (int k = 0; k < kAtOnce; ++k) {
-          const int block = first + k * kThreads;
-          passed[k] = 0;
-          if (block >= blocks) continue;
-          flow[k] = later.flow[block];
-          passed[k] = importance_at(own, block) * flow[k].share / kPlainImportance;
-        }
-#pragma unroll
-        for (int k = 0; k < kAtOnce; ++k) {
-          if (passed[k] == 0) continue;
-          const int block = first + k * kThreads;
-          const int row = block / columns;
-          pass_on(block - row * columns, row, flow[k].vector, passed[k], [&](int at_column, int at_row, std::uint32_t part) {
-            add_part(reference + at_row * columns + at_column, part);
-          });
-        }
+      for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kThreads) {
+        const PassedError passed_error = later.flow[block];
+        const std::uint32_t passed = importance_at(own, block) * passed_error.share / kPlainImportance;
+        if (passed == 0) continue;
+        const int row = block / columns;
+        pass_on(block - row * columns, row, passed_error.vector, passed, [&](int at_column, int at_row, std::uint32_t part) {
+          add_part(reference + at_row * columns + at_column, part);
+        });
       }
     }
     prepare(i - kPropagationArrays + 1);  // in the place of the frame behind this one, which is done with

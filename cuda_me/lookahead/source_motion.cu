@@ -1,8 +1,9 @@
 // Where the blocks of a frame lie in another one, before either is coded (decide/source_motion.cpp has the definition).
 //
 // A block begins with what its left neighbour, the one above and the one right of that have found, so a row of blocks is a
-// chain, and each row follows the one above at a distance of two blocks. A warp takes a row, and waits where the row above
-// is not far enough. What has been found is what says so: a block's entry is invalid until it is there, whole, in one word.
+// chain, and each row follows the one above at a distance of two blocks. A warp takes a row, and compares eight vectors at a
+// time. Where the row above is not far enough it waits: for a row of the same thread block in shared memory, else for what
+// is written of it. What has been found is invalid until it is there, whole, in one word, so nothing else says how far a row is.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -15,8 +16,11 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr int kTogether = 4;  // vectors that a warp compares at a time, a row of samples a lane
+constexpr int kRows = 8;  ///< of a thread block, a warp each
+constexpr int kThreads = kRows * kWarp;
+constexpr int kTogether = 8;  ///< vectors that a warp compares at a time, two rows of samples a lane
+constexpr int kLanes = kWarp / kTogether;
+constexpr int kRing = 4;  ///< of them, around a vector at one distance
 
 /// An entry of the motion as one word, which is read and written at once. No error is as large as that of an invalid one.
 using Entry = unsigned long long;
@@ -44,149 +48,218 @@ __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int 
   }
 }
 
+/// The vectors of a row in shared memory; invalid ones are no_vector().
+using SharedVector = std::uint16_t;
+constexpr SharedVector kInvalidVector = 0x8080;
+__device__ __forceinline__ MotionVector wait_for_shared(const volatile SharedVector* vector) {
+  for (;;) {
+    const unsigned seen = __shfl_sync(kFullWarp, static_cast<unsigned>(*vector), 0);
+    if (seen != kInvalidVector) return vector_of_entry(seen);
+  }
+}
+
+/// A lane's two rows of samples.
+struct LaneRows {
+  uint2 upper;
+  uint2 lower;
+};
+
 /// What a block's search reads first: fetched while the block before it is searched.
 struct Fetched {
-  uint2 current;    ///< the lane's row
+  LaneRows current;
   Entry hint;
-  Entry above_right;  ///< as far as it had been found
+  Entry above_right;  ///< as far as it had been found, where it is not waited for in shared memory
 };
 
 /// The search of one block by a warp; all lanes know the best vector.
 class Descent {
  public:
-  __device__ __forceinline__ Descent(const PlaneGeometry& plane, const std::uint8_t* reference_row, uint2 current, int column, int row)
-      : plane_(plane), column_(column), row_(row), current_(current), reference_(reference_row + column * kBlockSize) {}
+  /// `reference` is where the lane's first row lies for the zero vector.
+  __device__ __forceinline__ Descent(const PlaneGeometry& plane, const LaneRows& current, const std::uint8_t* reference, int column,
+                                     int row)
+      : width_(plane.width),
+        least_x_(max(-127, -column * kBlockSize)),
+        most_x_(min(127, plane.width - kBlockSize - column * kBlockSize)),
+        least_y_(max(-127, -row * kBlockSize)),
+        most_y_(min(127, plane.height - kBlockSize - row * kBlockSize)),
+        current_(current),
+        reference_(reference) {}
 
-  /// Begins with the zero vector, and takes any of two others that is better.
-  __device__ __forceinline__ void begin(MotionVector second, MotionVector third) {
-    const int which = candidate();
-    const MotionVector own = which == 1 ? second : which == 2 ? third : MotionVector{};
-    const std::uint32_t sad = sad_at(own, which == 0 || may_take(own));
-    const std::uint32_t still = __shfl_sync(kFullWarp, sad, 0);
-    best_cost_ = still - min(still, kStillBonus);
-    take_best(own, sad, which == 1 || which == 2);
+  /// Takes the best of the zero vector and of others in their order, each where it exists.
+  __device__ __forceinline__ void begin(MotionVector hint, MotionVector left, bool has_above, MotionVector above, bool has_right,
+                                        MotionVector above_right) {
+    const MotionVector own = which() == 1   ? hint
+                             : which() == 2 ? left
+                             : which() == 3 ? above
+                             : which() == 4 ? above_right
+                                            : MotionVector{};
+    const bool exists = which() <= 2 || (which() == 3 && has_above) || (which() == 4 && has_right);
+    const bool counts = which() == 0 || (exists && may_take(own.x, own.y));
+    std::uint32_t cost = sad_of(own.x, own.y, counts);
+    if (which() == 0) cost -= min(cost, kStillBonus);
+    const std::uint32_t smallest = warp_min(counts ? key(cost) : kNoCandidate);
+    const std::uint32_t best = smallest % kTogether;
+    const MotionVector vector = best == 1   ? hint
+                                : best == 2 ? left
+                                : best == 3 ? above
+                                : best == 4 ? above_right
+                                            : MotionVector{};
+    x_ = vector.x;
+    y_ = vector.y;
+    keep(smallest);
   }
-  /// Takes the best of kTogether vectors, of which the lane has its own, if it is better.
-  __device__ __forceinline__ void offer(MotionVector own, bool counts) {
-    const bool takes = counts && may_take(own);
-    take_best(own, sad_at(own, takes), takes);
-  }
+
+  /// Steps of 2, then of 1. Both rings are compared at once: mostly no step of 2 is better, and then the other ring is known.
   __device__ __forceinline__ void go_down() {
-    const int which = candidate();
-    const int dx = which == 1 ? -1 : which == 2 ? 1 : 0;
-    const int dy = which == 0 ? -1 : which == 3 ? 1 : 0;
-    for (int step = 2; step >= 1; --step) {
-      for (int i = 0; i < kMostSteps; ++i) {
-        const MotionVector center = best_;
-        const int x = center.x + step * dx;
-        const int y = center.y + step * dy;
-        const bool sendable = x >= -127 && x <= 127 && y >= -127 && y <= 127;
-        offer({static_cast<std::int8_t>(x), static_cast<std::int8_t>(y)}, sendable);
-        if (best_ == center) break;
-      }
+    std::uint32_t near = 0;
+    bool is_known = false;
+    for (int i = 0; i < kMostSteps && !is_known; ++i) {
+      const std::uint32_t own = ring_key(true);
+      const std::uint32_t far = warp_min(which() < kRing ? own : kNoCandidate);
+      near = warp_min(which() < kRing ? kNoCandidate : own);
+      is_known = far / kTogether >= cost_;
+      if (!is_known) step(far, 2);
+    }
+    for (int i = 0; i < kMostSteps; ++i) {
+      if (!is_known) near = warp_min(ring_key(false));
+      is_known = false;
+      if (near / kTogether >= cost_) break;
+      step(near, 1);
     }
   }
 
-  [[nodiscard]] __device__ __forceinline__ MotionVector best() const { return best_; }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t squared_error() const {
-    const uint2 other = row_at(best_);
-    return sum_of_lanes<8>(add_squared_differences(current_.x, other.x, add_squared_differences(current_.y, other.y, 0)));
+  [[nodiscard]] __device__ __forceinline__ MotionVector best() const {
+    return {static_cast<std::int8_t>(x_), static_cast<std::int8_t>(y_)};
   }
-
-  /// Which of kTogether vectors is the lane's.
-  [[nodiscard]] static __device__ __forceinline__ int candidate() { return static_cast<int>(threadIdx.x) % kWarp / 8; }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t squared_error() const { return sum_of_lanes(error_); }
 
  private:
-  [[nodiscard]] __device__ __forceinline__ bool may_take(MotionVector v) const {
-    return v != MotionVector{} && vector_is_legal(column_, row_, plane_.width, plane_.height, v.x, v.y);
+  /// Which of kTogether vectors is the lane's.
+  [[nodiscard]] static __device__ __forceinline__ unsigned which() { return threadIdx.x % kWarp / kLanes; }
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t key(std::uint32_t cost) { return cost * kTogether + which(); }
+  /// Direction number `i` of a ring: up, left, right, down.
+  [[nodiscard]] static __device__ __forceinline__ int ring_x(unsigned i) { return i == 1 ? -1 : i == 2 ? 1 : 0; }
+  [[nodiscard]] static __device__ __forceinline__ int ring_y(unsigned i) { return i == 0 ? -1 : i == 3 ? 1 : 0; }
+
+  /// Whether a vector other than zero may be taken: one that can be sent, and stays inside the plane.
+  [[nodiscard]] __device__ __forceinline__ bool may_take(int x, int y) const {
+    return (x | y) != 0 && x >= least_x_ && x <= most_x_ && y >= least_y_ && y <= most_y_;
   }
-  [[nodiscard]] __device__ __forceinline__ uint2 row_at(MotionVector v) const {
-    return load_row_anywhere(reference_ + static_cast<std::ptrdiff_t>(v.y) * plane_.width + v.x);
-  }
-  /// Of the lane's vector, where it is one that may be looked at.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t sad_at(MotionVector v, bool exists) const {
+  /// The SAD of the lane's vector, where it counts; all lanes take part.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t sad_of(int x, int y, bool counts) {
     std::uint32_t sad = 0;
-    if (exists) {
-      const uint2 other = row_at(v);
-      sad = absdiff4_add(current_.x, other.x, absdiff4_add(current_.y, other.y, 0));
+    compared_ = 0;
+    if (counts) {
+      const std::uint8_t* const from = reference_ + static_cast<std::ptrdiff_t>(y) * width_ + x;
+      const uint2 upper = load_row_anywhere(from);
+      const uint2 lower = load_row_anywhere(from + width_);
+      sad = absdiff4_add(current_.upper.x, upper.x, absdiff4_add(current_.upper.y, upper.y, 0));
+      sad = absdiff4_add(current_.lower.x, lower.x, absdiff4_add(current_.lower.y, lower.y, sad));
+      compared_ = add_squared_differences(current_.upper.x, upper.x, add_squared_differences(current_.upper.y, upper.y, 0));
+      compared_ = add_squared_differences(current_.lower.x, lower.x, add_squared_differences(current_.lower.y, lower.y, compared_));
     }
-    return sum_of_lanes<8>(sad);
+    return sum_of_lanes<kLanes>(sad);
   }
-  /// Of equals the first is taken.
-  __device__ __forceinline__ void take_best(MotionVector own, std::uint32_t sad, bool counts) {
-    const auto which = static_cast<std::uint32_t>(candidate());
-    const std::uint32_t smallest = warp_min(counts && may_take(own) ? sad * kTogether + which : kNoCandidate);
-    if (smallest / kTogether >= best_cost_) return;
-    best_cost_ = smallest / kTogether;
-    const int from = static_cast<int>(smallest % kTogether) * 8;
-    best_ = {static_cast<std::int8_t>(__shfl_sync(kFullWarp, static_cast<int>(own.x), from)),
-             static_cast<std::int8_t>(__shfl_sync(kFullWarp, static_cast<int>(own.y), from))};
+  /// Of the vectors around the best one: two away, where these are wanted, and one away.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t ring_key(bool both) {
+    const int away = which() < kRing ? 2 : 1;
+    const int x = x_ + away * ring_x(which() % kRing);
+    const int y = y_ + away * ring_y(which() % kRing);
+    const bool counts = (both || which() >= kRing) && may_take(x, y);
+    const std::uint32_t sad = sad_of(x, y, counts);
+    return counts ? key(sad) : kNoCandidate;
+  }
+  __device__ __forceinline__ void step(std::uint32_t smallest, int away) {
+    x_ += away * ring_x(smallest % kRing);
+    y_ += away * ring_y(smallest % kRing);
+    keep(smallest);
+  }
+  /// The vector with this key, which was compared last, is the best.
+  __device__ __forceinline__ void keep(std::uint32_t smallest) {
+    cost_ = smallest / kTogether;
+    error_ = which() == smallest % kTogether ? compared_ : 0;
   }
 
-  const PlaneGeometry& plane_;
-  int column_;
-  int row_;
-  uint2 current_;
-  const std::uint8_t* reference_;  ///< the lane's row where the block itself lies
-  MotionVector best_{};
-  std::uint32_t best_cost_ = 0;
+  int width_;
+  int least_x_;
+  int most_x_;
+  int least_y_;
+  int most_y_;
+  LaneRows current_;
+  const std::uint8_t* reference_;
+  int x_ = 0;  ///< of the best vector
+  int y_ = 0;
+  std::uint32_t cost_ = 0;
+  std::uint32_t error_ = 0;     ///< the lane's part of the best vector's squared error
+  std::uint32_t compared_ = 0;  ///< of the vector compared last
 };
 
 /// Entries of a frame's motion, and how many rows have been taken: one less, modulo 2^32.
 [[nodiscard]] __host__ __device__ constexpr int entries_of(const FrameLayout& layout) { return layout.first_block[1] + 1; }
 
-__global__ void __launch_bounds__(kThreads)
+constexpr int kClearThreads = 256;
+
+__global__ void __launch_bounds__(kClearThreads)
     clear_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs) {
-  const int entry = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const int entry = static_cast<int>(blockIdx.x * kClearThreads + threadIdx.x);
   if (entry < entries_of(layout)) reinterpret_cast<Entry*>(jobs.jobs[blockIdx.y].motion)[entry] = kInvalid;
 }
 
+/// `shares`: there is shared memory for the vectors of the thread block's rows.
 __global__ void __launch_bounds__(kThreads)
-    source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs) {
+    source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs, bool shares) {
+  extern __shared__ SharedVector shared_vectors[];
+  __shared__ unsigned first_row;
   const SourceMotionJob& job = jobs.jobs[blockIdx.y];
   const PlaneGeometry plane = plane_of(layout, 0);
-  const unsigned lane = threadIdx.x % kWarp;
+  const int columns = plane.columns;
   // Rows are taken in order, so that who waits for a row knows that it is being worked on.
-  unsigned row_number = 0;
-  if (lane == 0) row_number = atomicAdd(reinterpret_cast<unsigned*>(job.motion + plane.rows * plane.columns), 1U) + 1;
-  const int row = static_cast<int>(__shfl_sync(kFullWarp, row_number, 0));
+  if (threadIdx.x == 0) first_row = (atomicAdd(reinterpret_cast<unsigned*>(job.motion + plane.rows * columns), 1U) + 1) * kRows;
+  for (int i = static_cast<int>(threadIdx.x); shares && i < kRows * columns; i += kThreads) shared_vectors[i] = kInvalidVector;
+  __syncthreads();
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int row = static_cast<int>(first_row) + warp;
   if (row >= plane.rows) return;
-  const int first = row * plane.columns;
-  const std::size_t lane_row = static_cast<std::size_t>(row * kBlockSize + static_cast<int>(lane) % 8) * plane.width;
+  volatile SharedVector* const found = shared_vectors + warp * columns;
+  const bool waits_for_shared = shares && warp > 0;
+  const int first = row * columns;
+  const std::size_t lane_row = static_cast<std::size_t>(row * kBlockSize + lane % kLanes * 2) * plane.width;
   const auto fetch = [&](int column) {
     Fetched fetched{.current = {}, .hint = 0, .above_right = kInvalid};
-    if (column >= plane.columns) return fetched;
-    fetched.current = __ldg(reinterpret_cast<const uint2*>(job.current + lane_row) + column);
+    if (column >= columns) return fetched;
+    const auto* const from = reinterpret_cast<const uint2*>(job.current + lane_row) + column;
+    fetched.current = {__ldg(from), __ldg(from + plane.width / kBlockSize)};
     if (job.hints != nullptr) fetched.hint = __ldg(reinterpret_cast<const Entry*>(job.hints) + first + column);
-    if (row > 0 && column + 1 < plane.columns) fetched.above_right = load_entry(job.motion, first - plane.columns + column + 1);
+    if (row > 0 && !waits_for_shared && column + 1 < columns) fetched.above_right = load_entry(job.motion, first - columns + column + 1);
     return fetched;
+  };
+  const auto vector_above = [&](int column, Entry seen) {
+    return waits_for_shared ? wait_for_shared(found - columns + column) : wait_for(job.motion, first - columns + column, seen);
   };
   MotionSums sums;
   MotionVector left{};
   MotionVector above{};
-  if (row > 0) above = wait_for(job.motion, first - plane.columns, kInvalid);
+  if (row > 0) above = vector_above(0, kInvalid);
   Fetched next = fetch(0);
-  for (int column = 0; column < plane.columns; ++column) {
+  for (int column = 0; column < columns; ++column) {
     const Fetched fetched = next;
     next = fetch(column + 1);
-    Descent descent(plane, job.reference + lane_row, fetched.current, column, row);
-    descent.begin(scaled_vector(vector_of_entry(fetched.hint), job.hint_factor), left);
-    if (row > 0) {
-      const bool has_right = column + 1 < plane.columns;
-      MotionVector above_right{};
-      if (has_right) above_right = wait_for(job.motion, first - plane.columns + column + 1, fetched.above_right);
-      const int which = Descent::candidate();
-      descent.offer(which == 0 ? above : above_right, which == 0 || (which == 1 && has_right));
-      above = above_right;
-    }
+    Descent descent(plane, fetched.current, job.reference + lane_row + column * kBlockSize, column, row);
+    const bool has_right = row > 0 && column + 1 < columns;
+    MotionVector above_right{};
+    if (has_right) above_right = vector_above(column + 1, fetched.above_right);
+    descent.begin(scaled_vector(vector_of_entry(fetched.hint), job.hint_factor), left, row > 0, above, has_right, above_right);
     descent.go_down();
     left = descent.best();
+    above = above_right;
     const std::uint32_t squared_error = descent.squared_error();
-    if (lane == 0) {
-      *reinterpret_cast<volatile Entry*>(job.motion + first + column) = entry_of(left, squared_error);
-      sums.logarithms += static_cast<unsigned long long>(error_logarithm(squared_error, job.least));
-      sums.squared_error += squared_error;
-    }
+    if (lane != 0) continue;
+    const Entry entry = entry_of(left, squared_error);
+    if (shares) found[column] = static_cast<SharedVector>(entry);
+    *reinterpret_cast<volatile Entry*>(job.motion + first + column) = entry;
+    sums.logarithms += static_cast<unsigned long long>(error_logarithm(squared_error, job.least));
+    sums.squared_error += squared_error;
   }
   if (lane != 0 || job.sums == nullptr) return;
   atomicAdd(&job.sums->logarithms, sums.logarithms);
@@ -200,10 +273,13 @@ void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jo
   const Range range("source motion");
   const auto count = static_cast<unsigned>(jobs.count);
   const int rows = layout.mcus / layout.mcu_columns * 2;
-  launch("clear_motion_kernel", clear_motion_kernel, {dim3(blocks_for(entries_of(layout), kThreads), count), dim3(kThreads)}, stream,
-         layout, jobs);
-  launch("source_motion_kernel", source_motion_kernel, {dim3(blocks_for(rows, kThreads / kWarp), count), dim3(kThreads)}, stream, layout,
-         jobs);
+  constexpr std::size_t kAlwaysAllowed = 48 << 10;
+  const std::size_t shared_bytes = static_cast<std::size_t>(kRows) * static_cast<std::size_t>(layout.columns[0]) * sizeof(SharedVector);
+  const bool shares = shared_bytes < kAlwaysAllowed;
+  launch("clear_motion_kernel", clear_motion_kernel, {dim3(blocks_for(entries_of(layout), kClearThreads), count), dim3(kClearThreads)},
+         stream, layout, jobs);
+  launch("source_motion_kernel", source_motion_kernel,
+         {dim3(blocks_for(rows, kRows), count), dim3(kThreads), shares ? shared_bytes : 0}, stream, layout, jobs, shares);
 }
 
 }  // namespace c63::cuda
