@@ -1,6 +1,8 @@
 // How long errors of a frame will be seen (decide/propagated_weights.h has the definition). Frames behind it are gone through
-// one after another, from the last one, by one thread block: there is little to do in each, and several frames are weighed at
-// the same time. What blocks pass on is added in any order: sums of what is not negative stop at the same place whichever comes first.
+// one after another, from the last one, by a grid that meets after each. What blocks pass on is added in any order: sums of
+// what is not negative stop at the same place whichever comes first.
+
+#include <cooperative_groups.h>
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/lookahead/lookahead_kernels.h"
@@ -10,7 +12,9 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kThreads = 1024;
+constexpr int kThreads = 512;
+constexpr int kBlocks = 16;  ///< few, for all of them have to find room at the same time
+constexpr int kGridThreads = kThreads * kBlocks;
 constexpr int kFlowThreads = 256;
 
 __global__ void __launch_bounds__(kFlowThreads)
@@ -36,18 +40,20 @@ __device__ __forceinline__ std::uint32_t importance_at(const std::uint32_t* impo
 
 __global__ void __launch_bounds__(kThreads)
     propagated_weights_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ PropagationJob job) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   const int columns = layout.columns[0];
   const int blocks = layout.first_block[1];
+  const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   // Of a frame by how many it lies behind the one that is weighed.
   const auto of_frame = [&](int behind) {
     return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
   };
   const auto prepare = [&](int behind) {
     if (behind < 0) return;
-    for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kThreads) __stcg(of_frame(behind) + block, kPlainImportance);
+    for (int block = thread; block < blocks; block += kGridThreads) __stcg(of_frame(behind) + block, kPlainImportance);
   };
   for (int behind = job.count; behind > job.count - kPropagationArrays + 1; --behind) prepare(behind);
-  __syncthreads();
+  grid.sync();
   int dependents = 0;
   for (int i = job.count; i > 0; --i) {
     const LaterFlow later = job.later[i - 1];
@@ -55,7 +61,7 @@ __global__ void __launch_bounds__(kThreads)
     if (later.back <= i) {
       const std::uint32_t* const own = of_frame(i);
       std::uint32_t* const reference = of_frame(i - later.back);
-      for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kThreads) {
+      for (int block = thread; block < blocks; block += kGridThreads) {
         const PassedError passed_error = later.flow[block];
         const std::uint32_t passed = importance_at(own, block) * passed_error.share / kPlainImportance;
         if (passed == 0) continue;
@@ -66,11 +72,11 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
     prepare(i - kPropagationArrays + 1);  // in the place of the frame behind this one, which is done with
-    __syncthreads();
+    grid.sync();
   }
   const std::uint32_t* const importances = of_frame(0);
   const int quarters = dependents_quarters(dependents);
-  for (int mcu = static_cast<int>(threadIdx.x); mcu < layout.mcus; mcu += kThreads) {
+  for (int mcu = thread; mcu < layout.mcus; mcu += kGridThreads) {
     const int row = mcu / layout.mcu_columns;
     const int block = 2 * row * columns + 2 * (mcu - row * layout.mcu_columns);
     const std::uint32_t mean = (importance_at(importances, block) + importance_at(importances, block + 1) +
@@ -89,7 +95,7 @@ void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, Pass
 
 void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream) {
   const Range range("propagated weights");
-  launch("propagated_weights_kernel", propagated_weights_kernel, {dim3(1), dim3(kThreads)}, stream, layout, job);
+  launch_together("propagated_weights_kernel", propagated_weights_kernel, {dim3(kBlocks), dim3(kThreads)}, stream, layout, job);
 }
 
 }  // namespace c63::cuda
