@@ -177,7 +177,7 @@ SelectedBackend select_backend(const BackendChoice& choice,
   const bool demanded = names("cuda") > 0 || !choice.devices.empty();
 #if defined(C63_HAVE_CUDA)
   std::vector<WantedDevice> devices;
-  ask_for_queues(choice.brief ? 1 : 2);
+  ask_for_queues(choice.queues);
   const bool shares = choice.sharer && choice.devices.empty();
   if (!wants_all(choice) && !shares) devices = show_wanted_devices(choice);
 #endif

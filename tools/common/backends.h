@@ -24,7 +24,7 @@ struct BackendChoice {
   std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
   std::string launch = "auto";       ///< auto, stream: how work gets to the GPU
   std::optional<int> sharer;         ///< this process's number among those that take the machine's GPUs in turn
-  bool brief = false;                ///< there is so little to encode that starting takes longer
+  int queues = 2;                    ///< hardware queues of a GPU (ask_for_queues())
 };
 
 /// Adds --backend, --device and what is said of a GPU.

@@ -106,7 +106,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    tools::ask_for_queues(2);  // as c63enc does it
+    tools::ask_for_queues(std::ranges::count(options.presets, "best") > 0 ? 8 : 2);  // as c63enc does it
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
     if (devices_.size() > 1 && std::ranges::count(options.from, "device") > 0) {
       throw Error(ErrorKind::usage, "C63-BENCH-FROM", "--from device: frames in the memory of one GPU are for that one");
