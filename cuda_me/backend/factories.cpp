@@ -8,17 +8,21 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/backend/cuda_backend.h"
+#include "decide/presets.h"
 
 namespace c63::cuda {
 namespace {
 
 constexpr int kTraceRows = 3;  ///< of a device
 
-/// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md).
-int preferred_chains(const Geometry& geometry) {
+/// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md). Looking ahead
+/// leaves most of a device idle, so that there the most are best.
+int preferred_chains(const CodingSettings& coding) {
   constexpr std::int64_t kMcusPerBatch = 65536;
   constexpr std::int64_t kFewest = 4;
   constexpr std::int64_t kMost = 32;
+  if (preset_decisions(coding).lookahead.any()) return kMost;
+  const Geometry geometry(coding.width, coding.height);
   return static_cast<int>(std::clamp((kMcusPerBatch + geometry.mcus() - 1) / geometry.mcus(), kFewest, kMost));
 }
 
@@ -43,9 +47,8 @@ std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const Cuda
   }
   static_cast<void>(require_device(device.index));
   const DeviceGuard guard(device.index);
-  const Geometry geometry(settings.coding.width, settings.coding.height);
   int chains = std::max(1, max_chains);
-  if (settings.execution.lanes == 0) chains = std::min(chains, preferred_chains(geometry));
+  if (settings.execution.lanes == 0) chains = std::min(chains, preferred_chains(settings.coding));
   for (;; chains /= 2) {
     try {
       return std::make_unique<CudaBackend>(settings, options, device, chains);

@@ -48,12 +48,15 @@ __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int 
   }
 }
 
-/// The vectors of a row in shared memory; invalid ones are no_vector().
-using SharedVector = std::uint16_t;
-constexpr SharedVector kInvalidVector = 0x8080;
-__device__ __forceinline__ MotionVector wait_for_shared(const volatile SharedVector* vector) {
+/// The vectors of a row in shared memory, the lower half of their entries. No barrier orders what warps read and write there, so
+/// all of it is atomic.
+using SharedVector = std::uint32_t;
+constexpr SharedVector kInvalidVector = 0xFFFFFFFFU;
+__device__ __forceinline__ MotionVector wait_for_shared(SharedVector* vector) {
   for (;;) {
-    const unsigned seen = __shfl_sync(kFullWarp, static_cast<unsigned>(*vector), 0);
+    SharedVector seen = 0;
+    if (threadIdx.x % kWarp == 0) seen = atomicOr(vector, 0U);
+    seen = __shfl_sync(kFullWarp, seen, 0);
     if (seen != kInvalidVector) return vector_of_entry(seen);
   }
 }
@@ -221,7 +224,7 @@ __global__ void __launch_bounds__(kThreads)
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int row = static_cast<int>(first_row) + warp;
   if (row >= plane.rows) return;
-  volatile SharedVector* const found = shared_vectors + warp * columns;
+  SharedVector* const found = shared_vectors + warp * columns;
   const bool waits_for_shared = shares && warp > 0;
   const int first = row * columns;
   const std::size_t lane_row = static_cast<std::size_t>(row * kBlockSize + lane % kLanes * 2) * plane.width;
@@ -256,7 +259,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint32_t squared_error = descent.squared_error();
     if (lane != 0) continue;
     const Entry entry = entry_of(left, squared_error);
-    if (shares) found[column] = static_cast<SharedVector>(entry);
+    if (shares) atomicExch(found + column, static_cast<SharedVector>(entry));
     *reinterpret_cast<volatile Entry*>(job.motion + first + column) = entry;
     sums.logarithms += static_cast<unsigned long long>(error_logarithm(squared_error, job.least));
     sums.squared_error += squared_error;

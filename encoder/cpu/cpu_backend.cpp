@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "cpu/gop_chain.h"
+#include "decide/presets.h"
 #include "threads/work_threads.h"
 
 namespace c63::cpu {
@@ -124,10 +126,19 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  /// How many chains half of the memory limit holds where frames are looked at before they are coded: those lie in it.
+  [[nodiscard]] static int chains_that_look_ahead(const EncoderSettings& settings) {
+    constexpr std::uint64_t kOtherPictures = 15;  // what else a chain takes
+    const std::uint64_t pictures = preset_decisions(settings.coding).lookahead.host_pictures();
+    if (pictures == 0) return INT_MAX;
+    const std::uint64_t samples = Geometry(settings.coding.width, settings.coding.height).padded_samples();
+    const std::uint64_t chains = settings.execution.limits.max_memory / 2 / ((pictures + kOtherPictures) * samples);
+    return static_cast<int>(std::min<std::uint64_t>(chains, INT_MAX));
+  }
   [[nodiscard]] static int chain_count(const EncoderSettings& settings, int max_chains) {
     const int threads = settings.execution.arena->concurrency();
     const int wanted = settings.execution.lanes > 0 ? settings.execution.lanes : threads == 1 ? 1 : threads + 1;
-    return std::clamp(wanted, 1, std::max(1, max_chains));
+    return std::clamp(wanted, 1, std::max(1, std::min(max_chains, chains_that_look_ahead(settings))));
   }
   [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "decide/cost.h"
 
 namespace c63 {
@@ -25,6 +27,13 @@ struct LookaheadDecisions {
   [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : choose_reference ? 1 : 0; }
   /// How many frames are there at the same time.
   [[nodiscard]] int frames_kept() const { return kFramesKeptBehind + 1 + frames(); }
+  /// Pictures of memory that a chain takes for them at most, where they lie in the host's.
+  [[nodiscard]] std::uint64_t host_pictures() const {
+    if (!any()) return 0;
+    // Each as it was, laid out, and a quarter of one for its motion; the averaged one, and what the blocks of all of them count.
+    const auto kept = static_cast<std::uint64_t>(frames_kept());
+    return 9 * kept / 4 + 1 + kept / 10;
+  }
 };
 
 }  // namespace c63

@@ -17,7 +17,6 @@
 #include "decide/planner.h"
 #include "decide/presets.h"
 #include "pipeline/encode_run.h"
-#include "pipeline/lookahead.h"
 #include "threads/start_thread.h"
 
 namespace c63 {
@@ -28,11 +27,10 @@ using Clock = std::chrono::steady_clock;
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 /// Bytes of buffers that a chain takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
-/// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own,
-/// and looking ahead takes frames of its own.
+/// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own.
+/// Frames that are looked at before they are coded come to these where they lie in the host's memory.
 std::uint64_t pictures_per_chain(const EncoderSettings& settings) {
-  return 12U + Lookahead::pictures(preset_decisions(settings.coding).lookahead) +
-         (decides_by_rate(settings.coding) ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
+  return 12U + (decides_by_rate(settings.coding) ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
 }
 
 /// How many frames of input that cannot seek may wait in memory: a quarter of the memory limit, no more than is of use.
@@ -62,13 +60,16 @@ int chain_limit(const EncoderSettings& settings, const FrameSource& source) {
     limit = std::clamp<std::int64_t>(gops, 1, kMost);
   }
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
-  const std::uint64_t chain_bytes =
-      pictures_per_chain(settings) * Geometry(settings.coding.width, settings.coding.height).padded_samples();
-  if (chain_bytes > max_memory) {
+  const std::uint64_t picture = Geometry(settings.coding.width, settings.coding.height).padded_samples();
+  const std::uint64_t looked_at = preset_decisions(settings.coding).lookahead.host_pictures();
+  const std::uint64_t most_bytes = (pictures_per_chain(settings) + looked_at) * picture;
+  if (most_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
-                    std::to_string(chain_bytes) + " bytes, the limit is " + std::to_string(max_memory) + " (--max-memory)");
+                    std::to_string(most_bytes) + " bytes, the limit is " + std::to_string(max_memory) + " (--max-memory)");
   }
+  // Whether frames that are looked at lie in the host's memory a device knows, and sees to it; for global motion they always do.
+  const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : pictures_per_chain(settings) * picture;
   const std::uint64_t chains_in_half = max_memory / 2 / chain_bytes;
   limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(chains_in_half, 1, static_cast<std::uint64_t>(limit)));
   if (!source.seekable()) {

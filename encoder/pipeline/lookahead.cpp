@@ -10,13 +10,6 @@ Lookahead::Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, cons
       own_(frames == nullptr ? std::make_unique<HostSourceFrames>(geometry, kernels, decisions) : nullptr),
       frames_(frames == nullptr ? *own_ : *frames) {}
 
-std::uint64_t Lookahead::pictures(const LookaheadDecisions& decisions) {
-  if (!decisions.any()) return 0;
-  // Each as it was, laid out, and a quarter of one for its motion; the averaged one, and what the blocks of all of them count.
-  const auto frames = static_cast<std::uint64_t>(decisions.frames_kept());
-  return 9 * frames / 4 + 1 + frames / 10;
-}
-
 std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                         const Input& input) {
   if (key != key_) {

@@ -33,9 +33,6 @@ class Lookahead {
   [[nodiscard]] std::optional<LookedAt> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                              const Input& input);
 
-  /// Pictures that it has in memory at most.
-  [[nodiscard]] static std::uint64_t pictures(const LookaheadDecisions& decisions);
-
  private:
   /// A frame that has been read.
   struct Seen {
