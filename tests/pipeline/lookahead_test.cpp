@@ -104,6 +104,30 @@ TEST(Lookahead, ABrokenSourceEndsTheVideoWhereItBreaks) {
   }
 }
 
+/// Frames that are looked at lie in the host's memory: half of the limit holds them, and what else lanes take.
+TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
+  const Bytes video = noisy_video(kWidth, kHeight, 24, 3);
+  const CodingSettings coding = looking_ahead(true, true, 3, true);
+  constexpr std::uint64_t kPicture = kWidth * kHeight * 3 / 2;
+  constexpr std::uint64_t kLane = (9 * 37 / 4 + 1 + 3 + 15) * kPicture;  // 37 frames, and 15 pictures besides
+  const auto encode = [&](std::uint64_t max_memory) {
+    EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = 6}};
+    settings.execution.limits.max_memory = max_memory;
+    VideoSource source(video, kWidth, kHeight);
+    return encode_source(source, settings);
+  };
+  const Encoded many = encode(100 * kLane);
+  EXPECT_EQ(many.summary.lanes, 6);
+  for (const int lanes : {1, 3}) {
+    const Encoded few = encode(2 * static_cast<std::uint64_t>(lanes) * kLane);
+    EXPECT_EQ(few.summary.lanes, lanes);
+    EXPECT_EQ(few.stream(), many.stream());
+  }
+  const Encoded none = encode(kLane - 1);
+  ASSERT_TRUE(none.error);
+  EXPECT_EQ(none.error->id(), "C63-MAX-MEMORY");
+}
+
 /// Errors are those against the frames as they came, and filtering pays although they are.
 TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
   const Bytes video = noisy_video(kWidth, kHeight, 6, 8);
