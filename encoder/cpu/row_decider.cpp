@@ -10,6 +10,19 @@
 namespace c63::cpu {
 namespace {
 
+/// vector_component_bits(), from a table.
+struct ComponentBits {
+  std::array<std::uint8_t, 256> bits{};
+
+  constexpr ComponentBits() {
+    for (int value = -127; value <= 127; ++value) {
+      bits[static_cast<std::uint8_t>(value)] = static_cast<std::uint8_t>(vector_component_bits(value));
+    }
+  }
+  [[nodiscard]] constexpr int of(std::int8_t value) const { return bits[static_cast<std::uint8_t>(value)]; }
+};
+constexpr ComponentBits kComponentBits;
+
 /// Block `index` of an MCU row of a plane, in coding order.
 struct RowBlock {
   int column = 0;
@@ -18,6 +31,10 @@ struct RowBlock {
 RowBlock row_block(int plane, int index) {
   if (plane != 0) return {index, 0};
   return {index / 4 * 2 + index % 2, index / 2 % 2};
+}
+
+DcLevels dc_levels_of(const TransformedBlock& block, const LevelTable& table) {
+  return dc_levels(block.coefficients[0], table.quantizer.steps[0], table.quantizer.reciprocals[0]);
 }
 
 }  // namespace
@@ -39,7 +56,7 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
     options.predictions[options.count++] = prediction;
   };
   const auto add_vector = [&](MotionVector v) {
-    add(vector_number(v), kVectorFlagBits + vector_bits(v.x, v.y), predicted_by(v));
+    add(vector_number(v), kVectorFlagBits + kComponentBits.of(v.x) + kComponentBits.of(v.y), predicted_by(v));
   };
   const bool may_have_vector = input.search != nullptr && (input.unpredicted == nullptr || input.unpredicted[block] == 0);
   if (may_have_vector && input.rate->found_vectors == 0) add_vector(input.search->chosen()[block]);
@@ -53,15 +70,16 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
   add(kNoVector, kNoVectorBits, syntax.uses_vector[b] != 0 ? predicted_by(syntax.vectors[b]) : no_prediction());
 }
 
-void RowDecider::transform(const RowInput& input, const Decided* blocks, int count) {
+void RowDecider::transform(const RowInput& input, std::span<Decided> group) {
   std::array<BlockPair, kGroup * kBeamCandidates> pairs;
   std::size_t size = 0;
-  for (int i = 0; i < count; ++i) {
-    for (int c = 0; c < blocks[i].options.count; ++c) {
-      pairs[size++] = {blocks[i].samples, input.current.pitch, blocks[i].options.predictions[static_cast<std::size_t>(c)]};
+  for (Decided& decided : group) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(decided.options.count); ++c) {
+      decided.options.transformed[c] = static_cast<std::uint8_t>(size);
+      pairs[size++] = {decided.samples, input.current.pitch, decided.options.predictions[c]};
     }
   }
-  decisions_.transform_blocks(std::span(pairs).first(size), *blocks->table, transformed_.data());
+  decisions_.transform_blocks(std::span(pairs).first(size), *group[0].table, transformed_.data());
 }
 
 Cost RowDecider::ac_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block,
@@ -71,62 +89,76 @@ Cost RowDecider::ac_levels(const RowInput& input, const LevelTable& table, const
   return round_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
 }
 
-void RowDecider::evaluate(const RowInput& input, const TransformedBlock* transformed, Decided& decided,
-                          std::int16_t* levels) const {
-  const LevelTable& table = *decided.table;
-  Options& options = decided.options;
-  const Quantizer& quantizer = table.quantizer;
-  const auto count = static_cast<std::size_t>(options.count);
-  std::array<Cost, kBeamCandidates> promises;
-  std::size_t first = 0;
-  Cost first_dc_error = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const DcLevels dc = dc_levels(transformed[i].coefficients[0], quantizer.steps[0], quantizer.reciprocals[0]);
-    promises[i] = promise(transformed[i], dc, table.bits, options.candidates[i].vector_bits, table.lambda);
-    if (i > 0 && promises[i] >= promises[first]) continue;
-    first = i;
-    first_dc_error = dc.errors[0];
+void RowDecider::evaluate(const RowInput& input, std::span<Decided> group, PlaneSyntax& syntax) const {
+  const LevelTable& table = *group[0].table;
+  std::array<std::array<Cost, kBeamCandidates>, kGroup> promises;
+  std::array<std::size_t, kGroup> firsts;
+  std::array<Cost, kGroup> costs_of_first;
+  std::array<Cost, kGroup> limits;
+  for (std::size_t b = 0; b < group.size(); ++b) {
+    const Options& options = group[b].options;
+    const TransformedBlock* const transformed = &transformed_[options.transformed[0]];
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(options.count); ++i) {
+      promises[b][i] = promise(transformed[i], dc_levels_of(transformed[i], table), table.bits,
+                               options.candidates[i].vector_bits, table.lambda);
+      first = promises[b][i] < promises[b][first] ? i : first;
+    }
+    firsts[b] = first;
   }
-  const Cost cost_of_first = ac_levels(input, table, transformed[first], levels);
-  const Cost limit = cost_of_first + first_dc_error +
-                     table.lambda * (options.candidates[first].vector_bits + kDiscardMarginBits);
-  int kept = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i != first && promises[i] > limit) continue;
-    const Cost ac = i == first ? cost_of_first : ac_levels(input, table, transformed[i], nullptr);
-    if (i == first) options.written = static_cast<std::size_t>(kept);
-    BeamCandidate& candidate = options.candidates[static_cast<std::size_t>(kept)];
-    candidate.vector = options.candidates[i].vector;
-    candidate.vector_bits = options.candidates[i].vector_bits;
-    options.without_ac[kept] = decisions_.cost_candidate(transformed[i], ac, table, candidate);
-    options.predictions[kept++] = options.predictions[i];
+  for (std::size_t b = 0; b < group.size(); ++b) {
+    const Options& options = group[b].options;
+    const TransformedBlock& first = transformed_[options.transformed[firsts[b]]];
+    costs_of_first[b] = ac_levels(input, table, first, syntax.block(group[b].block));
+    limits[b] = costs_of_first[b] + dc_levels_of(first, table).errors[0] +
+                table.lambda * (options.candidates[firsts[b]].vector_bits + kDiscardMarginBits);
   }
-  options.count = kept;
+  for (std::size_t b = 0; b < group.size(); ++b) {
+    Options& options = group[b].options;
+    const auto count = static_cast<std::size_t>(options.count);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_first = i == firsts[b];
+      if (!is_first && promises[b][i] > limits[b]) continue;
+      if (is_first) options.written = kept;
+      const TransformedBlock& transformed = transformed_[options.transformed[i]];
+      const Cost ac = is_first ? costs_of_first[b] : ac_levels(input, table, transformed, nullptr);
+      BeamCandidate& candidate = options.candidates[kept];
+      candidate.vector = options.candidates[i].vector;
+      candidate.vector_bits = options.candidates[i].vector_bits;
+      options.without_ac[kept] = decisions_.cost_candidate(transformed, ac, table, candidate);
+      options.predictions[kept] = options.predictions[i];
+      options.transformed[kept++] = options.transformed[i];
+    }
+    options.count = static_cast<int>(kept);
+  }
 }
 
-void RowDecider::write_levels(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) const {
+bool RowDecider::write(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) {
   const auto block = static_cast<std::size_t>(decided.block);
   const std::size_t candidate = choice.lane / kDcLevels;
   const std::size_t dc = choice.lane % kDcLevels;
   const Options& options = decided.options;
   std::int16_t* const levels = syntax.block(decided.block);
-  if ((options.without_ac[candidate] >> dc & 1) != 0) {
-    std::fill_n(levels, 64, std::int16_t{0});
-  } else if (candidate != options.written) {
-    const BlockPair pair{decided.samples, input.current.pitch, options.predictions[candidate]};
-    TransformedBlock again;
-    decisions_.transform_blocks({&pair, 1}, *decided.table, &again);
-    ac_levels(input, *decided.table, again, levels);
-  }
+  const bool without_ac = (options.without_ac[candidate] >> dc & 1) != 0;
+  if (without_ac) std::fill_n(levels, 64, std::int16_t{0});
   levels[0] = options.candidates[candidate].levels[dc];
   const VectorNumber vector = options.candidates[candidate].vector;
   input.without_vector[block] = vector == kNoVector ? 1 : 0;
-  if (vector == kNoVector) return;
-  syntax.uses_vector[block] = 1;
-  syntax.vectors[block] = vector_of(vector);
+  if (vector != kNoVector) {
+    syntax.uses_vector[block] = 1;
+    syntax.vectors[block] = vector_of(vector);
+  }
+  return without_ac || candidate == options.written;
 }
 
-int RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group) {
+void RowDecider::write_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const {
+  const std::int16_t dc = levels[0];
+  ac_levels(input, table, block, levels);
+  levels[0] = dc;
+}
+
+std::size_t RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group) {
   const int rows = block_rows_per_mcu(input.plane);
   int size = 0;
   for (; size < kGroup && first + size < count; ++size) {
@@ -141,7 +173,33 @@ int RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, in
     decided.table = input.levels + (input.weights == nullptr ? 0 : weight);
     list_candidates(input, syntax, place.column, row, decided.options);
   }
-  return size;
+  return static_cast<std::size_t>(size);
+}
+
+void RowDecider::write_row(const RowInput& input, int count, PlaneSyntax& syntax) {
+  // Blocks whose AC levels are not written yet are transformed together again.
+  std::array<const Decided*, kGroup> waiting;
+  std::array<BlockPair, kGroup> pairs;
+  std::size_t size = 0;
+  const auto write_waiting = [&] {
+    if (size == 0) return;
+    decisions_.transform_blocks(std::span(pairs).first(size), *waiting[0]->table, transformed_.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      write_levels(input, *waiting[i]->table, transformed_[i], syntax.block(waiting[i]->block));
+    }
+    size = 0;
+  };
+  std::size_t state = 0;
+  for (int i = count - 1; i >= 0; --i) {
+    const Decided& decided = decided_[static_cast<std::size_t>(i)];
+    const BeamChoice choice = decided.choices[state];
+    state = choice.parent;
+    if (write(input, decided, choice, syntax)) continue;
+    if (size == kGroup || (size > 0 && waiting[0]->table != decided.table)) write_waiting();
+    pairs[size] = {decided.samples, input.current.pitch, decided.options.predictions[choice.lane / kDcLevels]};
+    waiting[size++] = &decided;
+  }
+  write_waiting();
 }
 
 std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
@@ -151,34 +209,30 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
   Beam beam;
   Weight weight = kPlainWeight;  // that the beam's costs are in
   std::int64_t cost = 0;
-  for (int first = 0, group = 0; first < count; first += group) {
-    Decided* const decided = decided_.data() + (only_state ? 0 : first);
-    group = begin_group(input, syntax, first, count, decided);
-    if (decided->weight != weight) {
+  for (int first = 0; first < count;) {
+    Decided* const begin = decided_.data() + (only_state ? 0 : first);
+    const std::span<Decided> group(begin, begin_group(input, syntax, first, count, begin));
+    if (begin->weight != weight) {
       cost += reweigh(beam.base, weight, kPlainWeight);
       beam.base = 0;
-      reweigh_beam(beam, width, weight, decided->weight);
-      weight = decided->weight;
+      reweigh_beam(beam, width, weight, begin->weight);
+      weight = begin->weight;
     }
-    transform(input, decided, group);
-    const TransformedBlock* transformed = transformed_.data();
-    for (int i = 0; i < group; ++i) {
-      Options& options = decided[i].options;
-      const int candidates = options.count;
-      evaluate(input, transformed, decided[i], syntax.block(decided[i].block));
-      transformed += candidates;
-      decided[i].choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
-                                                  row_block(input.plane, first + i).row, input.plane, decided[i].table->lambda);
-      if (only_state) write_levels(input, decided[i], decided[i].choices[0], syntax);
+    transform(input, group);
+    evaluate(input, group, syntax);
+    for (Decided& decided : group) {
+      const Options& options = decided.options;
+      const LevelTable& table = *decided.table;
+      decided.choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
+                                               row_block(input.plane, first++).row, input.plane, table.lambda);
+      if (!only_state) continue;
+      const BeamChoice choice = decided.choices[0];
+      if (!write(input, decided, choice, syntax)) {
+        write_levels(input, table, transformed_[options.transformed[choice.lane / kDcLevels]], syntax.block(decided.block));
+      }
     }
   }
-  std::size_t state = 0;
-  for (int i = only_state ? -1 : count - 1; i >= 0; --i) {
-    const Decided& decided = decided_[static_cast<std::size_t>(i)];
-    const BeamChoice choice = decided.choices[state];
-    write_levels(input, decided, choice, syntax);
-    state = choice.parent;
-  }
+  if (!only_state) write_row(input, count, syntax);
   return cost + reweigh(beam.base, weight, kPlainWeight);
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bitstream/frame_syntax.h"
@@ -39,14 +40,15 @@ class RowDecider {
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
-  /// Blocks that are transformed together.
-  static constexpr int kGroup = 4;
+  /// Blocks that are worked on together, stage by stage, so that none waits for what another one comes to.
+  static constexpr int kGroup = 8;
 
   /// The ways to code one block.
   struct Options {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
     std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
+    std::array<std::uint8_t, kBeamCandidates> transformed;  ///< places in transformed_, while the group is worked on
     int count = 0;
     std::size_t written = 0;  ///< the candidate whose AC levels are in the syntax already
   };
@@ -62,17 +64,23 @@ class RowDecider {
 
   static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
   /// Finds the candidates of blocks of one weight from number `first` on, at most kGroup; returns how many blocks these are.
-  static int begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
-  /// Transforms the candidates of `count` blocks, each block's behind those of the block before it.
-  void transform(const RowInput& input, const Decided* blocks, int count);
-  /// Leaves those candidates of a block that may be chosen, with their costs; writes the AC levels of the most promising one.
-  void evaluate(const RowInput& input, const TransformedBlock* transformed, Decided& decided, std::int16_t* levels) const;
+  static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
+  /// Transforms the candidates of a group of blocks.
+  void transform(const RowInput& input, std::span<Decided> group);
+  /// Leaves those candidates of a group's blocks that may be chosen, with their costs; writes the AC levels of each block's most
+  /// promising one.
+  void evaluate(const RowInput& input, std::span<Decided> group, PlaneSyntax& syntax) const;
   /// Chooses AC levels, and returns what they cost; writes them where `levels` is not null, unless all are zero anyway.
   Cost ac_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const;
-  void write_levels(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) const;
+  /// Writes what was chosen for a block, but for AC levels that are neither written already nor all zero: then returns false.
+  static bool write(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
+  /// Writes the AC levels of a block, whose DC level is written.
+  void write_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const;
+  /// Goes back through a row from the cheapest state, and writes it.
+  void write_row(const RowInput& input, int count, PlaneSyntax& syntax);
 
   const DecisionKernels& decisions_;
-  std::array<TransformedBlock, kGroup * kBeamCandidates> transformed_;
+  std::array<TransformedBlock, kGroup * kBeamCandidates> transformed_;  ///< a block's candidates behind those of the block before
   std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those that are together
 };
 

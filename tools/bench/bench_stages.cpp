@@ -1,10 +1,11 @@
-// c63bench stages: what a block takes in each stage of an encode on one thread, preset by preset. The kernels' table is
-// replaced by one that takes the time of every call.
+// c63bench stages: what a block takes in each stage of an encode on one thread, preset by preset. Kernels are timed by a table
+// of kernels that takes the time of every call; coding as a whole by the thread's own time, without that table.
 
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -16,8 +17,6 @@
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
-#else
-#include <chrono>
 #endif
 
 #include "bench/bench_command.h"
@@ -26,6 +25,7 @@
 #include "bench/figures.h"
 #include "c63/error.h"
 #include "cpu/gop_chain.h"
+#include "cpu/search_method.h"
 #include "decide/planner.h"
 
 namespace c63::bench {
@@ -40,15 +40,17 @@ std::uint64_t ticks() {
 #endif
 }
 
-enum Stage : std::size_t { kSums, kSearch, kSad, kTransform, kLevels, kCosts, kBeam, kReconstruct, kCoding, kEntropy, kStages };
-constexpr std::array<const char*, kStages> kNames = {"sums of 4x4", "search",  "SAD of left vector", "transform",
-                                                     "levels",      "costs",   "beam",               "reconstruct",
-                                                     "all coding",  "entropy coding"};
+enum Stage : std::size_t { kSums, kSearch, kSad, kTransform, kLevels, kCosts, kBeam, kReconstruct, kStages };
+constexpr std::array<const char*, kStages> kNames = {"sums of 4x4", "search", "SAD of left vector", "transform",
+                                                     "levels",      "costs",  "beam",               "reconstruct"};
 
 struct StageTime {
   std::uint64_t calls = 0;
   std::uint64_t ticks = 0;
 };
+
+/// A call of a kernel that takes so many ticks has been interrupted.
+constexpr std::uint64_t kInterrupted = 1 << 16;
 
 /// What the timed kernels write to; one thread encodes.
 std::array<StageTime, kStages> times;
@@ -59,7 +61,8 @@ class Stopwatch {
  public:
   explicit Stopwatch(Stage stage) : stage_(stage) {}
   ~Stopwatch() {
-    times[stage_].ticks += ticks() - start_;
+    const std::uint64_t spent = ticks() - start_;
+    times[stage_].ticks += spent < kInterrupted ? spent : 0;
     ++times[stage_].calls;
   }
   Stopwatch(const Stopwatch&) = delete;
@@ -124,23 +127,34 @@ std::vector<cpu::PaddedPicture> read_pictures(const StageBenchOptions& options, 
   return pictures;
 }
 
-/// Encodes all pictures as one GOP; the times of its inter frames are in `times`.
-void encode(const EncoderSettings& settings, const cpu::Kernels& kernels, const std::vector<cpu::PaddedPicture>& pictures) {
+/// The time that the thread took for the inter frames of a GOP.
+struct GopTime {
+  std::chrono::nanoseconds coding{};
+  std::chrono::nanoseconds entropy{};
+};
+
+/// Encodes all pictures as one GOP.
+GopTime encode(const EncoderSettings& settings, const cpu::Kernels& kernels, const std::vector<cpu::PaddedPicture>& pictures) {
   cpu::GopChain chain(settings, kernels);
   const auto planner = make_planner_factory(settings.coding)();
   TraceRow nobody;
+  GopTime time;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
-    if (i == 1) times = {};
+    if (i == 1) {
+      times = {};
+      time = {};
+    }
     const auto number = static_cast<std::int64_t>(i);
     const FramePlan plan = planner->plan({.index = number, .key = i == 0});
     EncodedFrame frame;
-    {
-      const Stopwatch watch(kCoding);
-      chain.code(number, {pictures[i]}, plan, frame, nobody);
-    }
-    const Stopwatch watch(kEntropy);
+    const auto start = cpu::time_of_thread();
+    chain.code(number, {pictures[i]}, plan, frame, nobody);
+    const auto coded = cpu::time_of_thread();
     chain.write(number, plan, frame);
+    time.coding += coded - start;
+    time.entropy += cpu::time_of_thread() - coded;
   }
+  return time;
 }
 
 /// Ticks that reading the clock adds to what is timed.
@@ -153,26 +167,66 @@ double empty_ticks() {
   return summarize(empty).median;
 }
 
-/// Ticks a clock cycle.
-double ticks_per_cycle() {
-  constexpr std::uint64_t kCycles = 400000;
-  std::vector<double> found;
-  for (int i = 0; i < 31; ++i) {
-    const std::uint64_t start = ticks();
-    run_clock(kCycles);
-    found.push_back(static_cast<double>(ticks() - start) / static_cast<double>(kCycles));
+/// How long a clock cycle is.
+struct Cycle {
+  double ticks = 0;
+  double nanoseconds = 0;
+
+  Cycle() {
+    constexpr std::uint64_t kCycles = 400000;
+    for (int i = 0; i < 31; ++i) {
+      const auto start = cpu::time_of_thread();
+      const std::uint64_t start_ticks = bench::ticks();
+      run_clock(kCycles);
+      const double these_ticks = static_cast<double>(bench::ticks() - start_ticks) / static_cast<double>(kCycles);
+      const double time = static_cast<double>((cpu::time_of_thread() - start).count()) / static_cast<double>(kCycles);
+      ticks = i == 0 ? these_ticks : std::min(ticks, these_ticks);
+      nanoseconds = i == 0 ? time : std::min(nanoseconds, time);
+    }
   }
-  return *std::ranges::min_element(found);
+};
+
+/// Clocks a block, run by run.
+struct Row {
+  std::string name;
+  double calls_per_block = 0;
+  std::vector<double> clocks = {};
+};
+
+std::vector<Row> measure(const EncoderSettings& settings, const cpu::Kernels& kernels,
+                         const std::vector<cpu::PaddedPicture>& pictures, int repeats) {
+  const cpu::Kernels timed_kernels = timed(kernels);
+  const double empty = empty_ticks();
+  const Cycle cycle;
+  const double blocks = Geometry(settings.coding.width, settings.coding.height).blocks() * static_cast<double>(pictures.size() - 1);
+  std::vector<Row> rows;
+  for (const char* name : kNames) rows.push_back({name});
+  rows.push_back({"the rest of coding"});
+  rows.push_back({"entropy coding"});
+  rows.push_back({"all"});
+  for (int i = 0; i < repeats; ++i) {
+    const GopTime whole = encode(settings, kernels, pictures);
+    encode(settings, timed_kernels, pictures);
+    const auto clocks_of = [&](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / cycle.nanoseconds / blocks; };
+    double stages = 0;
+    for (std::size_t s = 0; s < kStages; ++s) {
+      // Some take less than the clock resolves.
+      const double net = std::max(0.0, static_cast<double>(times[s].ticks) - empty * static_cast<double>(times[s].calls));
+      rows[s].calls_per_block = static_cast<double>(times[s].calls) / blocks;
+      rows[s].clocks.push_back(net / cycle.ticks / blocks);
+      stages += rows[s].clocks.back();
+    }
+    rows[kStages].clocks.push_back(clocks_of(whole.coding) - stages);
+    rows[kStages + 1].clocks.push_back(clocks_of(whole.entropy));
+    rows[kStages + 2].clocks.push_back(clocks_of(whole.coding + whole.entropy));
+  }
+  return rows;
 }
 
 void run(const StageBenchOptions& options) {
   const Geometry geometry(options.width, options.height);
   const auto pictures = read_pictures(options, geometry);
-  const cpu::Kernels kernels =
-      timed(cpu::kernels(options.simd.empty() ? std::optional<SimdLevel>() : simd_level_from(options.simd)));
-  const double empty = empty_ticks();
-  const double cycle = ticks_per_cycle();
-  const double blocks = geometry.blocks() * static_cast<double>(pictures.size() - 1);
+  const cpu::Kernels& kernels = cpu::kernels(options.simd.empty() ? std::optional<SimdLevel>() : simd_level_from(options.simd));
   nlohmann::ordered_json figures{{"bench", "stages"}, {"simd", name(kernels.level)}, {"video", options.yuv.substr(options.yuv.rfind('/') + 1)},
                                  {"frames", pictures.size()}};
   oneapi::tbb::task_arena one(1);
@@ -183,28 +237,16 @@ void run(const StageBenchOptions& options) {
       settings.coding.height = options.height;
       settings.coding.qp = qp;
       settings.coding.preset = *preset_from(preset);
-      std::array<std::vector<double>, kStages> clocks;  // a block
-      std::array<std::uint64_t, kStages> calls{};
-      for (int i = 0; i < options.repeats; ++i) {
-        one.execute([&] { encode(settings, kernels, pictures); });
-        double timing = 0;  // of kernels, which coding as a whole has in it
-        for (std::size_t s = 0; s < kStages; ++s) {
-          const double spent = empty * static_cast<double>(times[s].calls);
-          if (s < kCoding) timing += spent;
-          const double net = static_cast<double>(times[s].ticks) - (s == kCoding ? timing : spent);
-          clocks[s].push_back(std::max(net, 0.0) / cycle / blocks);  // some take less than the clock resolves
-          calls[s] = times[s].calls;
-        }
-      }
-      std::printf("%s, qp %g\n", preset.c_str(), qp);
+      const std::vector<Row> rows = one.execute([&] { return measure(settings, kernels, pictures, options.repeats); });
+      std::printf("%-22s calls a block   clocks a block\n", (preset + ", qp " + std::to_string(static_cast<int>(qp))).c_str());
       nlohmann::ordered_json entry{{"preset", preset}, {"qp", qp}};
-      for (std::size_t s = 0; s < kStages; ++s) {
-        if (calls[s] == 0) continue;
-        const Sample sample = summarize(clocks[s]);
-        const double per_block = static_cast<double>(calls[s]) / blocks;
-        std::printf("  %-20s %8.3f calls a block %9.1f clocks a block (%.1f..%.1f)\n", kNames[s], per_block, sample.median,
-                    sample.low, sample.high);
-        entry["stages"].push_back({{"stage", kNames[s]}, {"calls_per_block", per_block}, {"clocks_per_block", to_json(sample)}});
+      for (const Row& row : rows) {
+        const Sample sample = summarize(row.clocks);
+        if (sample.high == 0) continue;  // no stage of this preset
+        std::printf("  %-20s", row.name.c_str());
+        std::printf(row.calls_per_block > 0 ? " %13.3f" : "              ", row.calls_per_block);
+        std::printf(" %10.1f (%.1f..%.1f)\n", sample.median, sample.low, sample.high);
+        entry["stages"].push_back({{"stage", row.name}, {"calls_per_block", row.calls_per_block}, {"clocks_per_block", to_json(sample)}});
       }
       figures["presets"].push_back(std::move(entry));
     }
