@@ -35,8 +35,14 @@ void CostSearch::begin(ConstPlaneView current, ConstPlaneView reference, const R
 
 void CostSearch::prepare_rows(int first, int end) {
   for (int y = first; y < std::min(end, geometry_.height - 3); ++y) {
-    std::uint16_t* const sums = sums_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);
-    kernels_.sums_of_row(reference_.row(y), reference_.pitch, geometry_.width - 3, sums);
+    std::uint8_t* const row = sums_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);
+    std::array<std::uint16_t, 256> sums;
+    const int count = geometry_.width - 3;
+    for (int x = 0; x < count; x += static_cast<int>(sums.size())) {
+      const int some = std::min(static_cast<int>(sums.size()), count - x);
+      kernels_.sums_of_row(reference_.row(y) + x, reference_.pitch, some, sums.data());
+      for (int i = 0; i < some; ++i) row[x + i] = quarter_sum(sums[static_cast<std::size_t>(i)]);
+    }
   }
 }
 
@@ -50,7 +56,8 @@ CostSearch::Found CostSearch::search(int column, int row) {
   search.current_pitch = current_.pitch;
   search.reference = reference_;
   search.window = window;
-  search.costs = costs_.at(window.left - x, window.top - y);
+  search.costs = costs_.costs(window.left - x, window.top - y);
+  search.quarters = costs_.quarters(window.left - x, window.top - y);
   search.cost_pitch = costs_.pitch();
 
   // What was found around, and last time here, is often good here too. The row above is known in the same MCU row alone:
@@ -81,7 +88,7 @@ CostSearch::Found CostSearch::search(int column, int row) {
                 static_cast<std::int8_t>(window.top + index / width - y)};
   }
   const std::uint32_t cost = keys[0] >> 16;
-  return {cost, cost - *costs_.at(found[0].x, found[0].y)};
+  return {cost, cost - *costs_.costs(found[0].x, found[0].y)};
 }
 
 std::uint64_t CostSearch::search_block_row(int row) {

@@ -53,7 +53,7 @@ class CostSearch {
   std::int32_t sad_per_bit_ = 0;  ///< that costs_ are of
   CostTable costs_;
   int count_ = 1;
-  std::vector<std::uint16_t> sums_;
+  std::vector<std::uint8_t> sums_;  ///< quarter sums of the reference
   std::vector<MotionVector> found_;
   std::vector<MotionVector> chosen_;
 };

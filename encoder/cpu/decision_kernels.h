@@ -15,12 +15,33 @@ namespace c63::cpu {
 
 /// Entries that must be readable behind every row of costs; what is in them does not matter.
 inline constexpr int kCostGuard = 32;
+/// What a vector out of range costs: more than any SAD with any other cost. Before every row there are so many of them.
+inline constexpr std::uint16_t kOutOfRange = 0x8000;
+inline constexpr int kOutOfRangeColumns = 8;
 
 /// A block to search by SAD and what vectors cost.
 struct CostedSearch : BlockSearch {
-  const std::uint16_t* costs = nullptr;  ///< of the window's vectors, row by row; kCostGuard may be read behind each row
-  std::ptrdiff_t cost_pitch = 0;
+  const std::uint16_t* costs = nullptr;    ///< of the window's vectors, row by row
+  const std::uint8_t* quarters = nullptr;  ///< the same over four, rounded down, at most 255
+  std::ptrdiff_t cost_pitch = 0;           ///< of both
 };
+
+/// Sums as SumsView has them, over four and modulo 256. Of two of them, the way around from one to the other is no longer than
+/// the difference of the sums over four, but for what was rounded: so a byte bounds a SAD as well as the sum itself.
+struct QuarterSumsView {
+  const std::uint8_t* data = nullptr;
+  std::ptrdiff_t pitch = 0;
+
+  [[nodiscard]] const std::uint8_t* at(int x, int y) const { return data + y * pitch + x; }
+};
+[[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
+
+/// Candidates that cost no more than `limit` have four differences of quarter sums and a quarter of their cost that add up to
+/// this or less, where a sum above 255 counts as 255: each of the four may be three too large, times four.
+[[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
+  const int quarter = (limit + 4 * 3) / 4;
+  return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
+}
 
 /// The size of the largest AC level.
 inline constexpr std::size_t kMaxLevelSize = 10;
@@ -62,7 +83,7 @@ struct DecisionKernels {
   /// The best candidates of the window by SAD and cost, of equals the first in raster order: each as
   /// candidate_key(cost, index), in order, and UINT32_MAX behind the last. `sums` are those of the reference plane, `starts`
   /// at least one candidate of the window; both only save time.
-  void (*search_best)(const CostedSearch& block, const SumsView& sums, std::span<const Position> starts,
+  void (*search_best)(const CostedSearch& block, const QuarterSumsView& sums, std::span<const Position> starts,
                       std::span<std::uint32_t> keys);
 
   /// Transforms blocks less their predictions.

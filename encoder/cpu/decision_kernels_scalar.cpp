@@ -8,7 +8,7 @@
 namespace c63::cpu {
 namespace {
 
-void search_best(const CostedSearch& block, const SumsView&, std::span<const Position>, std::span<std::uint32_t> keys) {
+void search_best(const CostedSearch& block, const QuarterSumsView&, std::span<const Position>, std::span<std::uint32_t> keys) {
   BestKeys best(keys);
   const SearchWindow& window = block.window;
   std::uint32_t index = 0;

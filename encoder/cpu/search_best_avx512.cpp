@@ -50,27 +50,50 @@ namespace {
   }
 }
 
+/// The quarter sums of a row of 32 candidates' left and right squares.
+struct QuarterRow {
+  __m256i left;
+  __m256i right;
+
+  [[gnu::always_inline]] static __m256i load(const std::uint8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  [[gnu::always_inline]] explicit QuarterRow(const std::uint8_t* p) : left(load(p)), right(load(p + 4)) {}
+  [[gnu::always_inline]] __m256i difference(__m256i a, __m256i b) const {
+    return _mm256_adds_epu8(_mm256_abs_epi8(_mm256_sub_epi8(left, a)), _mm256_abs_epi8(_mm256_sub_epi8(right, b)));
+  }
+};
+
 /// Lists the octets of a tile that may have a candidate of at most the limit, in raster order; returns how many they are.
-[[gnu::noinline]] int list_octets(const CostedSearch& search, const SumsView& view, const Tile& tile, int limit,
+[[gnu::noinline]] int list_octets(const CostedSearch& search, const QuarterSumsView& view, const Tile& tile, int limit,
                                   std::uint8_t* octets) {
-  const Quarters quarters(search);
+  const auto quarter = [&](int x, int y) {
+    const int sum = sum_of_4x4(search.current + y * search.current_pitch + x, search.current_pitch);
+    return _mm256_set1_epi8(static_cast<char>(quarter_sum(sum)));
+  };
+  const __m256i top_left = quarter(0, 0);
+  const __m256i top_right = quarter(4, 0);
+  const __m256i bottom_left = quarter(0, 4);
+  const __m256i bottom_right = quarter(4, 4);
+  const __m256i most = _mm256_set1_epi8(static_cast<char>(quarter_limit(limit)));
   const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
-  const std::uint16_t* costs = costs_from(search, tile.left, tile.top);
-  const std::uint16_t* sums = view.at(tile.left, tile.top);
-  SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
-                     SumRow(sums + 3 * view.pitch)};
+  const std::uint8_t* costs =
+      search.quarters + (tile.top - search.window.top) * search.cost_pitch + (tile.left - search.window.left);
+  const std::uint8_t* sums = view.at(tile.left, tile.top);
+  QuarterRow above[4] = {QuarterRow(sums), QuarterRow(sums + view.pitch), QuarterRow(sums + 2 * view.pitch),
+                         QuarterRow(sums + 3 * view.pitch)};
   int count = 0;
   std::uint64_t numbers = 0x0706050403020100;
   for (int row = 0; row < tile.rows; row += 4) {
     sums += 4 * view.pitch;
     __mmask32 kept[4];
     unroll<4>([&](auto i) __attribute__((always_inline)) {
-      const SumRow below(sums + i * view.pitch);
-      const __m512i bound = _mm512_add_epi16(above[i].difference(quarters.top_left, quarters.top_right),
-                                             below.difference(quarters.bottom_left, quarters.bottom_right));
+      const QuarterRow below(sums + i * view.pitch);
+      const __m256i bound = _mm256_adds_epu8(above[i].difference(top_left, top_right),
+                                             below.difference(bottom_left, bottom_right));
       const bool inside = row + i < tile.rows;
-      const __m512i added = _mm512_loadu_si512(inside ? costs + i * search.cost_pitch : costs);
-      kept[i] = _mm512_mask_cmple_epu16_mask(inside ? valid : 0, _mm512_add_epi16(bound, added), all(limit));
+      const __m256i added = QuarterRow::load(inside ? costs + i * search.cost_pitch : costs);
+      kept[i] = _mm256_mask_cmple_epu8_mask(inside ? valid : 0, _mm256_adds_epu8(bound, added), most);
       above[i] = below;
     });
     costs += 4 * search.cost_pitch;
@@ -186,18 +209,19 @@ template <std::size_t kBest>
   return limit;
 }
 
-/// Searches the octets of a window, which is a tile, that are listed.
+/// Searches the octets of a tile that are listed. The window begins `out_of_range` columns further right.
 template <std::size_t kBest>
-[[gnu::noinline]] void search_listed(const CostedSearch& search, const std::uint8_t* octets, int count,
+[[gnu::noinline]] void search_listed(const CostedSearch& search, int out_of_range, const std::uint8_t* octets, int count,
                                      std::span<std::uint32_t> keys) {
   const BlockRows block(search);
   const SearchWindow& window = search.window;
-  const std::uint8_t* const samples = &search.reference.at(window.left, window.top);
+  const std::uint8_t* const samples = &search.reference.at(window.left - out_of_range, window.top);
+  const std::uint16_t* const all_costs = search.costs - out_of_range;
   const std::ptrdiff_t pitch = search.reference.pitch;
   const auto row_of = [](int octet) { return octet / kTileOctets; };
   const auto column_of = [](int octet) { return octet % kTileOctets * kOctet; };
   const auto samples_of = [&](int octet) { return samples + row_of(octet) * pitch + column_of(octet); };
-  const auto costs_of = [&](int octet) { return search.costs + row_of(octet) * search.cost_pitch + column_of(octet); };
+  const auto costs_of = [&](int octet) { return all_costs + row_of(octet) * search.cost_pitch + column_of(octet); };
   BestOfPlaces<kBest> best;
   for (int i = 0; i < count; i += kStarts) {
     const std::uint8_t* const four = octets + i;
@@ -214,24 +238,34 @@ template <std::size_t kBest>
       0xFFFFFFFFU, [](__m512i numbers) { return numbers; },
       [&](int i, int place) {
         const int octet = octets[i + place / kOctet];
-        return row_of(octet) * width + column_of(octet) + place % kOctet;
+        return row_of(octet) * width + column_of(octet) - out_of_range + place % kOctet;
       },
       keys);
 }
 
-/// Searches a window that is a tile.
+/// Searches a window that is a tile with `out_of_range` columns more on its left.
 template <std::size_t kBest>
-void search_tile(const CostedSearch& search, const SumsView& sums, std::span<const Position> starts,
+void search_tile(const CostedSearch& search, const QuarterSumsView& sums, int out_of_range, std::span<const Position> starts,
                  std::span<std::uint32_t> keys) {
   const SearchWindow& window = search.window;
-  const Tile tile{window.left, window.top, window.right - window.left, window.bottom - window.top};
+  const Tile tile{window.left - out_of_range, window.top, window.right - window.left + out_of_range, window.bottom - window.top};
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
   const int count = list_octets(search, sums, tile, limit_of_starts<kBest>(search, starts), octets);
   // Rows that share loads are cheaper than octets, where most are left.
   if (8 * kOctet * count > 5 * tile.columns * tile.rows) return search_all<kBest>(search, keys);
   const std::uint32_t last = octets[count - 1] * 0x01010101U;  // the last one again, so that they come in fours
   __builtin_memcpy(octets + count, &last, sizeof last);
-  search_listed<kBest>(search, octets, count, keys);
+  search_listed<kBest>(search, out_of_range, octets, count, keys);
+}
+
+/// Searches a window that fits in a register.
+template <std::size_t kBest>
+void search_narrow(const CostedSearch& search, const QuarterSumsView& sums, std::span<const Position> starts,
+                   std::span<std::uint32_t> keys) {
+  const SearchWindow& window = search.window;
+  const int out_of_range = (window.left - window.right) & (kOctet - 1);  // so that octets fill it
+  if (out_of_range > window.left || window.bottom - window.top > kTileRows) return search_all<kBest>(search, keys);
+  search_tile<kBest>(search, sums, out_of_range, starts, keys);
 }
 
 // ---- any number of candidates of any window
@@ -278,16 +312,13 @@ void search_tile(const CostedSearch& search, const SumsView& sums, std::span<con
 
 }  // namespace
 
-void search_best(const CostedSearch& search, const SumsView& sums, std::span<const Position> starts,
+void search_best(const CostedSearch& search, const QuarterSumsView& sums, std::span<const Position> starts,
                  std::span<std::uint32_t> keys) {
   const SearchWindow& window = search.window;
   if (window.right - window.left < kOctet) return scalar_decision_kernels().search_best(search, sums, starts, keys);
   const int width = window.right - window.left;
-  if (width <= OneRow::kColumns && keys.size() <= 2) {
-    const bool is_tile = width % kOctet == 0 && window.bottom - window.top <= kTileRows;
-    if (keys.size() == 1) return is_tile ? search_tile<1>(search, sums, starts, keys) : search_all<1>(search, keys);
-    return is_tile ? search_tile<2>(search, sums, starts, keys) : search_all<2>(search, keys);
-  }
+  if (width <= OneRow::kColumns && keys.size() == 1) return search_narrow<1>(search, sums, starts, keys);
+  if (width <= OneRow::kColumns && keys.size() == 2) return search_narrow<2>(search, sums, starts, keys);
   BestKeys best(keys);
   search_starts(search, starts, best);
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];

@@ -46,12 +46,14 @@ class Plane {
     parity::fill(content, bytes_.data() + kPlaneGuard, width, height, pitch, seed);
   }
   [[nodiscard]] ConstPlaneView view() const { return {bytes_.data() + kPlaneGuard, width_, height_, pitch_}; }
-  [[nodiscard]] std::vector<std::uint16_t> sums() const {
-    std::vector<std::uint16_t> sums(static_cast<std::size_t>(width_ * height_) + 4 * kPlaneGuard, 0xBEEF);
+  [[nodiscard]] std::vector<std::uint8_t> quarter_sums() const {
+    std::vector<std::uint8_t> quarters(static_cast<std::size_t>(width_ * height_) + 4 * kPlaneGuard, 0xBE);
+    std::vector<std::uint16_t> sums(static_cast<std::size_t>(width_));
     for (int y = 0; y + 4 <= height_; ++y) {
-      scalar_kernels().sums_of_row(view().row(y), pitch_, width_ - 3, sums.data() + y * width_);
+      scalar_kernels().sums_of_row(view().row(y), pitch_, width_ - 3, sums.data());
+      for (int x = 0; x < width_ - 3; ++x) quarters[static_cast<std::size_t>(y * width_ + x)] = quarter_sum(sums[static_cast<std::size_t>(x)]);
     }
-    return sums;
+    return quarters;
   }
 
  private:
@@ -87,7 +89,7 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
     for (const Content content : kContents) {
       const Plane current(content, width, height, width + 3, 5);
       const Plane reference(content, width, height, width + 11, 6);
-      const auto sums = reference.sums();
+      const auto sums = reference.quarter_sums();
       for (const int range : {0, 1, 5, 8, 16, 40, 127}) {
         for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
           const CostTable costs(VectorCosts(sad_per_bit(lambda)), range);
@@ -99,7 +101,8 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
             search.current_pitch = current.view().pitch;
             search.reference = reference.view();
             search.window = whole_search_window(x / 8, y / 8, width, height, range);
-            search.costs = costs.at(search.window.left - x, search.window.top - y);
+            search.costs = costs.costs(search.window.left - x, search.window.top - y);
+            search.quarters = costs.quarters(search.window.left - x, search.window.top - y);
             search.cost_pitch = costs.pitch();
             const std::array<Position, 3> starts = {Position{x, y}, {search.window.left, search.window.top},
                                                     {search.window.right - 1, search.window.bottom - 1}};
