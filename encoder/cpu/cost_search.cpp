@@ -7,7 +7,8 @@
 namespace c63::cpu {
 namespace {
 
-constexpr std::size_t kMaxStarts = 4;
+/// Blocks that are searched together.
+constexpr int kGroup = 8;
 
 Position candidate_at(const SearchWindow& window, int x, int y) {
   return {std::clamp(x, window.left, window.right - 1), std::clamp(y, window.top, window.bottom - 1)};
@@ -46,72 +47,82 @@ void CostSearch::prepare_rows(int first, int end) {
   }
 }
 
-CostSearch::Found CostSearch::search(int column, int row) {
-  const int x = column * kBlockSize;
+void CostSearch::search(int row, int first, int count, std::uint32_t* costs) {
+  std::array<CostedSearch, kGroup> searches;
+  std::array<std::uint32_t, kGroup * kMaxFoundVectors> keys;
   const int y = row * kBlockSize;
-  const int block = row * geometry_.columns + column;
-  const SearchWindow window = whole_search_window(column, row, geometry_.width, geometry_.height, range_);
-  CostedSearch search;
-  search.current = &current_.at(x, y);
-  search.current_pitch = current_.pitch;
-  search.reference = reference_;
-  search.window = window;
-  search.costs = costs_.costs(window.left - x, window.top - y);
-  search.quarters = costs_.quarters(window.left - x, window.top - y);
-  search.cost_pitch = costs_.pitch();
+  for (int i = 0; i < count; ++i) {
+    const int column = first + i;
+    const int x = column * kBlockSize;
+    const auto block = static_cast<std::size_t>(row * geometry_.columns + column);
+    const SearchWindow window = whole_search_window(column, row, geometry_.width, geometry_.height, range_);
+    CostedSearch& search = searches[static_cast<std::size_t>(i)];
+    search.current = &current_.at(x, y);
+    search.current_pitch = current_.pitch;
+    search.reference = reference_;
+    search.window = window;
+    search.costs = costs_.costs(window.left - x, window.top - y);
+    search.quarters = costs_.quarters(window.left - x, window.top - y);
+    search.cost_pitch = costs_.pitch();
+    search.keys = keys.data() + static_cast<std::size_t>(i) * kMaxFoundVectors;
 
-  // What was found around, and last time here, is often good here too. The row above is known in the same MCU row alone:
-  // others are searched at the same time.
-  std::array<Position, kMaxStarts> starts;
-  std::size_t start_count = 0;
-  const auto start_at = [&](MotionVector vector) {
-    starts[start_count++] = candidate_at(window, x + vector.x, y + vector.y);
-  };
-  start_at({});
-  if (column > 0) start_at(chosen_[static_cast<std::size_t>(block - 1)]);
-  start_at(chosen_[static_cast<std::size_t>(block)]);
-  if (row % rows_per_mcu_ != 0) start_at(chosen_[static_cast<std::size_t>(block - geometry_.columns)]);
-
-  std::array<std::uint32_t, kMaxFoundVectors> keys;
-  kernels_.decisions().search_best(search, {sums_.data(), geometry_.width}, std::span(starts).first(start_count),
-                                   std::span(keys).first(static_cast<std::size_t>(count_)));
-  MotionVector* const found = found_.data() + static_cast<std::size_t>(block) * kMaxFoundVectors;
-  for (int i = 0; i < count_; ++i) {
-    const std::uint32_t key = keys[static_cast<std::size_t>(i)];
-    if (key == UINT32_MAX) {
-      found[i] = found[i - 1];
-      continue;
-    }
-    const auto index = static_cast<int>(key & 0xFFFF);
-    const int width = window.right - window.left;
-    found[i] = {static_cast<std::int8_t>(window.left + index % width - x),
-                static_cast<std::int8_t>(window.top + index / width - y)};
+    // What was chosen around, and last time here, is often good here too. The row above is known in the same MCU row alone:
+    // others are searched at the same time. Left of the group it is what was chosen now, otherwise the last time.
+    const auto start_at = [&](MotionVector vector) { return candidate_at(window, x + vector.x, y + vector.y); };
+    const bool has_above = row % rows_per_mcu_ != 0;
+    const bool has_right = column + 1 < geometry_.columns;
+    search.starts = {start_at({}), start_at(chosen_[block]), start_at(column > 0 ? chosen_[block - 1] : MotionVector{}),
+                     start_at(has_above   ? chosen_[block - static_cast<std::size_t>(geometry_.columns)]
+                              : has_right ? chosen_[block + 1]
+                                          : MotionVector{})};
   }
-  const std::uint32_t cost = keys[0] >> 16;
-  return {cost, cost - *costs_.costs(found[0].x, found[0].y)};
+  kernels_.decisions().search_best(std::span(searches).first(static_cast<std::size_t>(count)),
+                                   {sums_.data(), geometry_.width}, static_cast<std::size_t>(count_));
+  for (int i = 0; i < count; ++i) {
+    const CostedSearch& search = searches[static_cast<std::size_t>(i)];
+    const int x = (first + i) * kBlockSize;
+    MotionVector* const found = found_.data() + static_cast<std::size_t>(row * geometry_.columns + first + i) * kMaxFoundVectors;
+    costs[i] = search.keys[0] >> 16;
+    const auto width = static_cast<unsigned>(search.window.right - search.window.left);
+    for (int n = 0; n < count_; ++n) {
+      if (search.keys[n] == UINT32_MAX) {
+        found[n] = found[n - 1];
+        continue;
+      }
+      const unsigned index = search.keys[n] & 0xFFFF;
+      found[n] = {static_cast<std::int8_t>(search.window.left + static_cast<int>(index % width) - x),
+                  static_cast<std::int8_t>(search.window.top + static_cast<int>(index / width) - y)};
+    }
+  }
 }
 
 std::uint64_t CostSearch::search_block_row(int row) {
   std::uint64_t sads = 0;
-  for (int column = 0; column < geometry_.columns; ++column) {
-    const int block = row * geometry_.columns + column;
-    Found best = search(column, row);
-    MotionVector chosen = *found(block);
-    if (column > 0) {
-      const MotionVector left = chosen_[static_cast<std::size_t>(block - 1)];
-      if (left != chosen && vector_is_legal(column, row, geometry_.width, geometry_.height, left.x, left.y)) {
-        const int x = column * kBlockSize;
-        const int y = row * kBlockSize;
-        const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
-                                               &reference_.at(x + left.x, y + left.y), reference_.pitch);
-        if (sad < best.cost) {  // the flags cost the same for both
-          chosen = left;
-          best.sad = sad;
+  std::array<std::uint32_t, kGroup> costs;
+  for (int first = 0; first < geometry_.columns; first += kGroup) {
+    const int count = std::min(kGroup, geometry_.columns - first);
+    search(row, first, count, costs.data());
+    for (int column = first; column < first + count; ++column) {
+      const int block = row * geometry_.columns + column;
+      const std::uint32_t cost = costs[static_cast<std::size_t>(column - first)];
+      MotionVector chosen = *found(block);
+      std::uint32_t best_sad = cost - *costs_.costs(chosen.x, chosen.y);
+      if (column > 0) {
+        const MotionVector left = chosen_[static_cast<std::size_t>(block - 1)];
+        if (left != chosen && vector_is_legal(column, row, geometry_.width, geometry_.height, left.x, left.y)) {
+          const int x = column * kBlockSize;
+          const int y = row * kBlockSize;
+          const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
+                                                 &reference_.at(x + left.x, y + left.y), reference_.pitch);
+          if (sad < cost) {  // the flags cost the same for both
+            chosen = left;
+            best_sad = sad;
+          }
         }
       }
+      chosen_[static_cast<std::size_t>(block)] = chosen;
+      sads += best_sad;
     }
-    chosen_[static_cast<std::size_t>(block)] = chosen;
-    sads += best.sad;
   }
   return sads;
 }

@@ -38,11 +38,8 @@ class CostSearch {
   [[nodiscard]] const MotionVector* chosen() const { return chosen_.data(); }
 
  private:
-  struct Found {
-    std::uint32_t cost = 0;
-    std::uint32_t sad = 0;
-  };
-  [[nodiscard]] Found search(int column, int row);
+  /// Finds the best vectors of blocks [first, first + count) of a row of blocks, and what the best costs.
+  void search(int row, int first, int count, std::uint32_t* costs);
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;

@@ -19,11 +19,16 @@ inline constexpr int kCostGuard = 32;
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
+/// How many candidates a search begins with.
+inline constexpr std::size_t kStarts = 4;
+
 /// A block to search by SAD and what vectors cost.
 struct CostedSearch : BlockSearch {
   const std::uint16_t* costs = nullptr;    ///< of the window's vectors, row by row
   const std::uint8_t* quarters = nullptr;  ///< the same over four, rounded down, at most 255
   std::ptrdiff_t cost_pitch = 0;           ///< of both
+  std::array<Position, kStarts> starts{};  ///< candidates of the window; they only save time
+  std::uint32_t* keys = nullptr;           ///< what is found goes there
 };
 
 /// Sums as SumsView has them, over four and modulo 256. Of two of them, the way around from one to the other is no longer than
@@ -80,11 +85,10 @@ struct BlockPair {
 
 /// The kernels of decisions by rate and distortion; like all, they exist once per instruction set and give the same results.
 struct DecisionKernels {
-  /// The best candidates of the window by SAD and cost, of equals the first in raster order: each as
-  /// candidate_key(cost, index), in order, and UINT32_MAX behind the last. `sums` are those of the reference plane, `starts`
-  /// at least one candidate of the window; both only save time.
-  void (*search_best)(const CostedSearch& block, const QuarterSumsView& sums, std::span<const Position> starts,
-                      std::span<std::uint32_t> keys);
+  /// The best `count` candidates of each block's window by SAD and cost, of equals the first in raster order: each as
+  /// candidate_key(cost, index), in order, and UINT32_MAX behind the last. `sums` are those of the reference plane; they only
+  /// save time.
+  void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 
   /// Transforms blocks less their predictions.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);

@@ -5,8 +5,7 @@
 // The AVX-512 forms of the decision kernels; decision_kernels.h says what they do.
 namespace c63::cpu::avx512 {
 
-void search_best(const CostedSearch& search, const QuarterSumsView& sums, std::span<const Position> starts,
-                 std::span<std::uint32_t> keys);
+void search_best(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
 }  // namespace c63::cpu::avx512

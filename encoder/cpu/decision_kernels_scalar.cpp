@@ -8,16 +8,18 @@
 namespace c63::cpu {
 namespace {
 
-void search_best(const CostedSearch& block, const QuarterSumsView&, std::span<const Position>, std::span<std::uint32_t> keys) {
-  BestKeys best(keys);
-  const SearchWindow& window = block.window;
-  std::uint32_t index = 0;
-  for (int y = window.top; y < window.bottom; ++y) {
-    for (int x = window.left; x < window.right; ++x) {
-      const std::uint32_t sad =
-          sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
-      const std::uint32_t cost = sad + block.costs[(y - window.top) * block.cost_pitch + x - window.left];
-      best.add(candidate_key(cost, index++));
+void search_best(std::span<const CostedSearch> blocks, const QuarterSumsView&, std::size_t count) {
+  for (const CostedSearch& block : blocks) {
+    BestKeys best({block.keys, count});
+    const SearchWindow& window = block.window;
+    std::uint32_t index = 0;
+    for (int y = window.top; y < window.bottom; ++y) {
+      for (int x = window.left; x < window.right; ++x) {
+        const std::uint32_t sad =
+            sad_8x8(block.current, block.current_pitch, &block.reference.at(x, y), block.reference.pitch);
+        const std::uint32_t cost = sad + block.costs[(y - window.top) * block.cost_pitch + x - window.left];
+        best.add(candidate_key(cost, index++));
+      }
     }
   }
 }

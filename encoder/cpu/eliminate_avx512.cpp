@@ -22,7 +22,7 @@ namespace {
                                                const Position& c, const Position& d) {
   const BlockRows block(search);
   const SearchWindow& window = search.window;
-  Position first[kStarts];
+  Position first[kTogether];
   const auto octet_around = [&](const Position& start, Position& at) __attribute__((always_inline)) {
     int x = start.x;
     asm("" : "+r"(x));  // one by one, as they were written: read as a vector they would have to wait
@@ -120,7 +120,7 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
   const SearchWindow& window = search.window;
   if (window.right - window.left < kOctet) return search_brute(search);
   BestCandidate best{.sad = UINT32_MAX};
-  for (std::size_t i = 0; i < starts.size(); i += kStarts) {
+  for (std::size_t i = 0; i < starts.size(); i += kTogether) {
     const auto start = [&](std::size_t j) -> const Position& { return starts[std::min(i + j, starts.size() - 1)]; };
     const BestCandidate found = best_of_starts(search, start(0), start(1), start(2), start(3));
     if (is_better(found, best)) best = found;

@@ -15,7 +15,7 @@ constexpr int kOctet = 8;
 constexpr int kTileColumns = 32;
 constexpr int kTileOctets = kTileColumns / kOctet;
 constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile is a byte
-constexpr int kStarts = 4;     ///< octets searched at the same time
+constexpr int kTogether = 4;   ///< octets searched at the same time
 /// What the numbers of the octets of two rows have to grow by for the next two.
 constexpr std::uint64_t kRowPair = 2 * kTileOctets * 0x0101010101010101;
 

@@ -32,22 +32,22 @@ namespace {
 
 /// SADs and costs of four octets, which begin at `first`.
 [[gnu::always_inline]] inline __m512i costed_sads(const CostedSearch& search, const BlockRows& block,
-                                                  const Position (&first)[kStarts]) {
+                                                  const Position (&first)[kTogether]) {
   const auto samples = [&](int i) { return &search.reference.at(first[i].x, first[i].y); };
   const auto costs = [&](int i) { return costs_from(search, first[i].x, first[i].y); };
   const __m512i sads = sads_of_octets(block, samples(0), samples(1), samples(2), samples(3), search.reference.pitch);
   return _mm512_add_epi16(sads, costs_of_octets(costs(0), costs(1), costs(2), costs(3)));
 }
 
-/// The octets that have the starts from number `i` on in their middle, as far as the window lets them; of fewer than four the
-/// last one again.
-[[gnu::always_inline]] inline void octets_around(const CostedSearch& search, std::span<const Position> starts, std::size_t i,
-                                                 Position (&first)[kStarts]) {
+/// SADs and costs of the octets that have the starts in their middle, as far as the window lets them.
+[[gnu::always_inline]] inline __m512i costed_sads_of_starts(const CostedSearch& search, const BlockRows& block,
+                                                            Position (&first)[kTogether]) {
+  static_assert(kTogether == kStarts);
   const SearchWindow& window = search.window;
-  for (std::size_t j = 0; j < kStarts; ++j) {
-    const Position start = starts[std::min(i + j, starts.size() - 1)];
-    first[j] = {std::clamp(start.x - kOctet / 2, window.left, window.right - kOctet), start.y};
+  for (std::size_t i = 0; i < kStarts; ++i) {
+    first[i] = {std::clamp(search.starts[i].x - kOctet / 2, window.left, window.right - kOctet), search.starts[i].y};
   }
+  return costed_sads(search, block, first);
 }
 
 /// The quarter sums of a row of 32 candidates' left and right squares.
@@ -196,11 +196,10 @@ void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
 
 /// What kBest candidates of the window cost no more than.
 template <std::size_t kBest>
-[[gnu::noinline]] int limit_of_starts(const CostedSearch& search, std::span<const Position> starts) {
+[[gnu::noinline]] int limit_of_starts(const CostedSearch& search) {
   const BlockRows block(search);
-  Position first[kStarts];
-  octets_around(search, starts, 0, first);
-  __m512i costs = costed_sads(search, block, first);
+  Position first[kTogether];
+  __m512i costs = costed_sads_of_starts(search, block, first);
   int limit = smallest(costs);
   for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap: what costs the same counts once
     costs = _mm512_mask_mov_epi16(costs, _mm512_cmpeq_epi16_mask(costs, all(limit)), all(-1));
@@ -223,7 +222,7 @@ template <std::size_t kBest>
   const auto samples_of = [&](int octet) { return samples + row_of(octet) * pitch + column_of(octet); };
   const auto costs_of = [&](int octet) { return all_costs + row_of(octet) * search.cost_pitch + column_of(octet); };
   BestOfPlaces<kBest> best;
-  for (int i = 0; i < count; i += kStarts) {
+  for (int i = 0; i < count; i += kTogether) {
     const std::uint8_t* const four = octets + i;
     const __m512i sads = sads_of_octets(block, samples_of(four[0]), samples_of(four[1]), samples_of(four[2]),
                                         samples_of(four[3]), pitch);
@@ -243,37 +242,49 @@ template <std::size_t kBest>
       keys);
 }
 
-/// Searches a window that is a tile with `out_of_range` columns more on its left.
-template <std::size_t kBest>
-void search_tile(const CostedSearch& search, const QuarterSumsView& sums, int out_of_range, std::span<const Position> starts,
-                 std::span<std::uint32_t> keys) {
-  const SearchWindow& window = search.window;
-  const Tile tile{window.left - out_of_range, window.top, window.right - window.left + out_of_range, window.bottom - window.top};
-  alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
-  const int count = list_octets(search, sums, tile, limit_of_starts<kBest>(search, starts), octets);
-  // Rows that share loads are cheaper than octets, where most are left.
-  if (8 * kOctet * count > 5 * tile.columns * tile.rows) return search_all<kBest>(search, keys);
-  const std::uint32_t last = octets[count - 1] * 0x01010101U;  // the last one again, so that they come in fours
-  __builtin_memcpy(octets + count, &last, sizeof last);
-  search_listed<kBest>(search, out_of_range, octets, count, keys);
+/// Where a window that fits in a register gets more columns on its left, so that octets fill it: how many. Negative where it
+/// has no room for them.
+[[gnu::always_inline]] inline int columns_out_of_range(const SearchWindow& window) {
+  const int columns = (window.left - window.right) & (kOctet - 1);
+  return columns > window.left || window.bottom - window.top > kTileRows ? -1 : columns;
 }
 
-/// Searches a window that fits in a register.
+/// Searches blocks whose windows fit in a register, step by step, so that no block waits for what another one comes to.
 template <std::size_t kBest>
-void search_narrow(const CostedSearch& search, const QuarterSumsView& sums, std::span<const Position> starts,
-                   std::span<std::uint32_t> keys) {
-  const SearchWindow& window = search.window;
-  const int out_of_range = (window.left - window.right) & (kOctet - 1);  // so that octets fill it
-  if (out_of_range > window.left || window.bottom - window.top > kTileRows) return search_all<kBest>(search, keys);
-  search_tile<kBest>(search, sums, out_of_range, starts, keys);
+void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& sums) {
+  constexpr std::size_t kBlocks = 8;
+  int limits[kBlocks];
+  int counts[kBlocks];
+  alignas(64) std::uint8_t octets[kBlocks][kTileRows * kTileOctets + 64];
+  for (; !blocks.empty(); blocks = blocks.subspan(std::min(kBlocks, blocks.size()))) {
+    const auto some = blocks.first(std::min(kBlocks, blocks.size()));
+    for (std::size_t b = 0; b < some.size(); ++b) limits[b] = limit_of_starts<kBest>(some[b]);
+    for (std::size_t b = 0; b < some.size(); ++b) {
+      const SearchWindow& window = some[b].window;
+      const int more = columns_out_of_range(window);
+      const Tile tile{window.left - more, window.top, window.right - window.left + more, window.bottom - window.top};
+      counts[b] = more < 0 ? -1 : list_octets(some[b], sums, tile, limits[b], octets[b]);
+      // Rows that share loads are cheaper than octets, where most are left.
+      if (8 * kOctet * counts[b] > 5 * tile.columns * tile.rows) counts[b] = -1;
+    }
+    for (std::size_t b = 0; b < some.size(); ++b) {
+      const std::span<std::uint32_t> keys(some[b].keys, kBest);
+      if (counts[b] < 0) {
+        search_all<kBest>(some[b], keys);
+        continue;
+      }
+      const std::uint32_t last = octets[b][counts[b] - 1] * 0x01010101U;  // the last one again, so that they come in fours
+      __builtin_memcpy(octets[b] + counts[b], &last, sizeof last);
+      search_listed<kBest>(some[b], columns_out_of_range(some[b].window), octets[b], counts[b], keys);
+    }
+  }
 }
 
 // ---- any number of candidates of any window
 
-/// Searches four octets, which begin at `first`.
-[[gnu::always_inline]] inline void search_four(const CostedSearch& search, const BlockRows& block,
-                                               const Position (&first)[kStarts], BestKeys& best) {
-  __m512i costs = costed_sads(search, block, first);
+/// Adds those of four octets' candidates that are good enough; the octets begin at `first`.
+[[gnu::always_inline]] inline void add_best(const CostedSearch& search, const Position (&first)[kTogether], __m512i costs,
+                                            BestKeys& best) {
   while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {  // the least first, for it lowers the limit
     const int least = smallest(costs);
     const __mmask32 found = _mm512_cmpeq_epi16_mask(costs, all(least));
@@ -288,13 +299,11 @@ void search_narrow(const CostedSearch& search, const QuarterSumsView& sums, std:
   }
 }
 
-[[gnu::noinline]] void search_starts(const CostedSearch& search, std::span<const Position> starts, BestKeys& best) {
+[[gnu::noinline]] void search_starts(const CostedSearch& search, BestKeys& best) {
   const BlockRows block(search);
-  for (std::size_t i = 0; i < starts.size(); i += kStarts) {
-    Position first[kStarts];
-    octets_around(search, starts, i, first);
-    search_four(search, block, first, best);
-  }
+  Position first[kTogether];
+  const __m512i costs = costed_sads_of_starts(search, block, first);
+  add_best(search, first, costs, best);
 }
 
 [[gnu::noinline]] void search_octets(const CostedSearch& search, const Tile& tile, const std::uint8_t* octets, int count,
@@ -306,21 +315,13 @@ void search_narrow(const CostedSearch& search, const QuarterSumsView& sums, std:
       const int octet = octets[i + j];
       first[j] = {tile.left + octet % kTileOctets * kOctet, tile.top + octet / kTileOctets};
     }
-    search_four(search, block, first, best);
+    add_best(search, first, costed_sads(search, block, first), best);
   }
 }
 
-}  // namespace
-
-void search_best(const CostedSearch& search, const QuarterSumsView& sums, std::span<const Position> starts,
-                 std::span<std::uint32_t> keys) {
+void search_wide(const CostedSearch& search, const QuarterSumsView& sums, BestKeys& best) {
   const SearchWindow& window = search.window;
-  if (window.right - window.left < kOctet) return scalar_decision_kernels().search_best(search, sums, starts, keys);
-  const int width = window.right - window.left;
-  if (width <= OneRow::kColumns && keys.size() == 1) return search_narrow<1>(search, sums, starts, keys);
-  if (width <= OneRow::kColumns && keys.size() == 2) return search_narrow<2>(search, sums, starts, keys);
-  BestKeys best(keys);
-  search_starts(search, starts, best);
+  search_starts(search, best);
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
   for (int top = window.top; top < window.bottom; top += kTileRows) {
     for (int x = window.left; x < window.right;) {
@@ -335,6 +336,30 @@ void search_best(const CostedSearch& search, const QuarterSumsView& sums, std::s
       }
       x = left + columns;
     }
+  }
+}
+
+}  // namespace
+
+void search_best(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count) {
+  const auto is_narrow = [&](const CostedSearch& block) {
+    const int width = block.window.right - block.window.left;
+    return count <= 2 && width >= kOctet && width <= OneRow::kColumns;
+  };
+  while (!blocks.empty()) {
+    const auto narrow = static_cast<std::size_t>(std::ranges::find_if_not(blocks, is_narrow) - blocks.begin());
+    if (count == 1) search_narrow<1>(blocks.first(narrow), sums);
+    if (count == 2) search_narrow<2>(blocks.first(narrow), sums);
+    blocks = blocks.subspan(narrow);
+    if (blocks.empty()) return;
+    const CostedSearch& block = blocks[0];
+    if (block.window.right - block.window.left < kOctet) {
+      scalar_decision_kernels().search_best(blocks.first(1), sums, count);
+    } else {
+      BestKeys best({block.keys, count});
+      search_wide(block, sums, best);
+    }
+    blocks = blocks.subspan(1);
   }
 }
 

@@ -14,8 +14,7 @@ namespace c63::cpu {
 namespace {
 namespace portable {
 
-[[maybe_unused]] void search_best(const CostedSearch& search, const QuarterSumsView& sums, std::span<const Position> starts,
-                                  std::span<std::uint32_t> keys) {
+inline void search_best_of(const CostedSearch& search, const QuarterSumsView& sums, std::size_t count) {
   const hn::CappedTag<std::uint8_t, 32> bytes;
   const hn::RebindToSigned<decltype(bytes)> differences;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(bytes));
@@ -29,13 +28,13 @@ namespace portable {
     quarters[i] = hn::Set(bytes, quarter_sum(sum));
   }
 
-  BestKeys best(keys);
+  BestKeys best({search.keys, count});
   const auto look_at = [&](int x, int y) {
     const std::uint32_t cost = block.sad(&search.reference.at(x, y), search.reference.pitch) +
                                search.costs[(y - window.top) * search.cost_pitch + x - window.left];
     best.add(candidate_key(cost, static_cast<std::uint32_t>((y - window.top) * width + x - window.left)));
   };
-  for (const Position start : starts) look_at(start.x, start.y);
+  for (const Position start : search.starts) look_at(start.x, start.y);
   const auto difference = [&](const std::uint8_t* p, auto quarter) {
     return hn::BitCast(bytes, hn::Abs(hn::BitCast(differences, hn::Sub(hn::LoadU(bytes, p), quarter))));
   };
@@ -56,6 +55,10 @@ namespace portable {
       for (; bits != 0; bits &= bits - 1) look_at(x + std::countr_zero(bits), y);
     }
   }
+}
+
+[[maybe_unused]] void search_best(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count) {
+  for (const CostedSearch& block : blocks) search_best_of(block, sums, count);
 }
 
 }  // namespace portable

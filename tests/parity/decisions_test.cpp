@@ -93,10 +93,11 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
       for (const int range : {0, 1, 5, 8, 16, 40, 127}) {
         for (const Cost lambda : {0, 500, 20000, kMaxLambda}) {
           const CostTable costs(VectorCosts(sad_per_bit(lambda)), range);
+          std::vector<CostedSearch> searches;
           for (int block = 0; block < width / 8 * (height / 8); ++block) {
             const int x = block % (width / 8) * 8;
             const int y = block / (width / 8) * 8;
-            CostedSearch search;
+            CostedSearch& search = searches.emplace_back();
             search.current = &current.view().at(x, y);
             search.current_pitch = current.view().pitch;
             search.reference = reference.view();
@@ -104,18 +105,21 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
             search.costs = costs.costs(search.window.left - x, search.window.top - y);
             search.quarters = costs.quarters(search.window.left - x, search.window.top - y);
             search.cost_pitch = costs.pitch();
-            const std::array<Position, 3> starts = {Position{x, y}, {search.window.left, search.window.top},
-                                                    {search.window.right - 1, search.window.bottom - 1}};
-            for (const std::size_t count : {1U, 2U, 4U, 7U}) {
-              std::array<std::uint32_t, 9> expected;
-              expected.fill(0xABCDABCD);
-              auto actual = expected;
-              scalar_.search_best(search, {sums.data(), width}, starts, std::span(expected).subspan(1, count));
-              kernels_->search_best(search, {sums.data(), width}, std::span(starts).first(1 + count % 3),
-                                    std::span(actual).subspan(1, count));
-              ASSERT_EQ(actual, expected) << name_of(content) << " " << width << "x" << height << " range " << range
-                                          << " block " << block << " best " << count;
-            }
+            const Position last{search.window.right - 1, search.window.bottom - 1};
+            search.starts = {Position{x, y}, {search.window.left, search.window.top}, last, block % 2 == 0 ? last : Position{x, y}};
+          }
+          for (const std::size_t count : {1U, 2U, 4U, 7U}) {
+            const auto found_by = [&](const DecisionKernels& kernels) {
+              std::vector<std::array<std::uint32_t, 9>> keys(searches.size());
+              for (std::size_t i = 0; i < searches.size(); ++i) {
+                keys[i].fill(0xABCDABCD);
+                searches[i].keys = keys[i].data() + 1;
+              }
+              kernels.search_best(searches, {sums.data(), width}, count);
+              return keys;
+            };
+            ASSERT_EQ(found_by(*kernels_), found_by(scalar_)) << name_of(content) << " " << width << "x" << height << " range "
+                                                              << range << " best " << count;
           }
         }
       }
