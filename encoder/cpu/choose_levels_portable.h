@@ -30,7 +30,7 @@ struct TwoLevels {
   alignas(64) std::array<std::int32_t, 64> nearest;
   alignas(64) std::array<Cost, 64> distortions[2];  ///< what they change of the squared error
 
-  /// What the code of coefficient k's nearest level costs, or of the one below, by the zeros before it.
+  /// What the code of coefficient k's nearest level costs, or of the one below, by the zeros before it, up to fifteen.
   [[nodiscard, gnu::always_inline]] const Cost* code_costs(const LevelTable& table, std::size_t k, int below) const {
     // The size of a level, of 0 without a branch.
     const int size = 31 - std::countl_zero(static_cast<std::uint32_t>(2 * (nearest[k] - below) + 1));
@@ -69,49 +69,64 @@ struct TwoLevels {
   }
 }
 
-/// The costs of a coefficient's cheaper level, by the zeros before it.
-class CheaperLevel {
+/// The kept coefficients in order: number 0 is the start, and before it are as many nodes that no way comes from as the first
+/// coefficients look back further.
+class Nodes {
  public:
-  /// Those that coefficient `k` may have: at most k - 1 zeros.
-  [[gnu::always_inline]] void find(const TwoLevels& levels, const LevelTable& table, int k) {
-    const auto place = static_cast<std::size_t>(k);
-    const Cost* const costs_of_nearest = levels.code_costs(table, place, 0);
-    const Cost* const costs_of_below = levels.code_costs(table, place, 1);
-    const auto nearest = hn::Set(kInts, levels.distortions[0][place]);
-    const auto below = hn::Set(kInts, levels.distortions[1][place]);
-    const auto find_some = [&](std::size_t first) __attribute__((always_inline)) {
-      for (std::size_t zeros = first; zeros < first + kSome; zeros += hn::Lanes(kInts)) {
-        hn::Store(hn::Min(hn::Add(nearest, hn::Load(kInts, costs_of_nearest + zeros)),
-                          hn::Add(below, hn::Load(kInts, costs_of_below + zeros))),
-                  kInts, costs_ + zeros);
-      }
-    };
-    find_some(0);
-    if (k > static_cast<int>(kSome)) find_some(kSome);  // of foreman's coefficients one in ten
-    behind_start_ = costs_ + k - 1;
+  Nodes() {
+    for (int before = -kBefore; before <= 0; ++before) {
+      place(before) = 0;
+      cost(before) = before < 0 ? kNoWay : 0;
+    }
   }
-  /// Behind the coefficient that is `back` = -k.
-  [[nodiscard, gnu::always_inline]] Cost behind(std::ptrdiff_t back) const { return behind_start_[back]; }
+
+  /// Finds what each may cost behind any number of zeros.
+  [[gnu::always_inline]] inline void find(const TransformedBlock& block, const LevelTable& table, const TwoLevels& levels) {
+    const hn::CappedTag<Cost, kZeroRun> ints;
+    const auto zero_run = hn::Set(ints, table.lambda * table.bits.zero_run);
+    int number = 0;
+    for (std::uint64_t rest = block.ac.kept; rest != 0; rest &= rest - 1) {
+      const auto k = static_cast<std::size_t>(std::countr_zero(rest));
+      const Cost* const costs_of_nearest = levels.code_costs(table, k, 0);
+      const Cost* const costs_of_below = levels.code_costs(table, k, 1);
+      const auto nearest = hn::Set(ints, levels.distortions[0][k]);
+      const auto below = hn::Set(ints, levels.distortions[1][k]);
+      Cost* const cheaper = behind_[number++];
+      for (std::size_t zeros = 0; zeros < kZeroRun; zeros += hn::Lanes(ints)) {
+        auto cost = hn::Min(hn::Add(nearest, hn::Load(ints, costs_of_nearest + zeros)),
+                            hn::Add(below, hn::Load(ints, costs_of_below + zeros)));
+        hn::Store(cost, ints, cheaper + zeros);
+        for (std::size_t more = zeros + kZeroRun; more < k; more += kZeroRun) {
+          cost = hn::Add(cost, zero_run);
+          hn::Store(cost, ints, cheaper + more);
+        }
+      }
+      place(number) = static_cast<std::ptrdiff_t>(k);
+    }
+    count_ = number;
+  }
+
+  [[nodiscard]] int count() const { return count_; }
+  /// Which coefficient a node is; 0 is the start.
+  [[nodiscard]] std::ptrdiff_t& place(int number) { return places_[static_cast<std::size_t>(number + kBefore)]; }
+  /// The cost of the cheapest way to it, less that of all zeros.
+  [[nodiscard]] Cost& cost(int number) { return costs_[static_cast<std::size_t>(number + kBefore)]; }
+  /// What the cheaper of a node's levels costs where the one before is coefficient `place` - index - 1.
+  [[nodiscard]] const Cost* behind(int number) const { return behind_[number - 1]; }
 
  private:
-  static constexpr hn::CappedTag<Cost, 16> kInts{};
-  static constexpr std::size_t kSome = 32;
+  static constexpr int kBefore = kLookBack - 1;
 
-  alignas(64) Cost costs_[2 * kSome];
-  const Cost* behind_start_ = costs_;
+  int count_ = 0;
+  std::array<std::ptrdiff_t, 64 + kBefore> places_;
+  std::array<Cost, 64 + kBefore> costs_;
+  alignas(64) Cost behind_[63][64];
 };
 
-/// A kept coefficient, its cheapest way known.
-struct Node {
-  Cost cost = kNoWay;       ///< less that of all zeros
-  std::ptrdiff_t back = 0;  ///< -k; 0 is the start
-};
-
-/// What the way back through the kept coefficients is told from; number 0 is the start.
+/// The cheapest way through the nodes.
 struct Ways {
-  std::array<std::uint8_t, 64> k;
   std::array<std::uint8_t, 64> previous;
-  int last = 0;  ///< of the cheapest way
+  int last = 0;
 };
 
 /// Puts `other` in the place of `cost` where it is less, and its number too. Without a branch: which is less is unpredictable.
@@ -123,61 +138,55 @@ struct Ways {
 }
 
 template <bool kKeepWays>
-[[gnu::always_inline]] inline Cost choose(const TransformedBlock& block, const LevelTable& table, const TwoLevels& levels,
-                                          Ways& ways) {
-  Node older;  // the cheapest of those before the last three
-  Node third;
-  Node second;
-  Node first{0, 0};  // the last: the start
+[[gnu::always_inline]] inline Cost choose(Nodes& nodes, bool full, Cost end, Ways& ways) {
+  Cost older = kNoWay;  // of those before the last three the cheapest
+  std::ptrdiff_t older_place = 0;
   int older_number = 0;
-  int number = 0;
-  const Cost end = table.lambda * table.bits.end_of_block;
+  Cost cost = 0;
   Cost best = 0;  // but for the end
   int best_number = 0;
-  CheaperLevel cheaper;
-  for (std::uint64_t rest = block.ac.kept; rest != 0; rest &= rest - 1) {
-    const int k = std::countr_zero(rest);
-    cheaper.find(levels, table, k);
+  for (int number = 1; number <= nodes.count(); ++number) {
+    const Cost* const start = nodes.behind(number) + nodes.place(number) - 1;
+    const auto behind = [&](int before) { return nodes.cost(before) + start[-nodes.place(before)]; };
+    const Cost behind_last = cost + start[-nodes.place(number - 1)];
     int from = older_number;
-    Cost cost = older.cost + cheaper.behind(older.back);
+    cost = older + start[-older_place];
     asm("" : "+r"(cost));
-    take_cheaper(third.cost + cheaper.behind(third.back), number - 2, cost, from);
-    take_cheaper(second.cost + cheaper.behind(second.back), number - 1, cost, from);
-    take_cheaper(first.cost + cheaper.behind(first.back), number, cost, from);
-    const bool third_is_cheaper = third.cost <= older.cost;
-    older.cost = third_is_cheaper ? third.cost : older.cost;
-    older.back = third_is_cheaper ? third.back : older.back;
-    if constexpr (kKeepWays) older_number = third_is_cheaper ? number - 2 : older_number;
-    third = second;
-    second = first;
-    first = {cost, -k};
-    ++number;
-    if constexpr (kKeepWays) {
-      ways.k[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(k);
-      ways.previous[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(from);
-    }
+    take_cheaper(behind(number - 3), number - 3, cost, from);
+    take_cheaper(behind(number - 2), number - 2, cost, from);
+    take_cheaper(behind_last, number - 1, cost, from);
+    nodes.cost(number) = cost;
+    if constexpr (kKeepWays) ways.previous[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(from);
+    const Cost third = nodes.cost(number - 3);
+    const bool third_is_cheaper = third <= older;
+    older = third_is_cheaper ? third : older;
+    older_place = third_is_cheaper ? nodes.place(number - 3) : older_place;
+    if constexpr (kKeepWays) older_number = third_is_cheaper ? number - 3 : older_number;
     take_cheaper(cost, number, best, best_number);
   }
   // Nothing ends behind coefficient 63. What is before it may be as cheap only with its end.
-  const bool full = (block.ac.kept >> 63) != 0 && first.cost < best + end;
-  ways.last = full ? number : best_number;
-  return full ? first.cost : best + end;
+  const bool ends_full = full && cost < best + end;
+  ways.last = ends_full ? nodes.count() : best_number;
+  return ends_full ? cost : best + end;
 }
 
 /// choose_ac_levels()
 [[maybe_unused]] Cost choose_levels(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels) {
   TwoLevels both;
   find_levels(block, table.quantizer, both);
+  Nodes nodes;
+  nodes.find(block, table, both);
   Ways ways;
-  if (levels == nullptr) return block.ac.energy + choose<false>(block, table, both, ways);
-  const Cost cost = choose<true>(block, table, both, ways);
+  const Cost end = table.lambda * table.bits.end_of_block;
+  const bool full = (block.ac.kept >> 63) != 0;
+  if (levels == nullptr) return block.ac.energy + choose<false>(nodes, full, end, ways);
+  const Cost cost = choose<true>(nodes, full, end, ways);
   std::memset(levels, 0, 64 * sizeof levels[0]);
-  ways.k[0] = 0;
-  for (std::size_t i = static_cast<std::size_t>(ways.last); i > 0;) {
-    const std::size_t k = ways.k[i];
-    i = ways.previous[i];
-    const auto zeros = k - ways.k[i] - 1;
-    const auto cost_of = [&](int below) { return both.distortions[below][k] + both.code_costs(table, k, below)[zeros]; };
+  for (int number = ways.last; number > 0;) {
+    const auto k = static_cast<std::size_t>(nodes.place(number));
+    number = ways.previous[static_cast<std::size_t>(number)];
+    const auto zeros = k - static_cast<std::size_t>(nodes.place(number)) - 1;
+    const auto cost_of = [&](int below) { return both.distortions[below][k] + both.code_costs(table, k, below)[zeros % kZeroRun]; };
     const int level = both.nearest[k] - (cost_of(1) < cost_of(0) ? 1 : 0);
     const int sign = block.coefficients[k] >> 15;
     levels[k] = static_cast<std::int16_t>((level ^ sign) - sign);

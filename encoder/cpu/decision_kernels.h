@@ -48,8 +48,9 @@ struct QuarterSumsView {
   return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
 }
 
-/// The size of the largest AC level.
+/// The size of the largest AC level, and how many zeros have a code of their own.
 inline constexpr std::size_t kMaxLevelSize = 10;
+inline constexpr std::size_t kZeroRun = 16;
 
 /// What the levels of a plane's blocks are chosen by.
 struct LevelTable {
@@ -61,7 +62,7 @@ struct LevelTable {
         lambda(lambda_of_frame),
         cap(bounding_magnitude(lambda_of_frame)) {
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
-      for (std::size_t zeros = 0; zeros < 63; ++zeros) {
+      for (std::size_t zeros = 0; zeros < kZeroRun; ++zeros) {
         level_costs[size][zeros] = lambda * bits.level(static_cast<int>(zeros), static_cast<int>(size));
       }
     }
@@ -72,8 +73,9 @@ struct LevelTable {
   int plane = 0;
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
-  /// λ times the bits of a level, by its size and the zeros before it; of size 0 nothing.
-  alignas(64) std::array<std::array<Cost, 64>, kMaxLevelSize + 1> level_costs{};
+  /// λ times the bits of a level, by its size and the zeros before it, up to fifteen: sixteen take a code of their own. Of size 0
+  /// nothing.
+  alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
 };
 
 /// A block, and one of the predictions that it may have.

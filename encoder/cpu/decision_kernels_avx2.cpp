@@ -25,8 +25,9 @@ struct Ymm {
   static Vector add_32(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm256_madd_epi16(a, b); }
   template <int kShift>
-  static Vector shift_right_32(Vector v) { return _mm256_srai_epi32(v, kShift); }
-  static Vector pack_32(Vector a, Vector b) { return _mm256_packs_epi32(a, b); }
+  static Vector shift_left_16(Vector v) { return _mm256_slli_epi16(v, kShift); }
+  /// The upper halves of 32-bit numbers, in turns.
+  static Vector upper_halves(Vector a, Vector b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }
   static Vector interleave_low_32(Vector a, Vector b) { return _mm256_unpacklo_epi32(a, b); }
@@ -39,10 +40,10 @@ struct Ymm {
     return _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
   }
 
-  /// 1 in all places of those blocks that it is asked for.
+  /// A number in all places of those blocks that it is asked for.
   template <typename Asked>
-  [[gnu::always_inline]] static Vector ones_where(Asked&& asked) {
-    return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? 1 : 0), _mm_set1_epi16(asked(1) ? 1 : 0));
+  [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
+    return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? number : 0), _mm_set1_epi16(asked(1) ? number : 0));
   }
   /// Eight samples of each block as 16-bit numbers.
   template <typename Samples>
@@ -58,11 +59,14 @@ struct Ymm {
     alignas(32) std::int16_t rows[8][16];
     for (int v = 0; v < 8; ++v) store(rows[v], registers.rows[v]);
     for (std::size_t b = 0; b < kBlocks; ++b) {
-      for (std::size_t k = 0; k < 64; ++k) blocks[b]->coefficients[k] = rows[kZigZag[k] / 8][8 * b + kZigZag[k] % 8];
+      for (std::size_t k = 0; k < 64; ++k) blocks[b]->coefficients[k] = rows[kZigZag[k] / 8][8 * b + static_cast<std::size_t>(place_of_column(kZigZag[k] % 8))];
     }
   }
 
   /// summarize_ac()
+  [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
+    for (int b = 0; b < kBlocks; ++b) summarize(*blocks[b], table);
+  }
   [[gnu::always_inline]] static void summarize(TransformedBlock& block, const LevelTable& table) {
     const __m256i cap = all_16(table.cap);
     __m256i energy = zero();

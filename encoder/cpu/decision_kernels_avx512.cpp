@@ -10,12 +10,12 @@
 namespace c63::cpu {
 namespace {
 
-/// Where each coefficient in zig-zag order lies in raster order.
+/// Where each coefficient in zig-zag order lies in what a pass leaves.
 struct ZigZagIndices {
   alignas(64) std::array<std::int16_t, 64> at{};
 
   constexpr ZigZagIndices() {
-    for (std::size_t k = 0; k < 64; ++k) at[k] = kZigZag[k];
+    for (std::size_t k = 0; k < 64; ++k) at[k] = static_cast<std::int16_t>(kZigZag[k] / 8 * 8 + place_of_column(kZigZag[k] % 8));
   }
 };
 constexpr ZigZagIndices kZigZagIndices;
@@ -35,8 +35,9 @@ struct Zmm {
   static Vector add_32(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
   static Vector multiply_add_pairs(Vector a, Vector b) { return _mm512_madd_epi16(a, b); }
   template <int kShift>
-  static Vector shift_right_32(Vector v) { return _mm512_srai_epi32(v, kShift); }
-  static Vector pack_32(Vector a, Vector b) { return _mm512_packs_epi32(a, b); }
+  static Vector shift_left_16(Vector v) { return _mm512_slli_epi16(v, kShift); }
+  /// The upper halves of 32-bit numbers, in turns.
+  static Vector upper_halves(Vector a, Vector b) { return _mm512_mask_blend_epi16(0xAAAAAAAAU, _mm512_srli_epi32(a, 16), b); }
   static Vector interleave_low_16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
   static Vector interleave_high_16(Vector a, Vector b) { return _mm512_unpackhi_epi16(a, b); }
   static Vector interleave_low_32(Vector a, Vector b) { return _mm512_unpacklo_epi32(a, b); }
@@ -49,12 +50,12 @@ struct Zmm {
     return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
   }
 
-  /// 1 in all places of those blocks that it is asked for.
+  /// A number in all places of those blocks that it is asked for.
   template <typename Asked>
-  [[gnu::always_inline]] static Vector ones_where(Asked&& asked) {
+  [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     std::uint32_t mask = 0;
     for (int b = 0; b < kBlocks; ++b) mask |= asked(b) ? 0xFFU << (8 * b) : 0;
-    return _mm512_maskz_set1_epi16(mask, 1);
+    return _mm512_maskz_set1_epi16(mask, number);
   }
   /// Eight samples of each block as 16-bit numbers.
   template <typename Samples>
@@ -89,27 +90,46 @@ struct Zmm {
     store_block(3, _mm512_shuffle_i32x4(last[0], last[1], 0xDD), _mm512_shuffle_i32x4(last[2], last[3], 0xDD));
   }
 
+  /// The sums of four registers' numbers: those of each lane, so that four lanes are left to be added.
+  [[gnu::always_inline]] static __m512i sums_of_lanes(const __m512i (&v)[kBlocks]) {
+    const auto add_pairs = [](__m512i a, __m512i b) __attribute__((always_inline)) {
+      return add_32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    };
+    const __m512i first = add_pairs(v[0], v[1]);
+    const __m512i second = add_pairs(v[2], v[3]);
+    return add_32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
+  }
+
   /// summarize_ac()
-  [[gnu::always_inline]] static void summarize(TransformedBlock& block, const LevelTable& table) {
+  [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
     const __m512i cap = all_16(table.cap);
-    __m512i magnitudes[2];
-    std::uint64_t kept = 0;
-    unroll<2>([&](auto i) __attribute__((always_inline)) {
-      magnitudes[i] = _mm512_abs_epi16(load(block.coefficients.data() + 32 * i));
-      const __m512i thresholds = load(table.quantizer.thresholds.data() + 32 * i);
-      kept |= std::uint64_t{_cvtmask32_u32(_mm512_cmpgt_epi16_mask(magnitudes[i], thresholds))} << (32 * i);
+    const __m512i thresholds[2] = {load(table.quantizer.thresholds.data()), load(table.quantizer.thresholds.data() + 32)};
+    __m512i energies[kBlocks];
+    __m512i bounds[kBlocks];
+    std::uint64_t kept[kBlocks];
+    unroll<kBlocks>([&](auto b) __attribute__((always_inline)) {
+      __m512i first = _mm512_abs_epi16(load(blocks[b]->coefficients.data()));
+      const __m512i second = _mm512_abs_epi16(load(blocks[b]->coefficients.data() + 32));
+      kept[b] = _cvtmask64_u64(_mm512_kunpackd(_mm512_cmpgt_epi16_mask(second, thresholds[1]),
+                                               _mm512_cmpgt_epi16_mask(first, thresholds[0])));
+      first = _mm512_mask_mov_epi16(first, 1, zero());  // not DC
+      energies[b] = add_32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(second, second));
+      first = _mm512_min_epi16(first, cap);
+      const __m512i cut = _mm512_min_epi16(second, cap);
+      bounds[b] = add_32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(cut, cut));
     });
-    magnitudes[0] = _mm512_mask_mov_epi16(magnitudes[0], 1, zero());  // not DC
-    const __m512i energy = add_32(_mm512_madd_epi16(magnitudes[0], magnitudes[0]), _mm512_madd_epi16(magnitudes[1], magnitudes[1]));
-    const __m512i first = _mm512_min_epi16(magnitudes[0], cap);
-    const __m512i second = _mm512_min_epi16(magnitudes[1], cap);
-    const __m512i bound = add_32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(second, second));
     // Both sums at once: a half of the register for each.
+    const __m512i energy = sums_of_lanes(energies);
+    const __m512i bound = sums_of_lanes(bounds);
     const __m512i halves = add_32(_mm512_shuffle_i32x4(energy, bound, 0x44), _mm512_shuffle_i32x4(energy, bound, 0xEE));
-    const __m512i sums = sum_of_four_32(add_32(halves, _mm512_shuffle_i32x4(halves, halves, 0xB1)));
-    block.ac.kept = kept;
-    block.ac.energy = _mm_cvtsi128_si32(_mm512_castsi512_si128(sums));
-    block.ac.bound = kept == 0 ? block.ac.energy : _mm_cvtsi128_si32(_mm512_extracti32x4_epi32(sums, 2));
+    alignas(64) std::int32_t sums[16];
+    store(sums, add_32(halves, _mm512_shuffle_i32x4(halves, halves, 0xB1)));
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      AcSummary& ac = blocks[b]->ac;
+      ac.kept = kept[b];
+      ac.energy = sums[b];
+      ac.bound = kept[b] == 0 ? sums[b] : sums[8 + b];
+    }
   }
 };
 

@@ -47,16 +47,26 @@ template <typename Simd>
   });
 }
 
+// Every sum is made so much larger that what is left of it after rounding is its upper half. Rows have sums of at most
+// 11,560·2^12: residuals are multiplied, and stay below 2^13. Columns have sums of at most 92,680·11,560, so twice that and a
+// half of 2^16 is below 2^31: weights are multiplied, and are at most 32,138.
+constexpr int kResidualFactor = 1 << (16 - kRowShift);
+constexpr int kColumnFactor = 1 << (16 - kColumnShift);
+
+/// Where column `u` of a row is after a pass: the upper halves of two registers come out in turns.
+constexpr int place_of_column(int u) { return u < 4 ? 2 * u : 2 * (u - 4) + 1; }
+
 /// Two weights as one 32-bit number: what pairs of samples are multiplied with.
-constexpr std::int32_t weight_pair(std::size_t r, std::size_t output) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint16_t>(kTransformWeights[r][output])) |
-                                   static_cast<std::uint32_t>(static_cast<std::uint16_t>(kTransformWeights[r + 1][output]))
-                                       << 16);
+constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor) {
+  const auto weight = [&](std::size_t row) {
+    return static_cast<std::uint32_t>(static_cast<std::uint16_t>(factor * kTransformWeights[row][output]));
+  };
+  return static_cast<std::int32_t>(weight(r) | weight(r + 1) << 16);
 }
 
 /// One pass over what lies in the registers: output i of each column of samples. Even outputs are made of sums of opposite
 /// samples, odd ones of differences; sums before rounding are exact, so this is the transform as it is defined.
-template <typename Simd, int kShift>
+template <typename Simd, int kFactor>
 [[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
   using V = typename Simd::Vector;
   V (&r)[8] = block.rows;
@@ -76,29 +86,39 @@ template <typename Simd, int kShift>
       high[2 + j] = Simd::interleave_high_16(differences[2 * j], differences[2 * j + 1]);
     });
   }
-  const V half = Simd::all_32(1 << (kShift - 1));
+  const V half = Simd::all_32(1 << 15);
   unroll<8>([&](auto i) __attribute__((always_inline)) {
     constexpr int kOdd = 2 * (i & 1);
-    const V first = Simd::all_32(weight_pair(0, i));
-    const V second = Simd::all_32(weight_pair(2, i));
+    const V first = Simd::all_32(weight_pair(0, i, kFactor));
+    const V second = Simd::all_32(weight_pair(2, i, kFactor));
     const auto output = [&](const V* pairs) __attribute__((always_inline)) {
       const V sum = Simd::add_32(Simd::multiply_add_pairs(pairs[kOdd], first),
                                  Simd::multiply_add_pairs(pairs[kOdd + 1], second));
-      return Simd::template shift_right_32<kShift>(Simd::add_32(sum, half));
+      return Simd::add_32(sum, half);
     };
-    r[i] = Simd::pack_32(output(low), output(high));
+    r[i] = Simd::upper_halves(output(low), output(high));
   });
+}
+
+/// Puts lines that were columns of a pass back in order.
+template <typename Simd>
+[[gnu::always_inline]] inline void put_in_order(BlockRegisters<Simd>& block) {
+  const BlockRegisters<Simd> in = block;
+  unroll<8>([&](auto i) __attribute__((always_inline)) { block.rows[i] = in.rows[place_of_column(i)]; });
 }
 
 /// Blocks to be transformed together, and their residuals' sums.
 template <typename Simd>
 struct Residuals {
-  BlockRegisters<Simd> half_samples;
+  static constexpr int kResidualBits = 17 - kRowShift;  ///< of half samples times kResidualFactor
+  static_assert(1 << kResidualBits == 2 * kResidualFactor);
+
+  BlockRegisters<Simd> half_samples;                    ///< times kResidualFactor
   alignas(64) std::int32_t sums[4 * Simd::kBlocks];     ///< the first of each four counts
   alignas(64) std::int32_t squares[4 * Simd::kBlocks];
 
   [[gnu::always_inline]] Residuals(const BlockPair* pairs) {
-    const auto offset = Simd::ones_where([&](int b) __attribute__((always_inline)) { return pairs[b].prediction.pitch == 0; });
+    const auto offset = Simd::where(kResidualFactor, [&](int b) __attribute__((always_inline)) { return pairs[b].prediction.pitch == 0; });
     auto sum = Simd::zero();
     auto square_sum = Simd::zero();
     unroll<8>([&](auto y) __attribute__((always_inline)) {
@@ -110,7 +130,7 @@ struct Residuals {
       const auto difference = Simd::subtract_16(current, predicted);
       sum = Simd::add_16(sum, difference);
       square_sum = Simd::add_32(square_sum, Simd::multiply_add_pairs(difference, difference));
-      half_samples.rows[y] = Simd::add_16(Simd::add_16(difference, difference), offset);
+      half_samples.rows[y] = Simd::add_16(Simd::template shift_left_16<kResidualBits>(difference), offset);
     });
     Simd::store(sums, Simd::sum_of_four_32(Simd::multiply_add_pairs(sum, Simd::all_16(1))));
     Simd::store(squares, Simd::sum_of_four_32(square_sum));
@@ -124,15 +144,16 @@ template <typename Simd>
   Residuals<Simd> residuals(pairs);
   BlockRegisters<Simd>& block = residuals.half_samples;
   transpose<Simd>(block);
-  transform_pass<Simd, kRowShift>(block);
+  transform_pass<Simd, 1>(block);
   transpose<Simd>(block);
-  transform_pass<Simd, kColumnShift>(block);
+  put_in_order<Simd>(block);
+  transform_pass<Simd, kColumnFactor>(block);
   Simd::store_zig_zag(block, blocks);
   for (int b = 0; b < Simd::kBlocks; ++b) {
     blocks[b]->residual_sum = residuals.sums[4 * b];
     blocks[b]->residual_squares = residuals.squares[4 * b];
-    Simd::summarize(*blocks[b], table);
   }
+  Simd::summarize(blocks, table);
 }
 
 template <typename Simd>

@@ -48,11 +48,11 @@ class CandidateVectors {
 
 /// The vectors to try: what the search found best here, what it chose left, right, above and below, the zero vector, and what
 /// else it found here. `chosen` has the search's choices for all blocks of the plane; `found` the best of this block, best
-/// first.
-[[nodiscard]] C63_HD constexpr CandidateVectors candidate_vectors(const PlaneGeometry& geometry, int column, int row,
-                                                                  const MotionVector* chosen, const MotionVector* found,
-                                                                  int found_count) {
-  CandidateVectors vectors(geometry, column, row);
+/// first. `List` is CandidateVectors, or does the same.
+template <typename List = CandidateVectors>
+[[nodiscard]] C63_HD constexpr List candidate_vectors(const PlaneGeometry& geometry, int column, int row,
+                                                      const MotionVector* chosen, const MotionVector* found, int found_count) {
+  List vectors(geometry, column, row);
   const int block = row * geometry.columns + column;
   vectors.add(found[0]);
   if (column > 0) vectors.add(chosen[block - 1]);

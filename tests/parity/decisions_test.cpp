@@ -13,6 +13,8 @@
 #include "cpu/block_prediction.h"
 #include "cpu/cost_table.h"
 #include "cpu/kernels.h"
+#include "cpu/vector_list.h"
+#include "decide/candidate_vectors.h"
 #include "support/generators.h"
 #include "support/print_names.h"
 
@@ -280,6 +282,30 @@ TEST_P(DecisionParity, Beams) {
         ASSERT_EQ(same[i].parent, choices[i].parent) << n << " block " << b << " state " << i;
       }
     }
+  }
+}
+
+// ---- vectors to try
+
+TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
+  Random random(6);
+  for (int n = 0; n < 20000; ++n) {
+    const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
+    const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));  // few vectors: most are there already
+    const auto vector = [&] {
+      return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),
+                          static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach)};
+    };
+    std::vector<MotionVector> chosen(static_cast<std::size_t>(g.blocks()));
+    for (MotionVector& v : chosen) v = vector();
+    std::vector<MotionVector> found(1 + random.below(7));
+    for (MotionVector& v : found) v = vector();
+    const auto block = static_cast<int>(random.below(static_cast<unsigned>(g.blocks())));
+    const auto count = static_cast<int>(found.size());
+    const auto expected = candidate_vectors(g, block % g.columns, block / g.columns, chosen.data(), found.data(), count);
+    const auto actual = candidate_vectors<VectorList>(g, block % g.columns, block / g.columns, chosen.data(), found.data(), count);
+    ASSERT_EQ(actual.count(), expected.count()) << n;
+    for (std::size_t i = 0; i < expected.count(); ++i) ASSERT_EQ(actual[i], expected[i]) << n << " vector " << i;
   }
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "c63/motion.h"
+#include "codec/geometry.h"
+#include "decide/beam.h"
+
+namespace c63::cpu {
+
+/// CandidateVectors without a branch: which vectors are there already is unpredictable.
+class VectorList {
+ public:
+  VectorList(const PlaneGeometry& geometry, int column, int row)
+      : left_(-column * kBlockSize),
+        top_(-row * kBlockSize),
+        width_(static_cast<unsigned>(geometry.width - kBlockSize)),
+        height_(static_cast<unsigned>(geometry.height - kBlockSize)) {
+    numbers_.fill(kNone);
+  }
+
+  void add(MotionVector vector) {
+    const auto number = std::bit_cast<std::uint16_t>(vector);
+    unsigned equal = 0;
+    for (const std::uint16_t other : numbers_) equal += other == number ? 1 : 0;
+    const unsigned legal = static_cast<unsigned>(static_cast<unsigned>(vector.x - left_) <= width_) &
+                           static_cast<unsigned>(static_cast<unsigned>(vector.y - top_) <= height_);
+    // There is always room for one more number, which the next one overwrites if this one does not count.
+    const bool counts = (legal & static_cast<unsigned>(equal == 0) & static_cast<unsigned>(count_ < kCapacity)) != 0;
+    numbers_[count_] = counts ? number : kNone;
+    count_ += counts ? 1 : 0;
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] MotionVector operator[](std::size_t index) const { return std::bit_cast<MotionVector>(numbers_[index]); }
+
+ private:
+  static constexpr std::size_t kCapacity = kBeamCandidates - 1;
+  static constexpr std::uint16_t kNone = 0x8080;  ///< (-128, -128), which no vector is
+
+  int left_;
+  int top_;
+  unsigned width_;
+  unsigned height_;
+  std::array<std::uint16_t, kCapacity + 1> numbers_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace c63::cpu
