@@ -67,7 +67,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   std::set<std::string> stages;
   for (const auto& entry : figures.at("presets").at(0).at("stages")) {
     stages.insert(entry.at("stage").get<std::string>());
-    if (entry.at("stage") == "search") {
+    if (entry.at("stage") == "beam") {
       EXPECT_EQ(entry.at("calls_per_block").get<double>(), 1);
     }
     if (entry.at("stage") == "transform" || entry.at("stage") == "all") {
