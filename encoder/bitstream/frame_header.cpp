@@ -1,5 +1,6 @@
 #include "bitstream/frame_header.h"
 
+#include <algorithm>
 #include <string>
 
 #include "c63/error.h"
@@ -100,6 +101,11 @@ class SegmentReader {
     offset_ += 2;
     return value;
   }
+  std::span<const std::uint8_t> bytes(std::size_t count) {
+    need(count);
+    offset_ += count;
+    return bytes_.subspan(offset_ - count, count);
+  }
   void skip(std::size_t count) {
     need(count);
     offset_ += count;
@@ -149,9 +155,12 @@ QuantizationTables parse_dqt(SegmentReader& in) {
       in.fail("C63-DQT-ID", "quantization table id " + std::to_string(id) + " is unknown or doubled", in.offset() - 1);
     }
     seen |= 1U << id;
-    for (auto& step : tables[id]) {
-      step = in.u8();
-      if (step == 0) in.fail("C63-DQT-ZERO", "zero in a quantization table", in.offset() - 1);
+    const std::size_t first = in.offset();
+    const auto steps = in.bytes(tables[id].size());
+    std::ranges::copy(steps, tables[id].begin());
+    const auto zero = std::ranges::find(steps, 0);
+    if (zero != steps.end()) {
+      in.fail("C63-DQT-ZERO", "zero in a quantization table", first + static_cast<std::size_t>(zero - steps.begin()));
     }
   }
   return tables;

@@ -88,8 +88,11 @@ void CpuFramePipeline::open(const Geometry& geometry) {
 
 bool CpuFramePipeline::has_room() const {
   if (!is_open()) return true;
-  // A frame takes a picture, and the last two stay in use beside those of the outputs.
-  if (outputs_.size() + kKeptPictures >= pool_.size()) return false;
+  // A frame takes a picture, and the last two stay in use beside those of the outputs. Of frames that nobody wants few wait:
+  // memory that is used for the first time takes longer than waking whoever waits.
+  const bool are_wanted = outputs_.empty() || outputs_.back().wanted;
+  const std::size_t most = are_wanted ? pool_.size() : std::min(pool_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
+  if (outputs_.size() + kKeptPictures >= most) return false;
   const std::lock_guard lock(mutex_);
   return coded_bytes_ < settings_.execution.limits.max_memory / 4;
 }

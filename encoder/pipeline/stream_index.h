@@ -53,7 +53,7 @@ class StreamIndex {
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  static constexpr std::size_t kChunk = std::size_t{1} << 21;  ///< what several threads read
+  static constexpr std::size_t kChunk = std::size_t{1} << 20;  ///< what several threads read
 
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);
