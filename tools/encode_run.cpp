@@ -86,6 +86,7 @@ class EncodeRun {
   bool first_pass_ = true;             // whose start-up is the program's
   std::optional<Spool> spool_;
   std::vector<TargetPass> target_passes_;
+  std::optional<CappedPass> capped_pass_;  // what a pass is encoded with where GOPs are capped
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
 
@@ -113,6 +114,7 @@ void EncodeRun::check_command_line() {
     throw Error(ErrorKind::usage, "C63-USAGE",
                 "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
   }
+  check_target_options(o.target);
   if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
     throw Error(
         ErrorKind::usage, "C63-TARGET-INPUT",
@@ -251,6 +253,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
   Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("going on with the CPU: {}", reason);
   });
+  if (capped_pass_) encoder.set_planner(planner_of(*capped_pass_));
   if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
   notices_.begin();
   const auto progress = session_.progress(source->frame_count(), format_.rate.value());
@@ -328,19 +331,23 @@ KeptPass EncodeRun::encode_to_target(const SelectedBackend& backend) {
     target_passes_ = passes.passes();
     return done;
   };
+  const auto prepare = [&] {
+    options_.encoder.coding = passes.next();
+    if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
+  };
   const bool direct = is_written_directly(options_.output);
   std::optional<EncodeOutputs> outputs;
   // What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
   for (bool found = false; direct && !found;) {
     if (!outputs) outputs.emplace(options_, format_);  // what cannot be written is known before anything is encoded
-    options_.encoder.coding = passes.next();
+    prepare();
     const Pass pass = encode(backend, nullptr);
     found = pass.totals.summary.stopped || take(pass);
   }
   for (;;) {
     if (!direct) {
       outputs.emplace(options_, format_);
-      options_.encoder.coding = passes.next();
+      prepare();
     }
     if (auto kept =
             encode_and_keep(backend, *outputs, direct ? Judge([](const Pass&) { return true; }) : Judge(take))) {
@@ -435,6 +442,8 @@ int EncodeRun::run() {
   report.kinds = kinds;
   report.target = options_.target.target;
   report.passes = target_passes_;
+  report.gop_cap = options_.target.gop_cap;
+  if (capped_pass_) report.own_qualities = capped_pass_->gops;
   report.runs_frames_per_s = std::move(runs_frames_per_s);
   if (options_.compare_cpu && !session_.stop.stop_requested()) {
     CpuComparison comparison = compare_with_cpu(median);

@@ -43,6 +43,13 @@ double bitrate_from(const std::string& text) {
   return factor * number_from("--bitrate", std::string_view(text).substr(0, text.size() - (factor == 1 ? 0 : 1)));
 }
 
+/// "1.5x", "1.5".
+double cap_from(const std::string& text) {
+  const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.ends_with('x') ? 1 : 0)));
+  if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "it is 1 or more");
+  return cap;
+}
+
 /// "38", "y:38", "all:38".
 Target psnr_from(const std::string& text) {
   const auto colon = text.find(':');
@@ -100,12 +107,27 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
       if (a != b) a->excludes(b);
     }
   }
+  app.add_option_function<std::string>(
+         "--gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); },
+         "With --bitrate: no GOP takes more than that many times what the rate gives for its duration (1.5x)")
+      ->type_name("X")
+      ->group(group);
   app.add_option("--stats", o.stats, "Keep what each pass came to in this file, and begin with what it has")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--spool", o.spool, "Keep input that cannot be read twice in this folder meanwhile")
       ->type_name("FOLDER")
       ->group(group);
+}
+
+void check_target_options(const TargetOptions& o) {
+  if (!o.gop_cap) return;
+  if (!o.target || o.target->kind != Target::Kind::bitrate) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--gop-cap is for a bit rate: it goes with --bitrate");
+  }
+  if (!o.stats.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--stats keeps what passes came to, but not their GOPs: it is not for --gop-cap");
+  }
 }
 
 std::vector<TargetPass> TargetPasses::load(const EncodeOptions& options, spdlog::logger& log) {
@@ -135,28 +157,41 @@ void TargetPasses::save() const {
 
 TargetPasses::TargetPasses(const EncodeOptions& options, spdlog::logger& log)
     : options_(options), log_(log), search_(options.encoder.coding, *options.target.target, load(options, log)) {
+  if (options.target.gop_cap) {
+    capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
+    log_.info("{}, and no GOP of more than {} times that, by passes over the whole input", describe(*options.target.target),
+              *options.target.gop_cap);
+    return;
+  }
   log_.info("{}, by passes over the whole input", describe(*options.target.target));
   if (!passes().empty()) log_.info("{}: {} passes that were made before", options.target.stats, passes().size());
 }
 
 bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   const QualityTotals& quality = totals.quality;
-  const bool done = search_.add({.frames = totals.summary.frames,
+  const std::size_t own = capped_ ? capped_->next().gops.size() : 0;
+  const PassFigures figures{.frames = totals.summary.frames,
                                  .bytes = totals.summary.bytes,
                                  .frames_per_s = format.rate.value(),
                                  .psnr_y_db = quality.psnr_of_plane(0),
                                  .psnr_all_db = quality.psnr_of_all(),
-                                 .ssim_y = options_.encoder.measurement.ssim ? quality.mean_ssim(0) : 0});
+                                 .ssim_y = options_.encoder.measurement.ssim ? quality.mean_ssim(0) : 0};
+  const bool done = capped_ ? capped_->add(figures, totals.gops) : search_.add(figures);
+  const double distance = capped_ ? capped_->distance() : search_.distance();
+  const bool met = capped_ ? capped_->met() : search_.met();
   const TargetPass& pass = passes().back();
   const Target::Kind kind = options_.target.target->kind;
   const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
-  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}", ++made_, pass.qp,
+  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}", ++made_, pass.qp,
             pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format), pass.figures.psnr_y_db,
             pass.figures.psnr_all_db,
             options_.encoder.measurement.ssim ? fmt::format(", SSIM Y {:.5f}", pass.figures.ssim_y) : "",
-            of_size ? fmt::format("{:+.2f} %", 100 * search_.distance()) : fmt::format("{:+.3f} dB", search_.distance()));
-  if (done && !search_.met()) {
-    log_.warn("{} is not met more nearly: the format and the content allow no other", describe(*options_.target.target));
+            of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
+            capped_ ? fmt::format("; {} of {} GOPs at a quality of their own, {} over the cap", own, totals.gops.size(), capped_->over())
+                    : "");
+  if (done && !met) {
+    log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
+              capped_ ? "the cap, " : "");
   }
   save();
   return done;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "c63/frame_source.h"
+#include "c63/gop_cap.h"
 #include "c63/target.h"
 #include "common/report.h"
 
@@ -24,12 +26,15 @@ struct EncodeOptions;
 /// What c63enc's command line asks for where the size or the quality of the stream is given, and not what it is coded with.
 struct TargetOptions {
   std::optional<Target> target;
+  std::optional<double> gop_cap;  ///< times what a bit rate gives, that a GOP may take
   std::string stats;  ///< a file that keeps what passes came to; empty: none
   std::string input;  ///< whose frames they are, wherever they are read from meanwhile
   std::string spool;  ///< a folder to keep input in that cannot be read twice; empty: none
 };
 
 void add_target_options(CLI::App& app, TargetOptions& options);
+/// Throws Error (usage) for options that do not go together.
+void check_target_options(const TargetOptions& options);
 
 /// The passes towards a target, as c63enc makes them.
 class TargetPasses {
@@ -37,10 +42,12 @@ class TargetPasses {
   /// Takes what the statistics file knows of the same encode. Throws Error (usage, input).
   TargetPasses(const EncodeOptions& options, spdlog::logger& log);
 
-  [[nodiscard]] CodingSettings next() const { return search_.next(); }
+  [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
+  /// Qualities of their own that GOPs have in that pass, by their first frames; nothing where none may.
+  [[nodiscard]] const std::map<std::int64_t, GopQuality>* own_qualities() const { return capped_ ? &capped_->next().gops : nullptr; }
   /// Takes what a pass came to; true: it is the stream.
   bool take(const EncodeTotals& totals, const VideoFormat& format);
-  [[nodiscard]] const std::vector<TargetPass>& passes() const { return search_.passes(); }
+  [[nodiscard]] const std::vector<TargetPass>& passes() const { return capped_ ? capped_->passes() : search_.passes(); }
 
  private:
   [[nodiscard]] static std::vector<TargetPass> load(const EncodeOptions& options, spdlog::logger& log);
@@ -49,6 +56,7 @@ class TargetPasses {
   const EncodeOptions& options_;
   spdlog::logger& log_;
   TargetSearch search_;
+  std::optional<CappedSearch> capped_;  ///< in its place
   int made_ = 0;
 };
 

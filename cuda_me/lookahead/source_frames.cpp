@@ -21,10 +21,12 @@ CudaSourceFrames::~CudaSourceFrames() {
   check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
-void CudaSourceFrames::clear() {
+void CudaSourceFrames::begin_gop(Cost lambda) {
   looking_at_.reset();
   is_filtered_ = false;
   while (!frames_.empty()) pop_front();
+  decisions_.lambda = lambda;
+  filter_ = TemporalFilter(lambda);
 }
 
 void CudaSourceFrames::pop_front() {

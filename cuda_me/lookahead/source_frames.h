@@ -27,7 +27,7 @@ class CudaSourceFrames final : public SourceFrames {
   CudaSourceFrames(const CudaSourceFrames&) = delete;
   CudaSourceFrames& operator=(const CudaSourceFrames&) = delete;
 
-  void clear() override;
+  void begin_gop(Cost lambda) override;
   void pop_front() override;
   [[nodiscard]] std::span<std::uint8_t> input() override { return {staging_.input, geometry_.frame_bytes()}; }
   std::array<MotionTotals, 2> push() override;

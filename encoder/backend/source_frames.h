@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "decide/cost.h"
 #include "decide/frame_weights.h"
 #include "decide/reference_choice.h"
 
@@ -27,8 +28,9 @@ class SourceFrames {
  public:
   virtual ~SourceFrames() = default;
 
-  /// Forgets all frames; the oldest one.
-  virtual void clear() = 0;
+  /// Forgets all frames. For those to come a bit is worth `lambda`.
+  virtual void begin_gop(Cost lambda) = 0;
+  /// Forgets the oldest frame.
   virtual void pop_front() = 0;
 
   /// Where the samples of the next frame are to be put, in linear layout.

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "c63/encoder.h"
+#include "decide/cost.h"
 #include "decide/frame_plan.h"
 #include "decide/frame_weights.h"
 
@@ -31,6 +33,8 @@ class Planner {
   /// Frame k is planned when the frames of its GOP up to k - lag() have been observed, and no others. 1 or more: small
   /// values make a GOP wait for itself.
   [[nodiscard]] virtual int lag() const { return kNeverObserves; }
+  /// What a bit is worth where frames of the GOP that begins at `key` are looked at ahead; nothing: what the settings say.
+  [[nodiscard]] virtual std::optional<Cost> lookahead_lambda([[maybe_unused]] std::int64_t key) const { return std::nullopt; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
   /// Is told what became of a frame; its bytes are already gone.
   virtual void observe([[maybe_unused]] const EncodedFrame& frame) {}

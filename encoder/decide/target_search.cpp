@@ -10,6 +10,7 @@
 #include "codec/quantization.h"
 #include "decide/flat_tables.h"
 #include "decide/presets.h"
+#include "decide/target_place.h"
 
 namespace c63 {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 constexpr double kQualityWindow = 0.05;
 const double kSizeWindow = -std::log2(0.99);
 
-/// λ grows with this power of qp.
-constexpr double kLambdaPower = -1.2;
 constexpr double kLeastScale = 0.05;
 constexpr double kMostScale = 4;
 
@@ -123,8 +122,7 @@ int TargetSearch::step_of(double qp) const {
 }
 
 TargetSearch::Point TargetSearch::point_of(const TargetPass& pass) const {
-  const double shift = has_lambda_ ? std::log2(pass.lambda_scale / settings_.rate.lambda_scale) / kLambdaPower : 0;
-  return {std::log2(pass.qp) + shift, error_of(pass.figures), step_of(pass.qp)};
+  return {target_place(settings_, pass.qp, pass.lambda_scale), error_of(pass.figures), step_of(pass.qp)};
 }
 
 void TargetSearch::go_to(double place) {

@@ -132,6 +132,10 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
   const ChainPosition& position = chain.position;
   FramePosition planned{.index = read.index, .key = read.index == *position.key};
+  if (chain.lookahead && planned.key) {
+    const Cost of_settings = preset_decisions(parts_.settings.coding).lookahead.lambda;
+    chain.lookahead->set_lambda(position.planner->lookahead_lambda().value_or(of_settings));
+  }
   const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) { return parts_.supply.read(index, frame); };
   const auto input = [&] {
     read.has_input = true;

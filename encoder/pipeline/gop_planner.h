@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "decide/planner.h"
@@ -23,6 +24,8 @@ class GopPlanner {
     const std::lock_guard lock(mutex_);
     return observed_ + static_cast<std::int64_t>(finished_.size()) > last_to_observe(index) - key_;
   }
+
+  [[nodiscard]] std::optional<Cost> lookahead_lambda() const { return planner_->lookahead_lambda(key_); }
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) {
     while (observes_ && key_ + observed_ <= last_to_observe(frame.index)) {

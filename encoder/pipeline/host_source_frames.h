@@ -20,7 +20,11 @@ class HostSourceFrames final : public SourceFrames {
  public:
   HostSourceFrames(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions);
 
-  void clear() override { frames_.clear(); }
+  void begin_gop(Cost lambda) override {
+    frames_.clear();
+    decisions_.lambda = lambda;
+    filter_ = TemporalFilter(lambda);
+  }
   void pop_front() override { frames_.pop_front(); }
   [[nodiscard]] std::span<std::uint8_t> input() override;
   std::array<MotionTotals, 2> push() override;

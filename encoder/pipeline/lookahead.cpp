@@ -16,7 +16,7 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
     key_ = first_ = key;
     ended_ = false;
     seen_.clear();
-    frames_.clear();
+    frames_.begin_gop(decisions_.lambda);
   }
   while (first_ < frame.index - kFramesKeptBehind) {
     seen_.pop_front();

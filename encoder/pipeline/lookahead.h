@@ -22,6 +22,9 @@ class Lookahead {
   /// `frames` are the device's; null: the frames lie in the host's memory.
   Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions, SourceFrames* frames);
 
+  /// What a bit is worth in the GOP that is looked at next.
+  void set_lambda(Cost lambda) { decisions_.lambda = lambda; }
+
   /// Fills its argument with a frame of the source; false where there is none.
   using Read = std::function<bool(std::int64_t index, std::span<std::uint8_t> frame)>;
   /// Says where a frame's samples are to be put.

@@ -83,8 +83,8 @@ void expect_what_the_host_finds(int width, int height, const LookaheadDecisions&
   DeviceSource device(geometry, decisions);
   test::Random random(5);
   for (int gop = 0; gop < 2; ++gop) {
-    host.clear();
-    device.frames().clear();
+    host.begin_gop(decisions.lambda << gop);
+    device.frames().begin_gop(decisions.lambda << gop);
     std::size_t first = 0;
     int back = 0;
     for (std::size_t read = 0, coded = 0; coded < count; ++coded) {

@@ -99,13 +99,48 @@ TEST_F(Targets, StandardOutputGetsTheLastPassAlone) {
   EXPECT_TRUE(encode({"--quiet", "--target-psnr", "36", "-o", "-", input_}).out == read_file(path("o.c63")));
 }
 
+TEST_F(Targets, NoGopTakesMoreThanItsCap) {
+  constexpr double kRate = 90'000;
+  const std::vector<std::string> command = {"--keyint", "3", "--bitrate", "90k", "--gop-cap", "1x"};
+  const auto encode_to = [&](const std::string& output, const std::vector<std::string>& more) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"-o", path(output), input_});
+    return encode(all);
+  };
+  const ProcessResult result = encode_to("o.c63", {"--json", path("o.json")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("GOPs at a quality of their own, 0 over the cap"), std::string::npos) << result.err;
+  const auto json = nlohmann::json::parse(read_file(path("o.json")));
+  EXPECT_EQ(json["target"]["gop_cap"], 1);
+  ASSERT_EQ(json["target"]["gops"].size(), 4U);
+  std::uintmax_t bytes = 0;
+  bool has_own = false;
+  for (const auto& gop : json["target"]["gops"]) {
+    EXPECT_EQ(gop["frames"], 3);
+    EXPECT_LE(gop["bytes"].get<double>(), kRate / 8 * 3 / 25);
+    bytes += gop["bytes"].get<std::uintmax_t>();
+    has_own = has_own || gop["qp"] != json["settings"]["qp"];
+  }
+  EXPECT_TRUE(has_own);
+  EXPECT_EQ(bytes, size_of("o.c63"));
+  EXPECT_LE(static_cast<double>(bytes), kRate / 8 * 12 / 25);
+  ASSERT_EQ(encode_to("lanes.c63", {"--quiet", "--lanes", "3", "--threads", "1"}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("lanes.c63")) == read_file(path("o.c63")));
+  expect_one_line(encode({"--quiet", "--keyint", "3", "--bitrate", "2k", "--gop-cap", "1", "-o", path("no.c63"), input_}), 5,
+                  "c63enc", "C63-GOP-CAP");
+  EXPECT_FALSE(std::filesystem::exists(path("no.c63")));
+}
+
 TEST_F(Targets, WhatCannotBeIsSaid) {
   expect_one_line(encode({"--quiet", "--size", "100", "-o", path("o.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
   EXPECT_FALSE(std::filesystem::exists(path("o.c63")));
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"--size", "9kB", "--bitrate", "10k"}, {"--bitrate", "x"}, {"--bitrate", ""}, {"--size", "1kk"},
         {"--target-psnr", "u:30"}, {"--target-psnr", "38x"}, {"--target-ssim", "1.5"}, {"--stats", path("s.json")},
-        {"--spool", path("")}, {"--bitrate", "50k", "--repeat", "2"}}) {
+        {"--spool", path("")}, {"--bitrate", "50k", "--repeat", "2"}, {"--gop-cap", "1.5x"}, {"--bitrate", "50k", "--gop-cap", "0.9"},
+        {"--bitrate", "50k", "--gop-cap", "x"}, {"--size", "9kB", "--gop-cap", "2"},
+        {"--bitrate", "50k", "--gop-cap", "2", "--stats", path("s.json")}}) {
     std::vector<std::string> more = {"--quiet", "-o", path("o.c63"), input_};
     more.insert(more.end(), wrong.begin(), wrong.end());
     SCOPED_TRACE(wrong[0] + " " + wrong[1]);

@@ -8,6 +8,7 @@
 
 #include "c63/encoder.h"
 #include "c63/quality.h"
+#include "c63/gop_cap.h"
 #include "c63/target.h"
 #include "io/output_file.h"
 #include "pipeline/block_statistics.h"
@@ -35,6 +36,7 @@ struct EncodeTotals {
   BitCounts bits;
   std::vector<double> latencies_ms;  ///< of each frame
   std::vector<std::int64_t> key_frames;  ///< their indices
+  std::vector<GopFigures> gops = {};
   GlobalMotionTotals global_motion;
 
   /// Takes in one frame of width x height.
@@ -59,6 +61,8 @@ struct EncodeReport {
   std::optional<KindBits> kinds = {};  ///< where they were counted
   std::optional<Target> target = {};
   std::vector<TargetPass> passes = {};  ///< towards it, those of a statistics file first
+  std::optional<double> gop_cap = {};
+  std::map<std::int64_t, GopQuality> own_qualities = {};  ///< of GOPs that the cap is for, by their first frames
 };
 
 /// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"

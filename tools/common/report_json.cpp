@@ -145,6 +145,17 @@ ordered_json to_json(const EncodeReport& report) {
   if (report.target) {
     json["target"] = {{"what", describe(*report.target)}, {"value", report.target->value}, {"passes", ordered_json::array()}};
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
+    if (report.gop_cap) json["target"]["gop_cap"] = *report.gop_cap;
+    for (const GopFigures& gop : report.gop_cap ? report.totals.gops : std::vector<GopFigures>()) {
+      const auto own = report.own_qualities.find(gop.first_frame);
+      const bool has_own = own != report.own_qualities.end();
+      json["target"]["gops"].push_back(
+          {{"first_frame", gop.first_frame},
+           {"frames", gop.frames},
+           {"bytes", gop.bytes},
+           {"qp", has_own ? own->second.qp : report.settings.coding.qp},
+           {"lambda_scale", has_own ? own->second.lambda_scale : report.settings.coding.rate.lambda_scale}});
+    }
   }
   json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
                         {"p99", quantile(report.totals.latencies_ms, 0.99)}};

@@ -176,6 +176,9 @@ void check_command_line(ClusterOptions& options, const Session& session) {
     throw Error(ErrorKind::usage, "C63-MPI-TARGET",
                 "--target-ssim is for one process: its sum of fractions depends on their order, and with it the bytes");
   }
+  if (o.target.gop_cap) {
+    throw Error(ErrorKind::usage, "C63-MPI-TARGET", "--gop-cap is for one process: ranks all code with one quality");
+  }
   if (!o.target.spool.empty() || (!o.target.target && !o.target.stats.empty())) {
     throw Error(
         ErrorKind::usage, "C63-USAGE",

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cmath>
+
+#include "c63/settings.h"
+#include "decide/presets.h"
+
+namespace c63 {
+
+/// λ grows with this power of qp.
+inline constexpr double kLambdaPower = -1.2;
+
+/// The place of a quality on the line that searches for targets go along: log2 of the qp that has its λ.
+[[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
+  const bool has_lambda = preset_decisions(settings).rate.any();
+  return std::log2(qp) + (has_lambda ? std::log2(lambda_scale / settings.rate.lambda_scale) / kLambdaPower : 0);
+}
+
+}  // namespace c63
