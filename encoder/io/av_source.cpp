@@ -39,9 +39,6 @@ namespace {
 struct FormatCloser {
   void operator()(AVFormatContext* context) const { avformat_close_input(&context); }
 };
-struct CodecCloser {
-  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
-};
 struct PacketDeleter {
   void operator()(AVPacket* packet) const { av_packet_free(&packet); }
 };
@@ -55,6 +52,17 @@ std::atomic<AVCodecContext*> abandoned = nullptr;
 void abandon(AVCodecContext* codec) {
   if (codec != nullptr) codec->opaque = abandoned.exchange(codec);
 }
+
+/// FFmpeg aborts the process where memory runs short while it ends a decoder's threads; so a decoder is kept where there is
+/// none left.
+struct CodecCloser {
+  void operator()(AVCodecContext* context) const {
+    void* const probe = av_malloc(std::size_t{64} << 10);
+    if (probe == nullptr) return abandon(context);
+    av_free(probe);
+    avcodec_free_context(&context);
+  }
+};
 
 /// Settings for what FFmpeg opens: one list, or one for each stream.
 class Settings {
