@@ -45,7 +45,7 @@ double bitrate_from(const std::string& text) {
 
 /// "1.5x", "1.5".
 double cap_from(const std::string& text) {
-  const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.ends_with('x') ? 1 : 0)));
+  const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.size() > 1 && text.ends_with('x') ? 1 : 0)));
   if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "it is 1 or more");
   return cap;
 }

@@ -111,13 +111,13 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
             search.starts = {Position{x, y}, {search.window.left, search.window.top}, last, block % 2 == 0 ? last : Position{x, y}};
           }
           for (const std::size_t count : {1U, 2U, 4U, 7U}) {
-            const auto found_by = [&](const DecisionKernels& kernels) {
+            const auto found_by = [&, pitch = width](const DecisionKernels& kernels) {
               std::vector<std::array<std::uint32_t, 9>> keys(searches.size());
               for (std::size_t i = 0; i < searches.size(); ++i) {
                 keys[i].fill(0xABCDABCD);
                 searches[i].keys = keys[i].data() + 1;
               }
-              kernels.search_best(searches, {sums.data(), width}, count);
+              kernels.search_best(searches, {sums.data(), pitch}, count);
               return keys;
             };
             ASSERT_EQ(found_by(*kernels_), found_by(scalar_)) << name_of(content) << " " << width << "x" << height << " range "

@@ -10,6 +10,11 @@ section_bench_presets() {
     --gops 64 --repeats 3 --json "$work/bench_presets.json"
 }
 
+section_bench_best() {
+  "$dir/c63bench" encode --preset best --sizes 1920x1080,352x288 --from page-locked --lanes 0 --keyint 40 --gops 64 --repeats 3 \
+    --json "$work/bench_best.json"
+}
+
 # Reference, fast and good on both backends: times, bytes and what presets save, side by side.
 section_ab_presets() {
   local source=$dir/shared/sequences/foreman_352x288.yuv backend preset sides=()
