@@ -41,14 +41,13 @@ class WorkerStarter {
   void start(int count) {
     const std::lock_guard lock(mutex_);
     if (count <= started_) return;
-    const auto all_started = std::make_shared<std::atomic<bool>>(false);
-    const Release release{*all_started};
+    const Release release{calls_};
     std::vector<std::unique_ptr<oneapi::tbb::task_arena>> arenas(static_cast<std::size_t>(count));
     for (auto& arena : arenas) {
       arena = std::make_unique<oneapi::tbb::task_arena>(2, 1);
       arena->initialize();
       try {
-        arena->enqueue([all_started] { all_started->wait(false); });
+        arena->enqueue([this, call = calls_.load()] { calls_.wait(call); });
       } catch (const std::runtime_error& error) {
         static_cast<void>(arena.release());  // it waits for its worker for ever
         throw Error(ErrorKind::limit, "C63-THREADS", std::string("cannot start a thread: ") + error.what());
@@ -62,19 +61,20 @@ class WorkerStarter {
 
  private:
   struct Release {
-    std::atomic<bool>& flag;
+    std::atomic<int>& calls;
     ~Release() {
-      flag = true;
-      flag.notify_all();
+      ++calls;
+      calls.notify_all();
     }
   };
   std::mutex mutex_;
   int started_ = 0;
+  std::atomic<int> calls_ = 0;  ///< that have ended; workers wait for theirs
 };
 
 void start_workers(int count) {
-  static WorkerStarter starter;
-  starter.start(count);
+  static auto* const starter = new WorkerStarter;  // never destroyed: a worker may still wait in it when the process ends
+  starter->start(count);
 }
 
 std::unique_ptr<oneapi::tbb::task_arena> take_arena(int threads) {

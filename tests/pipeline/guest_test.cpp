@@ -6,6 +6,7 @@
 #include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <thread>
@@ -107,6 +108,19 @@ TEST(Guest, EncodersAndADecoderRunBesideEachOther) {
     });
   }
   for (int i = 0; i < 5; ++i) EXPECT_EQ(decode(expected, {.execution = {.threads = 2}}), pictures);
+}
+
+// A leak checker must find nothing of workers that have been called and have not come yet.
+TEST(Guest, TheProcessMayEndRightAfterItsThreadsStarted) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EXIT(
+        {
+          { const ThreadArena arena(2); }
+          std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+  }
 }
 
 }  // namespace
