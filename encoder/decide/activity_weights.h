@@ -40,9 +40,7 @@ namespace c63 {
 [[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean) {
   constexpr int kStep = 8;  // sixteenths of an octave of variance for a quarter of an octave of λ: the square root
   // Rounded down from a half more, for differences of both signs.
-  const int quarters = (activity - mean + kStep / 2 + kWeights * kStep) / kStep - kWeights;
-  const int weight = kPlainWeight + quarters;
-  return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
+  return weight_above((activity - mean + kStep / 2 + kWeights * kStep) / kStep - kWeights);
 }
 
 /// activity_of() an MCU.

@@ -42,11 +42,14 @@ inline constexpr int kWeightRatioBits = 16;
   return reweigh_by(cost, kWeightRatios[static_cast<std::size_t>(weight_ratio_index(from, to))]);
 }
 
-/// The weight of what two weights hold for.
-[[nodiscard]] C63_HD constexpr Weight combined_weight(Weight a, Weight b) {
-  const int sum = a + b - kPlainWeight;
-  return static_cast<Weight>(sum < 0 ? 0 : sum >= kWeights ? kWeights - 1 : sum);
+/// The weight so many quarters of an octave of λ above the frame's, or the nearest that there is.
+[[nodiscard]] C63_HD constexpr Weight weight_above(int quarters) {
+  const int weight = kPlainWeight + quarters;
+  return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
 }
+
+/// The weight of what two weights hold for.
+[[nodiscard]] C63_HD constexpr Weight combined_weight(Weight a, Weight b) { return weight_above(a + b - 2 * kPlainWeight); }
 
 /// Continues a beam in MCUs of another weight.
 inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {

@@ -62,8 +62,7 @@ C63_HD void pass_on(int column, int row, MotionVector vector, std::uint32_t pass
 [[nodiscard]] C63_HD constexpr Weight importance_weight(std::uint32_t importance, int quarters) {
   const int sixteenths = log2_in_sixteenths(importance) - log2_in_sixteenths(kPlainImportance);
   constexpr int kForty = kWeights * 40;  // a shift that keeps the quotient positive
-  const int weight = kPlainWeight + quarters + (24 + 20 - 3 * sixteenths + kForty) / 40 - kWeights;
-  return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
+  return weight_above(quarters + (24 + 20 - 3 * sixteenths + kForty) / 40 - kWeights);
 }
 
 /// How the errors of the frame before flow into a frame that has this motion against it and is coded with this λ.
