@@ -79,7 +79,7 @@ double CappedSearch::rate_error(std::uint64_t bytes) const {
 
 double CappedSearch::distance() const { return std::exp2(rate_error(passes_.back().figures.bytes)) - 1; }
 
-bool CappedSearch::met() const { return over_ == 0 && distance() <= 0 && distance() >= -0.01; }
+bool CappedSearch::met() const { return over_ == 0 && is_size_met(rate_error(passes_.back().figures.bytes)); }
 
 double CappedSearch::place_of(const TargetPass& pass) const { return target_place(settings_, pass.qp, pass.lambda_scale); }
 
@@ -103,12 +103,14 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   if (fitting != nullptr && static_cast<double>(fitting->figures.bytes) >= kLeastShare * most) {
     return {quality_of(*fitting), true, true, fitting->figures.bytes};
   }
-  if (may_try()) try {
-    const TargetSearch search(settings_, {Target::Kind::bytes, std::max(1.0, kAim * most)}, gop.samples);
-    const GopQuality quality = quality_of(search.next());
-    if (find_sample(gop.samples, quality) == nullptr) return {quality, true, false, static_cast<std::uint64_t>(kAim * most)};
-  } catch (const Error& error) {
-    if (error.id() != "C63-TARGET-LIMIT") throw;
+  if (may_try()) {
+    try {
+      const TargetSearch search(settings_, {Target::Kind::bytes, std::max(1.0, kAim * most)}, gop.samples);
+      const GopQuality quality = quality_of(search.next());
+      if (find_sample(gop.samples, quality) == nullptr) return {quality, true, false, static_cast<std::uint64_t>(kAim * most)};
+    } catch (const Error& error) {
+      if (error.id() != "C63-TARGET-LIMIT") throw;
+    }
   }
   // Nothing is left to try.
   if (fitting != nullptr) return {quality_of(*fitting), true, true, fitting->figures.bytes};
@@ -174,10 +176,7 @@ void CappedSearch::plan() {
     }
   }
   if (all_capped) known.push_back(*all_capped);
-  const auto meets = [&](const TargetPass& pass) {
-    const double error = rate_error(pass.figures.bytes);
-    return error <= 0 && error >= std::log2(0.99);
-  };
+  const auto meets = [&](const TargetPass& pass) { return is_size_met(rate_error(pass.figures.bytes)); };
   const TargetPass* found = nullptr;
   for (const TargetPass& pass : known) {
     if (meets(pass) && (found == nullptr || pass.figures.bytes > found->figures.bytes)) found = &pass;

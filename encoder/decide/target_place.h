@@ -10,6 +10,10 @@ namespace c63 {
 /// λ grows with this power of qp.
 inline constexpr double kLambdaPower = -1.2;
 
+/// A size that is no more than this many octaves below what it was to be, and not above, is met (Target).
+inline const double kSizeWindow = -std::log2(0.99);
+[[nodiscard]] inline bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
+
 /// The place of a quality on the line that searches for targets go along: log2 of the qp that has its λ.
 [[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
   const bool has_lambda = preset_decisions(settings).rate.any();

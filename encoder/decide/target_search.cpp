@@ -17,7 +17,6 @@ namespace {
 
 // What counts as met, in the unit of TargetSearch::Point::error.
 constexpr double kQualityWindow = 0.05;
-const double kSizeWindow = -std::log2(0.99);
 
 constexpr double kLeastScale = 0.05;
 constexpr double kMostScale = 4;
@@ -113,7 +112,7 @@ double TargetSearch::distance() const {
 
 bool TargetSearch::met() const {
   const double error = error_of(passes_.back().figures);
-  return is_size() ? error <= 0 && error >= -kSizeWindow : std::abs(error) <= kQualityWindow;
+  return is_size() ? is_size_met(error) : std::abs(error) <= kQualityWindow;
 }
 
 int TargetSearch::step_of(double qp) const {
