@@ -17,6 +17,7 @@
 
 #include "c63/error.h"
 #include "common/counted.h"
+#include "common/cuda_environment.h"
 #include "common/digest.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
@@ -58,7 +59,6 @@ class EncodeRun {
  private:
   void check_command_line();
   [[nodiscard]] bool is_brief() const;
-  [[nodiscard]] int queues_of_a_gpu() const;
   [[nodiscard]] Error no_frames();
   void open_first_source();
   [[nodiscard]] bool prepare_segment();
@@ -151,16 +151,6 @@ bool EncodeRun::is_brief() const {
   std::error_code fault;
   const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // a pipe has none
   return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
-}
-
-int EncodeRun::queues_of_a_gpu() const {
-  // Where frames are looked at before they are coded, each lane's are a stream of its own.
-  const CodingSettings& coding = options_.encoder.coding;
-  const RateSettings& rate = coding.rate;
-  const bool by_preset = coding.preset == Preset::best;
-  const bool looks_ahead = rate.adaptive_reference.value_or(by_preset) || rate.temporal_filter.value_or(by_preset) ||
-                           rate.propagated_weights.value_or(by_preset);
-  return is_brief() ? 1 : looks_ahead ? 8 : 2;
 }
 
 std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
@@ -399,7 +389,7 @@ int EncodeRun::run() {
     return kExitDone;
   }
   check_command_line();
-  options_.backend.queues = queues_of_a_gpu();
+  options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   // A GPU's driver takes longer to start than anything here; the input is opened beside it.
   auto selecting = std::async(std::launch::async, [this] {
     return select_backend(options_.backend, [this](const std::string& note) { notices_.info(note); });

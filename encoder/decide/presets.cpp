@@ -79,4 +79,6 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   return decisions;
 }
 
+bool looks_ahead(const CodingSettings& settings) { return preset_decisions(settings).lookahead.any(); }
+
 }  // namespace c63

@@ -25,4 +25,6 @@ bool show_only_devices(std::span<const int> devices) {
 
 void ask_for_queues(int count) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(count).c_str(), 0); }
 
+int queues_for(const CodingSettings& settings) { return looks_ahead(settings) ? 8 : 2; }
+
 }  // namespace c63::tools

@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "c63/settings.h"
+
 namespace c63::tools {
 
 // What the CUDA driver reads from the environment when a process first uses it. Only programs set it, and only before they
@@ -15,5 +17,9 @@ namespace c63::tools {
 /// (docs/gpu.md). Two are what a backend's batches need, so that coding and the scan beside it do not wait for each other;
 /// one is better where there is little to encode. What the environment says already stays.
 void ask_for_queues(int count);
+
+/// How many suit these settings where there is much to encode: eight where frames are looked at before they are coded, since
+/// each lane's are a stream of its own then.
+[[nodiscard]] int queues_for(const CodingSettings& settings);
 
 }  // namespace c63::tools

@@ -11,6 +11,7 @@
 
 #include "c63/error.h"
 #include "c63/thread_arena.h"
+#include "common/cuda_environment.h"
 #include "common/machine.h"
 #include "common/paths.h"
 #include "common/report.h"
@@ -48,6 +49,7 @@ void choose_backend(const Preparation& p) {
   o.encoder.execution.arena = std::make_shared<ThreadArena>(p.job.threads);
   o.encoder.execution.threads = 0;  // those of the arena
   o.backend.sharer = p.ranks.local_rank();
+  o.backend.queues = queues_for(o.encoder.coding);
   p.job.backend = select_backend(o.backend, [&](const std::string& note) { p.session.log->info("{}", note); });
 }
 

@@ -106,7 +106,9 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    tools::ask_for_queues(std::ranges::count(options.presets, "best") > 0 ? 8 : 2);  // as c63enc does it
+    int queues = 0;  // as c63enc has them
+    for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
+    tools::ask_for_queues(queues);
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
     if (devices_.size() > 1 && std::ranges::count(options.from, "device") > 0) {
       throw Error(ErrorKind::usage, "C63-BENCH-FROM", "--from device: frames in the memory of one GPU are for that one");
