@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "c63/encoder.h"
-#include "c63/quality.h"
 #include "c63/gop_cap.h"
+#include "c63/quality.h"
 #include "c63/target.h"
 #include "io/output_file.h"
 #include "pipeline/block_statistics.h"
@@ -35,8 +35,7 @@ struct EncodeTotals {
   StageTimes stages;
   BitCounts bits;
   std::vector<double> latencies_ms;  ///< of each frame
-  std::vector<std::int64_t> key_frames;  ///< their indices
-  std::vector<GopFigures> gops = {};
+  std::vector<GopFigures> gops;
   GlobalMotionTotals global_motion;
 
   /// Takes in one frame of width x height.

@@ -49,6 +49,22 @@ ordered_json stages_json(const StageTimes& t) {
           {"download_ms", t.download},   {"write_ms", t.write}};
 }
 
+/// What GOPs came to that a cap is for.
+ordered_json cap_json(const EncodeReport& report) {
+  ordered_json json = {{"gop_cap", *report.gop_cap}, {"gops", ordered_json::array()}};
+  const CodingSettings& of_video = report.settings.coding;
+  for (const GopFigures& gop : report.totals.gops) {
+    const auto own = report.own_qualities.find(gop.first_frame);
+    const GopQuality quality = own != report.own_qualities.end() ? own->second : GopQuality{of_video.qp, of_video.rate.lambda_scale};
+    json["gops"].push_back({{"first_frame", gop.first_frame},
+                            {"frames", gop.frames},
+                            {"bytes", gop.bytes},
+                            {"qp", quality.qp},
+                            {"lambda_scale", quality.lambda_scale}});
+  }
+  return json;
+}
+
 }  // namespace
 
 ordered_json settings_json(const EncoderSettings& s) {
@@ -120,7 +136,8 @@ ordered_json to_json(const EncodeReport& report) {
   json["settings"] = settings_json(report.settings);
   json["result"] = summary_json(summary);
   json["result"]["bitrate_kb_per_s"] = kilobits_per_second(summary, format);
-  json["result"]["key_frame_indices"] = report.totals.key_frames;
+  json["result"]["key_frame_indices"] = ordered_json::array();
+  for (const GopFigures& gop : report.totals.gops) json["result"]["key_frame_indices"].push_back(gop.first_frame);
   json["quality"] = quality_json(report.totals, report.settings);
   if (report.settings.measurement.global_motion) {
     const GlobalMotionTotals& motion = report.totals.global_motion;
@@ -145,17 +162,7 @@ ordered_json to_json(const EncodeReport& report) {
   if (report.target) {
     json["target"] = {{"what", describe(*report.target)}, {"value", report.target->value}, {"passes", ordered_json::array()}};
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
-    if (report.gop_cap) json["target"]["gop_cap"] = *report.gop_cap;
-    for (const GopFigures& gop : report.gop_cap ? report.totals.gops : std::vector<GopFigures>()) {
-      const auto own = report.own_qualities.find(gop.first_frame);
-      const bool has_own = own != report.own_qualities.end();
-      json["target"]["gops"].push_back(
-          {{"first_frame", gop.first_frame},
-           {"frames", gop.frames},
-           {"bytes", gop.bytes},
-           {"qp", has_own ? own->second.qp : report.settings.coding.qp},
-           {"lambda_scale", has_own ? own->second.lambda_scale : report.settings.coding.rate.lambda_scale}});
-    }
+    if (report.gop_cap) json["target"].update(cap_json(report));
   }
   json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
                         {"p99", quantile(report.totals.latencies_ms, 0.99)}};
