@@ -5,11 +5,11 @@
 #include <cstdint>
 
 #include "c63/settings.h"
-#include "cuda_me/backend/carver.h"
 #include "cuda_me/kernels/frame_kernels.h"
 #include "cuda_me/kernels/frame_layout.h"
 #include "cuda_me/kernels/rate_frame.h"
 #include "cuda_me/lookahead/source_memory.h"
+#include "cuda_me/runtime/carver.h"
 #include "decide/lookahead_decisions.h"
 
 namespace c63::cuda {

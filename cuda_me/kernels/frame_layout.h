@@ -7,6 +7,7 @@
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 #include "codec/vlc.h"
+#include "cuda_me/runtime/carver.h"
 
 namespace c63::cuda {
 
@@ -19,12 +20,6 @@ inline constexpr int kMaxSegmentWords = kBlocksPerSegment * kMaxBlockWords;
 
 /// The DC levels that a segment's first ones are coded against: of the last Y block, U and V of the MCU before.
 inline constexpr int kCarriedBlocks = 3;
-
-/// Every array on the device starts at a multiple of this.
-inline constexpr std::size_t kDeviceAlignment = 256;
-[[nodiscard]] C63_HD constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
-}
 
 /// Where the parts of a frame lie on the device.
 ///

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "codec/geometry.h"
-#include "cuda_me/backend/carver.h"
 #include "cuda_me/lookahead/lookahead_kernels.h"
+#include "cuda_me/runtime/carver.h"
 #include "decide/lookahead_decisions.h"
 
 namespace c63::cuda {

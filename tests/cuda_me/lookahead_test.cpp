@@ -8,8 +8,8 @@
 
 #include "backend_test_support.h"
 #include "cpu/kernels.h"
-#include "cuda_me/backend/carver.h"
 #include "cuda_me/lookahead/source_frames.h"
+#include "cuda_me/runtime/carver.h"
 #include "cuda_me/runtime/memory.h"
 #include "pipeline/host_source_frames.h"
 #include "support/generators.h"

@@ -2,9 +2,13 @@
 
 #include <cstddef>
 
-#include "cuda_me/kernels/frame_layout.h"
-
 namespace c63::cuda {
+
+/// Every array on the device starts at a multiple of this.
+inline constexpr std::size_t kDeviceAlignment = 256;
+[[nodiscard]] constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
+}
 
 /// Cuts arrays off a block of memory; with no block it only adds up what they take.
 class Carver {
