@@ -83,7 +83,9 @@ class DecodeRun {
     std::optional<StreamFrame> frame = reader_.next();
     if (!frame) return false;
     CodedRun run{.frame = std::move(*frame)};
-    if (run.frame.parsed.repeat) run.count += reader_.take_repeats(end_ - reader_.index());
+    // Frames of a run take as many bytes each; with a pad byte a repeat takes one more than those that follow.
+    const bool is_plain_repeat = run.frame.parsed.repeat && run.frame.parsed.size == kRepeatFrameBytes;
+    if (is_plain_repeat) run.count += reader_.take_repeats(end_ - reader_.index());
     if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
     if (settings_.key_frames_only && (!run.frame.parsed.key || run.end() <= settings_.first_frame)) return true;
     if (run.frame.parsed.key && run.frame.index <= settings_.first_frame) {

@@ -322,6 +322,28 @@ TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyWhereWanted) {
   }
 }
 
+TEST(CompactStream, RepeatsWithAPadByteAndWithoutHaveTheirPlaces) {
+  Bytes bytes = random_stream(16, 16, 1, 9).bytes();
+  std::vector<std::size_t> offsets = {0};
+  Random random(12);
+  for (int i = 0; i < 200; ++i) {
+    offsets.push_back(bytes.size());
+    const Bytes repeat = random.below(4) == 0 ? Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9} : repeat_frame();
+    bytes.insert(bytes.end(), repeat.begin(), repeat.end());
+  }
+  offsets.push_back(bytes.size());
+  for (const int threads : {1, 3}) {
+    std::size_t frames = 0;
+    Decoder({.execution = {.threads = threads}}).decode(bytes, [&](DecodedFrame&& frame) {
+      ASSERT_LT(frames + 1, offsets.size());
+      EXPECT_EQ(frame.offset, offsets[frames]);
+      EXPECT_EQ(frame.coded_bytes, offsets[frames + 1] - offsets[frames]);
+      ++frames;
+    });
+    EXPECT_EQ(frames + 1, offsets.size());
+  }
+}
+
 TEST(CompactStream, GarbageBetweenRepeatsIsNamed) {
   const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
   Random random(11);
