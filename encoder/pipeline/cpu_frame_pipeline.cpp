@@ -13,9 +13,11 @@ namespace {
 /// The current picture and its reference stay until the frame after the last one submitted.
 constexpr std::size_t kKeptPictures = 2;
 
-/// Pictures that may wait, and their bytes: of small ones that are many, for a thread that is woken late finds much to do.
+/// Pictures that may wait, and their bytes. Of small ones there are several for each thread: a thread that is woken late finds
+/// much to do. More would be slower, for pictures that are used again soon are still in a cache.
 constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
+constexpr std::uint64_t kWaitingPicturesPerThread = 6;
 
 /// So many frames end before whoever waits is woken.
 constexpr std::size_t kWakeAfter = 16;
@@ -76,8 +78,9 @@ void CpuFramePipeline::open(const Geometry& geometry) {
   const auto wanted = static_cast<std::uint64_t>(threads_ + (threads_ + 1) / 2);
   const std::uint64_t left = memory - std::min(memory, kKeptPictures * picture);
   const auto tasks = static_cast<std::size_t>(std::clamp<std::uint64_t>(left / frame, 1, wanted));
-  const std::uint64_t spare =
-      std::min(std::min(left - std::min(left, tasks * frame), kWaitingBytes) / picture, kWaitingPictures);
+  const std::uint64_t most_waiting =
+      std::min(kWaitingPictures, kWaitingPicturesPerThread * static_cast<std::uint64_t>(threads_));
+  const std::uint64_t spare = std::min(std::min(left - std::min(left, tasks * frame), kWaitingBytes) / picture, most_waiting);
   pool_ = PicturePool(kKeptPictures + 2 * tasks + static_cast<std::size_t>(spare));
   tasks_.clear();
   free_tasks_.clear();

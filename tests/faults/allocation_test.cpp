@@ -1,8 +1,8 @@
 // Every allocation of encoder, decoder, filters, files and sources fails once, and from it on: within five seconds each run
 // ends with std::bad_alloc or Error (memory), or with the result of a run without a fault.
 //
-// Each run is a process of its own, so that one that aborts or hangs is a failure and not the end of the test. With
-// C63_FAULT_EVERY=1 in the environment no position is left out.
+// Runs are in processes of their own, so that one that aborts or hangs is a failure and not the end of the test. With
+// C63_FAULT_EVERY=1 in the environment every position is tried in a new process, too.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -38,53 +38,57 @@ using Scenario = std::function<Bytes()>;
 
 constexpr int kSame = 0, kMemory = 7, kOtherError = 1;
 
+/// What a child tells its parent of a run: how it ended, a hash of what came out, and how many allocations there were.
+struct Report {
+  int code = kOtherError;
+  std::uint64_t hash = 0;
+  long allocations = 0;
+};
+
+/// Allocation `number` fails, or with `from_there_on` all from it on; 0: none.
+Report run(const Scenario& scenario, long number, bool from_there_on) {
+  Report report;
+  fail_allocation(number, from_there_on);
+  try {
+    const Bytes result = scenario();
+    report.allocations = allocations();
+    stop_failing();
+    report.hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(result.data()), result.size()});
+    report.code = kSame;
+  } catch (const std::bad_alloc&) {
+    report.code = kMemory;
+  } catch (const Error& error) {
+    report.code = error.kind() == ErrorKind::memory ? kMemory : kOtherError;
+  } catch (...) {
+  }
+  stop_failing();
+  return report;
+}
+
 struct Outcome {
   int status = 0;  ///< of the process, as waitpid() gives it
-  std::uint64_t hash = 0;
-  long allocations = 0;
+  std::vector<Report> reports;  ///< of the runs that ended
 };
 
-/// What a child tells its parent.
-struct Report {
-  std::uint64_t hash = 0;
-  long allocations = 0;
-};
-
-Outcome run_in_child(const Scenario& scenario, long number, bool from_there_on) {
+/// One run after another in a process of their own, with five seconds for each. Those after the first find what lasts as long
+/// as a process: threads, arenas, constants.
+Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(5);
-    Report report;
-    int code = kSame;
-    fail_allocation(number, from_there_on);
-    try {
-      const Bytes result = scenario();
-      report.allocations = allocations();
-      stop_failing();
-      report.hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(result.data()), result.size()});
-    } catch (const std::bad_alloc&) {
-      code = kMemory;
-    } catch (const Error& error) {
-      code = error.kind() == ErrorKind::memory ? kMemory : kOtherError;
-    } catch (...) {
-      code = kOtherError;
+    for (const long number : numbers) {
+      ::alarm(5);
+      const Report report = run(scenario, number, from_there_on);
+      if (::write(ends[1], &report, sizeof report) != sizeof report) ::_exit(1);
     }
-    stop_failing();
-    if (::write(ends[1], &report, sizeof report) != sizeof report) code = kOtherError;
-    ::_exit(code);
+    ::_exit(0);
   }
   ::close(ends[1]);
-  Report report;
-  const bool told = ::read(ends[0], &report, sizeof report) == sizeof report;
-  ::close(ends[0]);
   Outcome outcome;
+  for (Report report; ::read(ends[0], &report, sizeof report) == sizeof report;) outcome.reports.push_back(report);
+  ::close(ends[0]);
   ::waitpid(child, &outcome.status, 0);
-  if (told) {
-    outcome.hash = report.hash;
-    outcome.allocations = report.allocations;
-  }
   return outcome;
 }
 
@@ -95,22 +99,45 @@ std::string describe(int status) {
   return "exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-/// Tries positions of a scenario; `every` is the least distance where the environment asks for nothing else.
-void try_positions(const Scenario& scenario, long every) {
-  const Outcome whole = run_in_child(scenario, 0, false);
-  ASSERT_TRUE(WIFEXITED(whole.status) && WEXITSTATUS(whole.status) == kSame) << describe(whole.status);
-  ASSERT_GT(whole.allocations, 0);
+/// Tries positions of a scenario: every `in_old`-th in a process that has run it before, and every `in_new`-th, or what the
+/// environment asks for, in a new one, which takes ten times as long.
+void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
+  const Outcome whole = run_in_child(scenario, {0, 0}, false);
+  ASSERT_EQ(whole.reports.size(), 2U) << describe(whole.status);
+  for (const Report& report : whole.reports) {
+    ASSERT_EQ(report.code, kSame);
+    ASSERT_EQ(report.hash, whole.reports[0].hash);
+    ASSERT_GT(report.allocations, 0);
+  }
+  const auto expect_fine = [&](const Report& report, const std::string& what) {
+    const bool same = report.code == kSame && report.hash == whole.reports[0].hash;
+    EXPECT_TRUE(report.code == kMemory || same) << what << "code " << report.code << (report.code == kSame ? ", other bytes" : "");
+  };
   const char* wanted = std::getenv("C63_FAULT_EVERY");
-  if (wanted != nullptr) every = std::max(1L, std::atol(wanted));
+  if (wanted != nullptr) in_new = std::max(1L, std::atol(wanted));
   long tried = 0;
   for (const bool from_there_on : {false, true}) {
-    for (long number = 1; number <= whole.allocations; number += every, ++tried) {
-      const Outcome outcome = run_in_child(scenario, number, from_there_on);
-      const bool ended = WIFEXITED(outcome.status);
-      const bool memory = ended && WEXITSTATUS(outcome.status) == kMemory;
-      const bool same = ended && WEXITSTATUS(outcome.status) == kSame && outcome.hash == whole.hash;
-      EXPECT_TRUE(memory || same) << "allocation " << number << " of " << whole.allocations
-                                  << (from_there_on ? " and all after it: " : ": ") << describe(outcome.status);
+    const auto name = [&](long number, const char* process) {
+      return "allocation " + std::to_string(number) + (from_there_on ? " and all after it, " : ", ") + process + " process: ";
+    };
+    for (long number = 1; number <= whole.reports[0].allocations; number += in_new, ++tried) {
+      const Outcome outcome = run_in_child(scenario, {number}, from_there_on);
+      if (outcome.reports.empty()) {
+        ADD_FAILURE() << name(number, "new") << describe(outcome.status);
+      } else {
+        expect_fine(outcome.reports[0], name(number, "new"));
+      }
+    }
+    for (long first = 1; first <= whole.reports[1].allocations;) {
+      std::vector<long> numbers = {0};  // a run without a fault makes the process an old one
+      for (long number = first; number <= whole.reports[1].allocations; number += in_old) numbers.push_back(number);
+      const Outcome outcome = run_in_child(scenario, numbers, from_there_on);
+      for (std::size_t i = 0; i < outcome.reports.size(); ++i) expect_fine(outcome.reports[i], name(numbers[i], "old"));
+      tried += static_cast<long>(outcome.reports.size());
+      if (outcome.reports.size() == numbers.size()) break;
+      const long ended_by = numbers[outcome.reports.size()];
+      ADD_FAILURE() << name(ended_by, "old") << describe(outcome.status);
+      first = std::max(first, ended_by) + in_old;
     }
   }
   ::testing::Test::RecordProperty("positions", std::to_string(tried));
@@ -142,7 +169,7 @@ TEST(Allocations, OfFiltersOnSignals) {
         for (const std::uint64_t count : counts) values.push_back(static_cast<double>(count));
         return bytes_of_values(values);
       },
-      3);
+      20);
 }
 
 TEST(Allocations, OfFiltersOnPictures) {
@@ -163,7 +190,7 @@ TEST(Allocations, OfFiltersOnPictures) {
         result.insert(result.end(), smoothed.begin(), smoothed.end());
         return result;
       },
-      7);
+      200);
 }
 
 /// A folder that a scenario's process has for itself.
@@ -197,7 +224,7 @@ TEST(Allocations, OfSignalFiles) {
         }
         return result;
       },
-      1);
+      7);
 }
 
 TEST(Allocations, OfVideoFiles) {
@@ -216,7 +243,7 @@ TEST(Allocations, OfVideoFiles) {
         }
         return result;
       },
-      1);
+      7);
 }
 
 EncoderSettings small_settings() {
@@ -228,7 +255,7 @@ EncoderSettings small_settings() {
 }
 
 TEST(Allocations, OfAnEncoder) {
-  try_positions([] { return encode(moving_video(32, 32, 6), small_settings()); }, 1);
+  try_positions([] { return encode(moving_video(32, 32, 6), small_settings()); }, 4);
 }
 
 TEST(Allocations, OfAnEncoderThatDecides) {
@@ -241,7 +268,7 @@ TEST(Allocations, OfAnEncoderThatDecides) {
         settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = true;
         return encode(moving_video(32, 32, 4), settings);
       },
-      31);
+      61);
 }
 
 TEST(Allocations, OfASearchForScenes) {
@@ -259,7 +286,7 @@ TEST(Allocations, OfASearchForScenes) {
         });
         return stream;
       },
-      17);
+      200, 7);
 }
 
 TEST(Allocations, OfTablesForDecisions) {
@@ -294,7 +321,7 @@ TEST(Allocations, OfAPushSession) {
         }
         return stream;
       },
-      1);
+      4);
 }
 
 TEST(Allocations, OfADecoder) {
@@ -306,13 +333,13 @@ TEST(Allocations, OfADecoder) {
         std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(stream.data()), static_cast<std::streamsize>(stream.size()));
         return stream;
       },
-      0, false);
+      {0}, false);
   ASSERT_EQ(made.status, 0);
   std::ifstream in(file, std::ios::binary);
   const Bytes stream{std::istreambuf_iterator<char>(in), {}};
   std::filesystem::remove(file);
   ASSERT_FALSE(stream.empty());
-  try_positions([&] { return decode(stream, {.execution = {.threads = 2}}); }, 1);
+  try_positions([&] { return decode(stream, {.execution = {.threads = 2}}); }, 3);
 }
 
 }  // namespace

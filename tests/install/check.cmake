@@ -33,10 +33,12 @@ elseif(STEP STREQUAL "pkg_config")
   run(${CXX} -std=c++20 ${SOURCE}/consumer.cpp -o ${WORK}/pkg_config_consumer ${flags})
   run(${WORK}/pkg_config_consumer)
 elseif(STEP STREQUAL "subproject")
-  # Neither optimized nor with debug information: what is asked is whether it links and installs.
+  # What is asked is whether it compiles, links and installs there. So little is compiled, and that neither optimized nor with
+  # debug information.
   set(BUILD_TYPE Debug)
-  consume(subproject subproject -DC63_PROJECT=${PROJECT} -DBUILD_SHARED_LIBS=ON -DC63_CUDA=OFF -DC63_INSTALL=ON
-    -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+  set(ENV{C63_OBJECTS} ${BUILD})
+  consume(subproject subproject -DC63_PROJECT=${PROJECT} -DBUILD_SHARED_LIBS=ON -DC63_CUDA=OFF -DC63_FFMPEG=${FFMPEG} -DC63_INSTALL=ON
+    -DCMAKE_UNITY_BUILD=${UNITY} -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_COMPILER_LAUNCHER=${SOURCE}/reuse_objects)
   if(NOT EXISTS ${WORK}/subproject/c63/encoder/libc63.so)
     message(FATAL_ERROR "no shared library was built")
   endif()
