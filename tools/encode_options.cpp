@@ -178,7 +178,8 @@ void add_decision_options(CLI::App& app, CodingSettings& s) {
   add_decision_flag(app, "unpredicted", s.rate.unpredicted, "Blocks may do without prediction");
   add_decision_flag(app, "repeats", s.rate.repeats, "Frames may repeat the picture before them");
   add_decision_flag(app, "adaptive-reference", s.rate.adaptive_reference,
-                    "Frames may be predicted from the picture that the frame before was predicted from");
+                    "Frames may be predicted from the picture that the frame before was predicted from, where looking ahead "
+                    "says that it pays; without this, good does so by what frames before took");
   add_decision_flag(app, "temporal-filter", s.rate.temporal_filter,
                     "Frames are averaged with those around them, along motion, before they are coded; PSNR is against "
                     "the frames as they were");

@@ -21,7 +21,10 @@ constexpr double kAim = 0.975;
 /// Plans of a GOP are those of its own quality.
 class GopQualityPlanner final : public Planner {
  public:
-  explicit GopQualityPlanner(std::shared_ptr<const CappedPass> pass) : pass_(std::move(pass)) {}
+  explicit GopQualityPlanner(std::shared_ptr<const CappedPass> pass)
+      : pass_(std::move(pass)), planner_(make_planner_factory(pass_->settings)()) {}
+
+  [[nodiscard]] int lag() const override { return planner_->lag(); }  // the same at each quality
 
   [[nodiscard]] std::optional<Cost> lookahead_lambda(std::int64_t key) const override {
     return preset_decisions(settings_of_gop(key)).lookahead.lambda;
@@ -30,6 +33,7 @@ class GopQualityPlanner final : public Planner {
     if (frame.key) planner_ = make_planner_factory(settings_of_gop(frame.index))();
     return planner_->plan(frame);
   }
+  void observe(const EncodedFrame& frame) override { planner_->observe(frame); }
 
  private:
   [[nodiscard]] CodingSettings settings_of_gop(std::int64_t first_frame) const {

@@ -36,7 +36,7 @@ class Planner {
   /// What a bit is worth where frames of the GOP that begins at `key` are looked at ahead; nothing: what the settings say.
   [[nodiscard]] virtual std::optional<Cost> lookahead_lambda([[maybe_unused]] std::int64_t key) const { return std::nullopt; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
-  /// Is told what became of a frame; its bytes are already gone.
+  /// Is told what became of a frame, but for pictures and motion; its bytes are already gone.
   virtual void observe([[maybe_unused]] const EncodedFrame& frame) {}
 };
 

@@ -1,15 +1,26 @@
-// Presets decide the same for all key frames, and the same for all others. The reference preset's decisions are the course
-// encoder's: its tables and all headers in every frame, nothing by rate.
+// Presets decide the same for all key frames, and the same for all others, but for which frames stay. The reference preset's
+// decisions are the course encoder's: its tables and all headers in every frame, nothing by rate.
 
+#include <optional>
+
+#include "codec/geometry.h"
 #include "decide/planner.h"
 #include "decide/presets.h"
+#include "decide/reference_alternation.h"
 
 namespace c63 {
 namespace {
 
+/// Of a frame that is replaced: nothing is predicted from it, so its λ is three quarters of an octave higher.
+constexpr Weight kReplacedWeight = kPlainWeight + 3;
+
 class PresetPlanner final : public Planner {
  public:
-  explicit PresetPlanner(const PresetDecisions& decisions) : decisions_(decisions) {}
+  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus) : decisions_(decisions) {
+    if (decisions.alternate) alternation_.emplace(mcus);
+  }
+
+  [[nodiscard]] int lag() const override { return alternation_ ? ReferenceAlternation::kLag : kNeverObserves; }
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     FramePlan plan{.index = frame.index,
@@ -19,19 +30,34 @@ class PresetPlanner final : public Planner {
                    .unpredicted = nullptr,
                    .rate = decisions_.rate,
                    .weights = frame.weights};
-    if (frame.stays) plan.headers.frame = false;
-    if (frame.is_replaced) plan.rate.repeats = false;
+    ReferenceAlternation::Choice choice{.stays = frame.stays, .is_replaced = frame.is_replaced};
+    if (alternation_) choice = alternation_->next();
+    if (choice.stays) plan.headers.frame = false;
+    if (choice.is_replaced) {
+      plan.rate.repeats = false;
+      // Weights say it themselves.
+      if (!frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
+    }
     return plan;
+  }
+
+  void observe(const EncodedFrame& frame) override {
+    const auto bytes = static_cast<std::int64_t>(frame.bytes.size());
+    const auto headers = static_cast<std::int64_t>(frame_header_bytes(decisions_.inter_headers));
+    alternation_->observe(frame.repeat, 8 * (bytes - headers));
   }
 
  private:
   PresetDecisions decisions_;
+  std::optional<ReferenceAlternation> alternation_;
 };
 
 }  // namespace
 
 PlannerFactory make_planner_factory(const CodingSettings& settings) {
-  return [decisions = preset_decisions(settings)] { return std::make_unique<PresetPlanner>(decisions); };
+  return [decisions = preset_decisions(settings), mcus = Geometry(settings.width, settings.height).mcus()] {
+    return std::make_unique<PresetPlanner>(decisions, mcus);
+  };
 }
 
 }  // namespace c63

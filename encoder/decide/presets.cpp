@@ -9,6 +9,13 @@
 namespace c63 {
 namespace {
 
+/// How it is told which frames are predicted from the reference of the frame before.
+enum class References {
+  advance,    ///< none
+  alternate,  ///< by what frames before took
+  look_ahead,
+};
+
 /// What a preset says where nothing else is set.
 struct Defaults {
   TableShape tables;
@@ -19,7 +26,7 @@ struct Defaults {
   int beam;
   bool unpredicted;
   bool repeats;
-  bool adaptive_reference;
+  References references;
   bool temporal_filter;
   bool propagated_weights;
   double chroma_lambda;
@@ -34,13 +41,13 @@ constexpr Defaults defaults_of(Preset preset) {
     case Preset::reference:
       break;
     case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, false, false, false, 1};
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, References::advance, false, false, 1};
     case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, false, false, false, 1};
+      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, References::alternate, false, false, 1};
     case Preset::best:
-      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, true, true, true, kFieldsChroma};
+      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, References::look_ahead, true, true, kFieldsChroma};
   }
-  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, false, false, false, 1};
+  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, References::advance, false, false, 1};
 }
 
 /// The weight with so many times the frame's λ.
@@ -74,8 +81,9 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.sad_per_bit = sad_per_bit(rate.lambda);
   decisions.lookahead = {.filter = set.temporal_filter.value_or(defaults.temporal_filter),
                          .propagate = set.propagated_weights.value_or(defaults.propagated_weights),
-                         .choose_reference = set.adaptive_reference.value_or(defaults.adaptive_reference),
+                         .choose_reference = set.adaptive_reference.value_or(defaults.references == References::look_ahead),
                          .lambda = rate.lambda};
+  decisions.alternate = defaults.references == References::alternate && !set.adaptive_reference;
   return decisions;
 }
 

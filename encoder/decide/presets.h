@@ -15,6 +15,7 @@ struct PresetDecisions {
   FrameHeaders inter_headers;
   RateDecisions rate;
   LookaheadDecisions lookahead;
+  bool alternate = false;  ///< every second frame stays where that shows to pay (reference_alternation.h)
 };
 
 [[nodiscard]] PresetDecisions preset_decisions(const CodingSettings& settings);

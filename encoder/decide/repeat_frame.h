@@ -21,10 +21,13 @@ inline constexpr int kRepeatFrameBits = 32;
   return repeat_cost < coded_cost + std::int64_t{lambda} * header_bits;
 }
 
-/// What the blocks of a frame cost at least: 38 bits an MCU, less the DC levels that are not counted, two bits for each plane
+/// Bits of an MCU at least.
+inline constexpr int kLeastMcuBits = 38;
+
+/// What the blocks of a frame cost at least: those bits, less the DC levels that are not counted, two bits for each plane
 /// in every MCU row.
 [[nodiscard]] C63_HD constexpr std::int64_t least_row_costs(const Geometry& geometry, Cost lambda) {
-  return std::int64_t{lambda} * (38 * geometry.mcus() - 6 * geometry.mcu_rows());
+  return std::int64_t{lambda} * (kLeastMcuBits * geometry.mcus() - 6 * geometry.mcu_rows());
 }
 
 }  // namespace c63

@@ -44,8 +44,14 @@ class GopPlanner {
   /// The next frame of the GOP is finished.
   void finished(const EncodedFrame& frame) {
     if (!observes_) return;
+    EncodedFrame observed;
+    observed.index = frame.index;
+    observed.key = frame.key;
+    observed.repeat = frame.repeat;
+    observed.bytes = frame.bytes;
+    observed.statistics = frame.statistics;
     const std::lock_guard lock(mutex_);
-    finished_.push_back(frame);
+    finished_.push_back(std::move(observed));
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "decide/flat_tables.h"
@@ -35,6 +36,29 @@ TEST(Presets, SendTablesWithKeyFramesOnly) {
     EXPECT_TRUE(decisions.inter_headers.frame);
     EXPECT_TRUE(decisions.rate.any());
   }
+}
+
+TEST(Presets, GoodAlternatesUnlessToldOtherwise) {
+  for (const Preset preset : {Preset::reference, Preset::fast, Preset::good, Preset::best}) {
+    EXPECT_EQ(preset_decisions({.preset = preset}).alternate, preset == Preset::good) << name(preset);
+  }
+  for (const bool ahead : {false, true}) {
+    const PresetDecisions decisions = preset_decisions({.preset = Preset::good, .rate = {.adaptive_reference = ahead}});
+    EXPECT_FALSE(decisions.alternate);
+    EXPECT_EQ(decisions.lookahead.choose_reference, ahead);
+  }
+}
+
+TEST(Presets, AFrameThatIsReplacedHasALargerLambdaUnlessWeightsSayIt) {
+  const CodingSettings settings{.width = 32, .height = 32, .preset = Preset::good, .rate = {.adaptive_reference = true}};
+  const auto planner = make_planner_factory(settings)();
+  const Cost lambda = preset_decisions(settings).rate.lambda;
+  const auto lambda_of = [&](FramePosition frame) { return planner->plan(frame).rate.lambda; };
+  EXPECT_EQ(lambda_of({.index = 1}), lambda);
+  EXPECT_EQ(lambda_of({.index = 1, .stays = true}), lambda);
+  EXPECT_NEAR(lambda_of({.index = 1, .is_replaced = true}), 1.68 * lambda, 0.01 * lambda);
+  const auto weights = std::make_shared<const FrameWeights>(4, kPlainWeight);
+  EXPECT_EQ(lambda_of({.index = 1, .weights = weights, .is_replaced = true}), lambda);
 }
 
 TEST(Presets, GiveWayToWhatIsSet) {

@@ -181,6 +181,28 @@ TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
   }
 }
 
+/// What frames took says that the picture before last is the better reference: from there on every second frame stays.
+TEST(AdaptiveReference, GoodAlternatesWhereATrialPays) {
+  constexpr int kFrames = 40;
+  const Bytes one = moving_video(96, 64, 1, 1);
+  const Bytes other = noise(96, 64, 1, false);
+  Bytes video;
+  for (int i = 0; i < kFrames; ++i) video.insert(video.end(), (i % 2 == 0 ? one : other).begin(), (i % 2 == 0 ? one : other).end());
+  const CodingSettings coding{.preset = Preset::good, .key_interval = 20};
+  const Encoded encoded = encode_video(video, 96, 64, coding, 1, SimdLevel::scalar, 1);
+  expect_decodes(encoded, "by turns");
+  std::string stays;
+  for (const EncodedFrame& frame : encoded.frames) stays += advances(frame) ? '.' : 's';
+  const std::string gop = ".....s...s.s.s.s.s.s";
+  EXPECT_EQ(stays, gop + gop);
+  for (const int lanes : {0, 2}) EXPECT_EQ(encode_video(video, 96, 64, coding, lanes, {}, 3).stream(), encoded.stream()) << lanes;
+  CodingSettings always = coding;
+  always.rate.adaptive_reference = false;
+  const Encoded advancing = encode_video(video, 96, 64, always);
+  for (const EncodedFrame& frame : advancing.frames) EXPECT_TRUE(advances(frame));
+  EXPECT_LT(encoded.stream().size() * 10, advancing.stream().size() * 9);
+}
+
 /// Stays, advances, repeats and key frames behind one another, in every order that comes.
 TEST(AdaptiveReference, DecodesWhateverComesNext) {
   Random random(9);
