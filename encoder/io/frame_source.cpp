@@ -90,24 +90,6 @@ std::unique_ptr<FrameSource> open_container(std::unique_ptr<InputFile> file, con
 
 }  // namespace
 
-void check_picture_size(int width, int height, const Limits& limits, const std::string& file) {
-  try {
-    validate(EncoderSettings{.coding = {.width = width, .height = height}, .execution = {.limits = limits}});
-  } catch (const Error& error) {
-    throw error.at({.file = file});
-  }
-  if (frame_bytes(width, height) > limits.max_memory) {
-    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "a frame of " + size_text(width, height) + " takes " + std::to_string(frame_bytes(width, height)) +
-                    " bytes, the limit is " + std::to_string(limits.max_memory),
-                {.file = file});
-  }
-}
-
-void warn(const SourceOptions& options, const std::string& message) {
-  if (options.warn) options.warn(message);
-}
-
 std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options) {
   return open_frame_source(std::make_unique<InputFile>(options.path, options.stop), options);
 }

@@ -1,6 +1,7 @@
 #include "io/texture.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "io/integer_math.h"
@@ -12,22 +13,30 @@ namespace {
 class LatticeNoise {
  public:
   LatticeNoise(std::uint32_t seed, int log2_cell, int log2_side)
-      : log2_cell_(log2_cell), log2_cells_(log2_side - log2_cell) {
+      : log2_cell_(log2_cell), log2_cells_(log2_side - log2_cell), upper_(std::size_t{1} << log2_side), lower_(upper_.size()),
+        row_(upper_.size()) {
     const std::uint32_t cells = 1U << log2_cells_;
     values_.reserve(std::size_t{cells} * cells);
     for (std::uint32_t y = 0; y < cells; ++y) {
       for (std::uint32_t x = 0; x < cells; ++x) values_.push_back(static_cast<int>(hash(seed, x, y) >> 19) - 4096);
     }
+    for (int i = 0; i < 1 << log2_cell; ++i) {
+      const int f = (i << 8) >> log2_cell;  // 3f^2 - 2f^3
+      smooth_.push_back((f * f * (768 - 2 * f)) >> 16);
+    }
   }
 
-  [[nodiscard]] int at(int x, int y) const {
-    const int x0 = x >> log2_cell_;
-    const int y0 = y >> log2_cell_;
-    const int fx = smooth(x - (x0 << log2_cell_));
-    const int fy = smooth(y - (y0 << log2_cell_));
-    const int top = value(x0, y0) * (256 - fx) + value(x0 + 1, y0) * fx;
-    const int bottom = value(x0, y0 + 1) * (256 - fx) + value(x0 + 1, y0 + 1) * fx;
-    return ((top >> 4) * (256 - fy) + (bottom >> 4) * fy) >> 12;
+  /// Row `y`, which stays until the next one is asked for.
+  [[nodiscard]] std::span<const int> row(int y) {
+    const int cell = y >> log2_cell_;
+    if (cell != cell_) {
+      interpolate(cell, upper_);
+      interpolate(cell + 1, lower_);
+      cell_ = cell;
+    }
+    const int fy = smooth_[static_cast<std::size_t>(y - (cell << log2_cell_))];
+    for (std::size_t x = 0; x < row_.size(); ++x) row_[x] = (upper_[x] * (256 - fy) + lower_[x] * fy) >> 12;
+    return row_;
   }
 
  private:
@@ -35,14 +44,24 @@ class LatticeNoise {
     const int mask = (1 << log2_cells_) - 1;
     return values_[static_cast<std::size_t>(cell_y & mask) << log2_cells_ | static_cast<std::size_t>(cell_x & mask)];
   }
-  [[nodiscard]] int smooth(int offset) const {
-    const int f = (offset << 8) >> log2_cell_;  // 3f^2 - 2f^3
-    return (f * f * (768 - 2 * f)) >> 16;
+  /// A row of the lattice.
+  void interpolate(int cell_y, std::vector<int>& samples) const {
+    std::size_t x = 0;
+    for (int cell_x = 0; cell_x < 1 << log2_cells_; ++cell_x) {
+      const int left = value(cell_x, cell_y);
+      const int right = value(cell_x + 1, cell_y);
+      for (const int fx : smooth_) samples[x++] = (left * (256 - fx) + right * fx) >> 4;
+    }
   }
 
   int log2_cell_;
   int log2_cells_;
   std::vector<int> values_;
+  std::vector<int> smooth_;  ///< weights of the right one of two values, in a cell
+  int cell_ = -1;            ///< the row of cells that upper_ and lower_ bound
+  std::vector<int> upper_;
+  std::vector<int> lower_;
+  std::vector<int> row_;
 };
 
 }  // namespace
@@ -57,22 +76,25 @@ Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
   for (int log2_cell = log2_side - 2; log2_cell >= 1; --log2_cell) {
     sizes.emplace_back(seed + static_cast<std::uint32_t>(log2_cell), log2_cell, log2_side);
   }
-  const LatticeNoise large_things(seed + 77, log2_side - 3, log2_side);
-  const LatticeNoise small_things(seed + 78, std::max(log2_side - 5, 1), log2_side);
+  LatticeNoise large_things(seed + 77, log2_side - 3, log2_side);
+  LatticeNoise small_things(seed + 78, std::max(log2_side - 5, 1), log2_side);
+  std::vector<int> sums(static_cast<std::size_t>(side));
   std::size_t i = 0;
   for (int y = 0; y < side; ++y) {
-    for (int x = 0; x < side; ++x) {
-      int sum = 0;
-      int weight = 256;
-      for (const LatticeNoise& noise : sizes) {
-        sum += noise.at(x, y) * weight >> 8;
-        weight = weight * 3 / 4;
-      }
+    std::ranges::fill(sums, 0);
+    int weight = 256;
+    for (LatticeNoise& noise : sizes) {
+      const std::span<const int> row = noise.row(y);
+      for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += row[x] * weight >> 8;
+      weight = weight * 3 / 4;
+    }
+    const std::span<const int> large = large_things.row(y);
+    const std::span<const int> small = small_things.row(y);
+    for (std::size_t x = 0; x < sums.size(); ++x) {
       // Where another noise crosses a level there is an edge, as between things.
-      const int things = large_things.at(x, y) + small_things.at(x, y) / 3;
-      if (things > 900) sum += 1500;
-      if (things < -1100) sum -= 1300;
-      texture.samples_[i++] = clamp_sample(128 + (sum * contrast >> 13));
+      const int things = large[x] + small[x] / 3;
+      const int edge = things > 900 ? 1500 : things < -1100 ? -1300 : 0;
+      texture.samples_[i++] = clamp_sample(128 + ((sums[x] + edge) * contrast >> 13));
     }
   }
   return texture;

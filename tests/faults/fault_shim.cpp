@@ -5,6 +5,7 @@
 //                           write:17! kills the program there, in the middle of what it writes
 //   C63_FAULT_COUNT=FILE    how many calls there were, written when main returns
 //   C63_FAULT_TRACE=FILE    a line for each call that concerns files, appended in order
+//   C63_FAULT_SERVE=1       main does not run here, but in children, one for each line of standard input; see serve()
 //
 // "malloc" are all functions that allocate, "open", "write" and "read" their variants, too.
 
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -65,13 +67,7 @@ const char* count_path = nullptr;
 int trace = -1;
 int (*program_main)(int, char**, char**) = nullptr;
 
-void read_environment() {
-  count_path = std::getenv("C63_FAULT_COUNT");
-  if (const char* path = std::getenv("C63_FAULT_TRACE")) {
-    trace = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  }
-  const char* wanted = std::getenv("C63_FAULT");
-  if (wanted == nullptr) return;
+void set_fault(const char* wanted) {
   const std::size_t length = std::strcspn(wanted, ":");
   for (const Kind& kind : kKinds) {
     if (std::strncmp(kind.name, wanted, length) != 0 || kind.name[length] != '\0') continue;
@@ -82,6 +78,14 @@ void read_environment() {
     from_there_on = end != nullptr && *end == '+';
     kills = end != nullptr && *end == '!';
   }
+}
+
+void read_environment() {
+  count_path = std::getenv("C63_FAULT_COUNT");
+  if (const char* path = std::getenv("C63_FAULT_TRACE")) {
+    trace = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  }
+  if (const char* wanted = std::getenv("C63_FAULT")) set_fault(wanted);
 }
 
 /// Whether this call is one that fails; counts it.
@@ -122,7 +126,49 @@ void note(const char* call, const char* what, int descriptor) {
   static_cast<void>(::syscall(SYS_write, trace, line, static_cast<std::size_t>(length)));
 }
 
+void redirect(int descriptor, const char* path, int flags) {
+  const auto file = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, 0600));
+  if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(127);
+  ::syscall(SYS_close, file);
+}
+
+/// Loading a program and its libraries takes longer than a small run of it. So they are loaded once, and each line
+///
+///   FAULT SECONDS FOLDER INPUT OUTPUT ERRORS COUNT
+///
+/// (a tab between) has a child run main in that folder, with those files as standard input, output and error, and for so many
+/// seconds at most. Its status, as of waitpid(), is answered. Returns in children; ends with the input.
+void serve() {
+  static char line[8192];
+  for (;;) {
+    std::size_t length = 0;
+    while (length + 1 < sizeof line && ::syscall(SYS_read, STDIN_FILENO, line + length, 1) == 1 && line[length] != '\n') ++length;
+    if (length == 0 || length + 1 == sizeof line) ::_exit(length == 0 ? 0 : 127);
+    line[length] = '\0';
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const char* fields[7] = {};
+      char* rest = line;
+      for (const char*& field : fields) field = ::strsep(&rest, "\t");
+      if (fields[6] == nullptr || ::chdir(fields[2]) != 0) ::_exit(127);
+      redirect(STDIN_FILENO, fields[3], O_RDONLY);
+      redirect(STDOUT_FILENO, fields[4], O_WRONLY | O_CREAT | O_TRUNC);
+      redirect(STDERR_FILENO, fields[5], O_WRONLY | O_CREAT | O_TRUNC);
+      ::alarm(static_cast<unsigned>(std::atoi(fields[1])));
+      set_fault(fields[0]);
+      if (*fields[6] != '\0') count_path = fields[6];
+      return;
+    }
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) != child) ::_exit(127);
+    char text[32];
+    const int digits = std::snprintf(text, sizeof text, "%d\n", status);
+    if (::syscall(SYS_write, STDOUT_FILENO, text, static_cast<std::size_t>(digits)) != digits) ::_exit(127);
+  }
+}
+
 int counted_main(int argc, char** argv, char** environment) {
+  if (std::getenv("C63_FAULT_SERVE") != nullptr) serve();
   running = true;
   const int code = program_main(argc, argv, environment);
   running = false;

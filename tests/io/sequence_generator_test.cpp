@@ -33,6 +33,7 @@ TEST(SequenceGenerator, DefaultSequenceIsTheSameOnEveryMachine) {
   EXPECT_EQ(test::sha256(all_frames(options)), "132e25cd748666d2eeb4d483efccf788552f15ec76de826807470f690c05e7ba");
 }
 
+#if !defined(C63_SANITIZED)  // all of its frames take long with one
 TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   const std::string checksums = test::read_file(C63_SOURCE_DIR "/sequences/CHECKSUMS");
   const std::size_t entry = checksums.find("  natural_352x288.yuv\n");
@@ -40,6 +41,7 @@ TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   ASSERT_GE(entry, 64U);
   EXPECT_EQ(test::sha256(all_frames({})), checksums.substr(entry - 64, 64));
 }
+#endif
 
 TEST(SequenceGenerator, EveryPatternIsTheSameOnEveryMachine) {
   const std::vector<std::string> expected = {"ef9f336463b5a8081dd31aa47d12e701a1a59c31125a6968f05b8b548e9bec60",

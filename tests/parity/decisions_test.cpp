@@ -87,6 +87,8 @@ std::vector<LevelTable> level_tables() {
 
 TEST_P(DecisionParity, SearchOfEveryBlock) {
   constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {8, 96}};
+  static std::vector<std::vector<std::array<std::uint32_t, 9>>> known;  // what the scalar kernels find, for all levels once
+  std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
     for (const Content content : kContents) {
       const Plane current(content, width, height, width + 3, 5);
@@ -120,7 +122,8 @@ TEST_P(DecisionParity, SearchOfEveryBlock) {
               kernels.search_best(searches, {sums.data(), pitch}, count);
               return keys;
             };
-            ASSERT_EQ(found_by(*kernels_), found_by(scalar_)) << name_of(content) << " " << width << "x" << height << " range "
+            if (at == known.size()) known.push_back(found_by(scalar_));
+              ASSERT_EQ(found_by(*kernels_), known[at++]) << name_of(content) << " " << width << "x" << height << " range "
                                                               << range << " best " << count;
           }
         }

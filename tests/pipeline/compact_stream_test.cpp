@@ -145,9 +145,12 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
       }
       const std::vector<Expected> expected = expect(writer);
       const Bytes bytes = writer.bytes();
+      std::uint64_t place = seed;
       for (const SimdLevel simd : available_simd_levels()) {
         for (const int threads : {1, 2, 5}) {
           for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
+            // All of them for the first stream, for others every third in turns: each has several streams.
+            if (seed != 1 && ++place % 3 != 0) continue;
             StreamSource source(bytes, piece);
             const Decoded decoded = decode_stream(
                 source, {.execution = {.threads = threads, .simd = simd}, .keep_prediction = true, .keep_motion = true});
@@ -193,7 +196,13 @@ TEST(CompactStream, RangesOfFrames) {
 }
 
 TEST(CompactStream, EveryTruncationPoint) {
-  const CompactStreamWriter writer = random_stream(16, 16, 16, 5);
+  const CompactStreamWriter writer = random_stream(16, 16, 9, 5);
+  for (const auto is_there : {+[](const CompactFrame& f) { return f.repeat; },
+                              +[](const CompactFrame& f) { return !f.repeat && f.syntax.key; },
+                              +[](const CompactFrame& f) { return !f.repeat && !f.headers.frame; },
+                              +[](const CompactFrame& f) { return !f.repeat && f.headers.frame && !f.syntax.key; }}) {
+    EXPECT_TRUE(std::ranges::any_of(writer.frames(), is_there));
+  }
   const Bytes bytes = writer.bytes();
   const Bytes pictures = decode_stream(bytes).pictures();
   std::size_t whole = 0;
@@ -212,12 +221,19 @@ TEST(CompactStream, EveryTruncationPoint) {
   }
 }
 
+#if defined(C63_SANITIZED)
+constexpr std::size_t kDamagedStreams = 500;  // fuzzing finds more
+#else
+constexpr std::size_t kDamagedStreams = 2000;
+#endif
+
 TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
+  std::vector<Bytes> streams;
+  for (std::uint64_t seed = 1000; seed < 1020; ++seed) streams.push_back(random_stream(32, 16, 10, seed).bytes());
   Random random(3);
   int decoded_anyway = 0;
-  for (int round = 0; round < 2000; ++round) {
-    const CompactStreamWriter writer = random_stream(32, 16, 10, 1000 + static_cast<std::uint64_t>(round % 20));
-    Bytes bytes = writer.bytes();
+  for (std::size_t round = 0; round < kDamagedStreams; ++round) {
+    Bytes bytes = streams[round % streams.size()];
     for (std::uint32_t flips = 1 + random.below(3); flips > 0; --flips) {
       bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
     }
@@ -243,7 +259,7 @@ TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
       ASSERT_EQ(one.frames[i].prediction, frame.prediction);
     }
   }
-  EXPECT_LT(decoded_anyway, 1800);
+  EXPECT_LT(decoded_anyway, static_cast<int>(kDamagedStreams * 9 / 10));
 }
 
 /// A stream, then a piece of it for ever.
@@ -280,7 +296,7 @@ const Bytes& repeat_frame() {
 }
 
 TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
-  constexpr std::int64_t kFrames = 10'000'000;
+  constexpr std::int64_t kFrames = 1'500'000;  // three bytes kept of each would be seen
   const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
   const Bytes picture = expect(writer)[0].picture;
   for (const auto& [threads, first, count] : {std::tuple{1, std::int64_t{0}, kFrames}, {3, kFrames, std::int64_t{1000}}}) {

@@ -82,9 +82,14 @@ TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
     const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5, .search_range = range};
     const Bytes video = moving_video(112, 64, 14);
     const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
+    int place = range / 8;
     for (const SimdLevel level : available_simd_levels()) {
+      ++place;
       for (const int lanes : {0, 1, 3}) {
+        ++place;
         for (const int threads : {1, 2, 5}) {
+          // All of them with one preset; with the others every third, so that each two of the three meet.
+          if (++place % 3 != 0 && GetParam() != Preset::good) continue;
           EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, threads).stream(), expected)
               << name(level) << ", " << lanes << " lanes, " << threads << " threads";
         }

@@ -1,0 +1,31 @@
+#include "io/source_parts.h"
+
+#include <string>
+
+#include "c63/error.h"
+#include "c63/settings.h"
+#include "io/text.h"
+
+// What sources have in common. Not beside open_frame_source(), or programs that open none would load FFmpeg with it.
+
+namespace c63 {
+
+void check_picture_size(int width, int height, const Limits& limits, const std::string& file) {
+  try {
+    validate(EncoderSettings{.coding = {.width = width, .height = height}, .execution = {.limits = limits}});
+  } catch (const Error& error) {
+    throw error.at({.file = file});
+  }
+  if (frame_bytes(width, height) > limits.max_memory) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "a frame of " + size_text(width, height) + " takes " + std::to_string(frame_bytes(width, height)) +
+                    " bytes, the limit is " + std::to_string(limits.max_memory),
+                {.file = file});
+  }
+}
+
+void warn(const SourceOptions& options, const std::string& message) {
+  if (options.warn) options.warn(message);
+}
+
+}  // namespace c63
