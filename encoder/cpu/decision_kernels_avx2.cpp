@@ -4,6 +4,7 @@
 
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
+#include "cpu/extend_narrow_x86.h"
 #include "cpu/search_best_portable.h"
 #include "cpu/transform_blocks_x86.h"
 
@@ -99,8 +100,13 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
 }  // namespace
 
 const DecisionKernels& avx2_decision_kernels() {
-  static constexpr DecisionKernels kKernels{portable::search_best, transform_blocks, portable::choose_levels,
-                                            portable::cost_candidate, portable::extend_beam};
+  static const DecisionKernels kKernels{portable::search_best,
+                                        transform_blocks,
+                                        portable::choose_levels,
+                                        scalar_decision_kernels().write_levels,
+                                        portable::cost_candidate,
+                                        portable::extend_beam,
+                                        extend_narrow};
   return kKernels;
 }
 

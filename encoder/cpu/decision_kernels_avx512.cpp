@@ -3,8 +3,8 @@
 #include "cpu/decision_kernels_avx512.h"
 
 #include "cpu/candidates_avx512.h"
-#include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
+#include "cpu/extend_narrow_x86.h"
 #include "cpu/transform_blocks_x86.h"
 
 namespace c63::cpu {
@@ -144,8 +144,9 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
 }  // namespace avx512
 
 const DecisionKernels& avx512_decision_kernels() {
-  static constexpr DecisionKernels kKernels{avx512::search_best, avx512::transform_blocks, portable::choose_levels,
-                                            portable::cost_candidate, portable::extend_beam};
+  static constexpr DecisionKernels kKernels{avx512::search_best,  avx512::transform_blocks, avx512::choose_levels,
+                                            avx512::write_levels, portable::cost_candidate, portable::extend_beam,
+                                            extend_narrow};
   return kKernels;
 }
 
