@@ -365,20 +365,21 @@ void choose_levels(std::span<const TransformedBlock* const> blocks, const LevelT
 
 void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
                   std::int16_t* levels) {
-  unroll<4>([&](auto i) __attribute__((always_inline)) {
-    const __m256i coefficients = _mm256_load_si256(reinterpret_cast<const __m256i*>(block.coefficients.data() + 16 * i));
-    const __m512i magnitudes = _mm512_cvtepu16_epi32(_mm256_abs_epi16(coefficients));
-    const __m512i reciprocals = _mm512_loadu_si512(table.quantizer.reciprocals.data() + 16 * i);
-    const __m512i rounded =
-        _mm512_srli_epi32(_mm512_add_epi32(_mm512_mullo_epi32(magnitudes, reciprocals), all_32(1 << 19)), 20);
-    const __m512i most = all_32(table.quantizer.max_level);
-    const __m256i nearest = _mm512_cvtepi32_epi16(_mm512_min_epi32(_mm512_max_epi32(rounded, all_32(1)), most));
-    const auto coded = static_cast<__mmask16>(choice.coded >> (16 * i));
-    const auto lower = static_cast<__mmask16>(choice.lower >> (16 * i));
-    const __m256i level = _mm256_mask_sub_epi16(nearest, lower, nearest, _mm256_set1_epi16(1));
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i signed_level = _mm256_mask_sub_epi16(level, _mm256_movepi16_mask(coefficients), zero, level);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(levels + 16 * i), _mm256_maskz_mov_epi16(coded, signed_level));
+  const __m512i zero = _mm512_setzero_si512();
+  unroll<2>([&](auto i) __attribute__((always_inline)) {
+    const __m512i coefficients = _mm512_load_si512(block.coefficients.data() + 32 * i);
+    const __m512i magnitudes = _mm512_abs_epi16(coefficients);
+    const __m512i reciprocals = _mm512_load_si512(table.short_reciprocals.data() + 32 * i);
+    // nearest_level() without what is shifted out anyway: the lower half of the product carries nothing.
+    const __m512i products = _mm512_mask_mov_epi16(_mm512_mulhi_epu16(magnitudes, reciprocals),
+                                                   _mm512_testn_epi16_mask(reciprocals, reciprocals), magnitudes);
+    const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(products, all_16(8)), 4);
+    const __m512i nearest = _mm512_min_epi16(_mm512_max_epi16(rounded, all_16(1)), all_16(table.quantizer.max_level));
+    const auto coded = static_cast<__mmask32>(choice.coded >> (32 * i));
+    const auto lower = static_cast<__mmask32>(choice.lower >> (32 * i));
+    const __m512i level = _mm512_mask_sub_epi16(nearest, lower, nearest, all_16(1));
+    const __m512i signed_level = _mm512_mask_sub_epi16(level, _mm512_movepi16_mask(coefficients), zero, level);
+    _mm512_storeu_si512(levels + 32 * i, _mm512_maskz_mov_epi16(coded, signed_level));
   });
   levels[0] = dc;
 }

@@ -63,6 +63,7 @@ struct LevelTable {
         plane(plane_index),
         lambda(lambda_of_frame),
         cap(bounding_magnitude(lambda_of_frame)) {
+    for (std::size_t k = 0; k < 64; ++k) short_reciprocals[k] = static_cast<std::uint16_t>(quantizer.reciprocals[k]);
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
       for (std::size_t zeros = 0; zeros < kZeroRun; ++zeros) {
         const int level_bits = bits.level(static_cast<int>(zeros), static_cast<int>(size));
@@ -77,6 +78,7 @@ struct LevelTable {
   int plane = 0;
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
+  alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};  ///< the quantizer's; 0 is 2^16, that of step 1
   /// λ times the bits of a level, by its size and the zeros before it, up to fifteen: sixteen take a code of their own. Of size 0
   /// nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};

@@ -68,6 +68,21 @@ struct Zmm {
     return _mm512_cvtepu8_epi16(_mm256_setr_epi64x(eight(0), eight(1), eight(2), eight(3)));
   }
 
+  /// The same where the first two blocks have the same samples, and the last two.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
+    const __m128i both = _mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(2)));
+    return _mm512_cvtepu8_epi16(_mm256_permute4x64_epi64(_mm256_castsi128_si256(both), 0x50));
+  }
+  /// The same of the first block and the third, and zeros for the others.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
+    return _mm512_cvtepu8_epi16(_mm256_setr_m128i(eight_of(samples(0)), eight_of(samples(2))));
+  }
+  [[gnu::always_inline]] static __m128i eight_of(const std::uint8_t* p) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  }
+
   /// Rows of all blocks to the coefficients of each.
   [[gnu::always_inline]] static void store_zig_zag(const BlockRegisters<Zmm>& registers, TransformedBlock* const* blocks) {
     const auto& r = registers.rows;

@@ -92,13 +92,9 @@ void NarrowDecider::write(const RowInput& input, const LevelTable& table, const 
     syntax.uses_vector[number] = 1;
     syntax.vectors[number] = vector_of(vector);
   }
-  std::int16_t* const levels = syntax.block(block.number);
-  if (choice.without_ac) {
-    std::fill_n(levels, 64, std::int16_t{0});
-    levels[0] = choice.level;
-  } else {
-    decisions_.write_levels(transformed_[candidate], table, ac_[candidate], choice.level, levels);
-  }
+  AcChoice ac = ac_[candidate];
+  ac.coded = choice.without_ac ? 0 : ac.coded;
+  decisions_.write_levels(transformed_[candidate], table, ac, choice.level, syntax.block(block.number));
 }
 
 std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
