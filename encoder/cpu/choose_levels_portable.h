@@ -1,6 +1,6 @@
 #pragma once
 
-// choose_ac_levels() with what does not wait for anything taken out of the chain that does. First the two levels of every
+// choose_ac_masks() with what does not wait for anything taken out of the chain that does. First the two levels of every
 // kept coefficient, many at a time; then for each of them the cheaper one behind any number of zeros, all numbers at a time.
 // What is left is one addition and one comparison for each coefficient that it may follow.
 //
@@ -12,7 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
+#include <span>
 
 #include "cpu/decision_kernels.h"
 
@@ -137,7 +137,6 @@ struct Ways {
   asm("" : "+r"(cost));
 }
 
-template <bool kKeepWays>
 [[gnu::always_inline]] inline Cost choose(Nodes& nodes, bool full, Cost end, Ways& ways) {
   Cost older = kNoWay;  // of those before the last three the cheapest
   std::ptrdiff_t older_place = 0;
@@ -156,12 +155,12 @@ template <bool kKeepWays>
     take_cheaper(behind(number - 2), number - 2, cost, from);
     take_cheaper(behind_last, number - 1, cost, from);
     nodes.cost(number) = cost;
-    if constexpr (kKeepWays) ways.previous[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(from);
+    ways.previous[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(from);
     const Cost third = nodes.cost(number - 3);
     const bool third_is_cheaper = third <= older;
     older = third_is_cheaper ? third : older;
     older_place = third_is_cheaper ? nodes.place(number - 3) : older_place;
-    if constexpr (kKeepWays) older_number = third_is_cheaper ? number - 3 : older_number;
+    older_number = third_is_cheaper ? number - 3 : older_number;
     take_cheaper(cost, number, best, best_number);
   }
   // Nothing ends behind coefficient 63. What is before it may be as cheap only with its end.
@@ -170,28 +169,29 @@ template <bool kKeepWays>
   return ends_full ? cost : best + end;
 }
 
-/// choose_ac_levels()
-[[maybe_unused]] Cost choose_levels(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels) {
+/// choose_ac_masks()
+inline AcChoice choose_levels_of(const TransformedBlock& block, const LevelTable& table) {
+  const Cost end = table.lambda * table.bits.end_of_block;
+  if (block.ac.kept == 0) return {block.ac.energy + end, 0, 0};
   TwoLevels both;
   find_levels(block, table.quantizer, both);
   Nodes nodes;
   nodes.find(block, table, both);
   Ways ways;
-  const Cost end = table.lambda * table.bits.end_of_block;
-  const bool full = (block.ac.kept >> 63) != 0;
-  if (levels == nullptr) return block.ac.energy + choose<false>(nodes, full, end, ways);
-  const Cost cost = choose<true>(nodes, full, end, ways);
-  std::memset(levels, 0, 64 * sizeof levels[0]);
+  AcChoice choice{block.ac.energy + choose(nodes, (block.ac.kept >> 63) != 0, end, ways), 0, 0};
   for (int number = ways.last; number > 0;) {
     const auto k = static_cast<std::size_t>(nodes.place(number));
     number = ways.previous[static_cast<std::size_t>(number)];
     const auto zeros = k - static_cast<std::size_t>(nodes.place(number)) - 1;
     const auto cost_of = [&](int below) { return both.distortions[below][k] + both.code_costs(table, k, below)[zeros % kZeroRun]; };
-    const int level = both.nearest[k] - (cost_of(1) < cost_of(0) ? 1 : 0);
-    const int sign = block.coefficients[k] >> 15;
-    levels[k] = static_cast<std::int16_t>((level ^ sign) - sign);
+    choice.coded |= std::uint64_t{1} << k;
+    choice.lower |= std::uint64_t{cost_of(1) < cost_of(0)} << k;
   }
-  return block.ac.energy + cost;
+  return choice;
+}
+
+[[maybe_unused]] void choose_levels(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
+  for (const TransformedBlock* block : blocks) *choices++ = choose_levels_of(*block, table);
 }
 
 }  // namespace portable

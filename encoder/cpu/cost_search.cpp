@@ -7,9 +7,6 @@
 namespace c63::cpu {
 namespace {
 
-/// Blocks that are searched together.
-constexpr int kGroup = 8;
-
 Position candidate_at(const SearchWindow& window, int x, int y) {
   return {std::clamp(x, window.left, window.right - 1), std::clamp(y, window.top, window.bottom - 1)};
 }
@@ -47,8 +44,7 @@ void CostSearch::prepare_rows(int first, int end) {
   }
 }
 
-void CostSearch::search(int row, int first, int count, std::uint32_t* costs) {
-  std::array<CostedSearch, kGroup> searches;
+void CostSearch::search(int row, int first, int count, Searches& searches, std::uint32_t* costs) {
   std::array<std::uint32_t, kGroup * kMaxFoundVectors> keys;
   const int y = row * kBlockSize;
   for (int i = 0; i < count; ++i) {
@@ -99,9 +95,10 @@ void CostSearch::search(int row, int first, int count, std::uint32_t* costs) {
 std::uint64_t CostSearch::search_block_row(int row) {
   std::uint64_t sads = 0;
   std::array<std::uint32_t, kGroup> costs;
+  Searches searches;  // here, as it takes time to make
   for (int first = 0; first < geometry_.columns; first += kGroup) {
     const int count = std::min(kGroup, geometry_.columns - first);
-    search(row, first, count, costs.data());
+    search(row, first, count, searches, costs.data());
     for (int column = first; column < first + count; ++column) {
       const int block = row * geometry_.columns + column;
       const std::uint32_t cost = costs[static_cast<std::size_t>(column - first)];

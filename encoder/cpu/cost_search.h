@@ -8,6 +8,7 @@
 #include "c63/motion.h"
 #include "codec/geometry.h"
 #include "cpu/cost_table.h"
+#include "cpu/decision_kernels.h"
 #include "cpu/kernels.h"
 #include "decide/rate_decisions.h"
 
@@ -38,8 +39,12 @@ class CostSearch {
   [[nodiscard]] const MotionVector* chosen() const { return chosen_.data(); }
 
  private:
+  /// Blocks that are searched together.
+  static constexpr int kGroup = 8;
+  using Searches = std::array<CostedSearch, kGroup>;
+
   /// Finds the best vectors of blocks [first, first + count) of a row of blocks, and what the best costs.
-  void search(int row, int first, int count, std::uint32_t* costs);
+  void search(int row, int first, int count, Searches& searches, std::uint32_t* costs);
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;

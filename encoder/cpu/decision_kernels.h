@@ -7,6 +7,7 @@
 
 #include "codec/bit_cost.h"
 #include "cpu/kernel_blocks.h"
+#include "decide/ac_choice.h"
 #include "decide/beam.h"
 #include "decide/block_costs.h"
 #include "decide/quantizer.h"
@@ -50,6 +51,7 @@ struct QuarterSumsView {
 
 /// The size of the largest AC level, and how many zeros have a code of their own.
 inline constexpr std::size_t kMaxLevelSize = 10;
+inline constexpr std::size_t kMaxSmallSize = 8;
 inline constexpr std::size_t kZeroRun = 16;
 
 /// What the levels of a plane's blocks are chosen by.
@@ -61,9 +63,12 @@ struct LevelTable {
         plane(plane_index),
         lambda(lambda_of_frame),
         cap(bounding_magnitude(lambda_of_frame)) {
+    for (std::size_t k = 0; k < 64; ++k) short_reciprocals[k] = static_cast<std::uint16_t>(quantizer.reciprocals[k]);
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
       for (std::size_t zeros = 0; zeros < kZeroRun; ++zeros) {
-        level_costs[size][zeros] = lambda * bits.level(static_cast<int>(zeros), static_cast<int>(size));
+        const int level_bits = bits.level(static_cast<int>(zeros), static_cast<int>(size));
+        level_costs[size][zeros] = lambda * level_bits;
+        if (size <= kMaxSmallSize) bits_by_size[(size - 1) * kZeroRun + zeros] = static_cast<std::uint16_t>(level_bits);
       }
     }
   }
@@ -73,9 +78,12 @@ struct LevelTable {
   int plane = 0;
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
+  alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};  ///< the quantizer's; 0 is 2^16, that of step 1
   /// λ times the bits of a level, by its size and the zeros before it, up to fifteen: sixteen take a code of their own. Of size 0
   /// nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
+  /// The bits of levels of sizes 1 to kMaxSmallSize behind 0 to 15 zeros.
+  alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 };
 
 /// A block, and one of the predictions that it may have.
@@ -83,6 +91,23 @@ struct BlockPair {
   const std::uint8_t* current = nullptr;
   std::ptrdiff_t current_pitch = 0;
   BlockPrediction prediction;
+};
+
+/// A block of one or two candidates; where there is no second one, the first stands for it.
+struct NarrowCandidates {
+  std::array<const TransformedBlock*, 2> blocks{};
+  std::array<Cost, 2> ac{};  ///< what their AC levels cost
+  std::array<VectorNumber, 2> vectors{};
+  std::array<std::int32_t, 2> vector_bits{};  ///< as BeamCandidate's
+  int count = 0;
+  int row = 0;  ///< of the MCU row's block rows
+};
+
+/// What is chosen for a block.
+struct BlockChoice {
+  std::uint8_t lane = 0;  ///< as in BeamChoice
+  bool without_ac = false;
+  std::int16_t level = 0;  ///< of DC
 };
 
 /// The kernels of decisions by rate and distortion; like all, they exist once per instruction set and give the same results.
@@ -95,8 +120,12 @@ struct DecisionKernels {
   /// Transforms blocks less their predictions.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
-  /// choose_ac_levels().
-  Cost (*choose_levels)(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels);
+  /// choose_ac_masks() of each block.
+  void (*choose_levels)(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices);
+
+  /// The 64 levels that a choice means; the first is `dc`.
+  void (*write_levels)(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
+                       std::int16_t* levels);
 
   /// Gives a candidate that has these AC costs the levels of dc_levels() and the costs of block_costs(); returns the latter's
   /// `without_ac`.
@@ -105,7 +134,29 @@ struct DecisionKernels {
   /// extend_beam().
   BeamChoices (*extend_beam)(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                              Cost lambda);
+
+  /// cost_candidate() and extend_beam() of width 1, block by block.
+  void (*extend_narrow)(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices);
 };
+
+/// extend_narrow() as it is defined, by two of the other kernels.
+template <auto kCostCandidate, auto kExtendBeam>
+void extend_narrow_by(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices) {
+  for (const NarrowCandidates& block : blocks) {
+    std::array<BeamCandidate, 2> candidates;
+    std::array<std::uint8_t, 2> without_ac{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) {
+      without_ac[i] = kCostCandidate(*block.blocks[i], block.ac[i], table, candidates[i]);
+      candidates[i].vector = block.vectors[i];
+      candidates[i].vector_bits = block.vector_bits[i];
+    }
+    const std::uint8_t lane =
+        kExtendBeam(beam, 1, candidates.data(), block.count, block.row, table.plane, table.lambda)[0].lane;
+    const std::size_t candidate = lane / std::size_t{kDcLevels};
+    const std::size_t dc = lane % std::size_t{kDcLevels};
+    *choices++ = {lane, (without_ac[candidate] >> dc & 1) != 0, candidates[candidate].levels[dc]};
+  }
+}
 
 /// The definition of correct.
 [[nodiscard]] const DecisionKernels& scalar_decision_kernels();

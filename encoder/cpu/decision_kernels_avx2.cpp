@@ -4,6 +4,7 @@
 
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
+#include "cpu/extend_narrow_x86.h"
 #include "cpu/search_best_portable.h"
 #include "cpu/transform_blocks_x86.h"
 
@@ -48,10 +49,21 @@ struct Ymm {
   /// Eight samples of each block as 16-bit numbers.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
-    const auto eight = [&](int b) __attribute__((always_inline)) {
-      return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(samples(b)));
-    };
-    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight(0), eight(1)));
+    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(1))));
+  }
+  /// The same where both blocks have the same samples.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
+    const __m128i one = eight_of(samples(0));
+    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(one, one));
+  }
+  /// The same of the first block, and zeros for the other.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
+    return _mm256_cvtepu8_epi16(eight_of(samples(0)));
+  }
+  [[gnu::always_inline]] static __m128i eight_of(const std::uint8_t* p) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
 
   /// Rows of both blocks to the coefficients of each.
@@ -99,8 +111,13 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
 }  // namespace
 
 const DecisionKernels& avx2_decision_kernels() {
-  static constexpr DecisionKernels kKernels{portable::search_best, transform_blocks, portable::choose_levels,
-                                            portable::cost_candidate, portable::extend_beam};
+  static const DecisionKernels kKernels{portable::search_best,
+                                        transform_blocks,
+                                        portable::choose_levels,
+                                        scalar_decision_kernels().write_levels,
+                                        portable::cost_candidate,
+                                        portable::extend_beam,
+                                        extend_narrow};
   return kKernels;
 }
 

@@ -3,8 +3,8 @@
 #include "cpu/decision_kernels_avx512.h"
 
 #include "cpu/candidates_avx512.h"
-#include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
+#include "cpu/extend_narrow_x86.h"
 #include "cpu/transform_blocks_x86.h"
 
 namespace c63::cpu {
@@ -66,6 +66,21 @@ struct Zmm {
       return bytes;
     };
     return _mm512_cvtepu8_epi16(_mm256_setr_epi64x(eight(0), eight(1), eight(2), eight(3)));
+  }
+
+  /// The same where the first two blocks have the same samples, and the last two.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
+    const __m128i both = _mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(2)));
+    return _mm512_cvtepu8_epi16(_mm256_permute4x64_epi64(_mm256_castsi128_si256(both), 0x50));
+  }
+  /// The same of the first block and the third, and zeros for the others.
+  template <typename Samples>
+  [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
+    return _mm512_cvtepu8_epi16(_mm256_setr_m128i(eight_of(samples(0)), eight_of(samples(2))));
+  }
+  [[gnu::always_inline]] static __m128i eight_of(const std::uint8_t* p) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
 
   /// Rows of all blocks to the coefficients of each.
@@ -144,8 +159,9 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
 }  // namespace avx512
 
 const DecisionKernels& avx512_decision_kernels() {
-  static constexpr DecisionKernels kKernels{avx512::search_best, avx512::transform_blocks, portable::choose_levels,
-                                            portable::cost_candidate, portable::extend_beam};
+  static constexpr DecisionKernels kKernels{avx512::search_best,  avx512::transform_blocks, avx512::choose_levels,
+                                            avx512::write_levels, portable::cost_candidate, portable::extend_beam,
+                                            extend_narrow};
   return kKernels;
 }
 

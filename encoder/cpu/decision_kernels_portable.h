@@ -78,7 +78,7 @@ static_assert(kDcLevels == 4);
 
   alignas(16) static constexpr auto kBitsOfSizes = [] {
     std::array<std::array<std::uint8_t, 16>, 2> bits{};
-    for (int size = 0; size < 12; ++size) {
+    for (int size = 0; size < 13; ++size) {
       for (int p : {0, 1}) bits[static_cast<std::size_t>(p)][static_cast<std::size_t>(size)] = static_cast<std::uint8_t>(dc_bits((1 << size) - 1, p));
     }
     return bits;

@@ -1,5 +1,8 @@
 // The decision kernels as decide/ defines them: every other form is compared with these.
 
+#include <algorithm>
+#include <bit>
+
 #include "cpu/best_keys.h"
 #include "cpu/decision_kernels.h"
 #include "cpu/sad_scalar.h"
@@ -44,8 +47,21 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
   }
 }
 
-Cost choose_levels(const TransformedBlock& block, const LevelTable& table, std::int16_t* levels) {
-  return choose_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
+void choose_levels(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
+  for (const TransformedBlock* block : blocks) {
+    *choices++ = choose_ac_masks(block->coefficients.data(), block->ac, table.quantizer, table.bits, table.lambda);
+  }
+}
+
+void write_levels(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
+                  std::int16_t* levels) {
+  std::fill_n(levels, 64, std::int16_t{0});
+  levels[0] = dc;
+  for (std::uint64_t rest = choice.coded; rest != 0; rest &= rest - 1) {
+    const int k = std::countr_zero(rest);
+    const bool lower = (choice.lower >> k & 1) != 0;
+    levels[k] = static_cast<std::int16_t>(chosen_level(block.coefficients[static_cast<std::size_t>(k)], table.quantizer, k, lower));
+  }
 }
 
 std::uint8_t cost_candidate(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate) {
@@ -64,7 +80,8 @@ BeamChoices extend(Beam& beam, int width, const BeamCandidate* candidates, int c
 }  // namespace
 
 const DecisionKernels& scalar_decision_kernels() {
-  static constexpr DecisionKernels kScalar{search_best, transform_blocks, choose_levels, cost_candidate, extend};
+  static constexpr DecisionKernels kScalar{search_best,    transform_blocks, choose_levels, write_levels,
+                                           cost_candidate, extend,           extend_narrow_by<cost_candidate, extend>};
   return kScalar;
 }
 

@@ -10,8 +10,9 @@ namespace portable {
 
 /// The decision kernels of a set that has none of its own.
 [[maybe_unused]] const DecisionKernels& decision_table() {
-  static const DecisionKernels kKernels{search_best, scalar_decision_kernels().transform_blocks, choose_levels, cost_candidate,
-                                        extend_beam};
+  const DecisionKernels& scalar = scalar_decision_kernels();
+  static const DecisionKernels kKernels{search_best,    scalar.transform_blocks, choose_levels, scalar.write_levels,
+                                        cost_candidate, extend_beam,             extend_narrow_by<cost_candidate, extend_beam>};
   return kKernels;
 }
 

@@ -80,14 +80,20 @@ RateCoder& GopChain::rate_coder() {
 bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace) {
   const RateDecisions& rate = job.plan->rate;
   const Geometry& geometry = coder_.geometry();
-  std::atomic<std::uint64_t> error = 0;
+  // The error of a repeat, of as many rows as it takes to see that it is too large.
+  const auto error_up_to = [&](std::uint64_t limit) {
+    std::atomic<std::uint64_t> error = 0;
+    for_each_mcu_row(geometry, [&](int row) {
+      if (error < limit) error += FrameCoder::repeat_error(job, row);
+    });
+    return error.load();
+  };
+  const auto better_repeated = [&](std::int64_t cost) {
+    const std::uint64_t error = error_up_to(repeat_error_limit(cost, job.plan->headers, rate.lambda));
+    return repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda);
+  };
   const bool may_repeat = rate.any() && rate.repeats && !job.plan->key && job.plan->advances_reference();
-  if (may_repeat) {
-    for_each_mcu_row(geometry, [&](int row) { error += FrameCoder::repeat_error(job, row); });
-    if (repeat_is_cheaper(error, least_row_costs(geometry, rate.lambda), job.plan->headers, rate.lambda)) {
-      return false;
-    }
-  }
+  if (may_repeat && better_repeated(least_row_costs(geometry, rate.lambda))) return false;
   job.syntax->key = job.plan->key;
   if (job.motion != nullptr) {
     for (int p = 0; p < kPlanes; ++p) {
@@ -96,7 +102,7 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
     }
   }
   const std::int64_t cost = code_rows(job, frame.statistics, trace);
-  return !may_repeat || !repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda);
+  return !may_repeat || !better_repeated(cost);
 }
 
 void GopChain::repeat(const FrameJob& job, std::int64_t count, EncodedFrame& frame) {

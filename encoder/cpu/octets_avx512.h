@@ -47,11 +47,9 @@ alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uin
   __m512i left = _mm512_setzero_si512();
   __m512i right = _mm512_setzero_si512();
   unroll<kBlockSize>([&](auto k) __attribute__((always_inline)) {
-    // A broadcast from memory with a mask takes either vector port, an insertion into the upper half one of them.
-    __m512i samples = _mm512_castsi128_si512(sixteen_samples(a));
-    samples = _mm512_mask_broadcast_i64x2(samples, 0x0C, sixteen_samples(b));
-    samples = _mm512_mask_broadcast_i64x2(samples, 0x30, sixteen_samples(c));
-    samples = _mm512_mask_broadcast_i64x2(samples, 0xC0, sixteen_samples(d));
+    const __m256i first = _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen_samples(a)), sixteen_samples(b), 1);
+    const __m256i second = _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen_samples(c)), sixteen_samples(d), 1);
+    const __m512i samples = _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
     left = _mm512_add_epi16(left, _mm512_dbsad_epu8(block.left[k], samples, kLeftHalf));
     right = _mm512_add_epi16(right, _mm512_dbsad_epu8(block.right[k], samples, kRightHalf));
     keep(left);

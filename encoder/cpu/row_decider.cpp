@@ -9,57 +9,25 @@
 #include "decide/candidate_vectors.h"
 
 namespace c63::cpu {
-namespace {
-
-/// vector_component_bits(), from a table.
-struct ComponentBits {
-  std::array<std::uint8_t, 256> bits{};
-
-  constexpr ComponentBits() {
-    for (int value = -127; value <= 127; ++value) {
-      bits[static_cast<std::uint8_t>(value)] = static_cast<std::uint8_t>(vector_component_bits(value));
-    }
-  }
-  [[nodiscard]] constexpr int of(std::int8_t value) const { return bits[static_cast<std::uint8_t>(value)]; }
-};
-constexpr ComponentBits kComponentBits;
-
-/// Block `index` of an MCU row of a plane, in coding order.
-struct RowBlock {
-  int column = 0;
-  int row = 0;  ///< of the MCU row's block rows
-};
-RowBlock row_block(int plane, int index) {
-  if (plane != 0) return {index, 0};
-  return {index / 4 * 2 + index % 2, index / 2 % 2};
-}
-
-DcLevels dc_levels_of(const TransformedBlock& block, const LevelTable& table) {
-  return dc_levels(block.coefficients[0], table.quantizer.steps[0], table.quantizer.reciprocals[0]);
-}
-
-}  // namespace
 
 RowDecider::RowDecider(const Kernels& kernels, const Geometry& geometry)
     : decisions_(kernels.decisions()),
+      narrow_(decisions_),
       decided_(static_cast<std::size_t>(2 * geometry.plane(0).columns)) {}
 
 void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options) {
   const PlaneGeometry& g = syntax.geometry;
   const int block = row * g.columns + column;
   options.count = 0;
-  const auto predicted_by = [&](MotionVector v) {
-    return BlockPrediction{&input.reference.at(column * kBlockSize + v.x, row * kBlockSize + v.y), input.reference.pitch};
-  };
   const auto add = [&](VectorNumber vector, int bits, BlockPrediction prediction) {
     options.candidates[options.count].vector = vector;
     options.candidates[options.count].vector_bits = bits;
     options.predictions[options.count++] = prediction;
   };
   const auto add_vector = [&](MotionVector v) {
-    add(vector_number(v), kVectorFlagBits + kComponentBits.of(v.x) + kComponentBits.of(v.y), predicted_by(v));
+    add(vector_number(v), kBitsOfVectors.of(v), input.predicted_by(v, column, row));
   };
-  const bool may_have_vector = input.search != nullptr && (input.unpredicted == nullptr || input.unpredicted[block] == 0);
+  const bool may_have_vector = input.may_have_vector(block);
   if (may_have_vector && input.rate->found_vectors == 0) add_vector(input.search->chosen()[block]);
   if (may_have_vector && input.rate->found_vectors > 0) {
     const auto vectors = candidate_vectors<VectorList>(g, column, row, input.search->chosen(), input.search->found(block),
@@ -68,11 +36,11 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
   }
   if (may_have_vector && !input.rate->unpredicted) return;
   const auto b = static_cast<std::size_t>(block);
-  add(kNoVector, kNoVectorBits, syntax.uses_vector[b] != 0 ? predicted_by(syntax.vectors[b]) : no_prediction());
+  add(kNoVector, kNoVectorBits, syntax.uses_vector[b] != 0 ? input.predicted_by(syntax.vectors[b], column, row) : no_prediction());
 }
 
 void RowDecider::transform(const RowInput& input, std::span<Decided> group) {
-  std::array<BlockPair, kGroup * kBeamCandidates> pairs;
+  std::array<BlockPair, kGroupCandidates> pairs;
   std::size_t size = 0;
   for (Decided& decided : group) {
     for (std::size_t c = 0; c < static_cast<std::size_t>(decided.options.count); ++c) {
@@ -83,55 +51,73 @@ void RowDecider::transform(const RowInput& input, std::span<Decided> group) {
   decisions_.transform_blocks(std::span(pairs).first(size), *group[0].table, transformed_.data());
 }
 
-Cost RowDecider::ac_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block,
-                           std::int16_t* levels) const {
-  if (block.ac.kept == 0) return block.ac.energy + table.lambda * table.bits.end_of_block;
-  if (input.rate->choose_levels) return decisions_.choose_levels(block, table, levels);
-  return round_ac_levels(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda, levels);
+void RowDecider::choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> blocks,
+                               AcChoice* choices) const {
+  std::array<const TransformedBlock*, kGroupCandidates> transformed;
+  for (std::size_t i = 0; i < blocks.size(); ++i) transformed[i] = &transformed_[blocks[i]];
+  if (input.rate->choose_levels) return decisions_.choose_levels(std::span(transformed).first(blocks.size()), table, choices);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const TransformedBlock& block = *transformed[i];
+    choices[i] = round_ac_masks(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda);
+  }
 }
 
-void RowDecider::evaluate(const RowInput& input, std::span<Decided> group, PlaneSyntax& syntax) const {
+void RowDecider::evaluate(const RowInput& input, std::span<Decided> group) const {
   const LevelTable& table = *group[0].table;
-  std::array<std::array<Cost, kBeamCandidates>, kGroup> promises;
-  std::array<std::size_t, kGroup> firsts;
-  std::array<Cost, kGroup> costs_of_first;
-  std::array<Cost, kGroup> limits;
-  for (std::size_t b = 0; b < group.size(); ++b) {
-    const Options& options = group[b].options;
-    const TransformedBlock* const transformed = &transformed_[options.transformed[0]];
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(options.count); ++i) {
-      promises[b][i] = promise(transformed[i], dc_levels_of(transformed[i], table), table.bits,
-                               options.candidates[i].vector_bits, table.lambda);
-      first = promises[b][i] < promises[b][first] ? i : first;
-    }
-    firsts[b] = first;
-  }
-  for (std::size_t b = 0; b < group.size(); ++b) {
-    const Options& options = group[b].options;
-    const TransformedBlock& first = transformed_[options.transformed[firsts[b]]];
-    costs_of_first[b] = ac_levels(input, table, first, syntax.block(group[b].block));
-    limits[b] = costs_of_first[b] + dc_levels_of(first, table).errors[0] +
-                table.lambda * (options.candidates[firsts[b]].vector_bits + kDiscardMarginBits);
-  }
+  std::array<Cost, kGroupCandidates> promises;  // as transformed_
+  std::array<std::uint8_t, kGroup> firsts;
   for (std::size_t b = 0; b < group.size(); ++b) {
     Options& options = group[b].options;
-    const auto count = static_cast<std::size_t>(options.count);
+    const std::size_t begin = options.transformed[0];
+    options.first = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(options.count); ++i) {
+      const TransformedBlock& block = transformed_[begin + i];
+      promises[begin + i] = promise_of(block, options.candidates[i].vector_bits, table);
+      options.first = promises[begin + i] < promises[begin + options.first] ? i : options.first;
+    }
+    firsts[b] = static_cast<std::uint8_t>(begin + options.first);
+  }
+  std::array<AcChoice, kGroup> of_firsts;
+  choose_levels(input, table, std::span(firsts).first(group.size()), of_firsts.data());
+
+  // The others that may still be chosen. Their places are listed without a branch: which they are is unpredictable.
+  std::array<std::uint8_t, kGroupCandidates> others;
+  std::size_t count = 0;
+  for (std::size_t b = 0; b < group.size(); ++b) {
+    const Options& options = group[b].options;
+    const Cost limit = limit_of(transformed_[firsts[b]], of_firsts[b].cost, options.candidates[options.first].vector_bits, table);
+    const std::size_t begin = options.transformed[0];
+    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(options.count); ++i) {
+      others[count] = static_cast<std::uint8_t>(i);
+      count += static_cast<std::size_t>(promises[i] <= limit) & static_cast<std::size_t>(i != firsts[b]);
+    }
+  }
+  std::array<AcChoice, kGroupCandidates> of_others;
+  choose_levels(input, table, std::span(others).first(count), of_others.data());
+
+  std::size_t next = 0;
+  for (std::size_t b = 0; b < group.size(); ++b) {
+    Options& options = group[b].options;
+    const std::size_t begin = options.transformed[0];
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool is_first = i == firsts[b];
-      if (!is_first && promises[b][i] > limits[b]) continue;
-      if (is_first) options.written = kept;
-      const TransformedBlock& transformed = transformed_[options.transformed[i]];
-      const Cost ac = is_first ? costs_of_first[b] : ac_levels(input, table, transformed, nullptr);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(options.count); ++i) {
+      const std::size_t place = begin + i;
+      const bool is_first = i == options.first;
+      const bool is_other = next < count && others[next] == place;
+      if (!is_first && !is_other) continue;
+      first = is_first ? kept : first;
+      options.ac[kept] = is_first ? of_firsts[b] : of_others[next];
+      next += is_other ? 1 : 0;
       BeamCandidate& candidate = options.candidates[kept];
       candidate.vector = options.candidates[i].vector;
       candidate.vector_bits = options.candidates[i].vector_bits;
-      options.without_ac[kept] = decisions_.cost_candidate(transformed, ac, table, candidate);
+      options.without_ac[kept] = decisions_.cost_candidate(transformed_[place], options.ac[kept].cost, table, candidate);
       options.predictions[kept] = options.predictions[i];
-      options.transformed[kept++] = options.transformed[i];
+      options.transformed[kept++] = static_cast<std::uint8_t>(place);
     }
     options.count = static_cast<int>(kept);
+    options.first = first;
   }
 }
 
@@ -150,60 +136,65 @@ bool RowDecider::write(const RowInput& input, const Decided& decided, BeamChoice
     syntax.uses_vector[block] = 1;
     syntax.vectors[block] = vector_of(vector);
   }
-  return without_ac || candidate == options.written;
+  return !without_ac;
 }
 
-void RowDecider::write_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const {
-  const std::int16_t dc = levels[0];
-  ac_levels(input, table, block, levels);
-  levels[0] = dc;
+void RowDecider::write_levels(const Decided& decided, std::size_t candidate, const TransformedBlock& block,
+                              PlaneSyntax& syntax) const {
+  std::int16_t* const levels = syntax.block(decided.block);
+  decisions_.write_levels(block, *decided.table, decided.options.ac[candidate], levels[0], levels);
 }
 
 std::size_t RowDecider::begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group) {
   const int rows = block_rows_per_mcu(input.plane);
-  int size = 0;
-  for (; size < kGroup && first + size < count; ++size) {
-    const RowBlock place = row_block(input.plane, first + size);
-    const Weight weight = input.weights == nullptr ? kPlainWeight : input.weights[place.column / rows];
+  std::size_t size = 0;
+  std::size_t candidates = 0;
+  const auto left = static_cast<std::size_t>(count - first);
+  for (; size < std::min(kGroup, left) && candidates + kBeamCandidates <= kGroupCandidates; ++size) {
+    const RowBlock place(input.plane, first + static_cast<int>(size));
+    const Weight weight = input.weight_of(place.column);
     Decided& decided = group[size];
     if (size > 0 && weight != group->weight) break;
     const int row = input.mcu_row * rows + place.row;
     decided.block = row * syntax.geometry.columns + place.column;
     decided.samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
     decided.weight = weight;
-    decided.table = input.levels + (input.weights == nullptr ? 0 : weight);
+    decided.table = &input.table_of(weight);
     list_candidates(input, syntax, place.column, row, decided.options);
+    candidates += static_cast<std::size_t>(decided.options.count);
   }
-  return static_cast<std::size_t>(size);
+  return size;
 }
 
 void RowDecider::write_row(const RowInput& input, int count, PlaneSyntax& syntax) {
   // Blocks whose AC levels are not written yet are transformed together again.
   std::array<const Decided*, kGroup> waiting;
+  std::array<std::size_t, kGroup> candidates;
   std::array<BlockPair, kGroup> pairs;
   std::size_t size = 0;
   const auto write_waiting = [&] {
     if (size == 0) return;
     decisions_.transform_blocks(std::span(pairs).first(size), *waiting[0]->table, transformed_.data());
-    for (std::size_t i = 0; i < size; ++i) {
-      write_levels(input, *waiting[i]->table, transformed_[i], syntax.block(waiting[i]->block));
-    }
+    for (std::size_t i = 0; i < size; ++i) write_levels(*waiting[i], candidates[i], transformed_[i], syntax);
     size = 0;
   };
   std::size_t state = 0;
   for (int i = count - 1; i >= 0; --i) {
     const Decided& decided = decided_[static_cast<std::size_t>(i)];
     const BeamChoice choice = decided.choices[state];
+    const std::size_t candidate = choice.lane / kDcLevels;
     state = choice.parent;
-    if (write(input, decided, choice, syntax)) continue;
+    if (!write(input, decided, choice, syntax) || candidate == decided.options.first) continue;
     if (size == kGroup || (size > 0 && waiting[0]->table != decided.table)) write_waiting();
-    pairs[size] = {decided.samples, input.current.pitch, decided.options.predictions[choice.lane / kDcLevels]};
+    pairs[size] = {decided.samples, input.current.pitch, decided.options.predictions[candidate]};
+    candidates[size] = candidate;
     waiting[size++] = &decided;
   }
   write_waiting();
 }
 
 std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
+  if (NarrowDecider::decides(*input.rate)) return narrow_.decide(input, syntax);
   const int count = block_rows_per_mcu(input.plane) * syntax.geometry.columns;
   const int width = input.rate->beam_width;
   const bool only_state = width == 1;  // so what is chosen for a block is final
@@ -220,17 +211,17 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
       weight = begin->weight;
     }
     transform(input, group);
-    evaluate(input, group, syntax);
+    evaluate(input, group);
     for (Decided& decided : group) {
       const Options& options = decided.options;
-      const LevelTable& table = *decided.table;
+      const auto transformed = [&](std::size_t candidate) -> const TransformedBlock& { return transformed_[options.transformed[candidate]]; };
+      if (!only_state) write_levels(decided, options.first, transformed(options.first), syntax);
       decided.choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
-                                               row_block(input.plane, first++).row, input.plane, table.lambda);
+                                               RowBlock(input.plane, first++).row, input.plane, decided.table->lambda);
       if (!only_state) continue;
       const BeamChoice choice = decided.choices[0];
-      if (!write(input, decided, choice, syntax)) {
-        write_levels(input, table, transformed_[options.transformed[choice.lane / kDcLevels]], syntax.block(decided.block));
-      }
+      const std::size_t candidate = choice.lane / kDcLevels;
+      if (write(input, decided, choice, syntax)) write_levels(decided, candidate, transformed(candidate), syntax);
     }
   }
   if (!only_state) write_row(input, count, syntax);

@@ -7,27 +7,14 @@
 
 #include "bitstream/frame_syntax.h"
 #include "codec/geometry.h"
-#include "cpu/cost_search.h"
 #include "cpu/kernels.h"
+#include "cpu/narrow_decider.h"
+#include "cpu/row_input.h"
+#include "decide/ac_choice.h"
 #include "decide/beam.h"
 #include "decide/frame_weights.h"
-#include "decide/rate_decisions.h"
 
 namespace c63::cpu {
-
-/// What the decisions of one plane in one MCU row are made of.
-struct RowInput {
-  int plane = 0;
-  int mcu_row = 0;
-  ConstPlaneView current;
-  ConstPlaneView reference;          ///< not read in key frames
-  const CostSearch* search = nullptr;  ///< that has searched this and the neighbouring rows; null in key frames
-  const RateDecisions* rate = nullptr;
-  const LevelTable* levels = nullptr;  ///< of the frame's λ, or where there are weights, one for each of them
-  const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
-  const std::uint8_t* unpredicted = nullptr;  ///< blocks that must do without a vector; null: none
-  std::uint8_t* without_vector = nullptr;     ///< is told of each block whether it does
-};
 
 /// Decides by D + λR which vectors, DC levels and AC levels the blocks of an MCU row have. One thread uses it at a time.
 class RowDecider {
@@ -41,7 +28,9 @@ class RowDecider {
 
  private:
   /// Blocks that are worked on together, stage by stage, so that none waits for what another one comes to.
-  static constexpr int kGroup = 8;
+  static constexpr std::size_t kGroup = 32;
+  /// No more candidates than this: what they are transformed to stays in the first cache.
+  static constexpr std::size_t kGroupCandidates = 72;
 
   /// The ways to code one block.
   struct Options {
@@ -49,8 +38,9 @@ class RowDecider {
     std::array<BlockPrediction, kBeamCandidates> predictions;
     std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
     std::array<std::uint8_t, kBeamCandidates> transformed;  ///< places in transformed_, while the group is worked on
+    std::array<AcChoice, kBeamCandidates> ac;
     int count = 0;
-    std::size_t written = 0;  ///< the candidate whose AC levels are in the syntax already
+    std::size_t first = 0;  ///< the most promising candidate; in a beam, its AC levels are in the syntax already
   };
   /// What the end of a row looks back on.
   struct Decided {
@@ -67,20 +57,21 @@ class RowDecider {
   static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
   /// Transforms the candidates of a group of blocks.
   void transform(const RowInput& input, std::span<Decided> group);
-  /// Leaves those candidates of a group's blocks that may be chosen, with their costs; writes the AC levels of each block's most
-  /// promising one.
-  void evaluate(const RowInput& input, std::span<Decided> group, PlaneSyntax& syntax) const;
-  /// Chooses AC levels, and returns what they cost; writes them where `levels` is not null, unless all are zero anyway.
-  Cost ac_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const;
-  /// Writes what was chosen for a block, but for AC levels that are neither written already nor all zero: then returns false.
+  /// Leaves those candidates of a group's blocks that may be chosen, with their AC levels and costs.
+  void evaluate(const RowInput& input, std::span<Decided> group) const;
+  /// Chooses the AC levels of some of transformed_; `blocks` are places there.
+  void choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> blocks, AcChoice* choices) const;
+  /// Writes the vector and the DC level that were chosen for a block, and where it goes without AC levels, these. Returns
+  /// whether it goes with them.
   static bool write(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
-  /// Writes the AC levels of a block, whose DC level is written.
-  void write_levels(const RowInput& input, const LevelTable& table, const TransformedBlock& block, std::int16_t* levels) const;
+  /// Writes all levels of a block that has candidate `candidate`; its DC level is written already.
+  void write_levels(const Decided& decided, std::size_t candidate, const TransformedBlock& block, PlaneSyntax& syntax) const;
   /// Goes back through a row from the cheapest state, and writes it.
   void write_row(const RowInput& input, int count, PlaneSyntax& syntax);
 
   const DecisionKernels& decisions_;
-  std::array<TransformedBlock, kGroup * kBeamCandidates> transformed_;  ///< a block's candidates behind those of the block before
+  NarrowDecider narrow_;
+  std::array<TransformedBlock, kGroupCandidates> transformed_;  ///< a block's candidates behind those of the block before
   std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those that are together
 };
 

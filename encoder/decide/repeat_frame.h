@@ -21,6 +21,12 @@ inline constexpr int kRepeatFrameBits = 32;
   return repeat_cost < coded_cost + std::int64_t{lambda} * header_bits;
 }
 
+/// The squared error from which on a frame is not better repeated, whatever more there is.
+[[nodiscard]] inline std::uint64_t repeat_error_limit(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
+  const std::int64_t most = coded_cost + std::int64_t{lambda} * (8 * (frame_header_bytes(headers) + 2) - kRepeatFrameBits);
+  return most <= 0 ? 0 : (static_cast<std::uint64_t>(most) + (1U << kCostFractionBits) - 1) >> kCostFractionBits;
+}
+
 /// Bits of an MCU at least.
 inline constexpr int kLeastMcuBits = 38;
 

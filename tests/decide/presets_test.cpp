@@ -120,6 +120,7 @@ TEST(RepeatFrames, AreCheaperWhereTheErrorIsLessThanTheBitsAreWorth) {
   const auto error = static_cast<std::uint64_t>(worth / 256);
   EXPECT_TRUE(repeat_is_cheaper(error, coded, headers, lambda));
   EXPECT_FALSE(repeat_is_cheaper(error + 1, coded, headers, lambda));
+  EXPECT_EQ(repeat_error_limit(coded, headers, lambda), error + 1);
   EXPECT_FALSE(repeat_is_cheaper(std::uint64_t{1} << 50, coded, headers, lambda));
 }
 

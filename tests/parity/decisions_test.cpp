@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -201,15 +202,33 @@ TEST_P(DecisionParity, ChosenLevels) {
   Random random(3);
   for (const LevelTable& table : level_tables()) {
     for (const Shape shape : kShapes) {
-      for (int n = 0; n < 60; ++n) {
-        const TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
-        std::array<std::int16_t, 66> expected;
-        expected.fill(0x5A5A);
-        auto actual = expected;
-        const Cost cost = scalar_.choose_levels(block, table, expected.data() + 1);
-        ASSERT_EQ(kernels_->choose_levels(block, table, actual.data() + 1), cost) << shape.kept << " kept";
-        ASSERT_EQ(actual, expected) << shape.kept << " kept, plane " << table.plane << " lambda " << table.lambda;
-        ASSERT_EQ(kernels_->choose_levels(block, table, nullptr), cost);
+      // Any number of blocks together, of any numbers of kept coefficients.
+      for (const std::size_t count : {0U, 1U, 3U, 5U, 16U, 17U, 140U}) {
+        std::vector<TransformedBlock> blocks;
+        for (std::size_t i = 0; i < count; ++i) {
+          const Shape some = i % 3 == 0 ? kShapes[random.below(std::size(kShapes))] : shape;
+          blocks.push_back(random_block(random, table, some.kept, some.reach));
+        }
+        std::vector<const TransformedBlock*> pointers;
+        for (const TransformedBlock& block : blocks) pointers.push_back(&block);
+        const AcChoice poison{0x5A5A5A5A, 0x5A5A, 0xA5A5};
+        std::vector<AcChoice> actual(count + 1, poison);
+        kernels_->choose_levels(pointers, table, actual.data());
+        ASSERT_EQ(actual[count].cost, poison.cost);
+        ASSERT_EQ(actual[count].coded, poison.coded);
+        for (std::size_t i = 0; i < count; ++i) {
+          std::array<std::int16_t, 66> expected;
+          expected.fill(0x5A5A);
+          auto levels = expected;
+          const Cost cost = choose_ac_levels(blocks[i].coefficients.data(), blocks[i].ac, table.quantizer, table.bits, table.lambda,
+                                             expected.data() + 1);
+          expected[1] = -1234;
+          const std::string what = std::to_string(std::popcount(blocks[i].ac.kept)) + " kept, plane " + std::to_string(table.plane) +
+                                   " lambda " + std::to_string(table.lambda) + ", block " + std::to_string(i);
+          ASSERT_EQ(actual[i].cost, cost) << what;
+          kernels_->write_levels(blocks[i], table, actual[i], -1234, levels.data() + 1);
+          ASSERT_EQ(levels, expected) << what;
+        }
       }
     }
   }
@@ -284,6 +303,55 @@ TEST_P(DecisionParity, Beams) {
         ASSERT_EQ(same[i].lane, choices[i].lane) << n << " block " << b << " state " << i;
         ASSERT_EQ(same[i].parent, choices[i].parent) << n << " block " << b << " state " << i;
       }
+    }
+  }
+}
+
+TEST_P(DecisionParity, NarrowBeams) {
+  Random random(7);
+  const auto tables = level_tables();
+  for (int n = 0; n < 3000; ++n) {
+    const LevelTable& table = tables[random.below(static_cast<std::uint32_t>(tables.size()))];
+    std::vector<TransformedBlock> transformed;
+    for (int i = 0; i < 24; ++i) {
+      TransformedBlock& block = transformed.emplace_back(random_block(random, table, random.below(4), 900));
+      const std::uint32_t reach = n % 3 == 0 ? 32705 : n % 3 == 1 ? 3000 : 300;
+      const auto dc = static_cast<int>(random.below(reach)) * (random.below(2) == 0 ? 1 : -1);
+      block.coefficients[0] = static_cast<std::int16_t>(dc);
+      block.residual_sum = dc / 2;
+      block.residual_squares = dc / 2 * (dc / 2) / 64 + static_cast<int>(random.below(n % 2 == 0 ? 3000 : 90000));
+    }
+    Beam expected;
+    Beam actual;
+    for (const std::size_t count : {1U, 7U, 0U, 12U}) {  // one span after the other
+      std::vector<NarrowCandidates> blocks(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        NarrowCandidates& block = blocks[i];
+        block.count = static_cast<int>(1 + random.below(2));
+        block.row = table.plane == 0 ? static_cast<int>(i / 2 % 2) : 0;
+        for (std::size_t c = 0; c < 2; ++c) {
+          const std::size_t from = block.count == 2 ? c : 0;
+          const BeamCandidate candidate = random_candidate(random, 1, 1);
+          block.blocks[c] = &transformed[2 * i + from];
+          block.ac[c] = from == c ? static_cast<Cost>(random.below(std::uint32_t{1} << (8 + random.below(20)))) : block.ac[0];
+          block.vectors[c] = from == c ? candidate.vector : block.vectors[0];
+          block.vector_bits[c] = from == c ? candidate.vector_bits : block.vector_bits[0];
+        }
+      }
+      std::vector<BlockChoice> choices(count + 1, {77, true, 7777});
+      auto same = choices;
+      scalar_.extend_narrow(expected, blocks, table, choices.data());
+      kernels_->extend_narrow(actual, blocks, table, same.data());
+      for (std::size_t i = 0; i <= count; ++i) {
+        ASSERT_EQ(same[i].lane, choices[i].lane) << n << " block " << i << " of " << count;
+        ASSERT_EQ(same[i].without_ac, choices[i].without_ac) << n << " block " << i;
+        ASSERT_EQ(same[i].level, choices[i].level) << n << " block " << i;
+      }
+      ASSERT_EQ(actual.base, expected.base) << n;
+      ASSERT_EQ(actual.states[0].cost, expected.states[0].cost);
+      ASSERT_EQ(actual.states[0].dc, expected.states[0].dc);
+      ASSERT_EQ(actual.states[0].left, expected.states[0].left);
+      ASSERT_EQ(actual.started, expected.started);
     }
   }
 }

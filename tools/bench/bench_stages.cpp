@@ -40,9 +40,9 @@ std::uint64_t ticks() {
 #endif
 }
 
-enum Stage : std::size_t { kSums, kSearch, kSad, kTransform, kLevels, kCosts, kBeam, kReconstruct, kStages };
+enum Stage : std::size_t { kSums, kSearch, kSad, kTransform, kLevels, kWriting, kCosts, kBeam, kReconstruct, kStages };
 constexpr std::array<const char*, kStages> kNames = {"sums of 4x4", "search", "SAD of left vector", "transform",
-                                                     "levels",      "costs",  "beam",               "reconstruct"};
+                                                     "levels",      "writing levels", "costs",      "beam",     "reconstruct"};
 
 struct StageTime {
   std::uint64_t calls = 0;
@@ -92,8 +92,9 @@ constexpr auto timed_decision = &Timed<kStage, plain_decisions, kMember>::run;
 const cpu::DecisionKernels& timed_decisions() {
   using Table = cpu::DecisionKernels;
   static constexpr Table kTimed{timed_decision<kSearch, &Table::search_best>, timed_decision<kTransform, &Table::transform_blocks>,
-                                timed_decision<kLevels, &Table::choose_levels>, timed_decision<kCosts, &Table::cost_candidate>,
-                                timed_decision<kBeam, &Table::extend_beam>};
+                                timed_decision<kLevels, &Table::choose_levels>, timed_decision<kWriting, &Table::write_levels>,
+                                timed_decision<kCosts, &Table::cost_candidate>, timed_decision<kBeam, &Table::extend_beam>,
+                                timed_decision<kBeam, &Table::extend_narrow>};
   return kTimed;
 }
 

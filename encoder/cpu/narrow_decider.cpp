@@ -1,0 +1,140 @@
+#include "cpu/narrow_decider.h"
+
+#include <algorithm>
+
+#include "decide/block_costs.h"
+#include "decide/frame_weights.h"
+
+namespace c63::cpu {
+
+std::size_t NarrowDecider::list(const RowInput& input, const PlaneSyntax& syntax, int first, int count) {
+  const PlaneGeometry& g = syntax.geometry;
+  const int rows = block_rows_per_mcu(input.plane);
+  const auto most = std::min(kGroup, static_cast<std::size_t>(count - first));
+  const Weight weight = input.weight_of(RowBlock(input.plane, first).column);
+  std::size_t size = 0;
+  std::size_t candidates = 0;
+  for (; size < most; ++size) {
+    const RowBlock place(input.plane, first + static_cast<int>(size));
+    if (input.weight_of(place.column) != weight) break;
+    const int row = input.mcu_row * rows + place.row;
+    const int number = row * g.columns + place.column;
+    const auto b = static_cast<std::size_t>(number);
+    const std::uint8_t* const samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
+    const auto begin = static_cast<std::uint8_t>(candidates);
+    const auto add = [&](VectorNumber vector, int bits, BlockPrediction prediction) {
+      vectors_[candidates] = vector;
+      vector_bits_[candidates] = bits;
+      pairs_[candidates++] = {samples, input.current.pitch, prediction};
+    };
+    const bool has_vector = input.may_have_vector(number);
+    if (has_vector) {
+      const MotionVector v = input.search->chosen()[number];
+      add(vector_number(v), kBitsOfVectors.of(v), input.predicted_by(v, place.column, row));
+    }
+    if (!has_vector || input.rate->unpredicted) {
+      const bool inherits = syntax.uses_vector[b] != 0;
+      add(kNoVector, kNoVectorBits, inherits ? input.predicted_by(syntax.vectors[b], place.column, row) : no_prediction());
+    }
+    blocks_[size] = {number, static_cast<std::uint8_t>(place.row), begin, static_cast<std::uint8_t>(candidates - begin), begin};
+  }
+  return size;
+}
+
+void NarrowDecider::choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> candidates) {
+  std::array<const TransformedBlock*, kCandidates> blocks;
+  std::array<AcChoice, kCandidates> choices;
+  for (std::size_t i = 0; i < candidates.size(); ++i) blocks[i] = &transformed_[candidates[i]];
+  if (input.rate->choose_levels) {
+    decisions_.choose_levels(std::span(blocks).first(candidates.size()), table, choices.data());
+  } else {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      choices[i] = round_ac_masks(blocks[i]->coefficients.data(), blocks[i]->ac, table.quantizer, table.bits, table.lambda);
+    }
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) ac_[candidates[i]] = choices[i];
+}
+
+void NarrowDecider::choose_levels(const RowInput& input, const LevelTable& table, std::span<Block> blocks) {
+  std::array<std::uint8_t, kGroup> some;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    Block& block = blocks[b];
+    for (std::size_t i = block.begin; i < std::size_t{block.begin} + block.count; ++i) {
+      promises_[i] = promise_of(transformed_[i], vector_bits_[i], table);
+    }
+    const std::size_t last = std::size_t{block.begin} + block.count - 1;
+    block.first = static_cast<std::uint8_t>(promises_[last] < promises_[block.begin] ? last : block.begin);
+    some[b] = block.first;
+  }
+  choose_levels(input, table, std::span(some).first(blocks.size()));
+
+  // Which others are left is unpredictable, so no branch depends on it.
+  std::size_t count = 0;
+  for (Block& block : blocks) {
+    const std::uint8_t first = block.first;
+    const auto other = static_cast<std::uint8_t>(2 * block.begin + block.count - 1 - first);
+    const bool is_left = promises_[other] <= limit_of(transformed_[first], ac_[first].cost, vector_bits_[first], table);
+    some[count] = other;
+    count += is_left && block.count == 2 ? 1 : 0;
+    block.begin = is_left ? block.begin : first;
+    block.count = is_left ? block.count : 1;
+  }
+  choose_levels(input, table, std::span(some).first(count));
+}
+
+void NarrowDecider::write(const RowInput& input, const LevelTable& table, const Block& block, BlockChoice choice,
+                          PlaneSyntax& syntax) const {
+  const std::size_t candidate = block.begin + std::size_t{choice.lane} / kDcLevels;
+  const auto number = static_cast<std::size_t>(block.number);
+  const VectorNumber vector = vectors_[candidate];
+  input.without_vector[number] = vector == kNoVector ? 1 : 0;
+  if (vector != kNoVector) {
+    syntax.uses_vector[number] = 1;
+    syntax.vectors[number] = vector_of(vector);
+  }
+  AcChoice ac = ac_[candidate];
+  ac.coded = choice.without_ac ? 0 : ac.coded;
+  decisions_.write_levels(transformed_[candidate], table, ac, choice.level, syntax.block(block.number));
+}
+
+std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
+  const int count = block_rows_per_mcu(input.plane) * syntax.geometry.columns;
+  std::array<NarrowCandidates, kGroup> candidates;
+  std::array<BlockChoice, kGroup> choices;
+  Beam beam;
+  Weight weight = kPlainWeight;  // that the beam's cost is in
+  std::int64_t cost = 0;
+  for (int first = 0; first < count;) {
+    const Weight next = input.weight_of(RowBlock(input.plane, first).column);
+    if (next != weight) {
+      cost += reweigh(beam.base, weight, kPlainWeight);
+      beam.base = 0;
+      weight = next;
+    }
+    const LevelTable& table = input.table_of(weight);
+    const std::size_t size = list(input, syntax, first, count);
+    const auto blocks = std::span(blocks_).first(size);
+    const std::size_t transformed = std::size_t{blocks.back().begin} + blocks.back().count;
+    decisions_.transform_blocks(std::span(pairs_).first(transformed), table, transformed_.data());
+    choose_levels(input, table, blocks);
+    for (std::size_t b = 0; b < size; ++b) {
+      const Block& block = blocks[b];
+      NarrowCandidates& of_block = candidates[b];
+      of_block.row = block.row;
+      of_block.count = block.count;
+      for (std::size_t i = 0; i < 2; ++i) {  // a second one that is not there is the first again
+        const std::size_t c = std::size_t{block.begin} + std::min<std::size_t>(i, block.count - 1U);
+        of_block.blocks[i] = &transformed_[c];
+        of_block.ac[i] = ac_[c].cost;
+        of_block.vectors[i] = vectors_[c];
+        of_block.vector_bits[i] = vector_bits_[c];
+      }
+    }
+    decisions_.extend_narrow(beam, std::span(candidates).first(size), table, choices.data());
+    for (std::size_t b = 0; b < size; ++b) write(input, table, blocks[b], choices[b], syntax);
+    first += static_cast<int>(size);
+  }
+  return cost + reweigh(beam.base, weight, kPlainWeight);
+}
+
+}  // namespace c63::cpu

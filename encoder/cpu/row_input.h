@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+
+#include "codec/geometry.h"
+#include "codec/bit_cost.h"
+#include "cpu/block_prediction.h"
+#include "cpu/cost_search.h"
+#include "cpu/decision_kernels.h"
+#include "decide/rate_decisions.h"
+#include "decide/weight.h"
+
+namespace c63::cpu {
+
+/// What the decisions of one plane in one MCU row are made of.
+struct RowInput {
+  int plane = 0;
+  int mcu_row = 0;
+  ConstPlaneView current;
+  ConstPlaneView reference;          ///< not read in key frames
+  const CostSearch* search = nullptr;  ///< that has searched this and the neighbouring rows; null in key frames
+  const RateDecisions* rate = nullptr;
+  const LevelTable* levels = nullptr;  ///< of the frame's λ, or where there are weights, one for each of them
+  const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
+  const std::uint8_t* unpredicted = nullptr;  ///< blocks that must do without a vector; null: none
+  std::uint8_t* without_vector = nullptr;     ///< is told of each block whether it does
+
+  [[nodiscard]] Weight weight_of(int column) const {
+    return weights == nullptr ? kPlainWeight : weights[column / block_rows_per_mcu(plane)];
+  }
+  [[nodiscard]] const LevelTable& table_of(Weight weight) const { return levels[weights == nullptr ? 0 : weight]; }
+  [[nodiscard]] bool may_have_vector(int block) const {
+    return search != nullptr && (unpredicted == nullptr || unpredicted[block] == 0);
+  }
+  [[nodiscard]] BlockPrediction predicted_by(MotionVector v, int column, int row) const {
+    return {&reference.at(column * kBlockSize + v.x, row * kBlockSize + v.y), reference.pitch};
+  }
+};
+
+/// A block of an MCU row of a plane.
+struct RowBlock {
+  int column = 0;
+  int row = 0;  ///< of the MCU row's block rows
+
+  /// Number `index` in coding order.
+  RowBlock(int plane, int index) : column(index), row(0) {
+    if (plane != 0) return;
+    column = index / 4 * 2 + index % 2;
+    row = index / 2 % 2;
+  }
+};
+
+/// The bits of a vector that is not reused, flags counted, from a table.
+class VectorBits {
+ public:
+  constexpr VectorBits() {
+    for (int value = -127; value <= 127; ++value) {
+      bits_[static_cast<std::uint8_t>(value)] = static_cast<std::uint8_t>(vector_component_bits(value));
+    }
+  }
+  [[nodiscard]] constexpr int of(MotionVector v) const {
+    return kVectorFlagBits + bits_[static_cast<std::uint8_t>(v.x)] + bits_[static_cast<std::uint8_t>(v.y)];
+  }
+
+ private:
+  std::array<std::uint8_t, 256> bits_{};
+};
+inline constexpr VectorBits kBitsOfVectors;
+
+/// The candidate's bound of D + λR that says how promising it is.
+[[nodiscard]] inline Cost promise_of(const TransformedBlock& block, int vector_bits, const LevelTable& table) {
+  const DcLevels dc = dc_levels(block.coefficients[0], table.quantizer.steps[0], table.quantizer.reciprocals[0]);
+  return promise(block, dc, table.bits, vector_bits, table.lambda);
+}
+
+/// The promise that others must not exceed, where the most promising candidate's AC levels cost `ac`.
+[[nodiscard]] inline Cost limit_of(const TransformedBlock& block, Cost ac, int vector_bits, const LevelTable& table) {
+  const DcLevels dc = dc_levels(block.coefficients[0], table.quantizer.steps[0], table.quantizer.reciprocals[0]);
+  return ac + dc.errors[0] + table.lambda * (vector_bits + kDiscardMarginBits);
+}
+
+}  // namespace c63::cpu
