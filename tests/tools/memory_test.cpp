@@ -1,3 +1,4 @@
+#include <map>
 
 #include "tools_test_support.h"
 
@@ -41,7 +42,11 @@ class MaxMemory : public ToolsTest {
     std::string text;
     for (const std::string& argument : command) text += argument + " ";
     SCOPED_TRACE(text);
-    const std::uint64_t base = peak_for(small, false);
+    // What a program takes for next to nothing it takes whatever the limit.
+    static std::map<std::string, std::uint64_t> bases;
+    const auto [known, is_new] = bases.try_emplace(text + small);
+    if (is_new) known->second = peak_for(small, false);
+    const std::uint64_t base = known->second;
     const std::uint64_t peak = peak_for(large, true);
     EXPECT_LE(peak, base + limit * 12 / 10) << "base " << base / kMiB << " MiB, peak " << peak / kMiB << " MiB, limit "
                                             << limit / kMiB << " MiB";
@@ -78,6 +83,7 @@ TEST_F(MaxMemory, OfSignals) {
        {std::vector<std::string>{"mean", "{}", path("out.npy")}, {"scan", "{}", path("out.txt")}, {"reduce", "{}"}, {"histogram", "{}"}}) {
     for (const std::uint64_t limit : {10 * kMiB, 30 * kMiB, 100 * kMiB}) {
       for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--compare"}, {"--format", "u8"}}) {
+        if (limit == 30 * kMiB && !more.empty()) continue;
         std::vector<std::string> arguments = {kFilter};
         arguments.insert(arguments.end(), command.begin(), command.end());
         arguments.insert(arguments.end(), {"--backend", "cpu"});

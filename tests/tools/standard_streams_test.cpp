@@ -37,23 +37,27 @@ class StandardStreams : public ToolsTest {
 TEST_F(StandardStreams, NeverChangeTheData) {
   constexpr std::array kOutputs = {Stream::closed, Stream::null,         Stream::full,
                                    Stream::pipe,   Stream::non_blocking, Stream::terminal};
-  for (const Stream in : {Stream::closed, Stream::null, Stream::terminal}) {
-    for (const Stream out : kOutputs) {
-      for (const Stream err : {Stream::closed, Stream::full, Stream::pipe, Stream::terminal}) {
-        SCOPED_TRACE("in " + name(in) + ", out " + name(out) + ", err " + name(err));
-        const StreamResult to_file = run_with_streams(encoder(path("out.c63"), input_), in, out, err);
-        EXPECT_EQ(to_file.exit_code, 0) << to_file.err;
-        EXPECT_TRUE(read_file(path("out.c63")) == stream_);
-        EXPECT_EQ(to_file.out, "");
-        std::filesystem::remove(path("out.c63"));
+  constexpr std::array kInputs = {Stream::closed, Stream::null, Stream::terminal};
+  constexpr std::array kErrors = {Stream::closed, Stream::full, Stream::pipe, Stream::terminal};
+  // Every input with every output, every output with every error output, and so on; and all of them closed.
+  for (std::size_t o = 0; o < kOutputs.size(); ++o) {
+    for (std::size_t e = 0; e < kErrors.size(); ++e) {
+      const Stream in = kInputs[(2 * (o + e)) % 3];
+      const Stream out = kOutputs[o];
+      const Stream err = kErrors[e];
+      SCOPED_TRACE("in " + name(in) + ", out " + name(out) + ", err " + name(err));
+      const StreamResult to_file = run_with_streams(encoder(path("out.c63"), input_), in, out, err);
+      EXPECT_EQ(to_file.exit_code, 0) << to_file.err;
+      EXPECT_TRUE(read_file(path("out.c63")) == stream_);
+      EXPECT_EQ(to_file.out, "");
+      std::filesystem::remove(path("out.c63"));
 
-        const StreamResult to_stdout = run_with_streams(encoder("-", input_), in, out, err);
-        const bool refused = out == Stream::closed || out == Stream::full;
-        EXPECT_EQ(to_stdout.exit_code, refused ? 6 : 0) << to_stdout.err;
-        const bool seen = out == Stream::pipe || out == Stream::non_blocking || out == Stream::terminal;
-        EXPECT_TRUE(to_stdout.out == (seen ? stream_ : ""));
-        EXPECT_EQ(files_in_folder(), 1);
-      }
+      const StreamResult to_stdout = run_with_streams(encoder("-", input_), in, out, err);
+      const bool refused = out == Stream::closed || out == Stream::full;
+      EXPECT_EQ(to_stdout.exit_code, refused ? 6 : 0) << to_stdout.err;
+      const bool seen = out == Stream::pipe || out == Stream::non_blocking || out == Stream::terminal;
+      EXPECT_TRUE(to_stdout.out == (seen ? stream_ : ""));
+      EXPECT_EQ(files_in_folder(), 1);
     }
   }
   EXPECT_TRUE(read_file(input_) == video_);

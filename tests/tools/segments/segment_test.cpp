@@ -84,7 +84,7 @@ class Segments : public ToolsTest {
 class SegmentBytes : public Segments {};
 
 TEST_F(SegmentBytes, OfAnyNumberHaveTheBytesOfOneProcess) {
-  for (int of = 1; of <= 16; ++of) {
+  for (const int of : {1, 2, 3, 7, 8, 9, 16}) {  // of 8 GOPs; tests/pipeline cuts into every number
     SCOPED_TRACE(of);
     expect_whole(of, input_);
   }
@@ -164,6 +164,7 @@ TEST_F(Segments, ThatAreInterruptedLeaveNothingAndAreCodedByTheNextRun) {
   const Words options = {"--lanes", "1", "--log-level", "debug"};
   for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
     Words command = encode(large, options) + Words{"--segment", "1/2", "-o", segment_file(1)};
+    command = command + Words{"--me", "full-brute", "--merange", "100"};  // slow: the signal is to come before the end
     std::erase(command, "--quiet");
     Process process(command);
     ASSERT_TRUE(process.wait_for_error_output("frame 1:"));
