@@ -64,7 +64,12 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
 
     // What was chosen around, and last time here, is often good here too. The row above is known in the same MCU row alone:
     // others are searched at the same time. Left of the group it is what was chosen now, otherwise the last time.
-    const auto start_at = [&](MotionVector vector) { return candidate_at(window, x + vector.x, y + vector.y); };
+    // Most windows are whole, and have every vector of the range.
+    const bool is_whole = window.right - window.left == 2 * range_ && window.bottom - window.top == 2 * range_;
+    const auto start_at = [&](MotionVector vector) {
+      const Position start{x + vector.x, y + vector.y};
+      return is_whole ? start : candidate_at(window, start.x, start.y);
+    };
     const bool has_above = row % rows_per_mcu_ != 0;
     const bool has_right = column + 1 < geometry_.columns;
     search.starts = {start_at({}), start_at(chosen_[block]), start_at(column > 0 ? chosen_[block - 1] : MotionVector{}),
