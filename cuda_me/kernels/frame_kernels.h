@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/quantization.h"
 #include "codec/host_device.h"
 #include "cuda_me/kernels/frame_layout.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 
 namespace c63::cuda {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/frame_headers.h"
 #include "codec/geometry.h"
 #include "cuda_me/kernels/frame_kernels.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/geometry.h"
 
 namespace c63 {

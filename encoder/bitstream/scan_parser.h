@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "bitstream/vlc_table.h"
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 #include "codec/vlc.h"

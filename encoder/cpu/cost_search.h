@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/geometry.h"
 #include "cpu/cost_table.h"
 #include "cpu/decision_kernels.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/geometry.h"
 #include "decide/beam.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 #include "codec/search_window.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "c63/motion.h"
+#include "c63/motion_vector.h"
 #include "c63/picture.h"
 #include "codec/geometry.h"
 #include "codec/host_device.h"

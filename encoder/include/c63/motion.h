@@ -3,17 +3,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "c63/motion_vector.h"
 #include "c63/picture.h"
 #include "c63/settings.h"
 
 namespace c63 {
-
-/// Displacement of an 8x8 block, in whole samples: the prediction is taken from (x, y) further right and down.
-struct MotionVector {
-  std::int8_t x = 0;
-  std::int8_t y = 0;
-  friend constexpr bool operator==(MotionVector, MotionVector) = default;
-};
 
 /// One vector per 8x8 block of a plane, in raster order, with the sum of absolute differences that it reached.
 struct MotionField {

@@ -18,6 +18,7 @@
 #include "bench/ladder_page.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
+#include "c63/motion.h"
 #include "codec/search_window.h"
 #include "common/values.h"
 #include "cuda_me/kernels/motion.h"
