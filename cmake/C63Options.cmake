@@ -82,6 +82,8 @@ endif()
 if(C63_SANITIZE)
   target_compile_options(c63_build_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>
+    # The address sanitizer finds what this one does.
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=object-size>
     # g++ reads its own instrumentation as code and warns about what cannot happen there.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
       -Wno-maybe-uninitialized>)
@@ -101,6 +103,10 @@ endif()
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+if(C63_SANITIZE)
+  # Sanitizers make so much more code of tests that it is not worth the time to improve it.
+  target_compile_options(c63_cold_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+endif()
 
 # Revision for --version and result files.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12 --match=NOTHING
