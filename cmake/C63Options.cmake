@@ -103,10 +103,6 @@ endif()
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
-if(C63_SANITIZE)
-  # Sanitizers make so much more code of tests that it is not worth the time to improve it.
-  target_compile_options(c63_cold_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
-endif()
 
 # Revision for --version and result files.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12 --match=NOTHING
