@@ -7,7 +7,7 @@
 namespace c63 {
 
 /// How far errors are followed.
-inline constexpr int kPropagationFrames = 32;
+inline constexpr int kPropagationFrames = 8;
 /// How many frames before and behind a frame it is averaged with.
 inline constexpr int kFilterReach = 2;
 /// So many frames before a frame may lie its reference.

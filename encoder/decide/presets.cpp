@@ -30,6 +30,7 @@ struct Defaults {
   bool temporal_filter;
   bool propagated_weights;
   double chroma_lambda;
+  double lambda_tilt;  ///< this power of the quality more in λ: what filtering takes away is more at high qualities
 };
 
 /// Chroma's error counts as in the field's mean of PSNR, six times that of Y and once those of U and V: two thirds, by
@@ -41,13 +42,14 @@ constexpr Defaults defaults_of(Preset preset) {
     case Preset::reference:
       break;
     case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, References::advance, false, false, 1};
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, References::advance, false, false, 1, 0};
     case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, References::alternate, false, false, 1};
+      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, References::alternate, false, false, 1, 0};
     case Preset::best:
-      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, References::look_ahead, true, true, kFieldsChroma};
+      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, References::look_ahead, true, true,
+              kFieldsChroma, -0.2};
   }
-  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, References::advance, false, false, 1};
+  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, References::advance, false, false, 1, 0};
 }
 
 /// The weight with so many times the frame's λ.
@@ -77,7 +79,9 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
   rate.chroma_weight = weight_of(set.chroma_lambda.value_or(defaults.chroma_lambda));
   rate.weigh_activity = set.tune == Tune::ssim;
-  rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale);
+  constexpr double kMiddleQuality = 15;
+  rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale * std::pow(settings.qp / kMiddleQuality, defaults.lambda_tilt));
+  decisions.lambda_power += defaults.lambda_tilt;
   rate.sad_per_bit = sad_per_bit(rate.lambda);
   decisions.lookahead = {.filter = set.temporal_filter.value_or(defaults.temporal_filter),
                          .propagate = set.propagated_weights.value_or(defaults.propagated_weights),

@@ -14,6 +14,7 @@ struct PresetDecisions {
   FrameHeaders key_headers;
   FrameHeaders inter_headers;
   RateDecisions rate;
+  double lambda_power = -1.2;  ///< λ is as that power of the quality
   LookaheadDecisions lookahead;
   bool alternate = false;  ///< every second frame stays where that shows to pay (reference_alternation.h)
 };

@@ -7,17 +7,15 @@
 
 namespace c63 {
 
-/// λ grows with this power of qp.
-inline constexpr double kLambdaPower = -1.2;
-
 /// A size that is no more than this many octaves below what it was to be, and not above, is met (Target).
 inline const double kSizeWindow = -std::log2(0.99);
 [[nodiscard]] inline bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
 
 /// The place of a quality on the line that searches for targets go along: log2 of the qp that has its λ.
 [[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
-  const bool has_lambda = preset_decisions(settings).rate.any();
-  return std::log2(qp) + (has_lambda ? std::log2(lambda_scale / settings.rate.lambda_scale) / kLambdaPower : 0);
+  const PresetDecisions decisions = preset_decisions(settings);
+  const bool has_lambda = decisions.rate.any();
+  return std::log2(qp) + (has_lambda ? std::log2(lambda_scale / settings.rate.lambda_scale) / decisions.lambda_power : 0);
 }
 
 }  // namespace c63

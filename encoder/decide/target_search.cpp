@@ -145,7 +145,8 @@ void TargetSearch::go_to(double place) {
   qp_ = hundredths(qp);
   scale_ = settings_.rate.lambda_scale;
   if (!has_lambda_) return;
-  scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, kLambdaPower), kLeastScale, kMostScale));
+  const double power = preset_decisions(settings_).lambda_power;
+  scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
 }
 
 /// Where between two points, as a share of the way, the parabola through them and a third is at an error: inverse

@@ -7,8 +7,8 @@
 namespace c63 {
 namespace {
 
-/// The variance of differences that count as alike, in λ: that of 0.8 steps.
-constexpr float kVarianceOfLambda = 3.2F;
+/// The variance of differences that count as alike, in λ: that of 1.2 steps.
+constexpr float kVarianceOfLambda = 7.0F;
 
 // Vectors of the compiler: four samples, for which every machine has registers.
 using Samples __attribute__((vector_size(4))) = std::uint8_t;

@@ -22,7 +22,7 @@ struct FilterTap {
 };
 
 /// A sample that is averaged with those of its taps, each of which counts as far as it is alike: (1 - x/4)², where x is the
-/// squared difference in variances of 3.2λ, and nothing from x = 4 on. As in the codec's transforms, each product and sum is
+/// squared difference in variances of 7λ, and nothing from x = 4 on. As in the codec's transforms, each product and sum is
 /// rounded by itself, in the order that is written: all machines have the same.
 class AveragedSample {
  public:

@@ -38,6 +38,21 @@ TEST(Presets, SendTablesWithKeyFramesOnly) {
   }
 }
 
+TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
+  for (const double qp : {5.0, 15.0, 40.0}) {
+    const CodingSettings best{.preset = Preset::best, .qp = qp};
+    const double good = preset_decisions({.preset = Preset::good, .qp = qp}).rate.lambda;
+    EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 15, -0.2), 0.01 * good) << qp;
+    EXPECT_EQ(preset_decisions(best).lookahead.lambda, preset_decisions(best).rate.lambda);
+    EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.4);
+    // What the search for targets takes for equal is equal: a tenth more quality, with a λ scaled up again.
+    CodingSettings higher = best;
+    higher.qp = 1.1 * qp;
+    higher.rate.lambda_scale = std::pow(1.1, 1.4);
+    EXPECT_NEAR(preset_decisions(higher).rate.lambda, preset_decisions(best).rate.lambda, 0.01 * good) << qp;
+  }
+}
+
 TEST(Presets, GoodAlternatesUnlessToldOtherwise) {
   for (const Preset preset : {Preset::reference, Preset::fast, Preset::good, Preset::best}) {
     EXPECT_EQ(preset_decisions({.preset = preset}).alternate, preset == Preset::good) << name(preset);

@@ -34,8 +34,8 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
     const float weight = filter.block_weight(1, error);
     EXPECT_LE(weight, last) << error;
-    // (1 - x/4)², x in variances of 3.2λ.
-    const double left = std::max(0.0, 1 - error / 64.0 / (3.2 * 50) / 4);
+    // (1 - x/4)², x in variances of 7λ.
+    const double left = std::max(0.0, 1 - error / 64.0 / (7.0 * 50) / 4);
     EXPECT_NEAR(weight, 0.4 * left * left, 1e-5) << error;
     last = weight;
   }
@@ -52,7 +52,7 @@ TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
         const std::array<FilterTap, 2> taps = {{{others.data(), 8, 0.4F}, {others.data(), 8, 0.25F}}};
         Bytes out(64, 0xA5);
         filter.average(samples.data(), 8, size, taps, out.data(), 8);
-        const double ratio = (other - own) * (other - own) / (3.2 * 50) / 4;
+        const double ratio = (other - own) * (other - own) / (7.0 * 50) / 4;
         const double likeness = ratio < 1 ? (1 - ratio) * (1 - ratio) : 0;
         const double weight = likeness * 0.65;
         EXPECT_NEAR(out[0], (own + weight * other) / (1 + weight), 0.501) << own << " and " << other;
@@ -69,7 +69,7 @@ TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
 
 /// Sample by sample, as it is defined.
 int average_of(int own, const std::vector<std::pair<int, float>>& others, Cost lambda) {
-  const float falloff = 1 / (4 * std::max(1.0F, 3.2F * static_cast<float>(lambda) / 256));
+  const float falloff = 1 / (4 * std::max(1.0F, 7.0F * static_cast<float>(lambda) / 256));
   float weights = 1;
   auto sums = static_cast<float>(own);
   for (const auto& [other, weight] : others) {

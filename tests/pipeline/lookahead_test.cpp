@@ -109,7 +109,7 @@ TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   const Bytes video = noisy_video(kWidth, kHeight, 24, 3);
   const CodingSettings coding = looking_ahead(true, true, 3, true);
   constexpr std::uint64_t kPicture = kWidth * kHeight * 3 / 2;
-  constexpr std::uint64_t kLane = (9 * 37 / 4 + 1 + 3 + 15) * kPicture;  // 37 frames, and 15 pictures besides
+  constexpr std::uint64_t kLane = (9 * 13 / 4 + 1 + 1 + 15) * kPicture;  // 13 frames, and 15 pictures besides
   const auto encode = [&](std::uint64_t max_memory) {
     EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = 6}};
     settings.execution.limits.max_memory = max_memory;
