@@ -27,14 +27,20 @@ constexpr std::size_t kSorted = 128;
 [[gnu::always_inline]] inline __m512i all_32(std::int32_t value) { return _mm512_set1_epi32(value); }
 [[gnu::always_inline]] inline __m512i all_16(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
 
-/// The kept coefficients of a block up to the last that may be worth its code. One that saves no more than the cheapest code
-/// costs is never the last of a cheapest way, but for coefficient 63, which saves the end of block, too.
-[[gnu::always_inline]] inline std::uint64_t nodes_of(const TransformedBlock& block, __m512i cap) {
-  const auto above = [&](int k) __attribute__((always_inline)) {
-    return _mm512_cmpgt_epi16_mask(_mm512_abs_epi16(_mm512_load_si512(block.coefficients.data() + k)), cap);
+/// The kept coefficients of a block up to the last that may be worth its code, as LevelTable's last_caps say.
+[[gnu::always_inline]] inline std::uint64_t nodes_of(const TransformedBlock& block, const LevelTable& table) {
+  const __m512i first = _mm512_abs_epi16(_mm512_load_si512(block.coefficients.data()));
+  const __m512i second = _mm512_abs_epi16(_mm512_load_si512(block.coefficients.data() + 32));
+  const auto above = [&](std::size_t zeros) __attribute__((always_inline)) {
+    const __m512i cap = all_16(table.last_caps[zeros]);
+    return _cvtmask64_u64(_mm512_kunpackd(_mm512_cmpgt_epi16_mask(second, cap), _mm512_cmpgt_epi16_mask(first, cap)));
   };
   const std::uint64_t kept = block.ac.kept;
-  const std::uint64_t worth = kept & (_cvtmask64_u64(_mm512_kunpackd(above(32), above(0))) | std::uint64_t{1} << 63);
+  const std::uint64_t coded = kept | 1;  // what may come before: the start is where DC is
+  const std::uint64_t behind_none = coded << 1;
+  const std::uint64_t behind_one = behind_none | coded << 2;
+  const std::uint64_t worth =
+      kept & ((above(0) & (above(1) | behind_none) & (above(2) | behind_one)) | std::uint64_t{1} << 63);
   return kept & (~std::uint64_t{0} >> std::countl_zero(worth | 1));  // DC is never kept
 }
 
@@ -280,11 +286,11 @@ template <int kWords>
 /// Those of some blocks that have coefficients to choose levels of, in the order of how many, most first.
 class SortedBlocks {
  public:
-  SortedBlocks(std::span<const TransformedBlock* const> blocks, __m512i cap) {
+  SortedBlocks(std::span<const TransformedBlock* const> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
     std::array<std::uint8_t, kMostNodes + 1> of_count{};  // blocks of so many; then the place of the next one of so many
     for (std::size_t i = 0; i < blocks.size(); ++i) {  // without a branch: which have some is unpredictable
-      nodes_[i] = nodes_of(*blocks[i], cap);
+      nodes_[i] = nodes_of(*blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);
       size_ += nodes_[i] != 0 ? 1 : 0;
     }
@@ -340,7 +346,7 @@ void choose_together(std::span<const TransformedBlock* const> blocks, const Sort
 }
 
 void choose_sorted(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
-  const SortedBlocks sorted(blocks, all_16(table.cap));
+  const SortedBlocks sorted(blocks, table);
   const Cost end = table.lambda * table.bits.end_of_block;
   for (std::size_t i = 0; i < blocks.size(); ++i) choices[i] = {blocks[i]->ac.energy + end, 0, 0};
   for (auto rest = sorted.order(); !rest.empty(); rest = rest.subspan(std::min(kLanes, rest.size()))) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,7 @@ struct LevelTable {
         plane(plane_index),
         lambda(lambda_of_frame),
         cap(bounding_magnitude(lambda_of_frame)) {
+    for (std::size_t zeros = 0; zeros < last_caps.size(); ++zeros) last_caps[zeros] = last_cap(static_cast<int>(zeros));
     for (std::size_t k = 0; k < 64; ++k) short_reciprocals[k] = static_cast<std::uint16_t>(quantizer.reciprocals[k]);
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
       for (std::size_t zeros = 0; zeros < kZeroRun; ++zeros) {
@@ -78,12 +80,26 @@ struct LevelTable {
   int plane = 0;
   Cost lambda = 0;
   std::int16_t cap = 0;  ///< bounding_magnitude()
+  /// A coefficient of at most this magnitude behind at least 0, 1 or 2 zeros saves no more than its code costs: it is never the last
+  /// one that is coded, but for number 63, which saves the end of block, too.
+  std::array<std::int16_t, 3> last_caps{};
   alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};  ///< the quantizer's; 0 is 2^16, that of step 1
   /// λ times the bits of a level, by its size and the zeros before it, up to fifteen: sixteen take a code of their own. Of size 0
   /// nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
   /// The bits of levels of sizes 1 to kMaxSmallSize behind 0 to 15 zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
+
+ private:
+  [[nodiscard]] std::int16_t last_cap(int zeros) const {
+    int least = AcBits::kNoCode;  // bits of a level behind so many zeros or more; from sixteen on they have a code more
+    for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
+      for (int z = zeros; z < static_cast<int>(kZeroRun); ++z) least = std::min(least, bits.level(z, static_cast<int>(size)));
+    }
+    std::int16_t root = 0;
+    while (square(root + 1) <= least * lambda) ++root;
+    return root;
+  }
 };
 
 /// A block, and one of the predictions that it may have.
