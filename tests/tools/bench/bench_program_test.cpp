@@ -67,8 +67,9 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   std::set<std::string> stages;
   for (const auto& entry : figures.at("presets").at(0).at("stages")) {
     stages.insert(entry.at("stage").get<std::string>());
-    if (entry.at("stage") == "beam") {
-      EXPECT_EQ(entry.at("calls_per_block").get<double>(), 1);
+    if (entry.at("stage") == "beam") {  // of a block, or of eight at once
+      const double calls = entry.at("calls_per_block").get<double>();
+      EXPECT_TRUE(calls == 1 || calls == 0.125) << entry;
     }
     if (entry.at("stage") == "transform" || entry.at("stage") == "all") {
       EXPECT_GT(entry.at("clocks_per_block").at("median").get<double>(), 0) << entry;
