@@ -359,7 +359,7 @@ TEST(Backend, TakesTheDocumentedMemory) {
   EncoderSettings best = settings;
   best.coding.preset = Preset::best;
   const double filtered = formula + 6 * picture;
-  const double looked_at = 43 * (frame + picture + blocks * 40 / 3) + 6 * frame + 32 * blocks;
+  const double looked_at = 19 * (frame + picture + blocks * 40 / 3) + 6 * frame + 32 * blocks;
   EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(best)), filtered + looked_at, formula * 0.001);
 }
 

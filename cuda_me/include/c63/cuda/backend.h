@@ -54,7 +54,7 @@ struct CudaBackendOptions {
 ///   8·P (six inputs, two pictures) + 14·B (masks, vectors, SADs, weights) + 3·S·(10176 + 24) + 3/2·F + 192 KiB (codes of three
 ///   frames) + 18 KiB (quantizers)
 /// and one more P with keep_prediction, six with a filter over time; every array rounded up to 256 bytes. A chain whose
-/// frames are recorded as graphs takes 4 MiB more. Preset best takes 43·(F + P + 40/3·B) + 6·F + 32·B more for frames that
+/// frames are recorded as graphs takes 4 MiB more. Preset best takes 19·(F + P + 40/3·B) + 6·F + 32·B more for frames that
 /// it looks at. Decisions by rate take up to 2 GiB besides, for all chains of a device: about 7 (preset fast) or 27 (presets
 /// good and best) times P for each of as many frames as fit.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
