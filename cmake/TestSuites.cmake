@@ -1,7 +1,8 @@
 # Every suite of a GoogleTest program becomes a test of CTest's, found when the program has been built. A process for each
 # single test, as gtest_discover_tests has it, takes longer to start than most tests take.
 #
-# c63_discover_suites(target prefix): tests prefix/suite, which count as skipped where every test of theirs was.
+# c63_discover_suites(target prefix [cost]): tests prefix/suite, which count as skipped where every test of theirs was. CTest
+# begins with those of the highest cost: long ones that began last would run alone.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(VERSION 3.25)
@@ -14,7 +15,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     if(line MATCHES "^([^ ]+)[.]( |$)")
       set(suite ${CMAKE_MATCH_1})
       string(APPEND script "add_test([==[${PREFIX}/${suite}]==] [==[${run}]==] [==[--gtest_filter=${suite}.*]==])\n"
-        "set_tests_properties([==[${PREFIX}/${suite}]==] PROPERTIES TIMEOUT 600 "
+        "set_tests_properties([==[${PREFIX}/${suite}]==] PROPERTIES TIMEOUT 600 ${COST} "
         "SKIP_REGULAR_EXPRESSION [==[\\[  PASSED  \\] 0 tests]==])\n")
     endif()
   endforeach()
@@ -25,13 +26,17 @@ endif()
 set(C63_TEST_SUITES_FILE ${CMAKE_CURRENT_LIST_FILE})
 
 function(c63_discover_suites target prefix)
+  set(cost "")
+  if(ARGC GREATER 2)
+    set(cost "COST ${ARGV2}")
+  endif()
   set(suites ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
   set(include ${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake)
   file(WRITE ${include} "if(EXISTS [==[${suites}]==])\n  include([==[${suites}]==])\nelse()\n"
     "  add_test([==[${prefix}_NOT_BUILT]==] ${target}_NOT_BUILT)\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include})
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${suites}
-    COMMAND ${CMAKE_COMMAND} "-DRUN=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${target}>" -DPREFIX=${prefix}
+    COMMAND ${CMAKE_COMMAND} "-DRUN=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${target}>" -DPREFIX=${prefix} "-DCOST=${cost}"
       -DOUTPUT=${suites} -P ${C63_TEST_SUITES_FILE}
     VERBATIM)
 endfunction()

@@ -26,7 +26,7 @@ milliseconds interval(ProgressMode mode) {
   }
 }
 
-double frames_per_second(const ProgressState& s) {
+double speed_of(const ProgressState& s) {
   return s.elapsed_s > 0 ? static_cast<double>(s.frames) / s.elapsed_s : 0;
 }
 
@@ -36,7 +36,7 @@ double kilobits_per_second(const ProgressState& s) {
 }
 
 std::optional<double> seconds_left(const ProgressState& s) {
-  const double fps = frames_per_second(s);
+  const double fps = speed_of(s);
   if (!s.total || fps <= 0) return std::nullopt;
   return static_cast<double>(std::max<std::int64_t>(*s.total - s.frames, 0)) / fps;
 }
@@ -51,7 +51,7 @@ std::string progress_text(const ProgressState& s) {
   } else {
     text = counted(s.frames, "frame");
   }
-  text += fmt::format(", {:.1f} fps", frames_per_second(s));
+  text += fmt::format(", {:.1f} fps", speed_of(s));
   if (s.bytes > 0) text += fmt::format(", {:.1f} kb/s", kilobits_per_second(s));
   if (const auto left = seconds_left(s)) {
     const auto seconds = static_cast<std::int64_t>(std::ceil(*left));
@@ -63,7 +63,7 @@ std::string progress_text(const ProgressState& s) {
 std::string progress_json(const ProgressState& s) {
   nlohmann::ordered_json json = {{"event", "progress"}, {"frames", s.frames}};
   json["total_frames"] = s.total ? nlohmann::ordered_json(*s.total) : nlohmann::ordered_json(nullptr);
-  json["frames_per_s"] = frames_per_second(s);
+  json["frames_per_s"] = speed_of(s);
   json["bitrate_kb_per_s"] = kilobits_per_second(s);
   json["coded_bytes"] = s.bytes;
   json["elapsed_s"] = s.elapsed_s;
