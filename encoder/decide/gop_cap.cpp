@@ -67,7 +67,7 @@ PlannerFactory planner_of(const CappedPass& pass) {
 }
 
 CappedSearch::CappedSearch(const CodingSettings& settings, double bits_per_s, double cap)
-    : settings_(settings), target_{Target::Kind::bitrate, bits_per_s}, cap_(cap),
+    : settings_(settings_to_search(settings)), target_{Target::Kind::bitrate, bits_per_s}, cap_(cap),
       next_{TargetSearch(settings, target_).next(), {}} {
   if (!(cap >= 1) || !std::isfinite(cap)) {
     throw Error(ErrorKind::usage, "C63-GOP-CAP", "a GOP has to be allowed at least what the rate gives: a cap is 1 or more");

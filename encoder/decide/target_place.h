@@ -11,6 +11,13 @@ namespace c63 {
 inline const double kSizeWindow = -std::log2(0.99);
 [[nodiscard]] inline bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
 
+/// What passes to a target are encoded with, but for their quality. Whether frames alternate hangs on trials, so that bits would
+/// jump by a few percent at one quality: sizes in between could not be met.
+[[nodiscard]] inline CodingSettings settings_to_search(CodingSettings settings) {
+  if (preset_decisions(settings).alternate) settings.rate.adaptive_reference = false;
+  return settings;
+}
+
 /// The place of a quality on the line that searches for targets go along: log2 of the qp that has its λ.
 [[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
   const PresetDecisions decisions = preset_decisions(settings);

@@ -61,7 +61,7 @@ std::string describe(const Target& target) {
 }
 
 TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known)
-    : settings_(settings), target_(target), has_lambda_(preset_decisions(settings).rate.any()), passes_(std::move(known)) {
+    : settings_(settings_to_search(settings)), target_(target), has_lambda_(preset_decisions(settings).rate.any()), passes_(std::move(known)) {
   const bool possible = is_size() ? target.value >= 1
                         : target.kind == Target::Kind::ssim_y ? target.value > 0 && target.value < 1
                                                               : target.value > 0 && target.value < 100;

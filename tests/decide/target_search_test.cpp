@@ -155,5 +155,18 @@ TEST(TargetSearch, TargetsAreSaidInWords) {
   EXPECT_EQ(describe({Target::Kind::ssim_y, 0.97}), "SSIM Y of 0.97");
 }
 
+TEST(TargetSearch, PassesHaveNoReferencesThatAlternate) {
+  const Target target{Target::Kind::bytes, 100'000};
+  const auto searched = [&](Preset preset, std::optional<bool> wanted) {
+    return TargetSearch({.width = 352, .height = 288, .preset = preset, .rate = {.adaptive_reference = wanted}}, target)
+        .next()
+        .rate.adaptive_reference;
+  };
+  EXPECT_EQ(searched(Preset::good, {}), false);
+  EXPECT_EQ(searched(Preset::good, true), true);
+  EXPECT_EQ(searched(Preset::best, {}), std::nullopt);
+  EXPECT_EQ(searched(Preset::reference, {}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace c63::test::target_search_test

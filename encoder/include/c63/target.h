@@ -53,7 +53,8 @@ class TargetSearch {
   /// Throws Error (usage, C63-TARGET) for a target that no stream can meet.
   TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known = {});
 
-  /// The settings of the next pass.
+  /// The settings of the next pass: those given with another quality, and with adaptive_reference false where the preset has
+  /// references that alternate (good).
   [[nodiscard]] CodingSettings next() const;
   /// Takes what became of it; true: it is the stream. Throws Error (limit, C63-TARGET-LIMIT) where even the lowest quality
   /// takes more than a size. A quality that the format does not reach is met as nearly as it can be.
