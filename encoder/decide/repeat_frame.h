@@ -12,19 +12,24 @@ namespace c63 {
 /// Bits of a frame that repeats the picture before it: SOI and EOI.
 inline constexpr int kRepeatFrameBits = 32;
 
-/// Whether a frame is better not coded, but shown as the picture before it. `repeat_error` is the squared error of that over
-/// the padded planes; `coded_cost` D + λR of the frame's blocks, or a bound of it.
-[[nodiscard]] C63_HD inline bool repeat_is_cheaper(std::uint64_t repeat_error, std::int64_t coded_cost,
-                                                   const FrameHeaders& headers, Cost lambda) {
+/// What the squared error of a repeat may come to, with kCostFractionBits, until the frame is no dearer coded. `coded_cost` is
+/// D + λR of the frame's blocks, or a bound of it.
+[[nodiscard]] C63_HD inline std::int64_t repeat_budget(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
   const auto header_bits = static_cast<std::int64_t>(8 * (frame_header_bytes(headers) + 2));
-  const auto repeat_cost = static_cast<std::int64_t>(repeat_error << kCostFractionBits) + lambda * kRepeatFrameBits;
-  return repeat_cost < coded_cost + std::int64_t{lambda} * header_bits;
+  return coded_cost + std::int64_t{lambda} * (header_bits - kRepeatFrameBits);
 }
 
-/// The squared error from which on a frame is not better repeated, whatever more there is.
+/// Whether a frame is better not coded, but shown as the picture before it. `repeat_error` is the squared error of that over
+/// the padded planes.
+[[nodiscard]] C63_HD inline bool repeat_is_cheaper(std::uint64_t repeat_error, std::int64_t coded_cost,
+                                                   const FrameHeaders& headers, Cost lambda) {
+  return static_cast<std::int64_t>(repeat_error << kCostFractionBits) < repeat_budget(coded_cost, headers, lambda);
+}
+
+/// The least squared error with which repeat_is_cheaper() says no.
 [[nodiscard]] inline std::uint64_t repeat_error_limit(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
-  const std::int64_t most = coded_cost + std::int64_t{lambda} * (8 * (frame_header_bytes(headers) + 2) - kRepeatFrameBits);
-  return most <= 0 ? 0 : (static_cast<std::uint64_t>(most) + (1U << kCostFractionBits) - 1) >> kCostFractionBits;
+  const std::int64_t budget = repeat_budget(coded_cost, headers, lambda);
+  return budget <= 0 ? 0 : (static_cast<std::uint64_t>(budget) + (1U << kCostFractionBits) - 1) >> kCostFractionBits;
 }
 
 /// Bits of an MCU at least.
