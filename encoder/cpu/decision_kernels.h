@@ -52,6 +52,7 @@ struct QuarterSumsView {
 
 /// The size of the largest AC level, and how many zeros have a code of their own.
 inline constexpr std::size_t kMaxLevelSize = 10;
+/// The sizes whose bits are in LevelTable::bits_by_size: larger levels are rare.
 inline constexpr std::size_t kMaxSmallSize = 8;
 inline constexpr std::size_t kZeroRun = 16;
 
@@ -101,6 +102,18 @@ struct LevelTable {
     return root;
   }
 };
+
+/// The bits of DC differences by their size, of luma and of chroma: a register that is looked up in.
+alignas(16) inline constexpr auto kDcBitsOfSizes = [] {
+  constexpr int kMaxDcSize = 12;
+  std::array<std::array<std::uint8_t, 16>, 2> bits{};
+  for (int size = 0; size <= kMaxDcSize; ++size) {
+    for (const int plane : {0, 1}) {
+      bits[static_cast<std::size_t>(plane)][static_cast<std::size_t>(size)] = static_cast<std::uint8_t>(dc_bits((1 << size) - 1, plane));
+    }
+  }
+  return bits;
+}();
 
 /// A block, and one of the predictions that it may have.
 struct BlockPair {
@@ -154,6 +167,15 @@ struct DecisionKernels {
   /// cost_candidate() and extend_beam() of width 1, block by block.
   void (*extend_narrow)(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices);
 };
+
+/// The AC levels of blocks: chosen by what they cost, or rounded.
+inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::span<const TransformedBlock* const> blocks,
+                          const LevelTable& table, AcChoice* choices) {
+  if (by_cost) return kernels.choose_levels(blocks, table, choices);
+  for (const TransformedBlock* block : blocks) {
+    *choices++ = round_ac_masks(block->coefficients.data(), block->ac, table.quantizer, table.bits, table.lambda);
+  }
+}
 
 /// extend_narrow() as it is defined, by two of the other kernels.
 template <auto kCostCandidate, auto kExtendBeam>

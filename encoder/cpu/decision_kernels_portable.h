@@ -76,15 +76,8 @@ static_assert(kDcLevels == 4);
   const FourInts ints;
   const FourUnsigned unsigneds;
 
-  alignas(16) static constexpr auto kBitsOfSizes = [] {
-    std::array<std::array<std::uint8_t, 16>, 2> bits{};
-    for (int size = 0; size < 13; ++size) {
-      for (int p : {0, 1}) bits[static_cast<std::size_t>(p)][static_cast<std::size_t>(size)] = static_cast<std::uint8_t>(dc_bits((1 << size) - 1, p));
-    }
-    return bits;
-  }();
   const Ints dc_bits_table = hn::BitCast(
-      ints, hn::Load(hn::Full128<std::uint8_t>(), kBitsOfSizes[plane == 0 ? 0 : 1].data()));
+      ints, hn::Load(hn::Full128<std::uint8_t>(), kDcBitsOfSizes[plane == 0 ? 0 : 1].data()));
   // The first block of a row has no DC difference that counts.
   const Ints price = all(beam.started ? lambda << kParentBits : 0);
   const Ints bias = all(127 << 23);

@@ -77,17 +77,10 @@ void extend_narrow(Beam& beam, std::span<const NarrowCandidates> blocks, const L
   constexpr int kLaneBits = 3;
   static_assert(2 * kDcLevels == 1 << kLaneBits);
   static_assert(kUnreachable <= Cost{1} << (31 - kLaneBits));
-  alignas(16) static constexpr auto kBitsOfSizes = [] {
-    std::array<std::array<std::uint8_t, 16>, 2> bits{};
-    for (int size = 0; size < 13; ++size) {
-      for (int p : {0, 1}) bits[static_cast<std::size_t>(p)][static_cast<std::size_t>(size)] = static_cast<std::uint8_t>(dc_bits((1 << size) - 1, p));
-    }
-    return bits;
-  }();
   if (blocks.empty()) return;
   const auto all = [](int value) { return _mm256_set1_epi32(value); };
   const __m256i dc_table = _mm256_broadcastsi128_si256(
-      _mm_load_si128(reinterpret_cast<const __m128i*>(kBitsOfSizes[table.plane == 0 ? 0 : 1].data())));
+      _mm_load_si128(reinterpret_cast<const __m128i*>(kDcBitsOfSizes[table.plane == 0 ? 0 : 1].data())));
   const __m256i lane_numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i reused_cost = all(table.lambda * kVectorFlagBits << kLaneBits);
   // The first block of a row has no DC difference that counts.

@@ -45,13 +45,7 @@ void NarrowDecider::choose_levels(const RowInput& input, const LevelTable& table
   std::array<const TransformedBlock*, kCandidates> blocks;
   std::array<AcChoice, kCandidates> choices;
   for (std::size_t i = 0; i < candidates.size(); ++i) blocks[i] = &transformed_[candidates[i]];
-  if (input.rate->choose_levels) {
-    decisions_.choose_levels(std::span(blocks).first(candidates.size()), table, choices.data());
-  } else {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      choices[i] = round_ac_masks(blocks[i]->coefficients.data(), blocks[i]->ac, table.quantizer, table.bits, table.lambda);
-    }
-  }
+  decide_levels(decisions_, input.rate->choose_levels, std::span(blocks).first(candidates.size()), table, choices.data());
   for (std::size_t i = 0; i < candidates.size(); ++i) ac_[candidates[i]] = choices[i];
 }
 

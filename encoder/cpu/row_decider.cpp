@@ -55,11 +55,7 @@ void RowDecider::choose_levels(const RowInput& input, const LevelTable& table, s
                                AcChoice* choices) const {
   std::array<const TransformedBlock*, kGroupCandidates> transformed;
   for (std::size_t i = 0; i < blocks.size(); ++i) transformed[i] = &transformed_[blocks[i]];
-  if (input.rate->choose_levels) return decisions_.choose_levels(std::span(transformed).first(blocks.size()), table, choices);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const TransformedBlock& block = *transformed[i];
-    choices[i] = round_ac_masks(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda);
-  }
+  decide_levels(decisions_, input.rate->choose_levels, std::span(transformed).first(blocks.size()), table, choices);
 }
 
 void RowDecider::evaluate(const RowInput& input, std::span<Decided> group) const {
