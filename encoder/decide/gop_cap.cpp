@@ -33,7 +33,7 @@ class GopQualityPlanner final : public Planner {
     if (frame.key) planner_ = make_planner_factory(settings_of_gop(frame.index))();
     return planner_->plan(frame);
   }
-  void observe(const EncodedFrame& frame) override { planner_->observe(frame); }
+  void observe(const FrameOutcome& frame) override { planner_->observe(frame); }
 
  private:
   [[nodiscard]] CodingSettings settings_of_gop(std::int64_t first_frame) const {

@@ -21,6 +21,15 @@ struct FramePosition {
   bool is_replaced = false;  ///< the next frame had; this one may be no repeat, then
 };
 
+/// What became of a frame.
+struct FrameOutcome {
+  std::int64_t index = 0;
+  bool key = false;
+  bool repeat = false;      ///< nothing was coded: the picture of the frame before is shown again
+  std::uint64_t bytes = 0;  ///< SOI to EOI
+  FrameStatistics statistics;
+};
+
 /// Makes the plans of the frames of one GOP, in order. A planner knows nothing of other GOPs, so that plans do not depend on
 /// how many are encoded at the same time. One thread at a time calls it.
 class Planner {
@@ -36,8 +45,8 @@ class Planner {
   /// What a bit is worth where frames of the GOP that begins at `key` are looked at ahead; nothing: what the settings say.
   [[nodiscard]] virtual std::optional<Cost> lookahead_lambda([[maybe_unused]] std::int64_t key) const { return std::nullopt; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
-  /// Is told what became of a frame, but for pictures and motion; its bytes are already gone.
-  virtual void observe([[maybe_unused]] const EncodedFrame& frame) {}
+  /// Is told what became of the next frame.
+  virtual void observe([[maybe_unused]] const FrameOutcome& frame) {}
 };
 
 /// The planner of the settings' preset. The reference preset's is a constant: the course encoder's bytes.

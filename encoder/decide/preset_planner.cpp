@@ -41,8 +41,8 @@ class PresetPlanner final : public Planner {
     return plan;
   }
 
-  void observe(const EncodedFrame& frame) override {
-    const auto bytes = static_cast<std::int64_t>(frame.bytes.size());
+  void observe(const FrameOutcome& frame) override {
+    const auto bytes = static_cast<std::int64_t>(frame.bytes);
     const auto headers = static_cast<std::int64_t>(frame_header_bytes(decisions_.inter_headers));
     alternation_->observe(frame.repeat, 8 * (bytes - headers));
   }

@@ -29,10 +29,10 @@ class GopPlanner {
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) {
     while (observes_ && key_ + observed_ <= last_to_observe(frame.index)) {
-      EncodedFrame finished;
+      FrameOutcome finished;
       {
         const std::lock_guard lock(mutex_);
-        finished = std::move(finished_.front());
+        finished = finished_.front();
         finished_.pop_front();
         ++observed_;
       }
@@ -44,14 +44,8 @@ class GopPlanner {
   /// The next frame of the GOP is finished.
   void finished(const EncodedFrame& frame) {
     if (!observes_) return;
-    EncodedFrame observed;
-    observed.index = frame.index;
-    observed.key = frame.key;
-    observed.repeat = frame.repeat;
-    observed.bytes = frame.bytes;
-    observed.statistics = frame.statistics;
     const std::lock_guard lock(mutex_);
-    finished_.push_back(std::move(observed));
+    finished_.push_back({frame.index, frame.key, frame.repeat, frame.bytes.size(), frame.statistics});
   }
 
  private:
@@ -61,7 +55,7 @@ class GopPlanner {
   std::int64_t key_;
   bool observes_;
   std::mutex mutex_;  ///< guards these
-  std::deque<EncodedFrame> finished_;
+  std::deque<FrameOutcome> finished_;
   std::int64_t observed_ = 0;  ///< frames of the GOP
 };
 

@@ -115,10 +115,10 @@ class LateObserver final : public Planner {
     plan.tables = make_quantization_tables(bytes_ % 2 == 0 ? 25 : 12);
     return plan;
   }
-  void observe(const EncodedFrame& frame) override {
+  void observe(const FrameOutcome& frame) override {
     EXPECT_EQ(frame.index, key_ + observed_);
     ++observed_;
-    bytes_ += frame.bytes.size();
+    bytes_ += frame.bytes;
   }
 
  private:

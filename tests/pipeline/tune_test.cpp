@@ -84,7 +84,7 @@ class WeighingPlanner final : public Planner {
         mcus_(static_cast<std::size_t>(Geometry(coding.width, coding.height).mcus())),
         kind_(kind) {}
   [[nodiscard]] int lag() const override { return preset_->lag(); }
-  void observe(const EncodedFrame& frame) override { preset_->observe(frame); }
+  void observe(const FrameOutcome& frame) override { preset_->observe(frame); }
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     FramePlan plan = preset_->plan(frame);
     auto weights = std::make_shared<FrameWeights>(kind_ == Kind::too_few ? mcus_ - 1 : mcus_, kPlainWeight);
