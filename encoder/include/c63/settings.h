@@ -26,7 +26,7 @@ enum class Preset {
   reference,  ///< the course encoder's: its bytes
   fast,       ///< nearly as fast, and about half the bits
   good,       ///< fewer bits, in several times the time
-  best,       ///< fewer still, in several times that; on the CPU
+  best,       ///< fewer still, in several times that
 };
 
 /// Quantization tables: the course encoder's, or one step for all coefficients.
