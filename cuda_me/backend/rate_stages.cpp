@@ -33,8 +33,6 @@ RateScratch RateStages::carve(Carver& carver, int slots) const {
   scratch.dc_levels = carver.take<std::int16_t>(candidates * kDcLevels);
   scratch.without_ac = carver.take<std::uint8_t>(candidates);
   scratch.masks = carver.take<AcMasks>(candidates);
-  scratch.open = carver.take<std::uint32_t>(candidates);
-  scratch.open_count = carver.take<std::uint32_t>(1);
   scratch.choices = carver.take<std::uint64_t>(blocks);
   scratch.winning_lanes = carver.take<std::uint8_t>(blocks);
   scratch.winners = carver.take<ChosenCandidate>(blocks);

@@ -15,10 +15,7 @@ __global__ void __launch_bounds__(kThreads)
   const RateFrame& frame = frames[blockIdx.y];
   const RateScratch& scratch = frame.scratch;
   const int block = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  if (block == 0) {
-    *scratch.open_count = 0;
-    frame.job.state->moments.coding_starts = device_clock();
-  }
+  if (block == 0) frame.job.state->moments.coding_starts = device_clock();
   if (block >= layout.blocks) return;
   PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.slots;
   int count = 0;

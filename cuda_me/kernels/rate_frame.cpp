@@ -1,7 +1,6 @@
 #include "cuda_me/kernels/rate_frame.h"
 
 #include "cuda_me/kernels/cost_search.h"
-#include "decide/ac_levels.h"
 
 namespace c63::cuda {
 namespace {
@@ -28,7 +27,6 @@ WeightedLambdas::WeightedLambdas(Cost lambda) {
   for (int i = 0; i < kWeights; ++i) {
     const auto at = static_cast<std::size_t>(i);
     lambdas[at] = weighted_lambda(lambda, static_cast<Weight>(i));
-    caps[at] = bounding_magnitude(lambdas[at]);
   }
 }
 

@@ -27,7 +27,7 @@
 //   choose vectors        the search's choice, where blocks may take their left neighbour's
 //   list candidates       the vectors to be tried for a block
 //   transform candidates  coefficients of every candidate
-//   choose levels         what every candidate costs: of the most promising first, then of those not discarded
+//   choose levels         what every candidate costs
 //   beam                  the cheapest way through an MCU row of a plane
 //   code choices          levels, reconstruction (or the picture before once more) and codes of what was chosen
 //
@@ -52,11 +52,9 @@ using PackedCandidate = std::uint32_t;
 struct alignas(16) CandidateSummary {
   std::uint64_t kept = 0;  ///< AcSummary
   Cost energy = 0;
-  Cost bound = 0;
   std::int32_t residual_sum = 0;
   std::int32_t residual_squares = 0;
   std::int32_t dc = 0;  ///< coefficient
-  Cost promise = 0;     ///< promise()
 };
 
 /// AcChoice without its cost.
@@ -72,10 +70,9 @@ struct ChosenCandidate {
   std::int16_t dc = 0;          ///< level
 };
 
-/// What λ is in MCUs of each weight, and what comes of it.
+/// What λ is in MCUs of each weight.
 struct WeightedLambdas {
   std::array<Cost, kWeights> lambdas{};
-  std::array<std::int16_t, kWeights> caps{};  ///< bounding_magnitude()
 
   WeightedLambdas() = default;
   explicit WeightedLambdas(Cost lambda);
@@ -93,12 +90,10 @@ struct RateScratch {
   std::uint8_t* counts = nullptr;       ///< of candidates, one a block
   std::int16_t* coefficients = nullptr;  ///< 64 a candidate, zig-zag order; not written where no AC coefficient is kept
   CandidateSummary* summaries = nullptr;
-  Cost* costs = nullptr;              ///< kDcLevels a candidate; kInvalidCost where one is discarded
+  Cost* costs = nullptr;              ///< kDcLevels a candidate; kInvalidCost where there is none
   std::int16_t* dc_levels = nullptr;  ///< kDcLevels a candidate
   std::uint8_t* without_ac = nullptr;  ///< a bit a DC level, one byte a candidate
-  AcMasks* masks = nullptr;           ///< AC levels of a candidate whose cost is valid
-  std::uint32_t* open = nullptr;      ///< candidates whose levels are to be chosen yet, in any order
-  std::uint32_t* open_count = nullptr;
+  AcMasks* masks = nullptr;           ///< AC levels of a candidate
   std::uint64_t* choices = nullptr;     ///< of the beam at a block, a byte a state
   std::uint8_t* winning_lanes = nullptr;  ///< of the beam, one a block
   ChosenCandidate* winners = nullptr;   ///< one a block

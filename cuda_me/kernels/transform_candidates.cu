@@ -6,7 +6,6 @@
 #include "cuda_me/kernels/transform.cuh"
 #include "cuda_me/runtime/launch.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/dc_levels.h"
 #include "decide/forward_transform.h"
 
 namespace c63::cuda {
@@ -21,8 +20,9 @@ constexpr int kCoefficientWords = 36;
 /// The weight of input j in output i: kTransformWeights as the compiler sees it.
 constexpr int weight(int j, int i) { return kTransformWeights[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)]; }
 
-/// A line of the transform, but for its rounding: column i of the weights is even in j for even i, else odd.
-__device__ __forceinline__ void transform_line(const int (&in)[8], int (&out)[8]) {
+/// A line of the transform, each output with `rounding` added and not shifted yet: column i of the weights is even in j for
+/// even i, else odd.
+__device__ __forceinline__ void transform_line(const int (&in)[8], int rounding, int (&out)[8]) {
   int sums[4];
   int differences[4];
 #pragma unroll
@@ -33,14 +33,14 @@ __device__ __forceinline__ void transform_line(const int (&in)[8], int (&out)[8]
   // The same once more among the even outputs.
   const int even[2] = {sums[0] + sums[3], sums[1] + sums[2]};
   const int odd[2] = {sums[0] - sums[3], sums[1] - sums[2]};
-  out[0] = (even[0] + even[1]) * weight(0, 0);
-  out[4] = (even[0] - even[1]) * weight(0, 4);
-  out[2] = odd[0] * weight(0, 2) + odd[1] * weight(1, 2);
-  out[6] = odd[0] * weight(0, 6) + odd[1] * weight(1, 6);
+  out[0] = (even[0] + even[1]) * weight(0, 0) + rounding;
+  out[4] = (even[0] - even[1]) * weight(0, 4) + rounding;
+  out[2] = odd[1] * weight(1, 2) + (odd[0] * weight(0, 2) + rounding);
+  out[6] = odd[1] * weight(1, 6) + (odd[0] * weight(0, 6) + rounding);
   for_8([&](auto i) {
     if constexpr (i % 2 == 1) {
-      out[i] = differences[0] * weight(0, i) + differences[1] * weight(1, i) + differences[2] * weight(2, i) +
-               differences[3] * weight(3, i);
+      out[i] = differences[3] * weight(3, i) +
+               (differences[2] * weight(2, i) + (differences[1] * weight(1, i) + (differences[0] * weight(0, i) + rounding)));
     }
   });
 }
@@ -60,6 +60,20 @@ constexpr bool weights_are_symmetric() {
 }
 static_assert(weights_are_symmetric());
 
+/// What a half sample in all inputs adds to output i, twice: nothing but to the first.
+constexpr int sum_of_weights(int i) {
+  int sum = 0;
+  for (int j = 0; j < 8; ++j) sum += weight(j, i);
+  return sum;
+}
+constexpr bool only_first_weights_have_a_sum() {
+  for (int i = 1; i < 8; ++i) {
+    if (sum_of_weights(i) != 0) return false;
+  }
+  return sum_of_weights(0) % 2 == 0;
+}
+static_assert(only_first_weights_have_a_sum());
+
 struct TransformMemory {
   int numbers[kBlocks * kBlockWords];
   alignas(16) std::uint32_t coefficients[kBlocks * kCoefficientWords];
@@ -67,6 +81,10 @@ struct TransformMemory {
 
 __device__ __forceinline__ int byte_of_row(uint2 row, int i) {
   return static_cast<int>(__byte_perm(i < 4 ? row.x : row.y, 0, 0x4440U + static_cast<unsigned>(i % 4)));
+}
+
+__device__ __forceinline__ int products_of_bytes(uint2 a, uint2 b) {
+  return static_cast<int>(__dp4a(a.x, b.x, __dp4a(a.y, b.y, 0U)));
 }
 
 /// Half of a word of two coefficients or thresholds.
@@ -88,14 +106,11 @@ __global__ void __launch_bounds__(kThreads)
   const int width = layout.width[place.plane];
   const std::size_t at = first_sample(layout, place) + static_cast<std::size_t>(t) * width;
   const uint2 current = __ldg(reinterpret_cast<const uint2*>(frame.job.current + at));
+  const int row_sum = sum_of_bytes(current);
+  const int row_squares = products_of_bytes(current, current);
   const uint4 eight = *reinterpret_cast<const uint4*>(frame.quantizers[place.plane].thresholds.data() + t * 8);
   const std::uint32_t thresholds[4] = {eight.x, eight.y, eight.z, eight.w};
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const Weight importance = weight_of(layout, frame, place);
-  const int cap = frame.weighted.caps[importance];
-  const Cost lambda = frame.weighted.lambdas[importance];
-  const c63::Quantizer& quantizer = frame.quantizers[place.plane];
-  const int end_of_block = place.plane == 0 ? kAcLumaBits.end_of_block : kAcChromaBits.end_of_block;
   const PackedCandidate* const candidates = scratch.candidates + static_cast<std::size_t>(block) * frame.slots;
   const int count = scratch.counts[block];
   int* const numbers = memory.numbers + own * kBlockWords;
@@ -103,8 +118,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto* const chunks = reinterpret_cast<const uint4*>(memory.coefficients + own * kCoefficientWords);
 
   for (int slot = 0; __any_sync(kFullWarp, slot < count); ++slot) {
-    const PackedCandidate packed = candidates[min(slot, count - 1)];
-    const VectorNumber vector = vector_of_candidate(packed);
+    const VectorNumber vector = vector_of_candidate(candidates[min(slot, count - 1)]);
     const MotionVector source = vector != kNoVector ? vector_of(vector) : inherited_source(frame.job, block);
     const bool predicted = source != no_vector();
     uint2 prediction{};
@@ -113,22 +127,19 @@ __global__ void __launch_bounds__(kThreads)
     }
     int in[8];
     int out[8];
-    int residual_sum = 0;
-    int residual_squares = 0;
-    for_8([&](auto i) {
-      const int difference = byte_of_row(current, i) - byte_of_row(prediction, i);
-      residual_sum += difference;
-      residual_squares += difference * difference;
-      in[i] = 2 * difference + (predicted ? 0 : 1);  // half_samples()
-    });
-    transform_line(in, out);
-    for_8([&](auto i) { numbers[t * kRowWords + i] = (out[i] + (1 << (kRowShift - 1))) >> kRowShift; });
+    for_8([&](auto i) { in[i] = byte_of_row(current, i) - byte_of_row(prediction, i); });
+    int residual_sum = row_sum - sum_of_bytes(prediction);
+    int residual_squares = row_squares + products_of_bytes(prediction, prediction) - 2 * products_of_bytes(current, prediction);
+    // half_samples() are twice as much: a bit less is shifted out.
+    transform_line(in, 1 << (kRowShift - 2), out);
+    out[0] += predicted ? 0 : sum_of_weights(0) / 2;
+    for_8([&](auto i) { numbers[t * kRowWords + i] = out[i] >> (kRowShift - 1); });
     __syncwarp();
     for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
-    transform_line(in, out);
+    transform_line(in, 1 << (kColumnShift - 1), out);
     for_8([&](auto v) {
       const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
-      places[k] = static_cast<std::int16_t>((out[v] + (1 << (kColumnShift - 1))) >> kColumnShift);
+      places[k] = static_cast<std::int16_t>(out[v] >> kColumnShift);
     });
     __syncwarp();
     // Coefficients 8t to 8t + 7 from here on.
@@ -136,13 +147,10 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint32_t words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
     unsigned kept = 0;
     Cost energy = 0;
-    Cost bound = 0;
     for_8([&](auto i) {
       if (i == 0 && t == 0) return;
       const int magnitude = abs(half_of(words[i / 2], i));
       energy += magnitude * magnitude;
-      const int cut = min(magnitude, cap);
-      bound += cut * cut;
       if (magnitude > half_of(thresholds[i / 2], i)) kept |= 1U << i;
     });
     std::uint32_t low = t < 4 ? kept << (8 * t) : 0;
@@ -153,25 +161,17 @@ __global__ void __launch_bounds__(kThreads)
       high |= __shfl_xor_sync(kFullWarp, high, by);
     }
     energy = sum_of_lanes<8>(energy);
-    bound = sum_of_lanes<8>(bound);
     residual_sum = sum_of_lanes<8>(residual_sum);
     residual_squares = sum_of_lanes<8>(residual_squares);
     if (!active || slot >= count) continue;
     const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + static_cast<std::size_t>(slot);
-    const bool any = (low | high) != 0;
-    if (any) reinterpret_cast<uint4*>(scratch.coefficients + candidate * 64)[t] = chunk;
+    if ((low | high) != 0) reinterpret_cast<uint4*>(scratch.coefficients + candidate * 64)[t] = chunk;
     if (t == 0) {
-      const int dc = half_of(chunk.x, 0);
-      const Cost dc_error = dc_levels(dc, quantizer.steps[0], quantizer.reciprocals[0]).errors[0];
-      const Cost least_ac = any ? bound : energy;
       scratch.summaries[candidate] = {.kept = static_cast<std::uint64_t>(high) << 32 | low,
                                       .energy = energy,
-                                      .bound = least_ac,
                                       .residual_sum = residual_sum,
                                       .residual_squares = residual_squares,
-                                      .dc = dc,
-                                      .promise = least_ac + dc_error +
-                                                 lambda * (end_of_block + bits_of_candidate(packed))};
+                                      .dc = half_of(chunk.x, 0)};
     }
   }
 }

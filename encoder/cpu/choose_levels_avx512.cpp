@@ -22,7 +22,7 @@ constexpr int kNodesPerWord = 32;
 /// So few blocks are faster one by one.
 constexpr std::size_t kFew = 4;
 /// Blocks that are sorted together.
-constexpr std::size_t kSorted = 128;
+constexpr std::size_t kSorted = 192;
 
 [[gnu::always_inline]] inline __m512i all_32(std::int32_t value) { return _mm512_set1_epi32(value); }
 [[gnu::always_inline]] inline __m512i all_16(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
@@ -286,11 +286,11 @@ template <int kWords>
 /// Those of some blocks that have coefficients to choose levels of, in the order of how many, most first.
 class SortedBlocks {
  public:
-  SortedBlocks(std::span<const TransformedBlock* const> blocks, const LevelTable& table) {
+  SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
     std::array<std::uint8_t, kMostNodes + 1> of_count{};  // blocks of so many; then the place of the next one of so many
     for (std::size_t i = 0; i < blocks.size(); ++i) {  // without a branch: which have some is unpredictable
-      nodes_[i] = nodes_of(*blocks[i], table);
+      nodes_[i] = nodes_of(blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);
       size_ += nodes_[i] != 0 ? 1 : 0;
     }
@@ -315,14 +315,14 @@ class SortedBlocks {
 };
 
 /// Chooses for up to sixteen blocks, of which the first has most coefficients.
-void choose_together(std::span<const TransformedBlock* const> blocks, const SortedBlocks& sorted,
+void choose_together(std::span<const TransformedBlock> blocks, const SortedBlocks& sorted,
                      std::span<const std::uint8_t> lanes, const LevelTable& table, AcChoice* choices) {
   const auto most = static_cast<int>(sorted.count(lanes[0]));
   Steps steps(most);
   alignas(64) std::array<std::int32_t, kLanes> counts{};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const std::size_t i = lanes[std::min(lane, lanes.size() - 1)];  // the last one again; what comes of it is not looked at
-    steps.set_lane(lane, blocks[i]->coefficients.data(), sorted.nodes(i));
+    steps.set_lane(lane, blocks[i].coefficients.data(), sorted.nodes(i));
     counts[lane] = static_cast<std::int32_t>(sorted.count(i));
   }
   steps.put_together();
@@ -336,22 +336,22 @@ void choose_together(std::span<const TransformedBlock* const> blocks, const Sort
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const std::size_t i = lanes[lane];
     const std::uint64_t nodes = sorted.nodes(i);
-    choices[i] = {blocks[i]->ac.energy + chosen.costs[lane], _pdep_u64(ChosenLanes::mask(chosen.coded, lane), nodes),
+    choices[i] = {blocks[i].ac.energy + chosen.costs[lane], _pdep_u64(ChosenLanes::mask(chosen.coded, lane), nodes),
                   _pdep_u64(ChosenLanes::mask(chosen.lower, lane), nodes)};
   }
   for (std::uint32_t large = chosen.too_large & ((1U << lanes.size()) - 1); large != 0; large &= large - 1) {
     const std::size_t i = lanes[static_cast<std::size_t>(std::countr_zero(large))];
-    choices[i] = portable::choose_levels_of(*blocks[i], table);
+    choices[i] = portable::choose_levels_of(blocks[i], table);
   }
 }
 
-void choose_sorted(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
+void choose_sorted(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
   const SortedBlocks sorted(blocks, table);
   const Cost end = table.lambda * table.bits.end_of_block;
-  for (std::size_t i = 0; i < blocks.size(); ++i) choices[i] = {blocks[i]->ac.energy + end, 0, 0};
+  for (std::size_t i = 0; i < blocks.size(); ++i) choices[i] = {blocks[i].ac.energy + end, 0, 0};
   for (auto rest = sorted.order(); !rest.empty(); rest = rest.subspan(std::min(kLanes, rest.size()))) {
     if (rest.size() < kFew) {
-      for (const std::size_t i : rest) choices[i] = portable::choose_levels_of(*blocks[i], table);
+      for (const std::size_t i : rest) choices[i] = portable::choose_levels_of(blocks[i], table);
       return;
     }
     choose_together(blocks, sorted, rest.first(std::min(kLanes, rest.size())), table, choices);
@@ -360,7 +360,7 @@ void choose_sorted(std::span<const TransformedBlock* const> blocks, const LevelT
 
 }  // namespace
 
-void choose_levels(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
+void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
   while (!blocks.empty()) {
     const std::size_t some = std::min(kSorted, blocks.size());
     choose_sorted(blocks.first(some), table, choices);

@@ -190,8 +190,8 @@ inline AcChoice choose_levels_of(const TransformedBlock& block, const LevelTable
   return choice;
 }
 
-[[maybe_unused]] void choose_levels(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
-  for (const TransformedBlock* block : blocks) *choices++ = choose_levels_of(*block, table);
+[[maybe_unused]] void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
+  for (const TransformedBlock& block : blocks) *choices++ = choose_levels_of(block, table);
 }
 
 }  // namespace portable

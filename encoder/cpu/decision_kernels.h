@@ -63,8 +63,7 @@ struct LevelTable {
       : quantizer(quantization, plane_index),
         bits(ac_bits(plane_index)),
         plane(plane_index),
-        lambda(lambda_of_frame),
-        cap(bounding_magnitude(lambda_of_frame)) {
+        lambda(lambda_of_frame) {
     for (std::size_t zeros = 0; zeros < last_caps.size(); ++zeros) last_caps[zeros] = last_cap(static_cast<int>(zeros));
     for (std::size_t k = 0; k < 64; ++k) short_reciprocals[k] = static_cast<std::uint16_t>(quantizer.reciprocals[k]);
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
@@ -80,7 +79,6 @@ struct LevelTable {
   AcBits bits;
   int plane = 0;
   Cost lambda = 0;
-  std::int16_t cap = 0;  ///< bounding_magnitude()
   /// A coefficient of at most this magnitude behind at least 0, 1 or 2 zeros saves no more than its code costs: it is never the last
   /// one that is coded, but for number 63, which saves the end of block, too.
   std::array<std::int16_t, 3> last_caps{};
@@ -150,7 +148,7 @@ struct DecisionKernels {
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
   /// choose_ac_masks() of each block.
-  void (*choose_levels)(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices);
+  void (*choose_levels)(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices);
 
   /// The 64 levels that a choice means; the first is `dc`.
   void (*write_levels)(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
@@ -169,11 +167,11 @@ struct DecisionKernels {
 };
 
 /// The AC levels of blocks: chosen by what they cost, or rounded.
-inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::span<const TransformedBlock* const> blocks,
+inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::span<const TransformedBlock> blocks,
                           const LevelTable& table, AcChoice* choices) {
   if (by_cost) return kernels.choose_levels(blocks, table, choices);
-  for (const TransformedBlock* block : blocks) {
-    *choices++ = round_ac_masks(block->coefficients.data(), block->ac, table.quantizer, table.bits, table.lambda);
+  for (const TransformedBlock& block : blocks) {
+    *choices++ = round_ac_masks(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda);
   }
 }
 

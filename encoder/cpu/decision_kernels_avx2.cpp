@@ -80,9 +80,7 @@ struct Ymm {
     for (int b = 0; b < kBlocks; ++b) summarize(*blocks[b], table);
   }
   [[gnu::always_inline]] static void summarize(TransformedBlock& block, const LevelTable& table) {
-    const __m256i cap = all_16(table.cap);
     __m256i energy = zero();
-    __m256i bound = zero();
     std::uint64_t kept = 0;
     unroll<4>([&](auto i) __attribute__((always_inline)) {
       __m256i magnitude = _mm256_abs_epi16(load(block.coefficients.data() + 16 * i));
@@ -90,17 +88,11 @@ struct Ymm {
       const __m256i over = _mm256_cmpgt_epi16(magnitude, load(table.quantizer.thresholds.data() + 16 * i));
       const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(over), _mm256_extracti128_si256(over, 1));
       kept |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))) << (16 * i);
-      const __m256i cut = _mm256_min_epi16(magnitude, cap);
       energy = add_32(energy, _mm256_madd_epi16(magnitude, magnitude));
-      bound = add_32(bound, _mm256_madd_epi16(cut, cut));
     });
-    const auto sum = [](__m256i v) {
-      const __m256i fours = sum_of_four_32(v);
-      return _mm_cvtsi128_si32(_mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1)));
-    };
+    const __m256i fours = sum_of_four_32(energy);
     block.ac.kept = kept;
-    block.ac.energy = sum(energy);
-    block.ac.bound = kept == 0 ? block.ac.energy : sum(bound);
+    block.ac.energy = _mm_cvtsi128_si32(_mm_add_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1)));
   }
 };
 

@@ -117,10 +117,8 @@ struct Zmm {
 
   /// summarize_ac()
   [[gnu::always_inline]] static void summarize(TransformedBlock* const* blocks, const LevelTable& table) {
-    const __m512i cap = all_16(table.cap);
     const __m512i thresholds[2] = {load(table.quantizer.thresholds.data()), load(table.quantizer.thresholds.data() + 32)};
     __m512i energies[kBlocks];
-    __m512i bounds[kBlocks];
     std::uint64_t kept[kBlocks];
     unroll<kBlocks>([&](auto b) __attribute__((always_inline)) {
       __m512i first = _mm512_abs_epi16(load(blocks[b]->coefficients.data()));
@@ -129,22 +127,12 @@ struct Zmm {
                                                _mm512_cmpgt_epi16_mask(first, thresholds[0])));
       first = _mm512_mask_mov_epi16(first, 1, zero());  // not DC
       energies[b] = add_32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(second, second));
-      first = _mm512_min_epi16(first, cap);
-      const __m512i cut = _mm512_min_epi16(second, cap);
-      bounds[b] = add_32(_mm512_madd_epi16(first, first), _mm512_madd_epi16(cut, cut));
     });
-    // Both sums at once: a half of the register for each.
     const __m512i energy = sums_of_lanes(energies);
-    const __m512i bound = sums_of_lanes(bounds);
-    const __m512i halves = add_32(_mm512_shuffle_i32x4(energy, bound, 0x44), _mm512_shuffle_i32x4(energy, bound, 0xEE));
-    alignas(64) std::int32_t sums[16];
-    store(sums, add_32(halves, _mm512_shuffle_i32x4(halves, halves, 0xB1)));
-    for (std::size_t b = 0; b < kBlocks; ++b) {
-      AcSummary& ac = blocks[b]->ac;
-      ac.kept = kept[b];
-      ac.energy = sums[b];
-      ac.bound = kept[b] == 0 ? sums[b] : sums[8 + b];
-    }
+    const __m256i halves = _mm256_add_epi32(_mm512_castsi512_si256(energy), _mm512_extracti64x4_epi64(energy, 1));
+    alignas(16) std::int32_t sums[kBlocks];
+    _mm_store_si128(reinterpret_cast<__m128i*>(sums), _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
+    for (std::size_t b = 0; b < kBlocks; ++b) blocks[b]->ac = {kept[b], sums[b]};
   }
 };
 

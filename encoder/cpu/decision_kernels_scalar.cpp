@@ -43,13 +43,13 @@ void transform_blocks(std::span<const BlockPair> pairs, const LevelTable& table,
       }
     }
     forward_transform(residual, block.coefficients.data(), kTransformWeights, kZigZagPlace);
-    block.ac = summarize_ac(block.coefficients.data(), table.quantizer, table.cap);
+    block.ac = summarize_ac(block.coefficients.data(), table.quantizer);
   }
 }
 
-void choose_levels(std::span<const TransformedBlock* const> blocks, const LevelTable& table, AcChoice* choices) {
-  for (const TransformedBlock* block : blocks) {
-    *choices++ = choose_ac_masks(block->coefficients.data(), block->ac, table.quantizer, table.bits, table.lambda);
+void choose_levels(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices) {
+  for (const TransformedBlock& block : blocks) {
+    *choices++ = choose_ac_masks(block.coefficients.data(), block.ac, table.quantizer, table.bits, table.lambda);
   }
 }
 

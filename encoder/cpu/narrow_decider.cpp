@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "decide/block_costs.h"
 #include "decide/frame_weights.h"
 
 namespace c63::cpu {
@@ -36,44 +35,9 @@ std::size_t NarrowDecider::list(const RowInput& input, const PlaneSyntax& syntax
       const bool inherits = syntax.uses_vector[b] != 0;
       add(kNoVector, kNoVectorBits, inherits ? input.predicted_by(syntax.vectors[b], place.column, row) : no_prediction());
     }
-    blocks_[size] = {number, static_cast<std::uint8_t>(place.row), begin, static_cast<std::uint8_t>(candidates - begin), begin};
+    blocks_[size] = {number, static_cast<std::uint8_t>(place.row), begin, static_cast<std::uint8_t>(candidates - begin)};
   }
   return size;
-}
-
-void NarrowDecider::choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> candidates) {
-  std::array<const TransformedBlock*, kCandidates> blocks;
-  std::array<AcChoice, kCandidates> choices;
-  for (std::size_t i = 0; i < candidates.size(); ++i) blocks[i] = &transformed_[candidates[i]];
-  decide_levels(decisions_, input.rate->choose_levels, std::span(blocks).first(candidates.size()), table, choices.data());
-  for (std::size_t i = 0; i < candidates.size(); ++i) ac_[candidates[i]] = choices[i];
-}
-
-void NarrowDecider::choose_levels(const RowInput& input, const LevelTable& table, std::span<Block> blocks) {
-  std::array<std::uint8_t, kGroup> some;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    Block& block = blocks[b];
-    for (std::size_t i = block.begin; i < std::size_t{block.begin} + block.count; ++i) {
-      promises_[i] = promise_of(transformed_[i], vector_bits_[i], table);
-    }
-    const std::size_t last = std::size_t{block.begin} + block.count - 1;
-    block.first = static_cast<std::uint8_t>(promises_[last] < promises_[block.begin] ? last : block.begin);
-    some[b] = block.first;
-  }
-  choose_levels(input, table, std::span(some).first(blocks.size()));
-
-  // Which others are left is unpredictable, so no branch depends on it.
-  std::size_t count = 0;
-  for (Block& block : blocks) {
-    const std::uint8_t first = block.first;
-    const auto other = static_cast<std::uint8_t>(2 * block.begin + block.count - 1 - first);
-    const bool is_left = promises_[other] <= limit_of(transformed_[first], ac_[first].cost, vector_bits_[first], table);
-    some[count] = other;
-    count += is_left && block.count == 2 ? 1 : 0;
-    block.begin = is_left ? block.begin : first;
-    block.count = is_left ? block.count : 1;
-  }
-  choose_levels(input, table, std::span(some).first(count));
 }
 
 void NarrowDecider::write(const RowInput& input, const LevelTable& table, const Block& block, BlockChoice choice,
@@ -110,7 +74,7 @@ std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
     const auto blocks = std::span(blocks_).first(size);
     const std::size_t transformed = std::size_t{blocks.back().begin} + blocks.back().count;
     decisions_.transform_blocks(std::span(pairs_).first(transformed), table, transformed_.data());
-    choose_levels(input, table, blocks);
+    decide_levels(decisions_, input.rate->choose_levels, std::span(transformed_).first(transformed), table, ac_.data());
     for (std::size_t b = 0; b < size; ++b) {
       const Block& block = blocks[b];
       NarrowCandidates& of_block = candidates[b];

@@ -34,15 +34,10 @@ class NarrowDecider {
     std::uint8_t row = 0;       ///< of the MCU row's block rows
     std::uint8_t begin = 0;     ///< of its candidates
     std::uint8_t count = 0;     ///< how many these are
-    std::uint8_t first = 0;     ///< the most promising one
   };
 
   /// Lists blocks of one weight from number `first` of the row on, and their candidates; returns how many blocks these are.
   std::size_t list(const RowInput& input, const PlaneSyntax& syntax, int first, int count);
-  /// Chooses the AC levels of some candidates.
-  void choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> candidates);
-  /// Leaves out those candidates of blocks that are not worth their levels; chooses the others'.
-  void choose_levels(const RowInput& input, const LevelTable& table, std::span<Block> blocks);
   void write(const RowInput& input, const LevelTable& table, const Block& block, BlockChoice choice, PlaneSyntax& syntax) const;
 
   const DecisionKernels& decisions_;
@@ -52,7 +47,6 @@ class NarrowDecider {
   std::array<VectorNumber, kCandidates> vectors_;
   std::array<std::int32_t, kCandidates> vector_bits_;
   std::array<TransformedBlock, kCandidates> transformed_;
-  std::array<Cost, kCandidates> promises_;
   std::array<AcChoice, kCandidates> ac_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "cpu/block_prediction.h"
 #include "cpu/vector_list.h"
-#include "decide/block_costs.h"
 #include "decide/candidate_vectors.h"
 
 namespace c63::cpu {
@@ -43,77 +42,34 @@ void RowDecider::transform(const RowInput& input, std::span<Decided> group) {
   std::array<BlockPair, kGroupCandidates> pairs;
   std::size_t size = 0;
   for (Decided& decided : group) {
-    for (std::size_t c = 0; c < static_cast<std::size_t>(decided.options.count); ++c) {
-      decided.options.transformed[c] = static_cast<std::uint8_t>(size);
-      pairs[size++] = {decided.samples, input.current.pitch, decided.options.predictions[c]};
+    Options& options = decided.options;
+    options.transformed = size;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(options.count); ++c) {
+      pairs[size++] = {decided.samples, input.current.pitch, options.predictions[c]};
     }
   }
   decisions_.transform_blocks(std::span(pairs).first(size), *group[0].table, transformed_.data());
 }
 
-void RowDecider::choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> blocks,
-                               AcChoice* choices) const {
-  std::array<const TransformedBlock*, kGroupCandidates> transformed;
-  for (std::size_t i = 0; i < blocks.size(); ++i) transformed[i] = &transformed_[blocks[i]];
-  decide_levels(decisions_, input.rate->choose_levels, std::span(transformed).first(blocks.size()), table, choices);
-}
-
 void RowDecider::evaluate(const RowInput& input, std::span<Decided> group) const {
   const LevelTable& table = *group[0].table;
-  std::array<Cost, kGroupCandidates> promises;  // as transformed_
-  std::array<std::uint8_t, kGroup> firsts;
-  for (std::size_t b = 0; b < group.size(); ++b) {
-    Options& options = group[b].options;
-    const std::size_t begin = options.transformed[0];
+  const Options& last = group.back().options;
+  const std::size_t size = last.transformed + static_cast<std::size_t>(last.count);
+  std::array<AcChoice, kGroupCandidates> choices;
+  decide_levels(decisions_, input.rate->choose_levels, std::span(transformed_).first(size), table, choices.data());
+  for (Decided& decided : group) {
+    Options& options = decided.options;
     options.first = 0;
+    Cost least = kInvalidCost;
     for (std::size_t i = 0; i < static_cast<std::size_t>(options.count); ++i) {
-      const TransformedBlock& block = transformed_[begin + i];
-      promises[begin + i] = promise_of(block, options.candidates[i].vector_bits, table);
-      options.first = promises[begin + i] < promises[begin + options.first] ? i : options.first;
+      const std::size_t place = options.transformed + i;
+      BeamCandidate& candidate = options.candidates[i];
+      options.ac[i] = choices[place];
+      options.without_ac[i] = decisions_.cost_candidate(transformed_[place], choices[place].cost, table, candidate);
+      const Cost cost = candidate.costs[0] + table.lambda * candidate.vector_bits;
+      options.first = cost < least ? i : options.first;
+      least = std::min(cost, least);
     }
-    firsts[b] = static_cast<std::uint8_t>(begin + options.first);
-  }
-  std::array<AcChoice, kGroup> of_firsts;
-  choose_levels(input, table, std::span(firsts).first(group.size()), of_firsts.data());
-
-  // The others that may still be chosen. Their places are listed without a branch: which they are is unpredictable.
-  std::array<std::uint8_t, kGroupCandidates> others;
-  std::size_t count = 0;
-  for (std::size_t b = 0; b < group.size(); ++b) {
-    const Options& options = group[b].options;
-    const Cost limit = limit_of(transformed_[firsts[b]], of_firsts[b].cost, options.candidates[options.first].vector_bits, table);
-    const std::size_t begin = options.transformed[0];
-    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(options.count); ++i) {
-      others[count] = static_cast<std::uint8_t>(i);
-      count += static_cast<std::size_t>(promises[i] <= limit) & static_cast<std::size_t>(i != firsts[b]);
-    }
-  }
-  std::array<AcChoice, kGroupCandidates> of_others;
-  choose_levels(input, table, std::span(others).first(count), of_others.data());
-
-  std::size_t next = 0;
-  for (std::size_t b = 0; b < group.size(); ++b) {
-    Options& options = group[b].options;
-    const std::size_t begin = options.transformed[0];
-    std::size_t kept = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(options.count); ++i) {
-      const std::size_t place = begin + i;
-      const bool is_first = i == options.first;
-      const bool is_other = next < count && others[next] == place;
-      if (!is_first && !is_other) continue;
-      first = is_first ? kept : first;
-      options.ac[kept] = is_first ? of_firsts[b] : of_others[next];
-      next += is_other ? 1 : 0;
-      BeamCandidate& candidate = options.candidates[kept];
-      candidate.vector = options.candidates[i].vector;
-      candidate.vector_bits = options.candidates[i].vector_bits;
-      options.without_ac[kept] = decisions_.cost_candidate(transformed_[place], options.ac[kept].cost, table, candidate);
-      options.predictions[kept] = options.predictions[i];
-      options.transformed[kept++] = static_cast<std::uint8_t>(place);
-    }
-    options.count = static_cast<int>(kept);
-    options.first = first;
   }
 }
 
@@ -210,7 +166,7 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
     evaluate(input, group);
     for (Decided& decided : group) {
       const Options& options = decided.options;
-      const auto transformed = [&](std::size_t candidate) -> const TransformedBlock& { return transformed_[options.transformed[candidate]]; };
+      const auto transformed = [&](std::size_t candidate) -> const TransformedBlock& { return transformed_[options.transformed + candidate]; };
       if (!only_state) write_levels(decided, options.first, transformed(options.first), syntax);
       decided.choices = decisions_.extend_beam(beam, width, options.candidates.data(), options.count,
                                                RowBlock(input.plane, first++).row, input.plane, decided.table->lambda);

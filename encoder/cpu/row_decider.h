@@ -37,10 +37,10 @@ class RowDecider {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
     std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
-    std::array<std::uint8_t, kBeamCandidates> transformed;  ///< places in transformed_, while the group is worked on
     std::array<AcChoice, kBeamCandidates> ac;
     int count = 0;
-    std::size_t first = 0;  ///< the most promising candidate; in a beam, its AC levels are in the syntax already
+    std::size_t transformed = 0;  ///< where they begin in transformed_, while the group is worked on
+    std::size_t first = 0;  ///< the cheapest candidate by itself; in a beam, its AC levels are in the syntax already
   };
   /// What the end of a row looks back on.
   struct Decided {
@@ -57,10 +57,8 @@ class RowDecider {
   static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
   /// Transforms the candidates of a group of blocks.
   void transform(const RowInput& input, std::span<Decided> group);
-  /// Leaves those candidates of a group's blocks that may be chosen, with their AC levels and costs.
+  /// Chooses the AC levels of all candidates of a group's blocks, and says what they cost.
   void evaluate(const RowInput& input, std::span<Decided> group) const;
-  /// Chooses the AC levels of some of transformed_; `blocks` are places there.
-  void choose_levels(const RowInput& input, const LevelTable& table, std::span<const std::uint8_t> blocks, AcChoice* choices) const;
   /// Writes the vector and the DC level that were chosen for a block, and where it goes without AC levels, these. Returns
   /// whether it goes with them.
   static bool write(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);

@@ -67,16 +67,4 @@ class VectorBits {
 };
 inline constexpr VectorBits kBitsOfVectors;
 
-/// The candidate's bound of D + λR that says how promising it is.
-[[nodiscard]] inline Cost promise_of(const TransformedBlock& block, int vector_bits, const LevelTable& table) {
-  const DcLevels dc = dc_levels(block.coefficients[0], table.quantizer.steps[0], table.quantizer.reciprocals[0]);
-  return promise(block, dc, table.bits, vector_bits, table.lambda);
-}
-
-/// The promise that others must not exceed, where the most promising candidate's AC levels cost `ac`.
-[[nodiscard]] inline Cost limit_of(const TransformedBlock& block, Cost ac, int vector_bits, const LevelTable& table) {
-  const DcLevels dc = dc_levels(block.coefficients[0], table.quantizer.steps[0], table.quantizer.reciprocals[0]);
-  return ac + dc.errors[0] + table.lambda * (vector_bits + kDiscardMarginBits);
-}
-
 }  // namespace c63::cpu

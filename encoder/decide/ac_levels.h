@@ -14,28 +14,16 @@ namespace c63 {
 struct AcSummary {
   std::uint64_t kept = 0;  ///< coefficients above their threshold: the others become zero
   Cost energy = 0;         ///< squared error of all zeros
-  Cost bound = 0;          ///< D + λR of no choice of levels is less, but for the end of block
 };
 
-/// Coefficients whose squares are cut at 3λ, the price of the cheapest code, sum up to a bound of D + λR: each is either
-/// coded or dropped.
-[[nodiscard]] inline std::int16_t bounding_magnitude(Cost lambda) {
-  std::int16_t root = 0;
-  while (square(root + 1) <= 3 * lambda) ++root;
-  return root;
-}
-
-/// `coefficients` in zig-zag order; the first is not looked at. `cap` is bounding_magnitude().
-[[nodiscard]] C63_HD inline AcSummary summarize_ac(const std::int16_t coefficients[64], const Quantizer& quantizer,
-                                                   std::int16_t cap) {
+/// `coefficients` in zig-zag order; the first is not looked at.
+[[nodiscard]] C63_HD inline AcSummary summarize_ac(const std::int16_t coefficients[64], const Quantizer& quantizer) {
   AcSummary summary;
   for (int k = 1; k < 64; ++k) {
     const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
     summary.energy += square(magnitude);
-    summary.bound += square(magnitude < cap ? magnitude : cap);
     if (magnitude > quantizer.thresholds[k]) summary.kept |= std::uint64_t{1} << k;
   }
-  if (summary.kept == 0) summary.bound = summary.energy;
   return summary;
 }
 

@@ -22,16 +22,6 @@ struct TransformedBlock {
   AcSummary ac;
 };
 
-/// A candidate is left out where not even its bound comes within so many bits of what the most promising candidate costs: a
-/// vector that is dearer here may be cheaper to reuse in the blocks to come.
-inline constexpr int kDiscardMarginBits = 16;
-
-/// How promising a candidate is: a bound of its D + λR, `vector_bits` bits of flags and vector counted.
-[[nodiscard]] C63_HD inline Cost promise(const TransformedBlock& block, const DcLevels& dc, const AcBits& bits,
-                                         int vector_bits, Cost lambda) {
-  return block.ac.bound + dc.errors[0] + lambda * (bits.end_of_block + vector_bits);
-}
-
 /// What a block costs with each of its DC levels, but for flags, vector and the bits of the DC level: with the AC levels that
 /// cost `ac`, or without any. Sets bit i of `without_ac` where DC level i goes without. Without AC the error is that of the
 /// decoder's samples, else that of the coefficients.

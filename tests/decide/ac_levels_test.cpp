@@ -79,14 +79,14 @@ std::int64_t least_cost(const Levels& coefficients, const AcSummary& summary, co
   return least;
 }
 
-TEST(ChosenAcLevels, CostIsThatOfTheLevelsAndNoLessThanItsBound) {
+TEST(ChosenAcLevels, CostIsThatOfTheLevels) {
   Random random(11);
   for (int n = 0; n < 20000; ++n) {
     const int plane = static_cast<int>(random.below(3));
     const Quantizer quantizer(n % 2 == 0 ? flat(static_cast<int>(4 + random.below(28))) : random_table(random), plane);
     const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(40000));
     const Levels c = random_coefficients(random, static_cast<int>(random.below(80)), n % 3 == 0 ? 4000 : 700);
-    const AcSummary summary = summarize_ac(c.data(), quantizer, bounding_magnitude(lambda));
+    const AcSummary summary = summarize_ac(c.data(), quantizer);
     for (const auto choose : {choose_ac_levels, round_ac_levels}) {
       Levels levels;
       levels.fill(0x5A5A);
@@ -94,7 +94,6 @@ TEST(ChosenAcLevels, CostIsThatOfTheLevelsAndNoLessThanItsBound) {
       ASSERT_EQ(cost, cost_of(c, levels, quantizer, plane, lambda)) << n;
       ASSERT_EQ(cost, choose(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr)) << n;
       ASSERT_EQ(levels[0], 0);
-      ASSERT_GE(cost, summary.bound);
     }
     ASSERT_LE(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
               cost_of(c, {}, quantizer, plane, lambda));
@@ -108,7 +107,7 @@ TEST(ChosenAcLevels, AreTheSameAsMasks) {
     const Quantizer quantizer(n % 2 == 0 ? flat(static_cast<int>(1 + random.below(28))) : random_table(random), plane);
     const Cost lambda = n % 7 == 0 ? kMaxLambda : static_cast<Cost>(1 + random.below(40000));
     const Levels c = random_coefficients(random, static_cast<int>(random.below(80)), n % 3 == 0 ? 4000 : 700);
-    const AcSummary summary = summarize_ac(c.data(), quantizer, bounding_magnitude(lambda));
+    const AcSummary summary = summarize_ac(c.data(), quantizer);
     const auto expect_same = [&](const auto& choose_levels, const auto& choose_masks) {
       Levels levels;
       const Cost cost = choose_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, levels.data());
@@ -137,7 +136,7 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
     for (unsigned i = 0; i < 1 + random.below(8); ++i) {
       c[random.below(64)] = static_cast<std::int16_t>(static_cast<int>(random.below(3000)) - 1500);
     }
-    const AcSummary summary = summarize_ac(c.data(), quantizer, bounding_magnitude(lambda));
+    const AcSummary summary = summarize_ac(c.data(), quantizer);
     if (std::popcount(summary.kept) > 4) continue;  // so many are looked back on whatever they cost
     ++tested;
     ASSERT_EQ(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
@@ -153,7 +152,7 @@ TEST(ChosenAcLevels, OfManyCoefficientsAreNearlyTheBest) {
     const Quantizer quantizer(flat(12), 0);
     const Cost lambda = 29 << kCostFractionBits;
     const Levels c = random_coefficients(random, 9, 600);
-    const AcSummary summary = summarize_ac(c.data(), quantizer, bounding_magnitude(lambda));
+    const AcSummary summary = summarize_ac(c.data(), quantizer);
     if (std::popcount(summary.kept) < 6 || std::popcount(summary.kept) > 9) continue;
     ++tested;
     const std::int64_t best = least_cost(c, summary, quantizer, 0, lambda);
@@ -174,7 +173,7 @@ TEST(ChosenAcLevels, StayWithinWhatCanBeCoded) {
         for (std::size_t k = 0; k < 64; ++k) c[k] = static_cast<std::int16_t>(k % 2 == 0 ? 32704 : -32704);
         // Not more energy than a block can have.
         for (std::size_t k = 2; k < 64; ++k) c[k] = 0;
-        const AcSummary summary = summarize_ac(c.data(), quantizer, bounding_magnitude(lambda));
+        const AcSummary summary = summarize_ac(c.data(), quantizer);
         for (const auto choose : {choose_ac_levels, round_ac_levels}) {
           Levels levels;
           const Cost cost = choose(c.data(), summary, quantizer, ac_bits(plane), lambda, levels.data());
@@ -194,7 +193,7 @@ TEST(AcSummary, KeepsWhatIsNearerToLevelOneThanToZero) {
       if (magnitude < 0) continue;
       Levels c{};
       c[17] = static_cast<std::int16_t>(-magnitude);
-      const AcSummary summary = summarize_ac(c.data(), quantizer, 100);
+      const AcSummary summary = summarize_ac(c.data(), quantizer);
       EXPECT_EQ(summary.kept, 2 * magnitude > one ? std::uint64_t{1} << 17 : 0) << step;
       EXPECT_EQ(summary.energy, magnitude * magnitude);
     }
@@ -208,14 +207,6 @@ TEST(NearestLevel, IsNearestButForTheReciprocal) {
       const double exact = magnitude / 16.0 / step;
       EXPECT_NEAR(nearest_level(magnitude, quantizer.reciprocals[5]), exact, 0.5 + exact / 400) << step;
     }
-  }
-}
-
-TEST(BoundingMagnitude, IsTheRootOfThreeLambda) {
-  for (const Cost lambda : {1, 2, 3, 5, 75, 5000, 40000, kMaxLambda}) {
-    const std::int64_t root = bounding_magnitude(lambda);
-    EXPECT_LE(root * root, 3 * lambda);
-    EXPECT_GT((root + 1) * (root + 1), 3 * lambda);
   }
 }
 

@@ -1,4 +1,4 @@
-// What candidates cost, and what is left out before that is known.
+// What candidates cost.
 
 #include "decide/block_costs.h"
 
@@ -20,31 +20,13 @@ Quantizer flat(int step, int plane) {
   return {table, plane};
 }
 
-TransformedBlock random_block(Random& random, const Quantizer& quantizer, Cost lambda) {
+TransformedBlock random_block(Random& random, const Quantizer& quantizer) {
   TransformedBlock block{};
   for (std::int16_t& c : block.coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(601)) - 300);
   block.residual_sum = static_cast<int>(random.below(4001)) - 2000;
   block.residual_squares = block.residual_sum * block.residual_sum / 64 + static_cast<int>(random.below(4000));
-  block.ac = summarize_ac(block.coefficients.data(), quantizer, bounding_magnitude(lambda));
+  block.ac = summarize_ac(block.coefficients.data(), quantizer);
   return block;
-}
-
-TEST(Promise, IsNoMoreThanWhatTheBlockCostsWithAnyLevels) {
-  Random random(31);
-  for (int n = 0; n < 3000; ++n) {
-    const int plane = static_cast<int>(random.below(3));
-    const Quantizer quantizer = flat(static_cast<int>(4 + random.below(30)), plane);
-    const Cost lambda = static_cast<Cost>(1 + random.below(40000));
-    const TransformedBlock block = random_block(random, quantizer, lambda);
-    const DcLevels dc = dc_levels(block.coefficients[0], quantizer.steps[0], quantizer.reciprocals[0]);
-    const AcBits& bits = ac_bits(plane);
-    const int vector_bits = static_cast<int>(random.below(30));
-    const Cost ac = choose_ac_levels(block.coefficients.data(), block.ac, quantizer, bits, lambda, nullptr);
-    // A block that is full has no end: the promise counts one.
-    const Cost end = lambda * bits.end_of_block;
-    ASSERT_LE(promise(block, dc, bits, vector_bits, lambda), ac + dc.errors[0] + lambda * vector_bits + end);
-    ASSERT_EQ(promise(block, dc, bits, vector_bits + 3, lambda) - promise(block, dc, bits, vector_bits, lambda), 3 * lambda);
-  }
 }
 
 TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
@@ -55,7 +37,7 @@ TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
     const int step = static_cast<int>(4 + random.below(30));
     const Quantizer quantizer = flat(step, 0);
     const Cost lambda = static_cast<Cost>(1 + random.below(60000));
-    const TransformedBlock block = random_block(random, quantizer, lambda);
+    const TransformedBlock block = random_block(random, quantizer);
     const DcLevels dc = dc_levels(block.coefficients[0], step, quantizer.reciprocals[0]);
     const auto ac = static_cast<Cost>(random.below(3000000));
     std::uint8_t without_ac = 0xFF;

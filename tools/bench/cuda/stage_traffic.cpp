@@ -31,20 +31,15 @@ DecidedCounts count_decided(const cuda::FrameLayout& layout, const cuda::RateFra
   const auto counts = download(frame.scratch.counts, blocks, stream);
   const auto candidates = download(frame.scratch.candidates, blocks * slots, stream);
   const auto summaries = download(frame.scratch.summaries, blocks * slots, stream);
-  const auto costs = download(frame.scratch.costs, blocks * slots * kDcLevels, stream);
   DecidedCounts decided{.blocks = static_cast<double>(blocks),
                         .slots = static_cast<double>(slots),
                         .found = static_cast<double>(std::max(1, frame.rate.found_vectors))};
   for (std::size_t block = 0; block < blocks; ++block) {
     for (std::size_t slot = 0; slot < counts[block]; ++slot) {
       const std::size_t i = block * slots + slot;
-      const bool with_ac = summaries[i].kept != 0;
-      const bool evaluated = costs[i * kDcLevels] != kInvalidCost;  // the first level is always valid
       ++decided.candidates;
       decided.predicted += cuda::vector_of_candidate(candidates[i]) != kNoVector ? 1 : 0;
-      decided.with_ac += with_ac ? 1 : 0;
-      decided.evaluated += evaluated ? 1 : 0;
-      decided.evaluated_with_ac += evaluated && with_ac ? 1 : 0;
+      decided.with_ac += summaries[i].kept != 0 ? 1 : 0;
     }
   }
   return decided;
@@ -66,11 +61,10 @@ double least_bytes(std::string_view stage, const cuda::FrameLayout& layout, cons
     return picture + n.predicted * kBlockSamples + n.candidates * (kPacked + kSummary) + n.with_ac * kCoefficientBytes;
   }
   if (stage == "choose levels") {
-    return n.candidates * (kSummary + kPacked) + n.evaluated_with_ac * kCoefficientBytes +
-           n.evaluated * (kDcBytes + 1 + kMasks) + n.blocks * n.slots * kCostBytes;
+    return n.candidates * (kSummary + kDcBytes + 1 + kMasks) + n.with_ac * kCoefficientBytes + n.blocks * n.slots * kCostBytes;
   }
   if (stage == "beam") {
-    return n.blocks * n.slots * kCostBytes + n.evaluated * (kDcBytes + kPacked) +
+    return n.blocks * n.slots * kCostBytes + n.candidates * (kDcBytes + kPacked) +
            n.blocks * (sizeof(cuda::ChosenCandidate) + kVector + 1);
   }
   if (stage == "code choices") {

@@ -14,8 +14,6 @@ struct DecidedCounts {
   double candidates = 0;
   double predicted = 0;       ///< of them, from the reference
   double with_ac = 0;         ///< of them, that have AC coefficients to choose
-  double evaluated = 0;       ///< not discarded
-  double evaluated_with_ac = 0;
   double slots = 0;           ///< candidates that a block has room for
   double found = 1;           ///< vectors of a search
 };
