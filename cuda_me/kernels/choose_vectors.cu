@@ -15,7 +15,7 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWalks = kThreads / 8;  // eight threads follow a vector, a row of samples each
+constexpr int kWalks = kThreads / 8;  // that are gone at the same time: eight threads follow a vector, a row of samples each
 
 /// How far a block's own vector is taken over.
 struct Walk {
@@ -47,6 +47,7 @@ __device__ __forceinline__ std::uint32_t sad_of_rows(uint2 a, uint2 b) {
 __global__ void __launch_bounds__(kThreads)
     choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, bool keeps_found) {
   extern __shared__ __align__(16) std::uint8_t shared_bytes[];
+  __shared__ int next;  // the next block whose vector is to be followed
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
   if (frame.job.reference == nullptr) return;
@@ -67,42 +68,56 @@ __global__ void __launch_bounds__(kThreads)
       vectors[column] = found.vector(column);
       costs[column] = found.costs[column];
     }
-    __syncthreads();
     found = {vectors, costs, 1};
   }
+  if (threadIdx.x == 0) next = kWalks;
+  __syncthreads();
   const int t = static_cast<int>(threadIdx.x) % 8;
   const std::size_t start = layout.offset[plane_index] + static_cast<std::size_t>(row * kBlockSize + t) * plane.width;
 
-  for (int begin = 0; begin < columns; begin += kWalks) {
-    const int column = begin + static_cast<int>(threadIdx.x) / 8;
-    const bool exists = column < columns;
-    const MotionVector vector = found.vector(exists ? column : 0);
-    const int sad_per_bit = frame.rate.sad_per_bit;
-    std::uint32_t sads = 0;
-    if (exists) {
-      sads = found.costs[column] - component_cost(sad_per_bit, vector.x) - component_cost(sad_per_bit, vector.y);
-    }
-    int at = column + 1;
-    bool goes_on = exists;
-    for (;;) {
-      goes_on = goes_on && at < columns && found.vector(at) != vector &&
-                vector_is_legal(at, row, plane.width, plane.height, vector.x, vector.y);
-      if (!__any_sync(kFullWarp, goes_on)) break;
-      uint2 a{};
-      uint2 b{};
-      if (goes_on) {
-        const std::size_t sample = start + static_cast<std::size_t>(at) * kBlockSize;
-        a = __ldg(reinterpret_cast<const uint2*>(frame.job.current + sample));
-        b = load_row_anywhere(frame.job.reference + sample + static_cast<std::ptrdiff_t>(vector.y) * plane.width + vector.x);
+  const int sad_per_bit = frame.rate.sad_per_bit;
+  const unsigned group = 0xFFU << (threadIdx.x % 32 / 8 * 8);  // threads of the warp that follow the same vector
+  int column = static_cast<int>(threadIdx.x) / 8;
+  MotionVector vector{};
+  std::uint32_t sads = 0;
+  int at = 0;
+  const auto begin = [&] {
+    if (column >= columns) return;
+    vector = found.vector(column);
+    sads = found.costs[column] - component_cost(sad_per_bit, vector.x) - component_cost(sad_per_bit, vector.y);
+    at = column + 1;
+  };
+  const auto may_go_on = [&] {
+    return column < columns && at < columns && found.vector(at) != vector &&
+           vector_is_legal(at, row, plane.width, plane.height, vector.x, vector.y);
+  };
+  begin();
+  bool goes_on = may_go_on();
+  for (;;) {
+    while (!goes_on && column < columns) {  // the next walk that nobody goes
+      if (t == 0) {
+        walks[column] = {sads, static_cast<std::uint16_t>(at), false};
+        column = atomicAdd(&next, 1);
       }
-      const std::uint32_t sad = sad_of_rows(a, b);
-      if (!goes_on) continue;
-      goes_on = sad < found.costs[at];
-      if (!goes_on) continue;
-      sads += sad;
-      ++at;
+      column = __shfl_sync(group, column, 0, 8);
+      begin();
+      goes_on = may_go_on();
     }
-    if (exists && t == 0) walks[column] = {sads, static_cast<std::uint16_t>(at), false};
+    if (!__any_sync(kFullWarp, goes_on)) break;
+    uint2 a{};
+    uint2 b{};
+    if (goes_on) {
+      const std::size_t sample = start + static_cast<std::size_t>(at) * kBlockSize;
+      a = __ldg(reinterpret_cast<const uint2*>(frame.job.current + sample));
+      b = load_row_anywhere(frame.job.reference + sample + static_cast<std::ptrdiff_t>(vector.y) * plane.width + vector.x);
+    }
+    const std::uint32_t sad = sad_of_rows(a, b);
+    if (!goes_on) continue;
+    goes_on = sad < found.costs[at];
+    if (!goes_on) continue;
+    sads += sad;
+    ++at;
+    goes_on = may_go_on();
   }
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -126,7 +141,7 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
   const Range range("choose vectors");
-  constexpr std::size_t kAlwaysAllowed = 48 << 10;
+  constexpr std::size_t kAlwaysAllowed = (48 << 10) - 16;  // beside what the kernel has itself
   const bool keeps_found = row_bytes(layout.columns[0]) <= kAlwaysAllowed;
   const std::size_t bytes = keeps_found ? row_bytes(layout.columns[0]) : walk_bytes(layout.columns[0]);
   if (bytes > kAlwaysAllowed) allow_shared_bytes("choose_vectors_kernel", choose_vectors_kernel, bytes);
