@@ -13,42 +13,27 @@
 namespace c63::cuda {
 namespace {
 
-/// Levels 8t to 8t + 7 of a block, in zig-zag order.
-__device__ __forceinline__ uint4 levels_of(const RateFrame& frame, int block, int plane, int t) {
+/// Writes the levels of a block in zig-zag order. Of those that are coded its eight threads take the next eight, one each, until
+/// none is left. All of a warp take part.
+__device__ __forceinline__ void write_levels(const RateFrame& frame, int block, int plane, int t, std::int16_t* levels) {
   const ChosenCandidate winner = frame.scratch.winners[block];
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + winner.slot;
-  union {
-    std::int16_t level[8];
-    uint4 all;
-  } levels;
-  levels.all = {};
-  if (winner.without_ac == 0) {
-    const AcMasks masks = frame.scratch.masks[candidate];
-    const auto coded = static_cast<unsigned>(masks.coded >> (8 * t)) & 255U;
-    const auto lower = static_cast<unsigned>(masks.lower >> (8 * t)) & 255U;
-    if (coded != 0) {
-      union {
-        uint4 all;
-        std::int16_t coefficient[8];
-      } own;
-      own.all = reinterpret_cast<const uint4*>(frame.scratch.coefficients + candidate * 64)[t];
-      const c63::Quantizer& quantizer = frame.quantizers[plane];
-      union {
-        int4 four[2];
-        std::int32_t reciprocal[8];
-      } scales;
-      const auto* const from = reinterpret_cast<const int4*>(quantizer.reciprocals.data() + t * 8);
-      scales.four[0] = __ldg(from);
-      scales.four[1] = __ldg(from + 1);
-      for_8([&](auto i) {
-        if ((coded >> i & 1U) == 0) return;
-        levels.level[i] = static_cast<std::int16_t>(
-            chosen_level(own.coefficient[i], scales.reciprocal[i], quantizer.max_level, (lower >> i & 1U) != 0));
-      });
-    }
+  AcMasks masks;
+  if (winner.without_ac == 0) masks = frame.scratch.masks[candidate];
+  const auto low = static_cast<std::uint32_t>(masks.coded);
+  const auto high = static_cast<std::uint32_t>(masks.coded >> 32);
+  const int count = __popc(low) + __popc(high);
+  reinterpret_cast<uint4*>(levels)[t] = {};
+  __syncwarp();
+  if (t == 0) levels[0] = winner.dc;
+  const c63::Quantizer& quantizer = frame.quantizers[plane];
+  for (int n = t; n < count; n += 8) {
+    const int k = place_of_bit(low, high, n);
+    const int coefficient = __ldg(frame.scratch.coefficients + candidate * kBlockSamples + k);
+    levels[k] = static_cast<std::int16_t>(
+        chosen_level(coefficient, __ldg(quantizer.reciprocals.data() + k), quantizer.max_level, (masks.lower >> k & 1U) != 0));
   }
-  if (t == 0) levels.level[0] = winner.dc;
-  return levels.all;
+  __syncwarp();
 }
 
 __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
@@ -79,17 +64,15 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const BlockRows rows = load_rows(layout, job, place, source != no_vector(), source, work.t);
   load_code_tables(memory.tables, kSegmentThreads);
   clear_totals(memory);
-  std::int16_t* const levels = memory.levels + work.block * 64;
-  const uint4 own = levels_of(frame, block, place.plane, work.t);
-  reinterpret_cast<uint4*>(levels)[work.t] = own;
-  if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = static_cast<std::int16_t>(own.x);
+  std::int16_t* const levels = memory.levels + work.block * kLevelsApart;
+  write_levels(frame, block, place.plane, work.t, levels);
+  if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = levels[0];
   if (threadIdx.x < kCarriedBlocks) {
     const int carried = static_cast<int>(threadIdx.x);
     const bool is_first = work.segment == 0;
     const BlockPlace before = place_of(layout, is_first ? 0 : work.segment * kMcusPerSegment - 1, 3 + carried);
     memory.dc[carried] = is_first ? 0 : frame.scratch.winners[index_of(layout, before)].dc;
   }
-  __syncwarp();
 
   const bool repeated = is_repeated(frame);
   if (threadIdx.x == 0 && blockIdx.x == 0 && repeated) job.state->repeats = 1;
@@ -112,7 +95,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   if (work.active && work.t == 0) atomicAdd(&memory.sse[place.plane], error);
   if (frame.keeps_levels) {
     auto* const kept = reinterpret_cast<uint4*>(job.scan.words + static_cast<std::size_t>(work.segment) * kMaxSegmentWords);
-    if (work.active) kept[work.block * 8 + work.t] = own;
+    if (work.active) kept[work.block * 8 + work.t] = reinterpret_cast<const uint4*>(levels)[work.t];
     __syncthreads();
   } else {
     write_segment_codes(memory, job, work, head_of(job, block, place.column), levels, words);

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   clear_totals(memory);
   if (threadIdx.x == 0 && blockIdx.x == 0) job.state->moments.coding_starts = device_clock();
 
-  std::int16_t* const levels = memory.levels + work.block * 64;
+  std::int16_t* const levels = memory.levels + work.block * kLevelsApart;
   const uint2 result =
       transform_block(rows, job.quantizers, place.plane, work.t, memory.numbers + work.block * kBlockWords, levels);
   const unsigned int error = store_block(layout, job, work, rows, result);

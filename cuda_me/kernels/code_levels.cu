@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   clear_totals(memory);
   if (threadIdx.x == 0 && blockIdx.x == 0) job.state->moments.coding_starts = device_clock();
 
-  std::int16_t* const levels = memory.levels + work.block * 64;
+  std::int16_t* const levels = memory.levels + work.block * kLevelsApart;
   const uint2 result =
       transform_block(rows, job.quantizers, place.plane, work.t, memory.numbers + work.block * kBlockWords, levels);
   const unsigned int error = store_block(layout, job, work, rows, result);
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   clear_totals(memory);
   uint4 eight{};
   if (work.active) eight = kept_levels(job, work.segment)[work.block * 8 + work.t];
-  std::int16_t* const levels = memory.levels + work.block * 64;
+  std::int16_t* const levels = memory.levels + work.block * kLevelsApart;
   reinterpret_cast<uint4*>(levels)[work.t] = eight;
   std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;

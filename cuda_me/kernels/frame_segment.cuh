@@ -11,6 +11,8 @@
 namespace c63::cuda {
 
 inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
+/// Levels of a block are so far from those of the next that eight levels of each of a warp's four blocks do not meet in a bank.
+inline constexpr int kLevelsApart = 64 + 8;
 /// Thread blocks a multiprocessor is to hold, which caps registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int kResidentSegments = 2;  // sm_75 holds 1024 threads
@@ -29,7 +31,7 @@ struct SegmentMemory {
   };
   /// Levels in zig-zag order, then the bits of the whole segment.
   union {
-    alignas(16) std::int16_t levels[kBlocksPerSegment * 64];
+    alignas(16) std::int16_t levels[kBlocksPerSegment * kLevelsApart];
     std::uint32_t segment_words[kMaxSegmentWords];
   };
   int dc[kCarriedBlocks + kBlocksPerSegment];  ///< DC levels, those before the segment's first

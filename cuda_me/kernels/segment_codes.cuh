@@ -45,52 +45,60 @@ __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kin
   return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
 }
 
-/// The index of the last level that is not zero before zig-zag index k, or 0, where counting starts whatever DC is.
-/// `low` and `high` have a bit for every level that is not zero.
-template <int kHalf>
-__device__ __forceinline__ int last_before(int k, std::uint32_t low, std::uint32_t high) {
-  if constexpr (kHalf == 0) {
-    return 31 - __clz(static_cast<int>((low | 1U) & ((1U << k) - 1U)));
-  } else {
-    const std::uint32_t near = high & ((1U << (k - 32)) - 1U);
-    return near != 0 ? 63 - __clz(static_cast<int>(near)) : 31 - __clz(static_cast<int>(low | 1U));
+/// The place of bit number `n` of those that are set, counted from the lowest; there are more than `n`.
+__device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t high, int n) {
+  const int in_low = __popc(low);
+  const bool is_high = n >= in_low;
+  std::uint32_t bits = is_high ? high : low;
+  n -= is_high ? in_low : 0;
+  int place = is_high ? 32 : 0;
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2) {
+    const int below = __popc(bits & ((1U << half) - 1U));
+    const bool is_above = n >= below;
+    bits >>= is_above ? half : 0;
+    n -= is_above ? below : 0;
+    place += is_above ? half : 0;
   }
+  return place;
 }
 
-/// Writes the codes of one block into its zeroed words. Its eight threads take every eighth level each. All of a warp
-/// take part.
+/// Writes the codes of one block into its zeroed words. Of the levels that are not zero its eight threads take the next eight, one
+/// each, until none is left. All of a warp take part.
 __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane,
                                                          int t, const CodeTables& tables, std::uint32_t* words) {
   const int kind = plane == 0 ? 0 : 1;
   const std::uint32_t* const codes = tables.ac[kind];
   const unsigned own_byte = (threadIdx.x & 31U) / 8;
-  int own[8];
-  unsigned ballots[8];
-  std::uint32_t low = 0;
+  std::uint32_t low = 0;  // a bit for every level that is not zero
   std::uint32_t high = 0;
   for_8([&](auto j) {
-    own[j] = levels[j * 8 + t];
-    ballots[j] = __ballot_sync(kFullWarp, own[j] != 0);
+    const unsigned ballot = __ballot_sync(kFullWarp, levels[j * 8 + t] != 0);
     // This block's byte of the ballot becomes byte j of its mask.
     constexpr unsigned kPlace = j % 4 * 4;
     constexpr unsigned kKeep = (0x3210U & ~(0xFU << kPlace)) | 4U << kPlace;
     std::uint32_t& half = j < 4 ? low : high;
-    half = __byte_perm(half, ballots[j], kKeep + (own_byte << kPlace));
+    half = __byte_perm(half, ballot, kKeep + (own_byte << kPlace));
   });
+  low &= ~1U;  // DC is in the head
+  const int count = __popc(low) + __popc(high);
   const BlockLength head_length = write_head(head, kind, t, tables, words);
 
   int position = head_length.all;
-  for_8([&](auto j) {
-    constexpr unsigned kCounted = j == 0 ? 0xFEFEFEFEU : 0xFFFFFFFFU;  // DC is in the head
-    if ((ballots[j] & kCounted) == 0) return;
+  int before = 0;  // zig-zag index of the level that was coded last
+  for (int begin = 0; __any_sync(kFullWarp, begin < count); begin += 8) {
+    const bool is_coded = begin + t < count;
+    const int k = is_coded ? place_of_bit(low, high, begin + t) : 0;
+    const int above = __shfl_up_sync(kFullWarp, k, 1, 8);
+    const int zeros = k - 1 - (t == 0 ? before : above);
+    before = __shfl_sync(kFullWarp, k, 7, 8);
     BitRun run;
     int zero_runs = 0;
-    if (own[j] != 0 && (j > 0 || t > 0)) {
-      const int k = j * 8 + t;
-      const int zeros = k - 1 - last_before<(j >= 4 ? 1 : 0)>(k, low, high);
+    if (is_coded) {
+      const int level = levels[k];
       zero_runs = zeros >> 4;
-      const int size = value_size(own[j]);
-      run = code_with_value(codes[(zeros & 15) << 4 | size], own[j], size);
+      const int size = value_size(level);
+      run = code_with_value(codes[(zeros & 15) << 4 | size], level, size);
     }
     int length = run.length;
     std::uint32_t zero_code = 0;
@@ -101,13 +109,13 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
     const int end = scan_lanes<8>(length, t);
     int at = position + end - length;
     for (; zero_runs > 0; --zero_runs) {
-      const BitRun zeros{zero_code & 0xFFFFU, static_cast<int>(zero_code >> 16)};
-      put_run(words, at, zeros);
-      at += zeros.length;
+      const BitRun zero_run{zero_code & 0xFFFFU, static_cast<int>(zero_code >> 16)};
+      put_run(words, at, zero_run);
+      at += zero_run.length;
     }
     put_run(words, at, run);
     position += __shfl_sync(kFullWarp, end, 7, 8);
-  });
+  }
   if (high >> 31 == 0) {  // the last level is zero
     const std::uint32_t code = codes[kEndOfBlock];
     const BitRun end{code & 0xFFFFU, static_cast<int>(code >> 16)};
