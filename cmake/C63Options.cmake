@@ -103,6 +103,12 @@ endif()
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+if(C63_SANITIZE)
+  # What sanitizers add takes clang three times as long to optimize as to compile. It gives the same warnings without. A target
+  # with the property C63_LONG_LOOPS would lose more when it runs.
+  target_compile_options(c63_cold_options INTERFACE
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,Clang>,$<NOT:$<BOOL:$<TARGET_PROPERTY:C63_LONG_LOOPS>>>>:-O0>)
+endif()
 
 # Revision for --version and result files.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12 --match=NOTHING

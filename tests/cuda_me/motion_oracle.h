@@ -10,7 +10,7 @@
 #include "c63/motion.h"
 #include "codec/search_window.h"
 
-namespace c63::cuda::test {
+namespace c63::test {
 
 /// A plane in memory with a pitch of its own; the gap between rows is poisoned.
 struct TestPlane {
@@ -93,4 +93,4 @@ inline MotionField search(const TestPlane& current, const TestPlane& reference, 
   return field;
 }
 
-}  // namespace c63::cuda::test
+}  // namespace c63::test
