@@ -7,23 +7,24 @@
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
+#include "c63/settings.h"
 #include "cuda_me/backend/cuda_backend.h"
-#include "decide/presets.h"
 
 namespace c63::cuda {
 namespace {
 
 constexpr int kTraceRows = 3;  ///< of a device
 
-/// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md). Looking ahead
-/// leaves most of a device idle, so that there the most are best.
+/// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md). Frames that are
+/// decided by rate take many more launches, and two groups of them take turns. Looking ahead leaves most of a device idle.
 int preferred_chains(const CodingSettings& coding) {
-  constexpr std::int64_t kMcusPerBatch = 65536;
   constexpr std::int64_t kFewest = 4;
-  constexpr std::int64_t kMost = 32;
-  if (preset_decisions(coding).lookahead.any()) return kMost;
+  if (looks_ahead(coding)) return 32;
+  const bool by_rate = decides_by_rate(coding);
+  const std::int64_t mcus_a_batch = by_rate ? 3 * 65536 : 65536;
+  const std::int64_t most = by_rate ? 64 : 32;
   const Geometry geometry(coding.width, coding.height);
-  return static_cast<int>(std::clamp((kMcusPerBatch + geometry.mcus() - 1) / geometry.mcus(), kFewest, kMost));
+  return static_cast<int>(std::clamp((mcus_a_batch + geometry.mcus() - 1) / geometry.mcus(), kFewest, most));
 }
 
 /// One after another, so that no more are opened than are needed.
