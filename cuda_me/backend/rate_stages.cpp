@@ -79,7 +79,7 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   frame.headers = plan.headers;
   frame.original = item.original;
   frame.planned_weights = item.weights;
-  frame.weights = plan.rate.weigh_activity ? scratch.weights : item.weights;
+  frame.weights = plan.rate.activity_power > 0 ? scratch.weights : item.weights;
   frame.is_weighted = frame.weights != nullptr || plan.rate.chroma_weight != kPlainWeight;
   frame.weighted = weighted_;
   frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
@@ -130,7 +130,7 @@ RateGroup RateStages::group_of(std::span<const RateFrame> frames, const RateFram
     group.slots = std::max(group.slots, frame.slots);
     group.may_repeat = group.may_repeat || frame.may_repeat;
     group.is_weighted = group.is_weighted || frame.is_weighted;
-    group.weighs_activity = group.weighs_activity || frame.rate.weigh_activity;
+    group.weighs_activity = group.weighs_activity || frame.rate.activity_power > 0;
     if (frame.job.reference == nullptr) continue;
     group.inter = true;
     group.found_vectors = std::max(group.found_vectors, frame.rate.found_vectors);

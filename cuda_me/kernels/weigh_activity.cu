@@ -1,5 +1,4 @@
-// Weights of MCUs by how lively their luma is, where frames are tuned for structural similarity (decide/activity_weights.h
-// has the definition): first how lively each is and the mean of that, then the weights.
+// Weights of MCUs by how lively their luma is (decide/activity_weights.h has the definition): first how lively each is and the mean of that, then the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -16,7 +15,7 @@ constexpr int kWarps = kThreads / 32;
 __global__ void __launch_bounds__(kThreads)
     activity_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
-  if (!frame.rate.weigh_activity) return;
+  if (frame.rate.activity_power == 0) return;
   const int mcu = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
   if (mcu >= layout.mcus) return;
   const unsigned lane = threadIdx.x % 32;
@@ -44,9 +43,9 @@ __global__ void __launch_bounds__(kThreads)
     weights_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
   const int mcu = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  if (!frame.rate.weigh_activity || mcu >= layout.mcus) return;
+  if (frame.rate.activity_power == 0 || mcu >= layout.mcus) return;
   const auto mean = static_cast<int>(frame.job.state->activity / static_cast<unsigned long long>(layout.mcus));
-  const Weight weight = activity_weight(frame.scratch.activities[mcu], mean);
+  const Weight weight = activity_weight(frame.scratch.activities[mcu], mean, frame.rate.activity_power);
   frame.scratch.weights[mcu] =
       frame.planned_weights == nullptr ? weight : combined_weight(weight, frame.planned_weights[mcu]);
 }

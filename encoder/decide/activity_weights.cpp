@@ -33,7 +33,7 @@ int activity(ConstPlaneView luma, int mcu_column, int mcu_row) {
                      share_of_block(luma, x, y + kBlockSize) + share_of_block(luma, x + kBlockSize, y + kBlockSize));
 }
 
-FrameWeights activity_weights(ConstPlaneView luma) {
+FrameWeights activity_weights(ConstPlaneView luma, int power) {
   const int columns = luma.width / kMcuSize;
   const int rows = luma.height / kMcuSize;
   std::vector<int> activities;
@@ -45,7 +45,7 @@ FrameWeights activity_weights(ConstPlaneView luma) {
   const auto mean = static_cast<int>(sum / static_cast<std::int64_t>(activities.size()));
   FrameWeights weights;
   weights.reserve(activities.size());
-  for (const int own : activities) weights.push_back(activity_weight(own, mean));
+  for (const int own : activities) weights.push_back(activity_weight(own, mean, power));
   return weights;
 }
 
@@ -63,8 +63,8 @@ void require_weights(const FramePlan& plan, std::size_t mcus) {
 FrameWeights frame_weights(const FramePlan& plan, ConstPlaneView luma) {
   FrameWeights weights;
   const auto mcus = static_cast<std::size_t>(luma.width / kMcuSize) * static_cast<std::size_t>(luma.height / kMcuSize);
-  if (plan.rate.weigh_activity) {
-    weights = activity_weights(luma);
+  if (plan.rate.activity_power > 0) {
+    weights = activity_weights(luma, plan.rate.activity_power);
   } else if (plan.rate.chroma_weight != kPlainWeight) {
     weights.assign(mcus, kPlainWeight);
   }

@@ -36,19 +36,20 @@ namespace c63 {
   return log2_in_sixteenths(variance + kFloor);
 }
 
-/// The weight of an MCU so lively in a frame whose MCUs have this mean.
-[[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean) {
-  constexpr int kStep = 8;  // sixteenths of an octave of variance for a quarter of an octave of λ: the square root
-  // Rounded down from a half more, for differences of both signs.
-  return weight_above((activity - mean + kStep / 2 + kWeights * kStep) / kStep - kWeights);
+/// The weight of an MCU so lively in a frame whose MCUs have this mean, where λ grows with the variance to the power of so
+/// many sixteenths.
+[[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean, int power) {
+  // Sixteenths of sixteenths of an octave, to quarters of one; the shift rounds down, whatever the sign.
+  constexpr int kShift = 6;
+  return weight_above(((activity - mean) * power + (1 << (kShift - 1))) >> kShift);
 }
 
 /// activity_of() an MCU.
 [[nodiscard]] int activity(ConstPlaneView luma, int mcu_column, int mcu_row);
 
 /// Weights by activity, as structural similarity has it: an error is the less visible the livelier a place is. λ grows with
-/// the square root of the variance; its geometric mean over a frame is that of the frame.
-[[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma);
+/// the variance to the power of so many sixteenths; its geometric mean over a frame is that of the frame.
+[[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma, int power);
 
 /// Throws Error (internal, C63-PLAN-WEIGHTS) where a plan's weights are not one for each of so many MCUs, or no weights.
 void require_weights(const FramePlan& plan, std::size_t mcus);

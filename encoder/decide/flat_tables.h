@@ -25,6 +25,14 @@ namespace c63 {
   return tables;
 }
 
+/// Flat tables with four fifths of the step of these, to a multiple of four.
+[[nodiscard]] inline QuantizationTables finer_tables(const QuantizationTables& flat) {
+  const int step = std::max(4, (flat[0][0] + 2) / 5 * 4);
+  QuantizationTables tables;
+  for (QuantizationTable& table : tables) table.fill(static_cast<std::uint8_t>(step));
+  return tables;
+}
+
 /// λ = 0.2·step², times `scale`: where bits are worth so much squared error, a video's pictures are best for their bits.
 [[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
   const double step = equal_step_in_sixteenths(qp) / 16.0;

@@ -19,6 +19,7 @@ struct FramePosition {
   std::shared_ptr<const FrameWeights> weights = {};  ///< propagated_weights.h; null: none
   bool stays = false;        ///< it had better be predicted from the reference of the frame before (reference_choice.h)
   bool is_replaced = false;  ///< the next frame had; this one may be no repeat, then
+  bool hardly_new = false;   ///< it may become a repeat of the frame before (reference_choice.h)
 };
 
 /// What became of a frame.

@@ -31,6 +31,8 @@ struct Defaults {
   bool propagated_weights;
   double chroma_lambda;
   double lambda_tilt;  ///< this power of the quality more in λ: what filtering takes away is more at high qualities
+  int activity_power;
+  bool finer_key_frames;
 };
 
 /// Chroma's error counts as in the field's mean of PSNR, six times that of Y and once those of U and V: two thirds, by
@@ -42,14 +44,14 @@ constexpr Defaults defaults_of(Preset preset) {
     case Preset::reference:
       break;
     case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, References::advance, false, false, 1, 0};
+      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, References::advance, false, false, 1, 0, 0, false};
     case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, References::alternate, false, false, 1, 0};
+      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, References::alternate, false, false, 1, 0, 0, false};
     case Preset::best:
       return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, References::look_ahead, true, true,
-              kFieldsChroma, -0.2};
+              kFieldsChroma, -0.3, 2, true};
   }
-  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, References::advance, false, false, 1, 0};
+  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, References::advance, false, false, 1, 0, 0, false};
 }
 
 /// The weight with so many times the frame's λ.
@@ -63,8 +65,8 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   const Defaults defaults = defaults_of(settings.preset);
   const RateSettings& set = settings.rate;
   PresetDecisions decisions;
-  decisions.tables = set.tables.value_or(defaults.tables) == TableShape::flat ? flat_tables(settings.qp)
-                                                                              : make_quantization_tables(settings.qp);
+  const bool flat = set.tables.value_or(defaults.tables) == TableShape::flat;
+  decisions.tables = flat ? flat_tables(settings.qp) : make_quantization_tables(settings.qp);
   if (set.headers.value_or(defaults.headers) == HeaderSet::compact) {
     // The tables are sent with every key frame, so that GOPs can be cut apart and joined.
     decisions.key_headers = {.code_tables = false, .scan_components = false};
@@ -78,8 +80,9 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   rate.repeats = set.repeats.value_or(defaults.repeats);
   if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
   rate.chroma_weight = weight_of(set.chroma_lambda.value_or(defaults.chroma_lambda));
-  rate.weigh_activity = set.tune == Tune::ssim;
-  constexpr double kMiddleQuality = 15;
+  rate.activity_power = set.tune == Tune::ssim ? kMostActivityPower : defaults.activity_power;
+  if (defaults.finer_key_frames && flat) decisions.finer_tables = finer_tables(decisions.tables);
+  constexpr double kMiddleQuality = 12;
   rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale * std::pow(settings.qp / kMiddleQuality, defaults.lambda_tilt));
   decisions.lambda_power += defaults.lambda_tilt;
   rate.sad_per_bit = sad_per_bit(rate.lambda);

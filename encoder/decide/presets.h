@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "c63/settings.h"
 #include "codec/frame_headers.h"
 #include "codec/quantization.h"
@@ -11,6 +13,7 @@ namespace c63 {
 /// What a preset, with what is set beside it, decides for every frame of its kind.
 struct PresetDecisions {
   QuantizationTables tables{};
+  std::optional<QuantizationTables> finer_tables;  ///< of key frames whose errors will be seen long
   FrameHeaders key_headers;
   FrameHeaders inter_headers;
   RateDecisions rate;

@@ -19,12 +19,16 @@ struct RateDecisions {
   bool choose_levels = true;     ///< AC levels are chosen (choose_ac_levels), else rounded
   bool repeats = false;          ///< a frame may repeat the picture before it
   Weight chroma_weight = kPlainWeight;  ///< of chroma in MCUs of weight kPlainWeight
-  bool weigh_activity = false;   ///< error counts less in lively MCUs (activity_weights)
+  /// Error counts less in lively MCUs: λ grows with so many sixteenths of a power of their variance (activity_weights), up to
+  /// kMostActivityPower. 0: it does not.
+  int activity_power = 0;
 
   [[nodiscard]] bool any() const { return lambda > 0; }
   friend constexpr bool operator==(const RateDecisions&, const RateDecisions&) = default;
 };
 
 inline constexpr int kMaxFoundVectors = 7;
+/// What structural similarity has: the square root.
+inline constexpr int kMostActivityPower = 8;
 
 }  // namespace c63

@@ -30,6 +30,7 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
   const auto at = static_cast<std::size_t>(frame.index - first_);
   frame.stays = seen_[at].back > 1;
   frame.is_replaced = at + 1 < seen_.size() && seen_[at + 1].back > 1;
+  frame.hardly_new = seen_[at].hardly_new;
   LookedAt looked = frames_.look_at(at, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
   frame.weights = looked.weights;
   return looked;

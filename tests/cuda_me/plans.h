@@ -62,7 +62,7 @@ class RandomPlanner final : public Planner {
 
  private:
   void add_weights(FramePlan& plan, Random& random) const {
-    plan.rate.weigh_activity = random.below(2) == 0;
+    if (random.below(2) == 0) plan.rate.activity_power = static_cast<int>(random.below(1 + kMostActivityPower));
     if (random.below(2) == 0) plan.rate.chroma_weight = static_cast<Weight>(random.below(kWeights));
     if (random.below(3) == 0) return;
     // In runs, as neighbours are often alike.

@@ -177,13 +177,15 @@ TEST(CappedSearch, PlansAreThoseOfTheGopsOwnQuality) {
     CodingSettings own = pass.settings;
     own.qp = qp;
     own.rate.lambda_scale = scale;
-    const PresetDecisions expected = preset_decisions(own);
     const auto planner = factory();
-    EXPECT_EQ(planner->lookahead_lambda(key), expected.lookahead.lambda);
+    const auto own_planner = make_planner_factory(own)();
+    EXPECT_EQ(planner->lookahead_lambda(key), preset_decisions(own).lookahead.lambda);
     for (int i = 0; i < 3; ++i) {
       const FramePlan plan = planner->plan({.index = key + i, .key = i == 0});
       EXPECT_EQ(plan.key, i == 0);
+      const FramePlan expected = own_planner->plan({.index = key + i, .key = i == 0});
       EXPECT_EQ(plan.tables, expected.tables);
+      EXPECT_EQ(plan.headers, expected.headers);
       EXPECT_EQ(plan.rate, expected.rate);
     }
   }

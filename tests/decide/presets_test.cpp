@@ -42,15 +42,63 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
   for (const double qp : {5.0, 15.0, 40.0}) {
     const CodingSettings best{.preset = Preset::best, .qp = qp};
     const double good = preset_decisions({.preset = Preset::good, .qp = qp}).rate.lambda;
-    EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 15, -0.2), 0.01 * good) << qp;
+    EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 12, -0.3), 0.01 * good) << qp;
     EXPECT_EQ(preset_decisions(best).lookahead.lambda, preset_decisions(best).rate.lambda);
-    EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.4);
+    EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.5);
     // What the search for targets takes for equal is equal: a tenth more quality, with a λ scaled up again.
     CodingSettings higher = best;
     higher.qp = 1.1 * qp;
-    higher.rate.lambda_scale = std::pow(1.1, 1.4);
+    higher.rate.lambda_scale = std::pow(1.1, 1.5);
     EXPECT_NEAR(preset_decisions(higher).rate.lambda, preset_decisions(best).rate.lambda, 0.01 * good) << qp;
   }
+}
+
+TEST(Presets, BestWeighsActivityMildlyAndTunedPresetsDoItFully) {
+  for (const Preset preset : {Preset::reference, Preset::fast, Preset::good, Preset::best}) {
+    EXPECT_EQ(preset_decisions({.preset = preset}).rate.activity_power, preset == Preset::best ? 2 : 0) << name(preset);
+    if (preset == Preset::reference) continue;
+    EXPECT_EQ(preset_decisions({.preset = preset, .rate = {.tune = Tune::ssim}}).rate.activity_power, 8) << name(preset);
+  }
+}
+
+TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
+  const auto weights = [](Weight first) { return std::make_shared<const FrameWeights>(FrameWeights{first, 7, 7, 7}); };
+  for (const double qp : {1.0, 5.0, 10.0, 20.0, 40.0}) {
+    const CodingSettings settings{.width = 32, .height = 32, .preset = Preset::best, .qp = qp};
+    const Cost lambda = preset_decisions(settings).rate.lambda;
+    const int step = flat_tables(qp)[0][0];
+    const auto planner = make_planner_factory(settings)();
+    // Just as much as it takes, hardly less, and of which nothing is known.
+    for (const auto& of_key : {weights(7), weights(8), {}}) {
+      const bool finer = of_key && of_key->front() == 7;
+      const FramePlan key = planner->plan({.index = 0, .key = true, .weights = of_key});
+      const int key_step = key.tables[0][0];
+      EXPECT_EQ(key_step % 4, 0);
+      EXPECT_NEAR(key_step, (finer ? 0.8 : 1) * step, 2) << qp;
+      for (const QuantizationTable& table : key.tables) {
+        EXPECT_EQ(std::set<int>(table.begin(), table.end()), std::set<int>{key_step});
+      }
+      EXPECT_NEAR(key.rate.lambda, (finer ? 0.707 : 1) * lambda, 0.01 * lambda) << qp;
+      EXPECT_TRUE(key.headers.quantization_tables);
+      // A frame that may become a repeat leaves the tables as they are.
+      const FramePlan repeat = planner->plan({.index = 1, .hardly_new = true});
+      EXPECT_EQ(repeat.tables, key.tables);
+      EXPECT_FALSE(repeat.headers.quantization_tables);
+      EXPECT_TRUE(repeat.rate.repeats);
+      EXPECT_EQ(repeat.rate.lambda, lambda);
+      for (const bool first : {true, false}) {
+        const FramePlan next = planner->plan({.index = first ? 2 : 3});
+        EXPECT_EQ(next.tables, flat_tables(qp));
+        EXPECT_EQ(next.headers.quantization_tables, finer && first);
+        EXPECT_EQ(next.rate.repeats, !finer || !first);
+        EXPECT_EQ(next.rate.lambda, lambda);
+      }
+    }
+  }
+  EXPECT_EQ(preset_decisions({.preset = Preset::best, .qp = 20}).finer_tables->back()[63], 8);
+  // The course tables are what was asked for, in all frames.
+  EXPECT_FALSE(preset_decisions({.preset = Preset::best, .rate = {.tables = TableShape::course}}).finer_tables);
+  EXPECT_FALSE(preset_decisions({.preset = Preset::good}).finer_tables);
 }
 
 TEST(Presets, GoodAlternatesUnlessToldOtherwise) {

@@ -72,13 +72,16 @@ TEST(Activity, LivelyPlacesGetALargerLambda) {
     luma[i] = static_cast<std::uint8_t>(lively ? 255 * random.below(2) : 100);
   }
   // Variances of 0 and about 16,250: with the constant a ratio of 560, more than there are weights for.
-  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
+  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
+  // Its eighth root is 4.6 quarters of an octave, half of them on either side of the mean.
+  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 2), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
+  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 0), FrameWeights(8, kPlainWeight));
   for (std::size_t i = 0; i < luma.size(); ++i) {
     if (i % 64 >= 32) luma[i] = static_cast<std::uint8_t>((i + i / 64) % 2 == 0 ? 100 : 116);
   }
   // Variances of 0 and 64: a ratio of 3.2, its root 3.4 quarters.
-  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
-  EXPECT_EQ(activity_weights({luma.data() + 32, 32, 32, 64}), FrameWeights(4, kPlainWeight));
+  EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
+  EXPECT_EQ(activity_weights({luma.data() + 32, 32, 32, 64}, 8), FrameWeights(4, kPlainWeight));
 }
 
 }  // namespace

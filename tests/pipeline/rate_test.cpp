@@ -128,9 +128,10 @@ TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
     return error;
   };
   const Encoded reference = encode_video(video, 176, 144, {.qp = 20});
-  const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 20});
+  // Of content as noisy as this, flat tables keep much more at the same q.
+  const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 16});
   EXPECT_LT(10 * preset.stream().size(), 9 * reference.stream().size());
-  EXPECT_LT(luma_error(preset), luma_error(reference) * 11 / 10);
+  EXPECT_LT(luma_error(preset), luma_error(reference));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RatePresets, testing::Values(Preset::fast, Preset::good, Preset::best),
