@@ -1,4 +1,5 @@
-// Weights of MCUs by how lively their luma is (decide/activity_weights.h has the definition): first how lively each is and the mean of that, then the weights.
+// Weights of MCUs by how lively their luma is (decide/activity_weights.h has the definition): first how lively each is and the
+// mean of that, then the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
