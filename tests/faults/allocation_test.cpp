@@ -150,17 +150,18 @@ Bytes bytes_of_values(const std::vector<T>& values) {
 }
 
 TEST(Allocations, OfFiltersOnSignals) {
+  std::vector<double> signal(100000);
+  std::iota(signal.begin(), signal.end(), -50.0);
+  Bytes bytes(300000);
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
   try_positions(
-      [] {
-        std::vector<double> values(100000);
-        std::iota(values.begin(), values.end(), -50.0);
+      [&] {
+        std::vector<double> values = signal;
         std::vector<double> out(values.size());
         convolve(values, mean_taps(5), out);
         inclusive_scan<double>(out, values);
         values.push_back(sum<double>(out));
         values.push_back(static_cast<double>(argmin<double>(out)));
-        std::vector<std::uint8_t> bytes(300000);
-        std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
         BinMap map;
         map.bins = 256;
         std::iota(map.bin.begin(), map.bin.end(), std::uint8_t{0});
