@@ -85,14 +85,20 @@ class Steps {
   void set_lane(std::size_t lane, const std::int16_t* coefficients, std::uint64_t nodes) {
     std::uint32_t* to = by_lane_[lane];
     const __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    unroll<4>([&](auto i) __attribute__((always_inline)) {
+    const auto add = [&](auto i) __attribute__((always_inline)) {
       const __m256i some = _mm256_load_si256(reinterpret_cast<const __m256i*>(coefficients + 16 * i));
       const __m512i places = _mm512_slli_epi32(_mm512_add_epi32(numbers, all_32(16 * i)), 16);
       const __m512i both = _mm512_or_si512(_mm512_cvtepu16_epi32(_mm256_abs_epi16(some)), places);
       const auto mask = static_cast<__mmask16>(nodes >> (16 * i));
       _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, both));
       to += std::popcount(static_cast<std::uint32_t>(mask));
-    });
+    };
+    add(std::integral_constant<int, 0>{});
+    if (nodes >> 16 == 0) return;
+    add(std::integral_constant<int, 1>{});
+    if (nodes >> 32 == 0) return;
+    add(std::integral_constant<int, 2>{});
+    add(std::integral_constant<int, 3>{});
   }
   /// Puts the lanes together.
   void put_together() {

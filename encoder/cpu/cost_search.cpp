@@ -1,6 +1,7 @@
 #include "cpu/cost_search.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "codec/search_window.h"
 
@@ -9,6 +10,12 @@ namespace {
 
 Position candidate_at(const SearchWindow& window, int x, int y) {
   return {std::clamp(x, window.left, window.right - 1), std::clamp(y, window.top, window.bottom - 1)};
+}
+
+/// Where number `index` of a window's candidates lies in it. Most windows are as wide as a power of two, and division takes long.
+Position place_in_window(unsigned index, unsigned width) {
+  if (!std::has_single_bit(width)) return {static_cast<int>(index % width), static_cast<int>(index / width)};
+  return {static_cast<int>(index & (width - 1)), static_cast<int>(index >> std::countr_zero(width))};
 }
 
 }  // namespace
@@ -90,9 +97,9 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
         found[n] = found[n - 1];
         continue;
       }
-      const unsigned index = search.keys[n] & 0xFFFF;
-      found[n] = {static_cast<std::int8_t>(search.window.left + static_cast<int>(index % width) - x),
-                  static_cast<std::int8_t>(search.window.top + static_cast<int>(index / width) - y)};
+      const Position place = place_in_window(search.keys[n] & 0xFFFF, width);
+      found[n] = {static_cast<std::int8_t>(search.window.left + place.x - x),
+                  static_cast<std::int8_t>(search.window.top + place.y - y)};
     }
   }
 }
@@ -111,15 +118,16 @@ std::uint64_t CostSearch::search_block_row(int row) {
       std::uint32_t best_sad = cost - *costs_.costs(chosen.x, chosen.y);
       if (column > 0) {
         const MotionVector left = chosen_[static_cast<std::size_t>(block - 1)];
-        if (left != chosen && vector_is_legal(column, row, geometry_.width, geometry_.height, left.x, left.y)) {
+        if (vector_is_legal(column, row, geometry_.width, geometry_.height, left.x, left.y)) {
           const int x = column * kBlockSize;
           const int y = row * kBlockSize;
           const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
                                                  &reference_.at(x + left.x, y + left.y), reference_.pitch);
-          if (sad < cost) {  // the flags cost the same for both
-            chosen = left;
-            best_sad = sad;
-          }
+          // The flags cost the same for both. Which is less is unpredictable, so nothing branches by it.
+          const bool takes_left = sad < cost;
+          chosen.x = takes_left ? left.x : chosen.x;
+          chosen.y = takes_left ? left.y : chosen.y;
+          best_sad = takes_left ? sad : best_sad;
         }
       }
       chosen_[static_cast<std::size_t>(block)] = chosen;
