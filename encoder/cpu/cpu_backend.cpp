@@ -168,24 +168,33 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another until there are no more.
+  /// Codes the frames of a chain one after another until there are no more, or until another thread had better do it.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
-    while (may_start(chain)) {
+    bool handed_on = false;
+    while (!handed_on && may_start(chain)) {
       const std::int64_t number = chain.started++;
       lock.unlock();
       code(chain, number);
-      if (!writes_beside_) {
-        write(chain, number);
-        lock.lock();
-        finish(chain, number);
-      } else {
-        lock.lock();
-        post<&CpuBackend::write_beside>(static_cast<std::size_t>(number) * chains_.size() + index);
+      if (!writes_beside_) write(chain, number);
+      lock.lock();
+      if (!writes_beside_) finish(chain, number);
+      handed_on = may_start(chain) && threads_.had_better_hand_on();
+      if (handed_on) post<&CpuBackend::run>(index);
+      if (!writes_beside_) continue;
+      const std::size_t written = static_cast<std::size_t>(number) * chains_.size() + index;
+      if (!handed_on) {
+        post<&CpuBackend::write_beside>(written);
+        continue;
       }
+      // Here: a worker that is called for it might take the chain again.
+      ++tasks_;
+      lock.unlock();
+      write_beside(written);
+      lock.lock();
     }
-    chain.running = false;
+    if (!handed_on) chain.running = false;
     end_task();
   }
 

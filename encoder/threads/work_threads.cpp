@@ -5,6 +5,11 @@
 #include "threads/start_thread.h"
 
 namespace c63 {
+namespace {
+
+thread_local bool is_own_thread = false;
+
+}  // namespace
 
 template <typename Run>
 bool WorkThreads::Queue::take(std::unique_lock<std::mutex>& lock, Run&& run) noexcept {
@@ -107,7 +112,13 @@ void WorkThreads::post(const Task& task) noexcept {
   }
 }
 
+bool WorkThreads::had_better_hand_on() const {
+  const std::lock_guard lock(queue_->mutex);
+  return !is_own_thread && queue_->waiting > queue_->woken;
+}
+
 void WorkThreads::work() noexcept {
+  is_own_thread = true;
   const auto run = [this](const Task& task) {
     bool begun = false;
     try {

@@ -34,6 +34,10 @@ class WorkThreads {
 
   void post(const Task& task) noexcept;
 
+  /// Whether a task had better go on in another one: the caller is a worker of oneTBB, and an own thread waits. What a task shares
+  /// out inside the arena only workers can join, so on a machine of few CPUs the own thread would stay idle.
+  [[nodiscard]] bool had_better_hand_on() const;
+
  private:
   /// What the arena's workers share with this. They may come when it is gone, so queues are kept for the next one, and
   /// know by their generation whom a worker was called for.

@@ -1,0 +1,37 @@
+// Which thread had better run a task: one of the library's own, where one waits.
+
+#include "threads/work_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace c63::test::work_threads_test {
+namespace {
+
+struct Question {
+  WorkThreads& threads;
+  std::atomic<bool> hands_on = true;
+  std::atomic<bool> answered = false;
+};
+
+TEST(WorkThreads, WhatOthersRunIsHandedOnToAnOwnThreadThatWaits) {
+  ThreadArena arena(2);
+  WorkThreads threads(arena, 1);
+  while (!threads.had_better_hand_on()) std::this_thread::yield();  // until the own threads have come to wait
+
+  Question question{threads};
+  threads.post({[](void* object, std::size_t) noexcept {
+                  auto& asked = *static_cast<Question*>(object);
+                  asked.hands_on = asked.threads.had_better_hand_on();
+                  asked.answered = true;
+                  asked.answered.notify_one();
+                },
+                &question, 0});
+  question.answered.wait(false);
+  EXPECT_FALSE(question.hands_on) << "an own thread was woken for it";
+}
+
+}  // namespace
+}  // namespace c63::test::work_threads_test
