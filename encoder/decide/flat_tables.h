@@ -16,21 +16,21 @@ namespace c63 {
   return static_cast<int>(std::lround(16.0 * 74.0 * std::pow(qp, -0.6)));
 }
 
-/// The nearest multiple of four to that step: a decoder rounds level·step/4, so that other steps are uneven. λ makes up for
-/// what is between them.
-[[nodiscard]] inline QuantizationTables flat_tables(double qp) {
-  const int step = std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252);
+[[nodiscard]] inline QuantizationTables flat_tables_of_step(int step) {
   QuantizationTables tables;
   for (QuantizationTable& table : tables) table.fill(static_cast<std::uint8_t>(step));
   return tables;
 }
 
+/// The nearest multiple of four to that step: a decoder rounds level·step/4, so that other steps are uneven. λ makes up for
+/// what is between them.
+[[nodiscard]] inline QuantizationTables flat_tables(double qp) {
+  return flat_tables_of_step(std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252));
+}
+
 /// Flat tables with four fifths of the step of these, to a multiple of four.
 [[nodiscard]] inline QuantizationTables finer_tables(const QuantizationTables& flat) {
-  const int step = std::max(4, (flat[0][0] + 2) / 5 * 4);
-  QuantizationTables tables;
-  for (QuantizationTable& table : tables) table.fill(static_cast<std::uint8_t>(step));
-  return tables;
+  return flat_tables_of_step(std::max(4, (flat[0][0] + 2) / 5 * 4));
 }
 
 /// λ = 0.2·step², times `scale`: where bits are worth so much squared error, a video's pictures are best for their bits.

@@ -16,23 +16,23 @@ enum class References {
   look_ahead,
 };
 
-/// What a preset says where nothing else is set.
+/// What a preset says where nothing else is set. What stands here is the reference's.
 struct Defaults {
-  TableShape tables;
-  HeaderSet headers;
-  bool decides_by_rate;
-  bool choose_levels;
-  int candidates;
-  int beam;
-  bool unpredicted;
-  bool repeats;
-  References references;
-  bool temporal_filter;
-  bool propagated_weights;
-  double chroma_lambda;
-  double lambda_tilt;  ///< this power of the quality more in λ: what filtering takes away is more at high qualities
-  int activity_power;
-  bool finer_key_frames;
+  TableShape tables = TableShape::course;
+  HeaderSet headers = HeaderSet::full;
+  bool decides_by_rate = false;
+  bool choose_levels = false;
+  int candidates = 0;
+  int beam = 1;
+  bool unpredicted = false;
+  bool repeats = false;
+  References references = References::advance;
+  bool temporal_filter = false;
+  bool propagated_weights = false;
+  double chroma_lambda = 1;
+  double lambda_tilt = 0;  ///< this power of the quality more in λ: what filtering takes away is more at high qualities
+  int activity_power = 0;
+  bool finer_key_frames = false;
 };
 
 /// Chroma's error counts as in the field's mean of PSNR, six times that of Y and once those of U and V: two thirds, by
@@ -40,18 +40,26 @@ struct Defaults {
 constexpr double kFieldsChroma = 1.41;
 
 constexpr Defaults defaults_of(Preset preset) {
-  switch (preset) {
-    case Preset::reference:
-      break;
-    case Preset::fast:
-      return {TableShape::flat, HeaderSet::compact, true, true, 0, 1, true, true, References::advance, false, false, 1, 0, 0, false};
-    case Preset::good:
-      return {TableShape::flat, HeaderSet::compact, true, true, 2, 4, true, true, References::alternate, false, false, 1, 0, 0, false};
-    case Preset::best:
-      return {TableShape::flat, HeaderSet::compact, true, true, 5, 8, true, true, References::look_ahead, true, true,
-              kFieldsChroma, -0.3, 2, true};
+  Defaults defaults;
+  if (preset == Preset::reference) return defaults;
+  defaults.tables = TableShape::flat;
+  defaults.headers = HeaderSet::compact;
+  defaults.decides_by_rate = defaults.choose_levels = defaults.unpredicted = defaults.repeats = true;
+  if (preset == Preset::good) {
+    defaults.candidates = 2;
+    defaults.beam = 4;
+    defaults.references = References::alternate;
   }
-  return {TableShape::course, HeaderSet::full, false, false, 0, 1, false, false, References::advance, false, false, 1, 0, 0, false};
+  if (preset == Preset::best) {
+    defaults.candidates = 5;
+    defaults.beam = 8;
+    defaults.references = References::look_ahead;
+    defaults.temporal_filter = defaults.propagated_weights = defaults.finer_key_frames = true;
+    defaults.chroma_lambda = kFieldsChroma;
+    defaults.lambda_tilt = -0.3;
+    defaults.activity_power = 2;
+  }
+  return defaults;
 }
 
 /// The weight with so many times the frame's λ.
