@@ -102,7 +102,7 @@ class OnlyDlpack:
         return self.array.__dlpack_device__()
 
 
-@pytest.mark.parametrize("options", [{}, {"preset": "fast", "key_interval": 5}, {"lanes": 1}, {"ssim": True}])
+@pytest.mark.parametrize("options", [{}, {"preset": "fast", "keyint": 5}, {"lanes": 1}, {"ssim": True}])
 def test_frames_on_the_device_give_the_same_bytes(gpu, video, options):
     expected = c63.encode(video, backend="cpu", **options)
     frames = gpu.put(video)
@@ -114,14 +114,14 @@ def test_frames_on_the_device_give_the_same_bytes(gpu, video, options):
         assert coded.stream == expected
         assert coded.summary["backend"].startswith("cuda")
     assert c63.encode(frames, backend="cpu", **options) == expected
-    assert c63.encode(frames, global_motion=True, scene_cuts=True, **options) == c63.encode(
-        video, backend="cpu", global_motion=True, scene_cuts=True, **options
+    assert c63.encode(frames, global_motion=True, scenecut=True, **options) == c63.encode(
+        video, backend="cpu", global_motion=True, scenecut=True, **options
     )
 
 
 def test_odd_sizes_on_the_device(gpu):
     frames = np.random.default_rng(2).integers(0, 256, (5, 390), dtype=np.uint8)
-    assert c63.encode(gpu.put(frames), size=(20, 13)) == c63.encode(frames, size=(20, 13), backend="cpu")
+    assert c63.encode(gpu.put(frames), input_res=(20, 13)) == c63.encode(frames, input_res=(20, 13), backend="cpu")
 
 
 def test_an_encode_waits_for_its_stream(gpu, video):
