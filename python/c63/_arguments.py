@@ -81,4 +81,6 @@ def by_type(name: str, value: Any, wanted: Any) -> Any:
     (kind,) = (option for option in options if option is not type(None))
     if typing.get_origin(kind) is typing.Literal:
         return choice(name, value, typing.get_args(kind), optional)
-    return {bool: flag, int: integer, float: number}[kind](name, value)
+    if kind is bool:
+        return flag(name, value)
+    return integer(name, value) if kind is int else number(name, value)

@@ -25,6 +25,15 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
     def __array_finalize__(self, source: Any) -> None:
         self.size_of_pictures = getattr(source, "size_of_pictures", None)
 
+    def __array_function__(self, function: Any, kinds: Any, arguments: Any, keywords: Any) -> Any:
+        made = super().__array_function__(function, kinds, arguments, keywords)
+        # numpy.stack and its like make arrays of no class.
+        if type(made) is np.ndarray and made.dtype == np.uint8 and self.size_of_pictures is not None:
+            shape = frame_shape(*self.size_of_pictures)
+            if made.shape[-len(shape) :] == shape:
+                return as_frames(made, *self.size_of_pictures)
+        return made
+
     def __reduce__(self) -> Any:  # for pickle: other processes know, too
         rebuild, arguments, state = super().__reduce__()  # type: ignore[misc]
         return rebuild, arguments, (state, self.size_of_pictures)

@@ -120,5 +120,5 @@ def _plane(name: str, picture: Any) -> Any:
         return picture
     plane = luma(picture)
     if plane.ndim != 2:
-        refuse(name, "a plane or one frame", f"{plane.shape[0]} frames")
+        raise setting_error(f"{name}: wanted a plane or one frame, got {plane.shape[0]} frames")
     return plane

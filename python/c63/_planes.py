@@ -107,8 +107,7 @@ def yuv_to_rgb(
         r = lightness + 2 * (1 - red) * cr
         b = lightness + 2 * (1 - blue) * cb
         g = (lightness - red * r - blue * b) / (1 - red - blue)
-        for channel, values in enumerate((r, g, b)):
-            rgb[(*index, ..., channel)] = _bytes(values)
+        rgb[index] = _bytes(np.stack((r, g, b), axis=-1))
     return rgb
 
 
@@ -125,7 +124,7 @@ def rgb_to_yuv(rgb: Any, matrix: Matrix = "bt601", *, full_range: bool = False) 
     frames = np.empty((*pixels.shape[:-3], *frame_shape(width, height)), np.uint8)
     y, u, v = planes(frames)
     for index in np.ndindex(*pixels.shape[:-3]):
-        r, g, b = (pixels[(*index, ..., channel)].astype(np.float32) for channel in range(3))
+        r, g, b = np.moveaxis(pixels[index].astype(np.float32), -1, 0)
         lightness = red * r + (1 - red - blue) * g + blue * b
         y[index] = _bytes(lightness / scale[0] + offset)
         for plane, colour, share in ((u, b, blue), (v, r, red)):
@@ -150,4 +149,5 @@ def _numpy(frames: Any) -> Any:
 
 def _bytes(values: Any) -> U8:
     """Rounded half up, and cut to 0..255."""
-    return np.clip(np.floor(values + 0.5), 0, 255).astype(np.uint8)
+    bounded: U8 = np.clip(np.floor(values + 0.5), 0, 255).astype(np.uint8)
+    return bounded
