@@ -11,7 +11,7 @@ from typing import Any, Iterator, Optional, Union, overload
 import numpy as np
 
 from . import _c63
-from ._arguments import flag, refuse, setting_error
+from ._arguments import flag, integer, refuse, setting_error
 from ._arrays import U8, Motion, as_frames, frame_shape, kept, picture
 from ._arrays import motion as motion_of
 from ._error import Error
@@ -61,11 +61,16 @@ class Decoder:
 
     def __init__(self, stream: Stream, *, prediction: bool = False, motion: bool = False, threads: int = 0) -> None:
         self._bytes = _bytes_of(stream)
-        self._name = repr(os.fspath(stream)) if isinstance(stream, (str, os.PathLike)) else f"of {memoryview(self._bytes).nbytes} bytes"
         self._prediction = flag("prediction", prediction)
         self._motion = flag("motion", motion)
-        self._settings = Settings(threads=threads)
-        self._opened: Optional[_c63.SeekableStream] = _c63.SeekableStream(self._bytes, self._settings, prediction, motion)
+        self._settings = Settings(threads=integer("threads", threads, 0))
+        self._opened: Optional[_c63.SeekableStream] = _c63.SeekableStream(
+            self._bytes, self._settings, self._prediction, self._motion
+        )
+        if isinstance(stream, (str, os.PathLike)):
+            self._name = repr(os.fspath(stream))
+        else:
+            self._name = f"of {memoryview(self._bytes).nbytes} bytes"
 
     @property
     def _seekable(self) -> _c63.SeekableStream:
@@ -153,7 +158,7 @@ def _hand_out(frame: _c63.Picture) -> DecodedFrame:
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:
     """All pictures of a stream as one array, (n, height*3/2, width). Raises as Decoder."""
-    frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=threads), False, False)
+    frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=integer("threads", threads, 0)), False, False)
     count = frames.count()
     width, height = frames.size()
     pictures: U8 = np.empty((count, *frame_shape(width, height)), np.uint8)
