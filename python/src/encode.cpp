@@ -48,15 +48,17 @@ PassSource source_of(ArraySource& arrays) {
   return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
 }
 
-/// `again` holds what is opened anew for passes after the first, until the next one. `passes`: whether there are several.
+/// `again` holds what is opened anew for passes after the first, until the next one. `passes`: whether there are
+/// several.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
   return {reader.source().format(),
           [&reader, passes, &again]() -> FrameSource& {
             if (!passes) return reader.source();
             if (FrameSource* const source = reader.from_start(again)) return *source;
-            throw Error(ErrorKind::usage, "C63-TARGET-INPUT",
-                        "a target takes several passes, and this input cannot be read twice: give the array that read() gives",
-                        {.file = reader.path()});
+            throw Error(
+                ErrorKind::usage, "C63-TARGET-INPUT",
+                "a target takes several passes, and this input cannot be read twice: give the array that read() gives",
+                {.file = reader.path()});
           },
           [&reader] { reader.stop(); },
           [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
@@ -66,7 +68,9 @@ PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSour
 class VideoEncoder {
  public:
   VideoEncoder(EncoderSettings settings, Devices devices, std::optional<TargetRequest> target)
-      : settings_(for_target(std::move(settings), target)), devices_(std::move(devices)), target_(target),
+      : settings_(for_target(std::move(settings), target)),
+        devices_(std::move(devices)),
+        target_(target),
         encoder_(make_encoder(settings_)) {}
 
   [[nodiscard]] bool has_target() const { return target_.has_value(); }
@@ -120,7 +124,8 @@ class VideoEncoder {
       if (passes && !passes->add(summary, totals)) continue;
       py::dict about = dict_of(summary);
       if (passes) about["target"] = passes->summary();
-      return py::make_tuple(room ? kept_in(*room, stream, passes.has_value()) : stream.take_bytes(), py::bytes(rows), about);
+      return py::make_tuple(room ? kept_in(*room, stream, passes.has_value()) : stream.take_bytes(), py::bytes(rows),
+                            about);
     }
   }
 
@@ -145,7 +150,8 @@ class VideoEncoder {
     if (apart) {
       const std::span<std::uint8_t> to = room.span<std::uint8_t>();
       if (size > to.size()) {
-        throw Error(ErrorKind::limit, "C63-ROOM", "out: the stream takes more than its " + std::to_string(to.size()) + " bytes");
+        throw Error(ErrorKind::limit, "C63-ROOM",
+                    "out: the stream takes more than its " + std::to_string(to.size()) + " bytes");
       }
       const py::object bytes = stream.take_bytes();
       std::memcpy(to.data(), PyBytes_AS_STRING(bytes.ptr()), size);
@@ -175,8 +181,10 @@ py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::hand
   return encoder.encode(source_of(reader, encoder.has_target(), again), out);
 }
 
-py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend, const std::vector<int>& gpus) {
-  VideoEncoder encoder(settings_for(settings, reader.source().format()), select_devices(backend, gpus), target_from(settings));
+py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend,
+                       const std::vector<int>& gpus) {
+  VideoEncoder encoder(settings_for(settings, reader.source().format()), select_devices(backend, gpus),
+                       target_from(settings));
   return encode_video_with(encoder, reader, py::none());
 }
 

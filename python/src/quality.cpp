@@ -55,8 +55,8 @@ class ComparedVideo {
 };
 
 std::string text_of(const VideoFormat& format, std::optional<std::int64_t> count) {
-  return (count ? std::to_string(*count) + " frames" : std::string("frames")) + " of " + std::to_string(format.width) + "x" +
-         std::to_string(format.height);
+  return (count ? std::to_string(*count) + " frames" : std::string("frames")) + " of " + std::to_string(format.width) +
+         "x" + std::to_string(format.height);
 }
 
 /// Frame `index`, in place or in `copy`; empty past the end.
@@ -70,10 +70,11 @@ std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, 
   return copy;
 }
 
-/// Calls visit(a, b, format) for the frames of two videos, in order, without the GIL. Throws Error: usage for videos of two sizes
-/// or lengths, input for those without a frame.
+/// Calls visit(a, b, format) for the frames of two videos, in order, without the GIL. Throws Error: usage for videos of
+/// two sizes or lengths, input for those without a frame.
 template <typename Visit>
-void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size, Visit&& visit) {
+void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size,
+                   Visit&& visit) {
   ComparedVideo x(a, size, a_stream);
   ComparedVideo y(b, size, b_stream);
   std::vector<VideoReader*> readers;
@@ -100,7 +101,8 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
                       text_of(from_b.format(), b_count));
     };
     if (one_reader && &from_a == &from_b && !from_a.seekable()) {
-      throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input cannot be read twice", {.file = x.reader()->path()});
+      throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input cannot be read twice",
+                  {.file = x.reader()->path()});
     }
     const auto a_count = from_a.frame_count();
     const auto b_count = from_b.frame_count();
@@ -125,7 +127,8 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
 }
 
 /// Y, U, V, and all samples together.
-std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size) {
+std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
+                              py::handle size) {
   QualityTotals totals;
   for_each_pair(a, a_stream, b, b_stream, size,
                 [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
@@ -142,7 +145,8 @@ std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle 
   return {totals.psnr_of_plane(0), totals.psnr_of_plane(1), totals.psnr_of_plane(2), totals.psnr_of_all()};
 }
 
-std::array<double, 3> ssim_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size) {
+std::array<double, 3> ssim_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
+                              py::handle size) {
   QualityTotals totals;
   for_each_pair(a, a_stream, b, b_stream, size,
                 [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {

@@ -140,12 +140,12 @@ py::dict defaults() {
   const EncoderSettings s;
   const Limits& limits = s.execution.limits;
   using namespace py::literals;
-  return py::dict("qp"_a = s.coding.qp, "preset"_a = std::string(name(s.coding.preset)), "keyint"_a = s.coding.key_interval,
-                  "scenecut"_a = s.coding.scene_cuts, "merange"_a = s.coding.search_range,
-                  "me"_a = std::string(name(s.coding.method)), "tune"_a = std::string(name(s.coding.rate.tune)),
-                  "lambda_scale"_a = s.coding.rate.lambda_scale, "threads"_a = s.execution.threads,
-                  "lanes"_a = s.execution.lanes, "max_memory"_a = limits.max_memory, "max_pixels"_a = limits.max_pixels,
-                  "psnr"_a = s.measurement.psnr, "ssim"_a = s.measurement.ssim,
+  return py::dict("qp"_a = s.coding.qp, "preset"_a = std::string(name(s.coding.preset)),
+                  "keyint"_a = s.coding.key_interval, "scenecut"_a = s.coding.scene_cuts,
+                  "merange"_a = s.coding.search_range, "me"_a = std::string(name(s.coding.method)),
+                  "tune"_a = std::string(name(s.coding.rate.tune)), "lambda_scale"_a = s.coding.rate.lambda_scale,
+                  "threads"_a = s.execution.threads, "lanes"_a = s.execution.lanes, "max_memory"_a = limits.max_memory,
+                  "max_pixels"_a = limits.max_pixels, "psnr"_a = s.measurement.psnr, "ssim"_a = s.measurement.ssim,
                   "global_motion"_a = s.measurement.global_motion,
                   "keep_reconstruction"_a = s.measurement.keep_reconstruction,
                   "keep_prediction"_a = s.measurement.keep_prediction, "keep_motion"_a = s.measurement.keep_motion);

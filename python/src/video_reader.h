@@ -23,8 +23,8 @@ class VideoReader {
   /// To be held while frames are read: one caller at a time. Waits without the GIL, to be called with it.
   [[nodiscard]] std::unique_lock<std::mutex> use();
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  /// The same video from its start, for another pass over it: the source itself if it can be sought in, else the file opened
-  /// again, which `again` holds. Null for what cannot be read twice. Without the GIL.
+  /// The same video from its start, for another pass over it: the source itself if it can be sought in, else the file
+  /// opened again, which `again` holds. Null for what cannot be read twice. Without the GIL.
   [[nodiscard]] FrameSource* from_start(std::unique_ptr<FrameSource>& again);
   [[nodiscard]] const std::string& path() const { return options_.path; }
   /// Ends the waiting for a pipe.
