@@ -333,6 +333,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     }
   }
   summary.stopped = stop.stop_requested() || drop.stop_requested();
+  if (summary.stopped && drains) summary.dropped = supply->frames_read() - summary.frames;
   summary.elapsed_ms = milliseconds(trace.did("finish") - start);
   const auto share = [&](double ms) { return summary.elapsed_ms > 0 ? std::clamp(ms / summary.elapsed_ms, 0.0, 1.0) : 0; };
   const StageTimes& stages = delivery.stages();

@@ -89,6 +89,7 @@ struct EncodeSummary {
   EncodeLoad load;
   std::string backend;      ///< what ran it, for people
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
+  std::int64_t dropped = 0;  ///< then: frames of a live source that were read and are not coded
 };
 
 class Backend;
