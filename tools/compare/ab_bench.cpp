@@ -314,7 +314,9 @@ void AbBench::run_points() {
 }
 
 void AbBench::make_pictures() {
-  for (std::size_t input = 0; input < result_.inputs.size(); ++input) make_pictures_of(input);
+  for (std::size_t input = 0; input < result_.inputs.size(); ++input) {
+    if (!session_.drop.stop_requested()) make_pictures_of(input);
+  }
 }
 
 void AbBench::make_pictures_of(std::size_t index) {

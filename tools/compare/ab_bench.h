@@ -22,7 +22,7 @@ class AbBench {
   void prepare_inputs();
   /// Fills result.points. After a stop request the result has the rounds that were finished, and is marked as stopped.
   void run_points();
-  /// Fills result.pictures from what run_points() left.
+  /// Fills result.pictures from what run_points() left. After a drop request some may be missing.
   void make_pictures();
 
  private:

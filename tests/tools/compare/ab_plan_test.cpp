@@ -7,6 +7,7 @@
 #include "common/fill_in.h"
 #include "compare/ab_statistics.h"
 #include "compare/process.h"
+#include "io/scratch_folder.h"
 #include "support/expect_error.h"
 
 namespace c63::tools {
