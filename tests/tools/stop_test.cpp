@@ -239,7 +239,8 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
   const std::string video = path("in_352x288.yuv");
   ASSERT_EQ(run({kGen, "--quiet", "-w", "352", "-h", "288", "-f", "300", "-o", video}).exit_code, 0);
   ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--me", "zero", "-o", path("in.c63"), video}).exit_code, 0);
-  ProcessResult result{.exit_code = 0};
+  ProcessResult result;
+  result.exit_code = 0;
   while (result.exit_code == 0) {  // done before the signal came
     write_file("out.yuv", "older");
     Process process({kDec, "--backend", "cpu", "--threads", "1", path("in.c63"), path("out.yuv")});
