@@ -213,6 +213,7 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
       ->group("Machine");
   add_simd_option(app, o.encoder.execution.simd);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.encoder.execution.limits);
 }
 

@@ -28,6 +28,7 @@ struct EncodeOptions {
   std::optional<Prefilter> prefilter;
   std::string output;
   Durability durability = Durability::process;  ///< of all files written
+  bool keep_partial = false;  ///< a part replaces an older file
 
   std::optional<std::pair<int, int>> segment;  ///< which one of how many; nothing: the whole video
   std::string segment_plan;

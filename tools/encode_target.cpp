@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
-#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
-#include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,7 +14,6 @@
 
 #include "c63/error.h"
 #include "encode_options.h"
-#include "io/descriptor.h"
 #include "io/frame_writer.h"
 #include "segments/input_identity.h"
 
@@ -197,6 +193,13 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   return done;
 }
 
+bool TargetPasses::keeps_promise() const {
+  const Target::Kind kind = options_.target.target->kind;
+  if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
+  // A size is never exceeded; a pass that is far below it is still one of its streams.
+  return distance() <= 0 && (!capped_ || capped_->over() == 0);
+}
+
 bool can_be_read_again(const std::string& path) {
   std::error_code fault;
   return path != "-" && fs::is_regular_file(path, fault);
@@ -208,34 +211,16 @@ bool is_written_directly(const std::string& path) {
   return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
 }
 
-Spool::Spool(const std::string& folder, FrameSource& source) {
-  // A folder of its own: machines and containers that share the outer one may have the same process id.
-  folder_ = (fs::path(folder) / "c63-spool-XXXXXX").string();
-  if (::mkdtemp(folder_.data()) == nullptr) {
-    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a folder", errno, {.file = folder_});
-  }
-  path_ = (fs::path(folder_) / "input.yuv").string();
-  try {
-    fill(source);
-  } catch (...) {
-    remove();
-    throw;
-  }
-}
-
-void Spool::fill(FrameSource& source) {
+// A folder of its own: machines and containers that share the outer one may have the same process id.
+Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop)
+    : folder_(folder, "c63-spool"), path_(folder_.file("input.yuv")) {
   const VideoFormat format = source.format();
   const auto writer = open_frame_writer(path_, format.rate);
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height));
-  for (std::int64_t i = 0; source.read(i, frame); ++i) writer->write(format.width, format.height, frame);
+  for (std::int64_t i = 0; !stop.stop_requested() && source.read(i, frame); ++i) {
+    writer->write(format.width, format.height, frame);
+  }
   writer->commit();
-}
-
-Spool::~Spool() { remove(); }
-
-void Spool::remove() noexcept {
-  std::error_code fault;
-  fs::remove_all(folder_, fault);
 }
 
 }  // namespace c63::tools

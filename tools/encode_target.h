@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "c63/gop_cap.h"
 #include "c63/target.h"
 #include "common/report.h"
+#include "io/scratch_folder.h"
 
 namespace CLI {
 class App;
@@ -47,6 +49,10 @@ class TargetPasses {
   [[nodiscard]] const std::map<std::int64_t, GopQuality>* own_qualities() const { return capped_ ? &capped_->next().gops : nullptr; }
   /// Takes what a pass came to; true: it is the stream.
   bool take(const EncodeTotals& totals, const VideoFormat& format);
+  /// Of the pass taken last: whether it may be the stream, should there be no other.
+  [[nodiscard]] bool keeps_promise() const;
+  /// How far it is from the target; the nearer, the better.
+  [[nodiscard]] double distance() const { return capped_ ? capped_->distance() : search_.distance(); }
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return capped_ ? capped_->passes() : search_.passes(); }
 
  private:
@@ -68,18 +74,12 @@ class TargetPasses {
 /// Frames in a raw file in a folder of its own, until this goes.
 class Spool {
  public:
-  /// Reads all of `source` into a file in `folder`. Throws what reading and writing throw.
-  Spool(const std::string& folder, FrameSource& source);
-  ~Spool();
-  Spool(const Spool&) = delete;
-  Spool& operator=(const Spool&) = delete;
+  /// Reads all of `source` into a file in `folder`, up to a stop request. Throws what reading and writing throw.
+  Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop);
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  void fill(FrameSource& source);
-  void remove() noexcept;
-
-  std::string folder_;
+  ScratchFolder folder_;
   std::string path_;
 };
 

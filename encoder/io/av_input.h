@@ -29,6 +29,7 @@ class AvInput {
   [[nodiscard]] AVFormatContext* make_format_context();
   [[nodiscard]] AVIOContext* context() const { return context_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }
+  [[nodiscard]] bool seekable() const { return file_->seekable(); }
   /// Throws what reading threw.
   void rethrow() const {
     if (fault_) std::rethrow_exception(fault_);

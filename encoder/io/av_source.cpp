@@ -112,6 +112,7 @@ class ContainerSource final : public AvSource {
   }
 
   VideoFormat format() const override { return format_; }
+  bool live() const override { return !input_.seekable(); }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {

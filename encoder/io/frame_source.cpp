@@ -40,6 +40,7 @@ class ClippedSource final : public FrameSource {
 
   VideoFormat format() const override { return source_->format(); }
   bool seekable() const override { return source_->seekable(); }
+  bool live() const override { return source_->live(); }
   bool concurrent() const override { return source_->concurrent(); }
 
   std::optional<std::int64_t> frame_count() const override {

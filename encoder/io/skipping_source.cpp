@@ -22,6 +22,7 @@ class SkippingSource final : public FrameSource {
   VideoFormat format() const override { return source_->format(); }
   std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
   bool seekable() const override { return false; }
+  bool live() const override { return source_->live(); }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (skipped_ && !reads_as_known(index, frame)) {

@@ -63,7 +63,7 @@ class VideoEncoder {
             rows += row_of(frame);
             stream.append(std::move(frame.bytes), arena);
           },
-          stop);
+          stop, stop);  // what is raised leaves nobody to take the stream
       stream.finish(arena);
     });
     return py::make_tuple(room ? py::int_(stream.size()) : stream.take_bytes(), py::bytes(rows), dict_of(summary));
@@ -198,7 +198,7 @@ class PushEncoder {
   void close() {
     std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
-    if (session.use_count() > 1) session->finish();  // who waits for a frame waits no longer
+    if (session) session->close();  // who waits for a frame waits no longer
     session.reset();
   }
 

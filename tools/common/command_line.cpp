@@ -31,7 +31,7 @@
 #include "common/exit_code.h"
 #include "common/values.h"
 #include "io/descriptor.h"
-#include "io/part_file.h"
+#include "io/leftovers.h"
 
 namespace c63::tools {
 namespace {
@@ -39,7 +39,7 @@ namespace {
 constexpr const char* kFooter =
     "Log and progress go to standard error, data to standard output; - is standard input or output.\n"
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
-    "6 output not written, 7 out of memory, 8 GPU not usable, 130 and 143 stopped by SIGINT and SIGTERM.";
+    "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.";
 
 enum class Told { nothing, in_part, all };
 std::atomic<Told> told = Told::nothing;
@@ -125,7 +125,7 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
   } catch (...) {
     code = report_without_memory();
   }
-  exit_without_part_files(code);
+  exit_without_leftovers(code);
 }
 
 /// Set before main, where options are made and nothing is caught.
@@ -218,6 +218,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   session.log = log = make_log(program.name, session.console, session.common.log);
   session.summary = make_plain_log(*log);
   session.stop = signals.stop_token();
+  session.drop = signals.drop_token();
   int code = kExitDone;
   try {
     code = run(session);
@@ -382,6 +383,12 @@ void add_limit_options(CLI::App& app, Limits& limits) {
 void add_sync_option(CLI::App& app, Durability& durability) {
   app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
                         "Have finished files and their names on the disk, safe from a loss of power, before success is said")
+      ->group("Input and output");
+}
+
+void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
+  app.add_flag("--keep-partial", keep_partial,
+               "If a signal stops it: replace an older file by the part that was written, instead of naming the part NAME.partial.EXT")
       ->group("Input and output");
 }
 

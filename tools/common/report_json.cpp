@@ -176,14 +176,23 @@ ordered_json to_json(const EncodeReport& report) {
   return json;
 }
 
-void write_json(const std::string& path, const ordered_json& json, Durability durability) {
+namespace {
+
+/// A file's name may be any bytes; JSON is UTF-8.
+std::string text_of(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void write_json(const std::string& path, const ordered_json& json, Durability durability, bool is_part) {
   OutputFile file(path, durability);
-  write_json(file, json);
+  file.write(text_of(json));
+  is_part ? (void)file.commit_part() : file.commit();
 }
 
 void write_json(OutputFile& file, const ordered_json& json) {
-  // A file's name may be any bytes; JSON is UTF-8.
-  file.write(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file.write(text_of(json));
   file.commit();
 }
 

@@ -29,6 +29,8 @@ class FrameSource {
   [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
   /// True where read() takes any index at any time; otherwise indices come as 0, 1, 2, …
   [[nodiscard]] virtual bool seekable() const = 0;
+  /// True if frames that are not coded now are lost: a pipe, a camera, frames that are pushed. A stop then codes all that was read.
+  [[nodiscard]] virtual bool live() const { return !seekable(); }
   /// True where a seekable source takes calls of read() from several threads at once.
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
