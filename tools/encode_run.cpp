@@ -170,7 +170,7 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
 bool EncodeRun::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
-  video_.settings = settings_of_record(coding, options_.first_frame, options_.max_frames, options_.prefilter);
+  video_.settings = settings_of_record(options_);
   const auto make = [&] {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
     if (reads) notices_.begin();
@@ -183,7 +183,7 @@ bool EncodeRun::prepare_segment() {
     return plan;
   };
   const auto is_stopped = [&] { return session_.stop.stop_requested(); };
-  video_.plan = plan_from_file(options_.segment_plan, video_, make, is_stopped, options_.durability);
+  video_.plan = plan_from_file(options_.segment_plan, video_, *first_source_, make, is_stopped, options_.durability);
   if (is_stopped()) return false;
   if (video_.plan.frames == 0) throw no_frames();
   segment_ = cut_into_segments(video_.plan, coding.key_interval,
@@ -303,6 +303,7 @@ std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backen
 
 void EncodeRun::spool_input() {
   spool_.emplace(options_.target.spool, *first_source_);
+  if (spool_->frames() == 0 && !session_.stop.stop_requested()) throw no_frames();
   first_source_.reset();
   options_.source.path = spool_->path();
   options_.source.format = SourceFormat::raw;
@@ -315,7 +316,7 @@ void EncodeRun::spool_input() {
 }
 
 KeptPass EncodeRun::encode_to_target(const SelectedBackend& backend) {
-  TargetPasses passes(options_, *session_.log);
+  TargetPasses passes(options_, format_, *session_.log);
   const auto take = [&](const Pass& pass) {
     const bool done = passes.take(pass.totals, format_);
     target_passes_ = passes.passes();
@@ -341,6 +342,7 @@ KeptPass EncodeRun::encode_to_target(const SelectedBackend& backend) {
     }
     if (auto kept =
             encode_and_keep(backend, *outputs, direct ? Judge([](const Pass&) { return true; }) : Judge(take))) {
+      if (!kept->side_fault) kept->side_fault = passes.side_fault();
       return std::move(*kept);
     }
   }
