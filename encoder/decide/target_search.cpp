@@ -254,18 +254,55 @@ const TargetPass* TargetSearch::best() const {
   return found;
 }
 
-bool TargetSearch::was_made() const {
-  const auto decisions_of = [this](double qp, double scale) {
-    CodingSettings settings = settings_;
-    settings.qp = qp;
-    settings.rate.lambda_scale = scale;
-    return preset_decisions(settings);
-  };
-  // Equal decisions give equal bytes.
+PresetDecisions TargetSearch::decisions_of(double qp, double lambda_scale) const {
+  CodingSettings settings = settings_;
+  settings.qp = qp;
+  settings.rate.lambda_scale = lambda_scale;
+  return preset_decisions(settings);
+}
+
+/// The pass that tells what the planned one would come to, or null: with equal tables, and a λ that hardly differs.
+const TargetPass* TargetSearch::made_before() const {
+  constexpr double kSameLambda = 1e-3;
   const PresetDecisions planned = decisions_of(qp_, scale_);
-  return std::ranges::any_of(passes_, [&](const TargetPass& pass) {
-    return decisions_of(pass.qp, pass.lambda_scale) == planned;
+  const auto found = std::ranges::find_if(passes_, [&](const TargetPass& pass) {
+    const PresetDecisions made = decisions_of(pass.qp, pass.lambda_scale);
+    const auto difference = static_cast<double>(planned.rate.lambda - made.rate.lambda);
+    return made.tables == planned.tables && std::abs(difference) <= kSameLambda * static_cast<double>(made.rate.lambda);
   });
+  return found != passes_.end() ? &*found : nullptr;
+}
+
+/// Where a pass was is of no use: plans the nearest place towards the target that decides something else. Where there is none
+/// up to a pass on the other side of the target, only λ may lie between those two: qp has steps.
+void TargetSearch::leave_known(double place) {
+  constexpr double kNearest = 0.00125;
+  constexpr double kFurthest = 16;
+  const TargetPass* known = made_before();
+  if (known == nullptr) return;
+  const bool is_above = error_of(known->figures) > 0;
+  const TargetPass* here = known;
+  const TargetPass* beyond = nullptr;
+  double near = 0;  // ways from the place; as far as here all is known, and on its side of the target
+  double far = kFurthest;
+  double way = kNearest;
+  while (far - near >= kNearest) {
+    go_to(place + (is_above ? -way : way));
+    known = made_before();
+    if (known == nullptr) return;
+    const bool is_beyond = (error_of(known->figures) > 0) != is_above;
+    (is_beyond ? far : near) = way;
+    (is_beyond ? beyond : here) = known;
+    way = far < kFurthest ? (near + far) / 2 : 2 * near;
+    if (way > kFurthest) return;
+  }
+  if (!has_lambda_ || beyond == nullptr) return;
+  const auto lambda_of = [this](const TargetPass& pass) {
+    return static_cast<double>(decisions_of(pass.qp, pass.lambda_scale).rate.lambda);
+  };
+  qp_ = here->qp;
+  const double scale = here->lambda_scale * std::sqrt(lambda_of(*beyond) / lambda_of(*here));
+  scale_ = ten_thousandths(std::clamp(scale, kLeastScale, kMostScale));
 }
 
 void TargetSearch::plan_next() {
@@ -287,11 +324,8 @@ void TargetSearch::plan_next() {
   const auto place = made_ < kMostPasses ? next_place() : std::nullopt;
   if (place) {
     go_to(*place);
-    // A place where a pass was is of no use, but one near it, towards the target, may be.
-    constexpr double kNearest = 0.00125;
-    double towards = error_of(passes_.back().figures) > 0 ? -kNearest : kNearest;
-    for (int i = 0; i < 7 && was_made(); ++i, towards *= 2) go_to(*place + towards);
-    if (!was_made()) return;
+    leave_known(*place);
+    if (made_before() == nullptr) return;
   }
   const TargetPass* const nearest = best();
   if (nearest == nullptr) {

@@ -208,6 +208,20 @@ TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
 }
 
+/// With tables of few steps and no λ, many qualities around a pass have its bytes.
+TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
+  const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference, .rate = {.tables = TableShape::flat}};
+  const auto figures_of = [](const CodingSettings& s) {
+    return PassFigures{.frames = 1, .bytes = 100'000U / preset_decisions(s).tables[0][0]};
+  };
+  for (const int step : {8, 16, 20, 40, 60}) {
+    TargetSearch search(settings, {Target::Kind::bytes, 100'000.0 / step});
+    while (!search.add(figures_of(search.next()))) {
+    }
+    EXPECT_TRUE(search.met()) << step;
+  }
+}
+
 /// Where nothing that lies between two sizes can be had, it is the smaller one.
 TEST(TargetSearch, AStaircaseEndsBelowASize) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference};

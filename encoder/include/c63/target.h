@@ -10,6 +10,8 @@
 
 namespace c63 {
 
+struct PresetDecisions;
+
 /// What a stream is to take, or how good it is to be.
 struct Target {
   enum class Kind {
@@ -93,8 +95,9 @@ class TargetSearch {
   /// Plans the pass at a place.
   void go_to(double place);
   void go_to(const TargetPass& pass);
-  /// Whether a pass gave the bytes that the planned one would give.
-  [[nodiscard]] bool was_made() const;
+  [[nodiscard]] PresetDecisions decisions_of(double qp, double lambda_scale) const;
+  [[nodiscard]] const TargetPass* made_before() const;
+  void leave_known(double place);
   void plan_next();
   [[nodiscard]] const TargetPass* best() const;
 
