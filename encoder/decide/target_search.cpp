@@ -74,6 +74,7 @@ TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target,
   qp_ = hundredths(settings.qp);
   scale_ = settings.rate.lambda_scale;
   std::erase_if(passes_, [&](const TargetPass& pass) { return !figure_of(pass.figures); });
+  known_ = passes_.size();
   if (passes_.empty()) return;
   if (const TargetPass* const nearest = best(); nearest != nullptr && is_met(nearest->figures)) {
     go_to(*nearest);
@@ -349,14 +350,23 @@ bool TargetSearch::add(const PassFigures& figures) {
   if (known != passes_.end() && (known->figures.bytes != figures.bytes ||
                                  std::abs(error_of(known->figures) - error_of(figures)) > kSameFigure)) {
     passes_.clear();
+    known_ = 0;
     locked_step_ = 0;
     last_ = false;
   }
   passes_.push_back({qp_, scale_, figures});
-  if (met() || last_) return true;
-  plan_next();
+  if (met()) return true;
   // The best there is may be the pass that was just made.
-  return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_;
+  const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
+  if (!last_) plan_next();
+  if (!is_over() || known_ == 0) return is_over();
+  // Where bits jump, what was known may have led to a place that has no way on: the passes of this search may have one.
+  passes_.erase(passes_.begin(), passes_.begin() + static_cast<std::ptrdiff_t>(known_));
+  known_ = 0;
+  locked_step_ = 0;
+  last_ = false;
+  plan_next();
+  return is_over();
 }
 
 }  // namespace c63

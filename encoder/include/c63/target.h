@@ -105,7 +105,8 @@ class TargetSearch {
   Target target_;
   bool has_lambda_;
   std::vector<TargetPass> passes_;
-  std::size_t made_ = 0; ///< passes that add() took
+  std::size_t known_ = 0;  ///< how many of them were made before
+  std::size_t made_ = 0;   ///< passes that add() took
   int locked_step_ = 0;  ///< the tables that the search stays with; 0: any
   double qp_ = 0;        ///< of the next pass
   double scale_ = 1;
