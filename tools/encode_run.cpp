@@ -82,6 +82,7 @@ class EncodeRun {
   /// Nothing if a stop request came before a pass that could be kept: an older file stays.
   [[nodiscard]] std::optional<KeptPass> encode_to_target(const SelectedBackend& backend);
   [[nodiscard]] std::optional<KeptPass> encode_best_pass(const SelectedBackend& backend, TargetPasses& passes);
+  [[nodiscard]] std::optional<KeptPass> encode_last_pass(const SelectedBackend& backend, TargetPasses& passes);
   [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, TargetPasses& passes);
   void prepare_pass(const TargetPasses& passes);
   [[nodiscard]] bool take_pass(TargetPasses& passes, const Pass& pass);
@@ -190,7 +191,7 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
 bool EncodeRun::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
-  video_.settings = settings_of_record(coding, options_.first_frame, options_.max_frames, options_.prefilter);
+  video_.settings = settings_of_record(options_);
   const auto make = [&] {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
     if (reads) notices_.begin();
@@ -203,7 +204,7 @@ bool EncodeRun::prepare_segment() {
     return plan;
   };
   const auto is_stopped = [&] { return session_.stop.stop_requested(); };
-  video_.plan = plan_from_file(options_.segment_plan, video_, make, is_stopped, options_.durability);
+  video_.plan = plan_from_file(options_.segment_plan, video_, *first_source_, make, is_stopped, options_.durability);
   if (is_stopped()) return false;
   if (video_.plan.frames == 0) throw no_frames();
   segment_ = cut_into_segments(video_.plan, coding.key_interval,
@@ -332,6 +333,7 @@ void EncodeRun::commit_stopped_part(EncodeOutputs& outputs) {
 
 void EncodeRun::spool_input() {
   spool_.emplace(options_.target.spool, *first_source_, session_.stop);
+  if (spool_->frames() == 0 && !session_.stop.stop_requested()) throw no_frames();
   first_source_.reset();
   options_.source.path = spool_->path();
   options_.source.format = SourceFormat::raw;
@@ -377,13 +379,21 @@ KeptPass EncodeRun::keep(TriedPass&& tried) {
   return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
 }
 
+/// Whether a pass that was tried has what the next one shall have.
+bool is_next(const TriedPass& tried, const TargetPasses& passes) {
+  const CodingSettings next = passes.next();
+  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
+}
+
 /// Makes passes until one is the stream. All of them are written beside the file: a stop or a fault leaves the best whole pass
 /// that keeps the promise, else the older file.
 std::optional<KeptPass> EncodeRun::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
   std::optional<TriedPass> best;
   try {
     for (;;) {
-      TriedPass tried = try_pass(backend, passes);
+      const bool made = best && is_next(*best, passes);
+      TriedPass tried = made ? std::move(*best) : try_pass(backend, passes);
+      if (made) best.reset();
       if (tried.pass.totals.summary.stopped) break;
       const bool done = take_pass(passes, tried.pass);
       if (done) return keep(std::move(tried));
@@ -401,9 +411,14 @@ std::optional<KeptPass> EncodeRun::encode_best_pass(const SelectedBackend& backe
 }
 
 std::optional<KeptPass> EncodeRun::encode_to_target(const SelectedBackend& backend) {
-  TargetPasses passes(options_, *session_.log);
-  if (!is_written_directly(options_.output)) return encode_best_pass(backend, passes);
-  // What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
+  TargetPasses passes(options_, format_, *session_.log);
+  auto kept = is_written_directly(options_.output) ? encode_last_pass(backend, passes) : encode_best_pass(backend, passes);
+  if (kept && !kept->side_fault) kept->side_fault = passes.side_fault();
+  return kept;
+}
+
+/// What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
+std::optional<KeptPass> EncodeRun::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
   EncodeOutputs outputs(options_, format_);  // what cannot be written is known before anything is encoded
   for (bool found = false; !found;) {
     prepare_pass(passes);

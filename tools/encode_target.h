@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +12,8 @@
 #include "c63/target.h"
 #include "common/report.h"
 #include "io/scratch_folder.h"
+#include "common/side_output.h"
+#include "encode_stats.h"
 
 namespace CLI {
 class App;
@@ -41,8 +42,8 @@ void check_target_options(const TargetOptions& options);
 /// The passes towards a target, as c63enc makes them.
 class TargetPasses {
  public:
-  /// Takes what the statistics file knows of the same encode. Throws Error (usage, input).
-  TargetPasses(const EncodeOptions& options, spdlog::logger& log);
+  /// Takes what the statistics file knows of the same encode. Throws Error (usage, input, limit).
+  TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log);
 
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
   /// Qualities of their own that GOPs have in that pass, by their first frames; nothing where none may.
@@ -54,13 +55,15 @@ class TargetPasses {
   /// How far it is from the target; the nearer, the better.
   [[nodiscard]] double distance() const { return capped_ ? capped_->distance() : search_.distance(); }
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return capped_ ? capped_->passes() : search_.passes(); }
+  /// Why the statistics file is not written.
+  [[nodiscard]] const std::optional<Error>& side_fault() const { return stats_.fault(); }
 
  private:
-  [[nodiscard]] static std::vector<TargetPass> load(const EncodeOptions& options, spdlog::logger& log);
-  void save() const;
+  void tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own);
 
   const EncodeOptions& options_;
   spdlog::logger& log_;
+  SideOutput<StatsFile> stats_;
   TargetSearch search_;
   std::optional<CappedSearch> capped_;  ///< in its place
   int made_ = 0;
@@ -77,10 +80,14 @@ class Spool {
   /// Reads all of `source` into a file in `folder`, up to a stop request. Throws what reading and writing throw.
   Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop);
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
 
  private:
+  void fill(FrameSource& source, const std::stop_token& stop);
+
   ScratchFolder folder_;
   std::string path_;
+  std::int64_t frames_ = 0;
 };
 
 }  // namespace c63::tools

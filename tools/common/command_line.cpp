@@ -373,7 +373,7 @@ void add_limit_options(CLI::App& app, Limits& limits) {
       ->group("Limits");
   app.add_option("--max-memory", limits.max_memory,
                  "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(number_of_bytes())
       ->check(whole_number(1))
       ->type_name("BYTES")
       ->capture_default_str()

@@ -25,6 +25,7 @@ constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-THREADS"),
               std::string_view("lower --threads, or raise the limit of processes (ulimit -u)")},
     std::pair{std::string_view("C63-STANDARD-STREAMS"), std::string_view("leave them open, or redirect them")},
+    std::pair{std::string_view("C63-STATS"), std::string_view("name another file, or remove this one")},
     std::pair{std::string_view("C63-SEGMENT-PLAN"), std::string_view("name another file, or remove this one")},
     std::pair{std::string_view("C63-SEGMENT-INPUT"), std::string_view("write the video to a file first")},
     std::pair{std::string_view("C63-JOIN-MISSING"), std::string_view("encode them, or name them")},

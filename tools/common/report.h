@@ -105,8 +105,6 @@ struct EncodeReport {
 /// The report as JSON; the unit of each figure is in its key. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
 [[nodiscard]] nlohmann::ordered_json to_json(const TargetPass& pass);
-/// Throws what nlohmann's at() and get() throw.
-[[nodiscard]] TargetPass target_pass_from(const nlohmann::ordered_json& json);
 /// What an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for any program's JSON.
