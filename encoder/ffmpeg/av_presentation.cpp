@@ -1,6 +1,4 @@
-#include "io/av_presentation.h"
-
-#ifdef C63_HAVE_FFMPEG
+#include "ffmpeg/av_presentation.h"
 
 extern "C" {
 #include <libavformat/avformat.h>
@@ -79,5 +77,3 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
 }
 
 }  // namespace c63
-
-#endif

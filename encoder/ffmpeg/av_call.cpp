@@ -1,0 +1,31 @@
+#include "ffmpeg/av_call.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include "io/descriptor.h"
+
+namespace c63 {
+
+void check_av_memory(const AvWatch& watch, int code, int system_code, const ErrorPlace& place) {
+  if (watch.exceeded_memory()) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "decoded pictures take more than the limit of " + std::to_string(watch.max_memory()) + " bytes", place);
+  }
+  if (code == AVERROR(ENOMEM) || system_code == ENOMEM || watch.ran_out_of_memory()) {
+    throw Error(ErrorKind::memory, "C63-MEMORY", "FFmpeg ran out of memory", place);
+  }
+}
+
+Error av_fault(const AvWatch& watch, const char* id, const std::string& what, int code, const ErrorPlace& place) {
+  for (const int system_code : {EMFILE, ENFILE}) {
+    if (code == AVERROR(system_code)) return system_fault(ErrorKind::input, id, what, system_code, place);
+  }
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(code, text, sizeof text);
+  const std::string logged = watch.last_error();
+  return {ErrorKind::input, id, what + ": " + text + (logged.empty() ? "" : " (" + logged + ")"), place};
+}
+
+}  // namespace c63
