@@ -13,7 +13,13 @@ void check_av_memory(const AvWatch& watch, int code, int system_code, const Erro
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "decoded pictures take more than the limit of " + std::to_string(watch.max_memory()) + " bytes", place);
   }
-  if (code == AVERROR(ENOMEM) || system_code == ENOMEM || watch.ran_out_of_memory()) {
+  const bool no_memory = system_code == ENOMEM || watch.ran_out_of_memory();
+  // The system leaves ENOMEM when it refuses; the limit leaves nothing.
+  if (const auto most = AvWatch::most_allocated(); most && !no_memory && (code == AVERROR(ENOMEM) || watch.was_refused_memory())) {
+    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                "FFmpeg wants more memory at once than the limit of " + std::to_string(*most) + " bytes", place);
+  }
+  if (no_memory || code == AVERROR(ENOMEM)) {
     throw Error(ErrorKind::memory, "C63-MEMORY", "FFmpeg ran out of memory", place);
   }
 }

@@ -169,7 +169,7 @@ const AVInputFormat* find_av_format(const AvInput& input, const std::string& pat
   if (!is_one_of(format->name, kVideo) && !std::string_view(format->name).ends_with("_pipe")) {
     throw Error(ErrorKind::input, "C63-AV-FORMAT",
                 std::string("looks like ") + (format->long_name != nullptr ? format->long_name : format->name) + " (" +
-                    format->name + "), which is not opened: no usual video; convert it with ffmpeg -i IN -pix_fmt yuv420p OUT.y4m",
+                    format->name + "), which is no usual container of video and is not opened",
                 {.file = input.name()});
   }
   return format;

@@ -5,10 +5,12 @@ extern "C" {
 #include <libavutil/buffer.h>
 #include <libavutil/frame.h>
 #include <libavutil/log.h>
+#include <libavutil/mem.h>
 }
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <limits>
 #include <new>
 #include <set>
 #include <string_view>
@@ -32,6 +34,7 @@ Registry& registry() {
 }
 
 std::atomic<AvWatch*> last_abandoned = nullptr;
+std::atomic<std::uint64_t> allocation_limit = 0;  // none
 
 }  // namespace
 
@@ -57,6 +60,17 @@ AvWatchPointer AvWatch::make(std::uint64_t max_memory) {
 void AvWatch::keep_messages() {
   registry();  // a callback cannot throw
   av_log_set_callback(take_message);
+}
+
+void AvWatch::limit_allocations(std::uint64_t bytes) {
+  constexpr std::uint64_t kUsual = std::numeric_limits<int>::max();  // FFmpeg's own limit
+  av_max_alloc(static_cast<std::size_t>(std::min(bytes, kUsual)));
+  allocation_limit = bytes < kUsual ? bytes : 0;
+}
+
+std::optional<std::uint64_t> AvWatch::most_allocated() {
+  const std::uint64_t bytes = allocation_limit;
+  return bytes != 0 ? std::optional(bytes) : std::nullopt;
 }
 
 void AvWatch::add_decoder(AVCodecContext& codec) {
@@ -123,6 +137,7 @@ void AvWatch::note(void* context, int level, const char* format, std::va_list ar
   int prefix = 0;  // it holds an address
   av_log_format_line2(context, level, format, arguments, text, sizeof text, &prefix);
   if (std::string_view(text).find("insufficient memory") != std::string_view::npos) ran_out_of_memory_ = true;
+  if (std::string_view(text).find("allocate") != std::string_view::npos) was_refused_memory_ = true;
   if (level > AV_LOG_ERROR) return;
   try {
     std::string line = one_line(text);

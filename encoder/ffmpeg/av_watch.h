@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 struct AVCodecContext;
@@ -39,6 +40,11 @@ class AvWatch {
   /// FFmpeg's log goes to watches from now on, for the whole process. What is about none of them goes to its default log.
   static void keep_messages();
 
+  /// FFmpeg refuses to allocate more at once from now on, for the whole process.
+  static void limit_allocations(std::uint64_t bytes);
+  /// That limit; nothing if there is only FFmpeg's own.
+  [[nodiscard]] static std::optional<std::uint64_t> most_allocated();
+
   /// To be called before the decoder is opened. The watch outlives the decoder and its frames.
   void add_decoder(AVCodecContext& codec);
   /// Never frees the decoder, nor this: its threads may go on.
@@ -48,6 +54,8 @@ class AvWatch {
   [[nodiscard]] std::string last_error() const;
   /// Whether a thread of the decoder's had run out of memory when it logged anything: decoders do not pass that on.
   [[nodiscard]] bool ran_out_of_memory() const { return ran_out_of_memory_; }
+  /// Whether FFmpeg said that it was refused memory; it does not pass that on either.
+  [[nodiscard]] bool was_refused_memory() const { return was_refused_memory_; }
   /// Whether a picture was refused because of `max_memory`.
   [[nodiscard]] bool exceeded_memory() const { return exceeded_memory_; }
   [[nodiscard]] std::uint64_t max_memory() const { return max_memory_; }
@@ -66,6 +74,7 @@ class AvWatch {
   mutable std::mutex mutex_;
   std::string line_;
   std::atomic<bool> ran_out_of_memory_ = false;
+  std::atomic<bool> was_refused_memory_ = false;
   std::atomic<bool> exceeded_memory_ = false;
   std::atomic<std::uint64_t> taken_ = 0;
   std::uint64_t max_memory_;

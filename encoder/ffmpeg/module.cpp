@@ -1,11 +1,9 @@
 // The module's entry: what the library calls of it, through io/media_module.h.
 
 extern "C" {
-#include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 }
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -48,10 +46,7 @@ class FfmpegModule final : public MediaModule {
     return encode_picture(code, samples, width, height, quality);
   }
   void keep_messages() const override { AvWatch::keep_messages(); }
-  void limit_allocations(std::uint64_t bytes) const override {
-    // As much as FFmpeg allows by itself, at most.
-    av_max_alloc(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<int>::max())));
-  }
+  void limit_allocations(std::uint64_t bytes) const override { AvWatch::limit_allocations(bytes); }
 };
 
 }  // namespace

@@ -30,9 +30,7 @@ const MediaModule& module_for(const InputFile& file, const SourceOptions& option
     return ffmpeg_module(options.module_folder);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::input) throw error.at({.file = file.name()});
-    throw Error(error.kind(), error.id(),
-                "neither raw video nor Y4M; " + error.message() + ", or convert it with ffmpeg -i IN -pix_fmt yuv420p OUT.y4m",
-                {.file = file.name()});
+    throw Error(error.kind(), error.id(), "neither raw video nor Y4M; " + error.message(), {.file = file.name()});
   }
 }
 
