@@ -12,8 +12,8 @@ namespace c63 {
 /// `system_code` in errno, or on a thread of the decoder's.
 void check_av_memory(const AvWatch& watch, int code, int system_code, const ErrorPlace& place);
 
-/// Calls FFmpeg: `call()` returns one of its codes, and so does this. Throws Error (memory) if an allocation failed in it,
-/// whatever it returned: FFmpeg goes on with a frame or a setting less.
+/// Calls FFmpeg: `call()` returns one of its codes, and so does this. Throws Error (memory) if an allocation failed in
+/// it, whatever it returned: FFmpeg goes on with a frame or a setting less.
 template <typename Call>
 [[nodiscard]] int av_call(AvWatch& watch, const Call& call, const ErrorPlace& place) {
   const AvWatch::Use use(watch);
@@ -24,6 +24,7 @@ template <typename Call>
 }
 
 /// The error for a failed call: (input, `id`), or too many open files. With FFmpeg's words and what it logged last.
-[[nodiscard]] Error av_fault(const AvWatch& watch, const char* id, const std::string& what, int code, const ErrorPlace& place);
+[[nodiscard]] Error av_fault(const AvWatch& watch, const char* id, const std::string& what, int code,
+                             const ErrorPlace& place);
 
 }  // namespace c63

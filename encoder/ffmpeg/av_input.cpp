@@ -19,17 +19,29 @@ namespace c63 {
 namespace {
 
 /// Formats that name other files or hosts, by FFmpeg's names.
-constexpr std::string_view kReferring[] = {"avisynth", "concat", "dash", "hls",      "imf",         "rtp",    "rtsp",
-                                           "sap",      "sdp",    "svg_pipe", "vapoursynth", "vobsub", "webm_dash_manifest"};
+constexpr std::string_view kReferring[] = {"avisynth",
+                                           "concat",
+                                           "dash",
+                                           "hls",
+                                           "imf",
+                                           "rtp",
+                                           "rtsp",
+                                           "sap",
+                                           "sdp",
+                                           "svg_pipe",
+                                           "vapoursynth",
+                                           "vobsub",
+                                           "webm_dash_manifest"};
 
-/// Containers and codes of video that are opened, by FFmpeg's names; and pictures, which are called *_pipe. FFmpeg knows
-/// many more, which nobody means: subtitles and other text, sound alone, and games of the nineties.
+/// Containers and codes of video that are opened, by FFmpeg's names; and pictures, which are called *_pipe. FFmpeg
+/// knows many more, which nobody means: subtitles and other text, sound alone, and games of the nineties.
 constexpr std::string_view kVideo[] = {
-    "apng", "asf",  "asf_o", "av1",  "avi", "avs2",     "avs3",       "cavsvideo", "cine", "dhav", "dirac", "dnxhd",
-    "dv",   "evc",  "flic",  "flv",  "gif", "gxf",      "h261",       "h263",      "h264", "hevc", "ipu",   "ivf",
-    "kux",  "live_flv", "m4v", "matroska", "mjpeg", "mjpeg_2000", "mov", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mxf",
-    "nsv",  "nut",  "nuv",   "obu",  "ogg", "rm",       "smjpeg",     "swf",       "ty",   "vc1",  "vc1test", "vvc",
-    "wtv",  "yuv4mpegpipe", "jpegxl_anim"};
+    "apng",     "asf",     "asf_o",      "av1",  "avi",          "avs2",       "avs3",      "cavsvideo", "cine",
+    "dhav",     "dirac",   "dnxhd",      "dv",   "evc",          "flic",       "flv",       "gif",       "gxf",
+    "h261",     "h263",    "h264",       "hevc", "ipu",          "ivf",        "kux",       "live_flv",  "m4v",
+    "matroska", "mjpeg",   "mjpeg_2000", "mov",  "mpeg",         "mpegts",     "mpegvideo", "mpjpeg",    "mxf",
+    "nsv",      "nut",     "nuv",        "obu",  "ogg",          "rm",         "smjpeg",    "swf",       "ty",
+    "vc1",      "vc1test", "vvc",        "wtv",  "yuv4mpegpipe", "jpegxl_anim"};
 
 /// Whether one of a format's names, which have commas between them, is in the list.
 bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
@@ -87,7 +99,8 @@ AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
   context->io_open = refuse;
   // For what opens files without asking io_open: no protocol has this name.
   context->protocol_whitelist = copy_of("none");
-  // A container may hold another one, such as AVI subtitles; and what finds its streams would decode those of all kinds.
+  // A container may hold another one, such as AVI subtitles; and what finds its streams would decode those of all
+  // kinds.
   context->format_whitelist = copy_of(format.name);
   static const std::string kDecoders = video_decoders();
   context->codec_whitelist = copy_of(kDecoders.c_str());
@@ -152,10 +165,12 @@ const AVInputFormat* find_av_format(const AvInput& input, const std::string& pat
   const AVInputFormat* format = nullptr;
   const std::string name = plain_name(path);
   const int found = av_call(
-      input.watch(), [&] { return av_probe_input_buffer2(input.context(), &format, name.c_str(), nullptr, 0, 0); }, {.file = input.name()});
+      input.watch(), [&] { return av_probe_input_buffer2(input.context(), &format, name.c_str(), nullptr, 0, 0); },
+      {.file = input.name()});
   input.rethrow();
   if (found < 0) {
-    throw av_fault(input.watch(), "C63-AV-OPEN", "neither Y4M nor anything that FFmpeg reads; for raw video give width and height", found,
+    throw av_fault(input.watch(), "C63-AV-OPEN",
+                   "neither Y4M nor anything that FFmpeg reads; for raw video give width and height", found,
                    {.file = input.name()});
   }
   // This one opens files by their names, the other reads the one it is given.

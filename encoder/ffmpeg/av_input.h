@@ -24,8 +24,8 @@ class AvInput {
   AvInput(const AvInput&) = delete;
   AvInput& operator=(const AvInput&) = delete;
 
-  /// A context that reads from here alone, as that format, and decodes video alone. Throws std::bad_alloc. To be freed by avformat_close_input(), or by the call
-  /// that fails to open it.
+  /// A context that reads from here alone, as that format, and decodes video alone. Throws std::bad_alloc. To be freed
+  /// by avformat_close_input(), or by the call that fails to open it.
   [[nodiscard]] AVFormatContext* make_format_context(const AVInputFormat& format);
   [[nodiscard]] AVIOContext* context() const { return context_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }

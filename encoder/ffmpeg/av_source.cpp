@@ -41,8 +41,8 @@ struct FormatCloser {
   }
 };
 
-/// FFmpeg aborts the process where memory runs short while it ends a decoder's threads; so a decoder is kept where there is
-/// none left.
+/// FFmpeg aborts the process where memory runs short while it ends a decoder's threads; so a decoder is kept where
+/// there is none left.
 struct CodecCloser {
   void operator()(AVCodecContext* context) const {
     void* const probe = av_malloc(std::size_t{64} << 10);
@@ -126,8 +126,8 @@ class ContainerSource final : public MediaSource {
   }
 
   bool go_to(const SeekTable::Point& point) override {
-    const int moved = call(
-        [&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
+    const int moved =
+        call([&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
     input_.rethrow();
     if (moved < 0) return false;
     avcodec_flush_buffers(codec_.get());
@@ -201,7 +201,8 @@ class ContainerSource final : public MediaSource {
     const std::string logged = watch_->last_error();
     if (logged.find("max pixel") != std::string::npos) {
       return {ErrorKind::limit, "C63-MAX-PIXELS",
-              "exceeds the limit of " + std::to_string(options_.limits.max_pixels) + " pixels (" + logged + ")", place()};
+              "exceeds the limit of " + std::to_string(options_.limits.max_pixels) + " pixels (" + logged + ")",
+              place()};
     }
     return code < 0 ? av_fault(*watch_, id, message, code, place()) : Error(ErrorKind::input, id, message, place());
   }
@@ -287,8 +288,7 @@ class ContainerSource final : public MediaSource {
     input_.rethrow();
     if (!input_.refused().empty()) {
       throw Error(ErrorKind::input, "C63-AV-REFERENCES",
-                  "names another file, '" + input_.refused() + "', which is not opened",
-                  {.file = input_.name()});
+                  "names another file, '" + input_.refused() + "', which is not opened", {.file = input_.name()});
     }
     if (result < 0) throw av_fault(*watch_, "C63-AV-OPEN", what, result, {.file = input_.name()});
   }
@@ -443,7 +443,7 @@ class ContainerSource final : public MediaSource {
   VideoFormat format_;
   FrameTimes times_;
   std::map<std::int64_t, KeyTimes> key_times_;  ///< of the last key frames, by their marks
-  std::optional<std::int64_t> entry_;               ///< time of the key frame that is looked for
+  std::optional<std::int64_t> entry_;           ///< time of the key frame that is looked for
   int stream_ = -1;
   int coded_width_ = 0;
   int coded_height_ = 0;

@@ -37,7 +37,8 @@ class AvWatch {
   AvWatch(const AvWatch&) = delete;
   AvWatch& operator=(const AvWatch&) = delete;
 
-  /// FFmpeg's log goes to watches from now on, for the whole process. What is about none of them goes to its default log.
+  /// FFmpeg's log goes to watches from now on, for the whole process. What is about none of them goes to its default
+  /// log.
   static void keep_messages();
 
   /// FFmpeg refuses to allocate more at once from now on, for the whole process.

@@ -79,12 +79,12 @@ bool FrameConverter::is_for(int pixel_format, int width, int height, bool full_r
 
 void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame) {
   if (state_->scaler != nullptr) {
-    const int rows = av_call(
-        watch_, [&] {
-          return sws_scale(state_->scaler, planes, pitches, 0, state_->height, state_->converted->data,
-                           state_->converted->linesize);
-        },
-        {});
+    const int rows = av_call(watch_,
+                             [&] {
+                               return sws_scale(state_->scaler, planes, pitches, 0, state_->height,
+                                                state_->converted->data, state_->converted->linesize);
+                             },
+                             {});
     if (rows < 0) throw av_fault(watch_, "C63-AV-PIXEL-FORMAT", "the picture cannot be converted", rows, {});
     planes = state_->converted->data;
     pitches = state_->converted->linesize;

@@ -34,10 +34,12 @@ class WatchedConverter final : public MediaConverter {
 
 class FfmpegModule final : public MediaModule {
  public:
-  std::unique_ptr<MediaSource> open_source(std::unique_ptr<MediaInput> input, const SourceOptions& options) const override {
+  std::unique_ptr<MediaSource> open_source(std::unique_ptr<MediaInput> input,
+                                           const SourceOptions& options) const override {
     return open_av_source(std::move(input), options);
   }
-  std::unique_ptr<MediaConverter> make_converter(const std::string& pixel_format, int width, int height) const override {
+  std::unique_ptr<MediaConverter> make_converter(const std::string& pixel_format, int width,
+                                                 int height) const override {
     return std::make_unique<WatchedConverter>(pixel_format, width, height);
   }
   bool can_encode(PictureCode code) const override { return can_encode_picture(code); }
@@ -52,7 +54,8 @@ class FfmpegModule final : public MediaModule {
 }  // namespace
 }  // namespace c63
 
-extern "C" __attribute__((visibility("default"))) const c63::MediaModule* c63_media_module(const char* wanted, const char** has) {
+extern "C" __attribute__((visibility("default"))) const c63::MediaModule* c63_media_module(const char* wanted,
+                                                                                           const char** has) {
   static const std::string version = c63::media_version();
   static const c63::FfmpegModule module;
   *has = version.c_str();

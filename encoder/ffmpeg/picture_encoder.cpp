@@ -26,7 +26,8 @@ void require_memory(const T& allocated) {
 
 void copy_rows(std::span<const std::uint8_t> from, std::uint8_t* to, int pitch, std::size_t row_bytes, int rows) {
   for (int y = 0; y < rows; ++y) {
-    std::ranges::copy(from.subspan(static_cast<std::size_t>(y) * row_bytes, row_bytes), to + static_cast<std::ptrdiff_t>(y) * pitch);
+    std::ranges::copy(from.subspan(static_cast<std::size_t>(y) * row_bytes, row_bytes),
+                      to + static_cast<std::ptrdiff_t>(y) * pitch);
   }
 }
 
@@ -38,14 +39,16 @@ std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::
                                          int quality) {
   const AVCodec* codec = avcodec_find_encoder(codec_of(code));
   if (codec == nullptr) {
-    throw Error(ErrorKind::usage, "C63-NO-PNG",
-                std::string("this FFmpeg has no ") + (code == PictureCode::png ? "PNG" : "JPEG") + " encoder; write .ppm");
+    throw Error(
+        ErrorKind::usage, "C63-NO-PNG",
+        std::string("this FFmpeg has no ") + (code == PictureCode::png ? "PNG" : "JPEG") + " encoder; write .ppm");
   }
   const auto watch = AvWatch::make(std::numeric_limits<std::uint64_t>::max());
   const AvWatch::Use use(*watch);
   const auto require = [&](int result, const char* what) {
     if (result == AVERROR(ENOMEM) || watch->ran_out_of_memory()) throw std::bad_alloc();
-    if (result < 0) throw Error(ErrorKind::internal, "C63-PNG", std::string("cannot encode a picture: ") + what + " failed");
+    if (result < 0)
+      throw Error(ErrorKind::internal, "C63-PNG", std::string("cannot encode a picture: ") + what + " failed");
   };
   const std::unique_ptr<AVCodecContext, AvDeleter<avcodec_free_context>> context(avcodec_alloc_context3(codec));
   require_memory(context);

@@ -12,7 +12,7 @@ namespace c63 {
 [[nodiscard]] bool can_encode_picture(PictureCode code);
 
 /// As MediaModule::encode(). Throws Error (usage, C63-NO-PNG) without the encoder, and std::bad_alloc.
-[[nodiscard]] std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width,
-                                                       int height, int quality);
+[[nodiscard]] std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::uint8_t> samples,
+                                                       int width, int height, int quality);
 
 }  // namespace c63

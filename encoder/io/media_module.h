@@ -11,9 +11,9 @@
 #include "c63/frame_source.h"
 #include "c63/version.h"
 
-// What lies between the library and a module for media: a shared library of c63's that is opened when it is needed, because
-// what it is linked with takes long to load or may be missing. A module has no state of the library's. It is given all that
-// it needs, and throws Error. A module and a library of different versions do not go together.
+// What lies between the library and a module for media: a shared library of c63's that is opened when it is needed,
+// because what it is linked with takes long to load or may be missing. A module has no state of the library's. It is
+// given all that it needs, and throws Error. A module and a library of different versions do not go together.
 
 namespace c63 {
 
@@ -39,8 +39,8 @@ class MediaSource : public FrameSource {
  public:
   [[nodiscard]] std::optional<std::int64_t> frame_count() const final { return std::nullopt; }
   [[nodiscard]] bool seekable() const final { return false; }
-  /// Makes a key frame the next one that is read; before the first read() or between two. Returns false if it is not found:
-  /// then the source is of no more use.
+  /// Makes a key frame the next one that is read; before the first read() or between two. Returns false if it is not
+  /// found: then the source is of no more use.
   [[nodiscard]] virtual bool go_to(const SeekTable::Point& point) = 0;
   /// What a SeekTable has of a frame with these samples.
   [[nodiscard]] virtual std::uint64_t sum_of(std::span<const std::uint8_t> samples) const = 0;
@@ -50,8 +50,8 @@ class MediaSource : public FrameSource {
 class MediaConverter {
  public:
   virtual ~MediaConverter() = default;
-  /// `picture` is planes without gaps. `frame` takes frame_bytes() of the size padded to even sides, by repeating the last
-  /// column and row.
+  /// `picture` is planes without gaps. `frame` takes frame_bytes() of the size padded to even sides, by repeating the
+  /// last column and row.
   virtual void convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) = 0;
 };
 
@@ -62,14 +62,15 @@ class MediaModule {
   /// Opens a container. Throws Error.
   [[nodiscard]] virtual std::unique_ptr<MediaSource> open_source(std::unique_ptr<MediaInput> input,
                                                                  const SourceOptions& options) const = 0;
-  /// `pixel_format` is FFmpeg's name of a layout. Throws Error (input, C63-AV-PIXEL-FORMAT) for one that cannot be converted.
+  /// `pixel_format` is FFmpeg's name of a layout. Throws Error (input, C63-AV-PIXEL-FORMAT) for one that cannot be
+  /// converted.
   [[nodiscard]] virtual std::unique_ptr<MediaConverter> make_converter(const std::string& pixel_format, int width,
                                                                        int height) const = 0;
   [[nodiscard]] virtual bool can_encode(PictureCode code) const = 0;
   /// A picture as PNG, from RGB, or as JPEG, from planes of 4:2:0 in full range with rounded-up chroma, without gaps.
   /// `quality` is JPEG's, from 2, the best, to 31.
-  [[nodiscard]] virtual std::vector<std::uint8_t> encode(PictureCode code, std::span<const std::uint8_t> samples, int width,
-                                                         int height, int quality) const = 0;
+  [[nodiscard]] virtual std::vector<std::uint8_t> encode(PictureCode code, std::span<const std::uint8_t> samples,
+                                                         int width, int height, int quality) const = 0;
   /// As keep_media_messages() and limit_media_allocations() of c63/media.h.
   virtual void keep_messages() const = 0;
   virtual void limit_allocations(std::uint64_t bytes) const = 0;
@@ -82,8 +83,8 @@ class MediaModule {
 /// grows with every change of this file.
 inline std::string media_version() { return version() + ", interface 1"; }
 
-/// A module's only entry, by the name kMediaEntry. Sets `has` to the module's media_version(), and returns null if `wanted`
-/// is another.
+/// A module's only entry, by the name kMediaEntry. Sets `has` to the module's media_version(), and returns null if
+/// `wanted` is another.
 using MediaEntry = const MediaModule* (*)(const char* wanted, const char** has);
 inline constexpr const char* kMediaEntry = "c63_media_module";
 

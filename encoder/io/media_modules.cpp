@@ -29,8 +29,7 @@ struct KnownModule {
 };
 
 std::mutex modules_mutex;  // guards what follows
-KnownModule ffmpeg = {"libc63_ffmpeg.so", "C63-NO-FFMPEG", "FFmpeg",
-                      "FFmpeg's libraries (Debian: apt install ffmpeg)"};
+KnownModule ffmpeg = {"libc63_ffmpeg.so", "C63-NO-FFMPEG", "FFmpeg", "FFmpeg's libraries (Debian: apt install ffmpeg)"};
 bool keeps_messages = false;
 std::optional<std::uint64_t> most_allocated;
 
@@ -44,7 +43,8 @@ std::filesystem::path own_folder() {
     name = map->l_name;
   }
   std::error_code fault;
-  const auto path = std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // a program has no name there
+  const auto path =
+      std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // a program has no name there
   return fault ? std::filesystem::path() : path.parent_path();
 }
 
@@ -72,8 +72,7 @@ std::filesystem::path find(const KnownModule& module, const std::string& folder)
     if (::access((candidate / module.file).c_str(), F_OK) == 0) return candidate / module.file;
     looked += (looked.empty() ? "" : ", ") + candidate.string();
   }
-  throw missing(module, "which is not installed (it is not in " + looked +
-                            "): install it (Debian: c63-ffmpeg)");
+  throw missing(module, "which is not installed (it is not in " + looked + "): install it (Debian: c63-ffmpeg)");
 }
 
 struct Closer {
@@ -102,7 +101,8 @@ const MediaModule* load(const KnownModule& module, const std::string& folder) {
   const char* has = nullptr;
   const MediaModule* loaded = entry(wanted.c_str(), &has);
   if (loaded == nullptr) {
-    throw missing(module, "but " + path + " is of c63 " + has + ", and this is c63 " + wanted + ": install both from one build");
+    throw missing(
+        module, "but " + path + " is of c63 " + has + ", and this is c63 " + wanted + ": install both from one build");
   }
   if (most_allocated) loaded->limit_allocations(*most_allocated);
   if (keeps_messages) loaded->keep_messages();

@@ -14,7 +14,9 @@ class FileOfSource final : public MediaInput {
 
   const std::string& name() const override { return file_->name(); }
   std::optional<std::int64_t> size() const override { return file_->size(); }
-  std::size_t read_at(std::int64_t offset, std::span<std::uint8_t> bytes) override { return file_->read_at(offset, bytes); }
+  std::size_t read_at(std::int64_t offset, std::span<std::uint8_t> bytes) override {
+    return file_->read_at(offset, bytes);
+  }
   std::size_t read_some(std::span<std::uint8_t> bytes) override { return file_->read_some(bytes); }
   void check_picture_size(int width, int height) const override {
     c63::check_picture_size(width, height, limits_, file_->name());
@@ -37,7 +39,8 @@ const MediaModule& module_for(const InputFile& file, const SourceOptions& option
 }  // namespace
 
 std::unique_ptr<MediaSource> open_media_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
-  return module_for(*file, options).open_source(std::make_unique<FileOfSource>(std::move(file), options.limits), options);
+  return module_for(*file, options)
+      .open_source(std::make_unique<FileOfSource>(std::move(file), options.limits), options);
 }
 
 }  // namespace c63

@@ -91,7 +91,8 @@ class Y4mFrames {
     format_.height = even_side(coded_.height);
     if (!layout_.is_420) {
       try {
-        converter_ = ffmpeg_module(options.module_folder).make_converter(layout_.pixel_format, coded_.width, coded_.height);
+        converter_ =
+            ffmpeg_module(options.module_folder).make_converter(layout_.pixel_format, coded_.width, coded_.height);
       } catch (const Error& error) {
         throw error.at({.file = file});
       }

@@ -16,7 +16,8 @@ class AvLog : public test::TemporaryFolder {
  protected:
   /// A movie whose second packet has that many bytes, which are too few.
   std::string movie_with_short_packet(std::size_t bytes) {
-    return write_file(std::to_string(bytes) + ".mov", test::movie_of({std::string(16 * 16 * 3, 'a'), std::string(bytes, 'b')}));
+    return write_file(std::to_string(bytes) + ".mov",
+                      test::movie_of({std::string(16 * 16 * 3, 'a'), std::string(bytes, 'b')}));
   }
 
   static std::string error_of(const std::string& file) {
@@ -38,7 +39,8 @@ TEST_F(AvLog, IsLeftAloneUnlessAProgramAsks) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::string file = write_file("a.mp4", test::movie_of({}).substr(0, 28));
   EXPECT_EXIT(exit_by_error_of(file, "C63-AV-OPEN"), ::testing::ExitedWithCode(0), "moov atom not found");
-  EXPECT_EXIT((keep_media_messages(), exit_by_error_of(file, "moov atom not found")), ::testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT((keep_media_messages(), exit_by_error_of(file, "moov atom not found")), ::testing::ExitedWithCode(0),
+              "^$");
   EXPECT_EXIT(((void)error_of(file), keep_media_messages(), exit_by_error_of(file, "moov atom not found")),
               ::testing::ExitedWithCode(0), "moov atom not found");
 }

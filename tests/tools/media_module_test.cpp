@@ -36,7 +36,8 @@ class MediaModule : public ToolsTest {
     EXPECT_EQ(result.exit_code, 4) << result.err;
     EXPECT_EQ(lines_in(result.err), 1) << result.err;
     EXPECT_NE(result.err.find("[C63-NO-FFMPEG]"), std::string::npos) << result.err;
-    for (const std::string& part : parts) EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
+    for (const std::string& part : parts)
+      EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
   }
 
   std::string picture_;
@@ -45,9 +46,11 @@ class MediaModule : public ToolsTest {
 TEST_F(MediaModule, WithoutItOnlyWhatNeedsItFails) {
   const std::string encoder = lone_encoder();
   if (fs::exists(fs::path(C63_MODULE_DIR) / kModule)) GTEST_SKIP() << "c63's module is installed in " << C63_MODULE_DIR;
-  expect_no_ffmpeg(encode(encoder, picture_), {picture_ + ": ", "neither raw video nor Y4M", kModule, "is not installed", "install it",
-                                               path("bin") + ",", C63_MODULE_DIR, "ffmpeg -i IN"});
-  expect_no_ffmpeg(encode(encoder, write("a.y4m", "YUV4MPEG2 W16 H16 C444\nFRAME\n" + std::string(16 * 16 * 3, 'x'))), {kModule});
+  expect_no_ffmpeg(encode(encoder, picture_),
+                   {picture_ + ": ", "neither raw video nor Y4M", kModule, "is not installed", "install it",
+                    path("bin") + ",", C63_MODULE_DIR, "ffmpeg -i IN"});
+  expect_no_ffmpeg(encode(encoder, write("a.y4m", "YUV4MPEG2 W16 H16 C444\nFRAME\n" + std::string(16 * 16 * 3, 'x'))),
+                   {kModule});
   EXPECT_EQ(encode(encoder, write("a_16x16.yuv", std::string(16 * 16 * 3 / 2, 'x'))).exit_code, 0);
   EXPECT_EQ(run({encoder, "--version"}).exit_code, 0);
 }
@@ -55,14 +58,15 @@ TEST_F(MediaModule, WithoutItOnlyWhatNeedsItFails) {
 TEST_F(MediaModule, OfAnotherVersionIsRefusedInWords) {
   const std::string encoder = lone_encoder();
   fs::copy_file(C63_OTHER_MODULE, path("bin/") + kModule);
-  expect_no_ffmpeg(encode(encoder, picture_), {"is of c63 0.9.0, interface 0, and this is c63 ", "install both from one build"});
+  expect_no_ffmpeg(encode(encoder, picture_),
+                   {"is of c63 0.9.0, interface 0, and this is c63 ", "install both from one build"});
 }
 
 TEST_F(MediaModule, TheLoaderSaysWhatIsMissing) {
   const std::string encoder = lone_encoder();
   fs::copy_file(C63_MODULE_WITHOUT_LIBRARY, path("bin/") + kModule);
-  expect_no_ffmpeg(encode(encoder, picture_),
-                   {"libc63_absent.so: cannot open shared object file", "install FFmpeg's libraries (Debian: apt install ffmpeg)"});
+  expect_no_ffmpeg(encode(encoder, picture_), {"libc63_absent.so: cannot open shared object file",
+                                               "install FFmpeg's libraries (Debian: apt install ffmpeg)"});
   fs::remove(path("bin/") + kModule);
   write(std::string("bin/") + kModule, "no library");
   expect_no_ffmpeg(encode(encoder, picture_), {"does not load", kModule});
@@ -92,11 +96,11 @@ TEST_F(MediaModule, TextThatFfmpegReadsIsNotOpened) {
     script += "b" + std::to_string(i) + ": {\n+00:00:00 " + of + "\n+00:00:01 " + of + "\n}\n";
   }
   const std::uint64_t base = encode(kEnc, picture_).peak_bytes;
-  for (const std::string& text : {script + "NOW b20\n", std::string("1\n00:00:01,000 --> 00:00:02,000\nx\n\n"),
-                                  std::string("WEBVTT\n\n00:01.000 --> 00:02.000\nx\n"),
-                                  std::string("<SAMI>\n<BODY>\n<SYNC Start=1>x\n"), std::string("{1}{2}x\n{3}{4}y\n{5}{6}z\n"),
-                                  std::string("[Script Info]\nScriptType: v4.00+\n"),
-                                  std::string(";FFMETADATA1\n[STREAM]\na=b\n")}) {
+  for (const std::string& text :
+       {script + "NOW b20\n", std::string("1\n00:00:01,000 --> 00:00:02,000\nx\n\n"),
+        std::string("WEBVTT\n\n00:01.000 --> 00:02.000\nx\n"), std::string("<SAMI>\n<BODY>\n<SYNC Start=1>x\n"),
+        std::string("{1}{2}x\n{3}{4}y\n{5}{6}z\n"), std::string("[Script Info]\nScriptType: v4.00+\n"),
+        std::string(";FFMETADATA1\n[STREAM]\na=b\n")}) {
     const ProcessResult result = encode(kEnc, write("a.mp4", text));
     EXPECT_EQ(result.exit_code, 4);
     EXPECT_EQ(lines_in(result.err), 1) << result.err;
