@@ -7,6 +7,7 @@ from . import filters
 from ._arrays import Motion
 from ._c63 import REVISION as __revision__
 from ._c63 import VERSION as __version__
+from ._c63 import keep_media_messages
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
 from ._error import Error, UsageError
@@ -38,6 +39,7 @@ __all__ = [
     "encode_with_statistics",
     "estimate_motion",
     "filters",
+    "keep_media_messages",
     "open",
     "psnr",
     "ssim",

@@ -25,6 +25,7 @@
 #include <thread>
 
 #include "c63/error.h"
+#include "c63/media.h"
 #include "c63/version.h"
 #include "common/config_file.h"
 #include "common/error_line.h"
@@ -307,6 +308,7 @@ int run_main(int argc, char** argv, const Program& program) {
     const bool filled = fill_standard_descriptors();
     ignore_write_signals();
     console = std::make_shared<Console>();
+    keep_media_messages();
     if (!filled) {
       throw Error(ErrorKind::output, "C63-STANDARD-STREAMS",
                   "standard input, output or error is closed, and /dev/null cannot be opened in its place");
@@ -371,12 +373,17 @@ void add_limit_options(CLI::App& app, Limits& limits) {
       ->type_name("N")
       ->capture_default_str()
       ->group("Limits");
-  app.add_option("--max-memory", limits.max_memory,
-                 "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
+  app.add_option_function<std::uint64_t>(
+         "--max-memory",
+         [&limits](std::uint64_t bytes) {
+           limits.max_memory = bytes;
+           limit_media_allocations(bytes);
+         },
+         "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
       ->transform(number_of_bytes())
       ->check(whole_number(1))
       ->type_name("BYTES")
-      ->capture_default_str()
+      ->default_str(std::to_string(limits.max_memory))
       ->group("Limits");
 }
 
