@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parent
 
 
 class CMakeBuild(build_ext):
-    """Configures and builds the target c63_python for the Python that runs this, and takes the module."""
+    """Configures and builds the target c63_python for the Python that runs this, and takes the modules."""
 
     def build_extension(self, extension):
         if shutil.which("cmake") is None:
@@ -33,11 +33,11 @@ class CMakeBuild(build_ext):
         options += os.environ.get("CMAKE_ARGS", "").split()
         self.run_cmake("-S", str(ROOT), "-B", str(folder), *options)
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
-        self.run_cmake("--build", str(folder), "--target", "c63_python", "--parallel", jobs)
-        (module,) = (folder / "python" / "c63").glob("_c63*.so")
-        to = pathlib.Path(self.get_ext_fullpath(extension.name))
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(module, to)
+        self.run_cmake("--build", str(folder), "--target", "c63_python_package", "--parallel", jobs)
+        to = pathlib.Path(self.get_ext_fullpath(extension.name)).parent
+        to.mkdir(parents=True, exist_ok=True)
+        for module in (folder / "python" / "c63").glob("*.so"):  # _c63 and, if FFmpeg is there, libc63_ffmpeg
+            shutil.copy2(module, to)
 
     @staticmethod
     def run_cmake(*arguments):

@@ -71,6 +71,10 @@ class Backend {
   /// Waits until at least one of the frames in flight is finished, and appends all that are; frames of one chain come in
   /// order. At least one must be in flight. Throws what went wrong on the device.
   virtual void collect(std::vector<ChainResult>& finished) = 0;
+
+  /// The frames in flight are of no more use: those that nobody has begun with need not be coded, and collect() may return with
+  /// nothing. After it the backend takes no more frames. Any thread may call it.
+  virtual void drop() noexcept {}
 };
 
 }  // namespace c63

@@ -120,9 +120,17 @@ class CpuBackend final : public Backend {
           ++chain.collected;
         }
       }
-      if (!finished.empty()) return;
+      if (!finished.empty() || dropped_) return;
       finished_.wait(lock);
     }
+  }
+
+  void drop() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      dropped_ = true;
+    }
+    finished_.notify_all();
   }
 
  private:
@@ -162,8 +170,8 @@ class CpuBackend final : public Backend {
     chain.running = true;
     post<&CpuBackend::run>(static_cast<std::size_t>(index_of(chain)));
   }
-  [[nodiscard]] static bool may_start(ScheduledChain& chain) {
-    if (chain.started == chain.submitted) return false;
+  [[nodiscard]] bool may_start(ScheduledChain& chain) const {
+    if (chain.started == chain.submitted || dropped_) return false;
     const std::int64_t before = chain.started - GopChain::kUnwritten;
     return before < chain.collected || chain.slot(before).finished;
   }
@@ -251,7 +259,8 @@ class CpuBackend final : public Backend {
   std::mutex mutex_;
   std::condition_variable finished_;
   std::condition_variable idle_;
-  int tasks_ = 0;        ///< posted and not yet ended
+  int tasks_ = 0;         ///< posted and not yet ended
+  bool dropped_ = false;  ///< frames that are not started need not be coded
   WorkThreads threads_;  ///< last: they use all of the above
 };
 

@@ -20,6 +20,7 @@
 #include "pipeline/frame_supply.h"
 #include "pipeline/gop_queue.h"
 #include "pipeline/lookahead.h"
+#include "pipeline/stop_level.h"
 #include "threads/change_signal.h"
 
 namespace c63 {
@@ -46,8 +47,9 @@ class DeviceRun {
   /// What the collecting thread does: until all that was submitted is finished and nothing more will be, or the run ends.
   void collect();
 
-  /// Ends both threads soon, whatever they do.
-  void quit() noexcept;
+  /// Ends both threads before the video does: collect() goes on with the frames in flight at StopLevel::finish, and drops them
+  /// at StopLevel::drop.
+  void stop(StopLevel level) noexcept;
   /// What went wrong on the device; null where nothing did.
   [[nodiscard]] std::exception_ptr fault();
 
@@ -87,6 +89,7 @@ class DeviceRun {
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();
+  [[nodiscard]] bool feeds_no_more() const { return stop_ >= StopLevel::finish; }
   [[nodiscard]] bool wait_for_frames_in_flight();
   void hand_over(std::vector<ChainResult>& results);
   void fail(std::exception_ptr fault);
@@ -102,7 +105,7 @@ class DeviceRun {
   double read_ms_ = 0;  ///< what reading a frame took last
   std::vector<FinishedFrame> finished_;  ///< the collecting thread's
   TraceRow trace_;
-  std::atomic<bool> quit_ = false;
+  std::atomic<StopLevel> stop_ = StopLevel::none;
 
   std::mutex mutex_;  ///< guards what follows, and Chain::in_flight
   std::condition_variable submitted_;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -24,6 +25,11 @@ class EncodeRun {
     std::int64_t delivered = 0;    ///< frames that were delivered by an earlier run
     std::size_t window = 2;        ///< GOPs handed out before the first of them is delivered
     std::size_t most_waiting = 2;  ///< frames that wait to be delivered
+    StopLevel first_stop = StopLevel::finish;  ///< what Stops::stop asks for
+  };
+  struct Stops {
+    std::stop_token stop;
+    std::stop_token drop;  ///< StopLevel::drop
   };
 
   EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
@@ -32,6 +38,7 @@ class EncodeRun {
               {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
                preset_decisions(settings.coding).lookahead.frames(), options.window}),
         order_(options.delivered, options.most_waiting),
+        first_stop_(options.first_stop),
         supply_(supply),
         changes_(changes) {
     // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
@@ -47,7 +54,7 @@ class EncodeRun {
   }
 
   /// Calls `deliver` for the finished frames in order, then throws what a device or the supply threw.
-  void run(TraceRow& trace, const std::function<void(FinishedFrame&&)>& deliver) {
+  void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver) {
     {
       std::vector<std::jthread> threads;
       threads.reserve(2 * devices_.size());  // a thread that found no place would be waited for before it is told to end
@@ -63,6 +70,8 @@ class EncodeRun {
         }
         threads.push_back(start_thread([&device, &arena = *reading_arena++] { arena.execute([&] { device.feed(); }); }));
       }
+      const std::stop_callback on_stop(stops.stop, [this] { stop(first_stop_); });
+      const std::stop_callback on_drop(stops.drop, [this] { stop(StopLevel::drop); });
       std::vector<FinishedFrame> frames;
       while (order_.take(frames)) {
         trace.did("wait");
@@ -90,11 +99,22 @@ class EncodeRun {
 
   void end() noexcept {
     order_.close();
-    for (DeviceRun& device : devices_) device.quit();
+    for (DeviceRun& device : devices_) device.stop(StopLevel::drop);
+  }
+
+  void stop(StopLevel level) noexcept {
+    // Devices first: to them the end of what was read is the end of the video.
+    if (level == StopLevel::finish) {
+      for (DeviceRun& device : devices_) device.stop(level);
+    }
+    if (level == StopLevel::drop) end();
+    supply_.stop();
+    changes_.notify();
   }
 
   GopQueue gops_;
   FrameOrder order_;
+  StopLevel first_stop_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
   /// What the devices' feeding threads run in, so that reading has no more threads than coding. Of their own: all places of the

@@ -7,6 +7,7 @@ from . import filters
 from ._arrays import Frames, Motion
 from ._c63 import REVISION as __revision__
 from ._c63 import VERSION as __version__
+from ._c63 import keep_media_messages
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
 from ._error import Error, UsageError
@@ -41,6 +42,7 @@ __all__ = [
     "estimate_motion",
     "filters",
     "join_planes",
+    "keep_media_messages",
     "luma",
     "open",
     "planes",

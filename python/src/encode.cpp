@@ -113,7 +113,7 @@ class VideoEncoder {
               if (passes) totals.add(frame, settings_.coding);
               stream.append(std::move(frame.bytes), arena);
             },
-            stop);
+            stop, stop);  // what is raised leaves nobody to take the stream
         stream.finish(arena);
       });
       if (summary.frames == 0) {
@@ -270,7 +270,7 @@ class PushEncoder {
   void close() {
     std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
-    if (session.use_count() > 1) session->finish();  // who waits for a frame waits no longer
+    if (session) session->close();  // who waits for a frame waits no longer
     session.reset();
   }
 

@@ -139,7 +139,7 @@ def test_threads_that_read_one_file_take_turns(tmp_path):
     path.write_bytes(b"".join(b"P6\n16 16\n255\n" + bytes([i]) * 768 for i in range(200)))
     try:
         clip = c63.open(path)
-    except c63.UsageError as error:
+    except c63.Error as error:
         if error.id != "C63-NO-FFMPEG":
             raise
         pytest.skip("this build reads no pictures: it has no FFmpeg")

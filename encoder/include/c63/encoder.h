@@ -89,6 +89,7 @@ struct EncodeSummary {
   EncodeLoad load;
   std::string backend;      ///< what ran it, for people
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
+  std::int64_t dropped = 0;  ///< then: frames of a live source that were read and are not coded
 };
 
 class Backend;
@@ -126,6 +127,10 @@ class Encoder {
   /// limit, a device that fails after the first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
+  /// `on_drain` is told when a stop request finds frames of a live source that were read and are still to be coded: how many.
+  /// It is called on the thread that requests the stop.
+  void set_on_drain(std::function<void(std::int64_t frames)> on_drain);
+
   /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a
   /// part of a video then has the key frames that it has in the whole.
   void set_scene_starts(std::vector<std::int64_t> frames);
@@ -134,9 +139,12 @@ class Encoder {
   void set_planner(PlannerFactory planner);
 
   /// Encodes all frames of `source`; `sink` is called on this thread, in display order. Input that is not seekable is coded as
-  /// it comes. After a stop request nothing more is read, and what was read is coded and handed out. The source's size must be
-  /// the settings' one.
-  EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {});
+  /// it comes. The source's size must be the settings' one.
+  ///
+  /// `stop` ends the encode early: frames that devices have at that moment are coded and handed out, and from a live source all
+  /// frames that were read. `drop` ends it with the frames that are coded: what a device has begun with is left. Neither waits
+  /// for more than that. What was handed out is a whole stream either way.
+  EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {}, std::stop_token drop = {});
 
  private:
   struct State;
