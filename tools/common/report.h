@@ -107,6 +107,10 @@ struct EncodeReport {
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for any program's JSON.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
+/// JSON as write_json() writes it, without the last line end. Bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
+/// The members of an object, without its braces and the line ends next to them: others can precede or follow them.
+[[nodiscard]] std::string json_members(const nlohmann::ordered_json& json);
 /// Writes indented JSON to a file ("-": stdout) and commits it. Throws Error (output).
 void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process);
 void write_json(OutputFile& file, const nlohmann::ordered_json& json);

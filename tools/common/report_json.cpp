@@ -181,9 +181,16 @@ void write_json(const std::string& path, const ordered_json& json, Durability du
   write_json(file, json);
 }
 
+// A file's name may be any bytes; JSON is UTF-8.
+std::string json_text(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
+
+std::string json_members(const ordered_json& json) {
+  const std::string text = json_text(json);
+  return text.substr(2, text.size() - 4);
+}
+
 void write_json(OutputFile& file, const ordered_json& json) {
-  // A file's name may be any bytes; JSON is UTF-8.
-  file.write(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file.write(json_text(json) + "\n");
   file.commit();
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 
 #include "c63/error.h"
 #include "c63/picture.h"
@@ -46,10 +47,11 @@ void require_memory(const T& allocated) {
   if (!allocated) throw std::bad_alloc();
 }
 
-/// One picture by an encoder of FFmpeg's, which `prepare` may set up before it opens. `fill` writes the samples.
-template <typename Prepare, typename Fill>
-std::vector<std::uint8_t> encode_picture(AVCodecID id, AVPixelFormat format, int width, int height, const Prepare& prepare,
-                                         const Fill& fill) {
+/// One picture by an encoder of FFmpeg's, which `prepare` may set up before it opens. `fill` gives the frame its samples;
+/// `take` gets the bytes.
+template <typename Prepare, typename Fill, typename Take>
+void encode_picture(AVCodecID id, AVPixelFormat format, int width, int height, const Prepare& prepare, const Fill& fill,
+                    const Take& take) {
   const AVCodec* codec = avcodec_find_encoder(id);
   capture_av_log();
   if (codec == nullptr) {
@@ -72,14 +74,36 @@ std::vector<std::uint8_t> encode_picture(AVCodecID id, AVPixelFormat format, int
   frame->height = height;
   frame->format = format;
   frame->quality = context->global_quality;
-  require(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer");
   fill(*frame);
   const std::unique_ptr<AVPacket, Deleter<av_packet_free>> packet(av_packet_alloc());
   require_memory(packet);
   require(avcodec_send_frame(context.get(), frame.get()), "avcodec_send_frame");
   require(avcodec_send_frame(context.get(), nullptr), "avcodec_send_frame");
   require(avcodec_receive_packet(context.get(), packet.get()), "avcodec_receive_packet");
-  return {packet->data, packet->data + packet->size};
+  take(std::span<const std::uint8_t>(packet->data, static_cast<std::size_t>(packet->size)));
+}
+
+std::vector<std::uint8_t> copied(std::span<const std::uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
+
+/// `take` gets the picture as PNG. It is coded from where it lies: a copy of a large one would take as much again.
+template <typename Take>
+void encode_as_png(const Image& image, const Take& take) {
+  const auto row_bytes = static_cast<std::int64_t>(image.width()) * 3;
+  // What FFmpeg can count.
+  if ((8 * row_bytes + 1024) * (image.height() + 128) > std::int64_t{8} * INT_MAX) {
+    throw Error(ErrorKind::limit, "C63-PICTURE-SIZE",
+                fmt::format("FFmpeg writes no PNG of {}x{} pixels; write .ppm, or a smaller picture", image.width(), image.height()));
+  }
+  encode_picture(
+      AV_CODEC_ID_PNG, AV_PIX_FMT_RGB24, image.width(), image.height(), [](AVCodecContext&) {},
+      [&](AVFrame& frame) {
+        auto* const samples = const_cast<std::uint8_t*>(image.bytes().data());
+        frame.buf[0] = av_buffer_create(samples, image.bytes().size(), [](void*, std::uint8_t*) {}, nullptr, AV_BUFFER_FLAG_READONLY);
+        require_memory(frame.buf[0]);
+        frame.data[0] = samples;
+        frame.linesize[0] = static_cast<int>(row_bytes);
+      },
+      take);
 }
 
 /// Samples of video range stretched to all of 0..255, which JPEG has: `levels` from black, or either side of 128.
@@ -95,13 +119,15 @@ std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
 /// `quality` is 2, the best, to 31; `sample` tells those of a plane by x and y.
 template <typename SampleAt>
 std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, const SampleAt& sample) {
-  return encode_picture(
+  std::vector<std::uint8_t> jpeg;
+  encode_picture(
       AV_CODEC_ID_MJPEG, AV_PIX_FMT_YUVJ420P, width, height,
       [&](AVCodecContext& context) {
         context.flags |= AV_CODEC_FLAG_QSCALE;
         context.global_quality = FF_QP2LAMBDA * quality;
       },
       [&](AVFrame& frame) {
+        require(av_frame_get_buffer(&frame, 0), "av_frame_get_buffer");
         for (int p = 0; p < 3; ++p) {
           const int columns = p == 0 ? width : (width + 1) / 2;
           const int rows = p == 0 ? height : (height + 1) / 2;
@@ -110,7 +136,9 @@ std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, con
             for (int x = 0; x < columns; ++x) to[x] = sample(p, x, y);
           }
         }
-      });
+      },
+      [&](std::span<const std::uint8_t> bytes) { jpeg = copied(bytes); });
+  return jpeg;
 }
 
 }  // namespace
@@ -120,15 +148,9 @@ bool can_write_png() {
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {
-  return encode_picture(
-      AV_CODEC_ID_PNG, AV_PIX_FMT_RGB24, image.width(), image.height(), [](AVCodecContext&) {},
-      [&](AVFrame& frame) {
-        const auto row_bytes = static_cast<std::size_t>(image.width()) * 3;
-        for (int y = 0; y < image.height(); ++y) {
-          const auto row = image.bytes().subspan(static_cast<std::size_t>(y) * row_bytes, row_bytes);
-          std::copy(row.begin(), row.end(), frame.data[0] + static_cast<std::ptrdiff_t>(y) * frame.linesize[0]);
-        }
-      });
+  std::vector<std::uint8_t> png;
+  encode_as_png(image, [&](std::span<const std::uint8_t> bytes) { png = copied(bytes); });
+  return png;
 }
 
 std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height) {
@@ -191,6 +213,11 @@ void check_picture_name(const std::string& path) {
   }
 }
 
+std::uint64_t memory_to_save(const std::string& path, std::uint64_t image_bytes) {
+  // What FFmpeg codes and the packet it hands out; deflate makes nothing longer by more than a few bytes a block.
+  return path.ends_with(".ppm") ? 0 : 2 * (image_bytes + image_bytes / 64);
+}
+
 void save_picture(const std::string& path, const Image& image, Durability durability) {
   check_picture_name(path);
   OutputFile file(path, durability);
@@ -198,7 +225,9 @@ void save_picture(const std::string& path, const Image& image, Durability durabi
     file.write(fmt::format("P6\n{} {}\n255\n", image.width(), image.height()));
     file.write(image.bytes());
   } else {
-    file.write(encode_png(image));
+#if defined(C63_HAVE_FFMPEG)
+    encode_as_png(image, [&](std::span<const std::uint8_t> bytes) { file.write(bytes); });
+#endif
   }
   file.commit();
 }
