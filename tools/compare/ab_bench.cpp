@@ -131,8 +131,8 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
     return text;
   }
   // What the user gives comes last: it wins over --no-psnr.
-  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr{} --csv {} --json {} -i {} -o {} {}",
-                     shell_quoted(encoder_), input.format.width, input.format.height, rate,
+  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr --max-memory {}{} --csv {} --json {} -i {} -o {} {}",
+                     shell_quoted(encoder_), input.format.width, input.format.height, rate, options_.limits.max_memory,
                      point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("frames.csv")),
                      shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output), text);
 }
