@@ -7,6 +7,7 @@
 #include "array.h"
 #include "c63/error.h"
 #include "interruptible.h"
+#include "own_process.h"
 
 namespace c63::python {
 namespace {
@@ -65,7 +66,7 @@ std::unique_lock<std::mutex> VideoReader::use() {
 
 void add_video_reader(py::module_& module) {
   using namespace py::literals;
-  py::class_<VideoReader>(module, "VideoReader")
+  py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
       .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })
       .def_property_readonly("height", [](VideoReader& r) { return r.source().format().height; })

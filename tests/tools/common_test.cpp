@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "common/csv_field.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/median_keeper.h"
+#include "common/page_text.h"
 #include "common/paths.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -295,6 +297,23 @@ TEST(Verification, NamesTheFirstSampleThatDiffers) {
     EXPECT_EQ(exit_code(error.kind()), 3);
     EXPECT_NE(error.message().find("U sample 5,3"), std::string::npos) << error.message();
   }
+}
+
+TEST(FileNames, AreNoFormulasInCsv) {
+  EXPECT_EQ(csv_field("a.yuv"), "a.yuv");
+  EXPECT_EQ(csv_field("a,b\".yuv"), "\"a,b\"\".yuv\"");
+  for (const std::string start : {"=", "+", "-", "@"}) {
+    EXPECT_EQ(csv_field(start + "1.yuv"), "'" + start + "1.yuv");
+    EXPECT_EQ(csv_field(start + "f(1,2)"), "\"'" + start + "f(1,2)\"");
+  }
+}
+
+TEST(FileNames, MoveNoCursorAndBreakNoPage) {
+  EXPECT_EQ(one_line("a\x1b[2J\x7f\nb"), "a [2J  b");
+  EXPECT_EQ(one_line("a\xC2\x9B" "31mb"), "a  31mb") << "CSI as one character";
+  EXPECT_EQ(one_line("\xC3\x9B"), "\xC3\x9B") << "a letter";
+  EXPECT_EQ(escaped("a\xFF<\x1b>"), "a\xEF\xBF\xBD&lt; >");
+  EXPECT_EQ(escaped("\xC3\xA6\xC3\xB8"), "\xC3\xA6\xC3\xB8");
 }
 
 }  // namespace

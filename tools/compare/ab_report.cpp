@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/counted.h"
+#include "common/csv_field.h"
 #include "common/json_number.h"
 #include "common/report.h"
 
@@ -19,12 +20,6 @@ using nlohmann::ordered_json;
 template <typename T>
 ordered_json optional_json(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 std::string ratio_text(const Ratio& ratio) {
@@ -127,11 +122,11 @@ std::string ab_csv(const AbResult& r) {
     const Spread speed = r.frames_per_s(p);
     const VideoQuality& q = p.quality;
     csv += fmt::format("{},{},{},{},{},{:.3f},{:.4f},{:.4f},{:.4f},{:.4f},{:.6f},{:.6f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
-                       quoted(r.inputs[p.input].name), quoted(r.configurations[p.configuration].name), p.quantizer,
+                       csv_field(r.inputs[p.input].name), csv_field(r.configurations[p.configuration].name), p.quantizer,
                        r.inputs[p.input].frames, p.bytes, p.kilobits_per_s, q.psnr_of_video(0), q.psnr_of_video(1),
                        q.psnr_of_video(2), q.psnr_of_video(3), q.totals.mean_ssim(0), q.ssim_of_all(), speed.median,
                        speed.low, speed.high, p.start_up_s, spread_of(p.cpu_s).median, p.digest, p.reproducible ? 1 : 0,
-                       quoted(p.command));
+                       csv_field(p.command));
   }
   return csv;
 }

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "c63/error.h"
 #include "common/counted.h"
+#include "common/csv_field.h"
 #include "common/json_number.h"
 #include "common/report.h"
 
@@ -13,17 +15,6 @@ namespace c63::tools {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// CSV quotes what holds a comma, a quote or a line end.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
 
 std::string csv_number(double value, int digits) {
   return std::isnan(value) ? std::string() : fmt::format("{:.{}f}", value, digits);
@@ -36,7 +27,7 @@ std::string ssim_text(double value) { return std::isnan(value) ? "–" : fmt::fo
 
 std::string metric_text(const ComparedVideo& video, bool with_ssim) {
   const VideoQuality& q = video.quality;
-  std::string text = fmt::format("{}: {} {}x{}\n", video.name, counted(q.frame_count, "frame"), q.format.width, q.format.height);
+  std::string text = fmt::format("{}: {} {}x{}\n", one_line(video.name), counted(q.frame_count, "frame"), q.format.width, q.format.height);
   text += fmt::format("  PSNR  Y {:.6f}  U {:.6f}  V {:.6f}  all {:.6f} dB  (lowest {:.6f} in frame {})\n",
                       q.psnr_of_video(0), q.psnr_of_video(1), q.psnr_of_video(2), q.psnr_of_video(3), q.lowest_psnr, q.lowest_at);
   if (with_ssim) {
