@@ -4,12 +4,15 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "c63/error.h"
+#include "common/json_number.h"
 
 namespace c63::tools {
 namespace {
@@ -37,7 +40,10 @@ SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
                               .sample_sha256 = json.at("input").at("sample_sha256").get<std::string>()};
     if (!same_content(input, video.input)) throw std::runtime_error("it is of another input");
     if (json.at("settings") != settings_of_plan(video)) throw std::runtime_error("it was made with other settings");
-    return plan_from(json);
+    SegmentPlan plan = plan_from(json);
+    // Every frame of every format takes a byte at least.
+    if (static_cast<std::uint64_t>(plan.frames) > video.input.bytes) throw std::runtime_error("it has more frames than the input has bytes");
+    return plan;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {
@@ -58,11 +64,17 @@ ordered_json to_json(const SegmentPlan& plan) {
 }
 
 SegmentPlan plan_from(const ordered_json& json) {
-  SegmentPlan plan{.frames = json.at("video_frames").get<std::int64_t>(),
-                   .scene_starts = json.at("scene_starts").get<std::vector<std::int64_t>>()};
+  SegmentPlan plan;
+  plan.frames = whole_number(json.at("video_frames"));
+  for (const ordered_json& start : json.at("scene_starts")) {
+    const std::int64_t least = plan.scene_starts.empty() ? 0 : plan.scene_starts.back() + 1;
+    plan.scene_starts.push_back(whole_number(start, least));
+    if (plan.scene_starts.back() >= plan.frames) throw std::runtime_error("a scene begins after the video's end");
+  }
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::min();
   for (const ordered_json& point : json.at("seek_points")) {
-    plan.seek_table.points.push_back(
-        {point.at(0).get<std::int64_t>(), point.at(1).get<std::int64_t>(), point.at(2).get<std::int64_t>()});
+    const std::int64_t least = plan.seek_table.points.empty() ? 0 : plan.seek_table.points.back().frame;
+    plan.seek_table.points.push_back({whole_number(point.at(0), least), whole_number(point.at(1), kAny), whole_number(point.at(2), kAny)});
   }
   plan.seek_table.sums = json.at("frame_sums").get<std::vector<std::uint64_t>>();
   return plan;

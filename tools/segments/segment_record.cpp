@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <new>
 #include <utility>
 
 #include "c63/error.h"
 #include "c63/version.h"
+#include "common/json_number.h"
 #include "io/input_file.h"
 
 namespace c63::tools {
@@ -77,11 +79,16 @@ ordered_json to_json(const SegmentRecord& r) {
 SegmentRecord record_from(const ordered_json& json) {
   if (json.at("c63_segment_record") != kRecordVersion) throw std::runtime_error("a record of another version of c63");
   SegmentRecord r;
-  r.segment = {.number = json.at("segment").get<int>(),
-               .of = json.at("segments").get<int>(),
-               .first = json.at("first_frame").get<std::int64_t>(),
-               .frames = json.at("frames").get<std::int64_t>()};
-  r.video_frames = json.at("video_frames").get<std::int64_t>();
+  const auto small = [&](const char* key) {
+    const std::int64_t number = whole_number(json.at(key), 1);
+    if (number > std::numeric_limits<int>::max()) throw std::runtime_error("a number is out of range: " + json.at(key).dump());
+    return static_cast<int>(number);
+  };
+  r.segment = {.number = small("segment"),
+               .of = small("segments"),
+               .first = whole_number(json.at("first_frame")),
+               .frames = whole_number(json.at("frames"))};
+  r.video_frames = whole_number(json.at("video_frames"));
   r.bytes = json.at("bytes").get<std::uint64_t>();
   r.sha256 = json.at("sha256").get<std::string>();
   const ordered_json& input = json.at("input");
@@ -99,8 +106,7 @@ SegmentRecord record_from(const ordered_json& json) {
   for (const ordered_json& key : json.at("key_frames")) {
     r.key_frames.push_back({key.at("frame").get<std::int64_t>(), key.at("offset_bytes").get<std::uint64_t>()});
   }
-  if (r.segment.of < 1 || r.segment.number < 1 || r.segment.number > r.segment.of || r.segment.first < 0 ||
-      r.segment.frames < 0 || r.segment.frames > r.video_frames - r.segment.first) {
+  if (r.segment.number > r.segment.of || r.segment.frames > r.video_frames - r.segment.first) {
     throw std::runtime_error("numbers that contradict each other");
   }
   return r;

@@ -1,6 +1,7 @@
 // c63enc --segment and c63join: the bytes of one process, whatever happens in between.
 
 #include <csignal>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -239,8 +240,9 @@ TEST_F(Segments, ThatAreNotWholeAreRefusedByName) {
   expect_refused(three, "C63-JOIN-FRAMES");
   edit_record(2, [](auto& json) { json["frames"] = 6, json["video_frames"] = 25; });
   expect_refused(three, "C63-JOIN-FRAMES");
-  const std::vector<std::pair<const char*, int>> wrong = {
-      {"segment", 4}, {"segment", 0}, {"frames", -1}, {"sha256", 7}, {"c63_segment_record", 2}};
+  const std::vector<std::pair<const char*, nlohmann::ordered_json>> wrong = {
+      {"segment", 4}, {"segment", 0}, {"frames", -1}, {"sha256", 7}, {"c63_segment_record", 2}, {"segment", 1e300}, {"first_frame", 1e300},
+      {"video_frames", std::numeric_limits<std::uint64_t>::max()}};
   for (const auto& [key, value] : wrong) {
     edit_record(2, [key = key, value = value](auto& json) { json["video_frames"] = 24, json[key] = value; });
     expect_refused(three, "C63-SEGMENT-RECORD");
@@ -270,7 +272,14 @@ TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
   expect_one_line(run({kJoin, "--quiet", "-o", path("out.c63")}), 2, "c63join", "C63-USAGE");
   const Words files = encode_segments(2, input_);
   expect_one_line(run(Words{kJoin, "--quiet"} + files), 2, "c63join", "C63-USAGE");
-  expect_one_line(run(Words{kJoin, "--quiet", "-o", files[0]} + files), 2, "c63join", "C63-SAME-FILE");
+  const Words records = {files[0] + ".json", files[1] + ".json"};
+  for (const std::string& input : files + records) {
+    const std::string before = read_file(input);
+    for (const Words& named : {files, records, Words{files[0], records[1]}}) {
+      expect_one_line(run(Words{kJoin, "--quiet", "-o", input} + named), 2, "c63join", "C63-SAME-FILE");
+    }
+    EXPECT_TRUE(read_file(input) == before) << input;
+  }
   expect_one_line(run(Words{kJoin, "--quiet", "-o", path("no/folder/out.c63")} + files), 6, "c63join",
                   "C63-WRITE-OPEN");
 }
@@ -289,8 +298,27 @@ TEST_F(Segments, ShareAPlanThatTheFirstOfThemMade) {
   EXPECT_EQ(join({segment_file(1), segment_file(2)}).exit_code, 0);
   EXPECT_TRUE(read_file(path("out.c63")) == whole(input_, {"--scenecut"}));
   expect_one_line(encode_segment(1, 2, input_, {"--segment-plan", path("plan.json")}), 4, "c63enc", "C63-SEGMENT-PLAN");
+  const auto plan = nlohmann::ordered_json::parse(read_file(path("plan.json")));
+  using Json = nlohmann::ordered_json;
+  const std::vector<std::pair<const char*, Json>> wrong = {
+      {"video_frames", 1'000'000'000'000'000}, {"video_frames", std::numeric_limits<std::uint64_t>::max()},
+      {"video_frames", -1}, {"video_frames", 1e300}, {"video_frames", 7.5}, {"scene_starts", {-4}},
+      {"scene_starts", {7, 7}}, {"scene_starts", {24}}, {"scene_starts", {1e300}}, {"seek_points", {{-1, 0, 0}}},
+      {"seek_points", {{0, 1e300, 0}}}};
+  for (const auto& [key, value] : wrong) {
+    Json changed = plan;
+    changed[key] = value;
+    write_file("plan.json", changed.dump());
+    SCOPED_TRACE(std::string(key) + " " + value.dump());
+    expect_one_line(encode_segment(1, 2, input_, options), 4, "c63enc", "C63-SEGMENT-PLAN");
+  }
   write_file("plan.json", "[]");
   expect_one_line(encode_segment(1, 2, input_, options), 4, "c63enc", "C63-SEGMENT-PLAN");
+}
+
+TEST_F(Segments, MayBeMoreThanMemoryHolds) {
+  ASSERT_EQ(encode_segment(1, 2'147'483'647, input_, {"--max-memory", "64MiB"}).exit_code, 0);
+  expect_refused({segment_file(1)}, "C63-JOIN-MISSING");
 }
 
 }  // namespace
