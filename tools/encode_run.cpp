@@ -186,8 +186,7 @@ bool EncodeRun::prepare_segment() {
   video_.plan = plan_from_file(options_.segment_plan, video_, make, is_stopped, options_.durability);
   if (is_stopped()) return false;
   if (video_.plan.frames == 0) throw no_frames();
-  segment_ = cut_into_segments(video_.plan, coding.key_interval,
-                               options_.segment->second)[static_cast<std::size_t>(options_.segment->first - 1)];
+  segment_ = cut_segment(video_.plan, coding.key_interval, options_.segment->first, options_.segment->second);
   const std::string what =
       segment_->frames == 0 ? fmt::format("segment {} of {}: no frames", segment_->number, segment_->of)
                             : fmt::format("segment {} of {}: frames {} to {} of {}", segment_->number, segment_->of,
@@ -267,7 +266,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
 std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs,
                                                    const Judge& takes) {
   // Only the run whose files are kept is traced.
-  TraceFile trace(options_.trace, options_.durability);
+  TraceFile trace(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
   options_.encoder.measurement.trace = trace.sink();
   std::optional<SegmentRecorder> recorder;
   if (segment_) recorder.emplace(video_, *segment_);
@@ -303,6 +302,7 @@ std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backen
 
 void EncodeRun::spool_input() {
   spool_.emplace(options_.target.spool, *first_source_);
+  if (spool_->frames() == 0 && !session_.stop.stop_requested()) throw no_frames();  // of the input: nobody asked for the spool's file
   first_source_.reset();
   options_.source.path = spool_->path();
   options_.source.format = SourceFormat::raw;

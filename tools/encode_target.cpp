@@ -212,7 +212,7 @@ Spool::Spool(const std::string& folder, FrameSource& source) {
   // A folder of its own: machines and containers that share the outer one may have the same process id.
   folder_ = (fs::path(folder) / "c63-spool-XXXXXX").string();
   if (::mkdtemp(folder_.data()) == nullptr) {
-    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a folder", errno, {.file = folder_});
+    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a folder for the input in it (--spool)", errno, {.file = folder});
   }
   path_ = (fs::path(folder_) / "input.yuv").string();
   try {
@@ -227,7 +227,7 @@ void Spool::fill(FrameSource& source) {
   const VideoFormat format = source.format();
   const auto writer = open_frame_writer(path_, format.rate);
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height));
-  for (std::int64_t i = 0; source.read(i, frame); ++i) writer->write(format.width, format.height, frame);
+  for (; source.read(frames_, frame); ++frames_) writer->write(format.width, format.height, frame);
   writer->commit();
 }
 

@@ -73,6 +73,8 @@ class Spool {
   ~Spool();
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
+
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -81,6 +83,7 @@ class Spool {
 
   std::string folder_;
   std::string path_;
+  std::int64_t frames_ = 0;
 };
 
 }  // namespace c63::tools

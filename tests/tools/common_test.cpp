@@ -252,8 +252,16 @@ TEST(Reports, SayWhatLimits) {
 TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {
   EncodeTotals totals;
   EXPECT_EQ(latency_line(totals), "latency 0.00 ms, 0.00 ms at most for 99 % of the frames");
-  for (int i = 101; i > 0; --i) totals.latencies_ms.push_back(i);
+  for (int i = 101; i > 0; --i) totals.latencies_ms.add(i);
   EXPECT_EQ(latency_line(totals), "latency 51.00 ms, 100.00 ms at most for 99 % of the frames");
+}
+
+TEST(Reports, LatenciesOfManyFramesTakeBoundedMemory) {
+  SampledValues values;
+  for (int i = 0; i < 2'000'000; ++i) values.add(i);
+  EXPECT_LE(values.values().size(), std::size_t{1} << 18);
+  EXPECT_NEAR(quantile(values.values(), 0.5), 1'000'000, 100);
+  EXPECT_NEAR(quantile(values.values(), 0.99), 1'980'000, 100);
 }
 
 TEST(Reports, SummaryLooksAsDocumented) {

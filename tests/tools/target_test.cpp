@@ -91,7 +91,24 @@ TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
   ASSERT_EQ(encode({"--quiet", "--target-psnr", "36", "-o", path("o.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(read_file(path("piped.c63")) == read_file(path("o.c63")));
   spooled.back() = path("no such folder");
-  EXPECT_EQ(encode(spooled, video).exit_code, 6);
+  const ProcessResult refused = encode(spooled, video);
+  expect_one_line(refused, 6, "c63enc", "C63-WRITE-OPEN");
+  EXPECT_NE(refused.err.find(path("no such folder") + ": "), std::string::npos) << refused.err;
+}
+
+TEST_F(Targets, ErrorsOfSpooledInputNameTheInput) {
+  const std::vector<std::string> command = {"--quiet", "-w", "64", "-h", "48", "--size", "9kB", "--spool", path(""), "-o", path("o.c63"), "-"};
+  const std::ptrdiff_t files = files_in_folder();
+  const auto expect_named = [&](const std::vector<std::string>& more, const std::string& input, const std::string& line) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), more.begin(), more.end());
+    const ProcessResult result = encode(all, input);
+    expect_one_line(result, 4, "c63enc", "C63-NO-FRAMES");
+    EXPECT_NE(result.err.find(line), std::string::npos) << result.err;
+    EXPECT_EQ(files_in_folder(), files);
+  };
+  expect_named({}, "", "stdin: there is no whole frame");
+  expect_named({"--seek", "1000"}, read_file(input_), "stdin: no frame after the first 1000");
 }
 
 TEST_F(Targets, StandardOutputGetsTheLastPassAlone) {

@@ -28,13 +28,25 @@ struct GlobalMotionTotals {
   [[nodiscard]] double mean_length() const;
 };
 
+/// Values for quantiles: all of up to 2^18, else evenly spaced ones, so that memory is bounded.
+class SampledValues {
+ public:
+  void add(double value);
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+  std::int64_t added_ = 0;
+  std::int64_t distance_ = 1;  ///< between the values that are kept
+};
+
 /// What one run of the encoder learned, summed over its frames.
 struct EncodeTotals {
   EncodeSummary summary;
   QualityTotals quality;
   StageTimes stages;
   BitCounts bits;
-  std::vector<double> latencies_ms;  ///< of each frame
+  SampledValues latencies_ms;
   std::vector<GopFigures> gops;
   GlobalMotionTotals global_motion;
 

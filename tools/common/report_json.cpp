@@ -164,8 +164,8 @@ ordered_json to_json(const EncodeReport& report) {
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
     if (report.gop_cap) json["target"].update(cap_json(report));
   }
-  json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
-                        {"p99", quantile(report.totals.latencies_ms, 0.99)}};
+  json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms.values(), 0.5)},
+                        {"p99", quantile(report.totals.latencies_ms.values(), 0.99)}};
   json["runs_frames_per_s"] = report.runs_frames_per_s;
   if (report.cpu) {
     json["compare_cpu"] = summary_json(report.cpu->summary);

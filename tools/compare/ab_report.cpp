@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "c63/error.h"
 #include "common/counted.h"
 #include "common/csv_field.h"
 #include "common/json_number.h"
@@ -82,7 +83,7 @@ std::string ab_text(const AbResult& r) {
   for (const Configuration& c : r.configurations) width = std::max(width, c.name.size());
   std::string text;
   for (std::size_t input = 0; input < r.inputs.size(); ++input) {
-    text += fmt::format("{}: {}x{}, {}\n", r.inputs[input].name, r.inputs[input].format.width,
+    text += fmt::format("{}: {}x{}, {}\n", one_line(r.inputs[input].name), r.inputs[input].format.width,
                         r.inputs[input].format.height, counted(r.inputs[input].frames, "frame"));
     text += fmt::format("  {:<{}}  {:>5}  {:>10}  {:>11}  {:>8}  {:>8}  {:>7}  {:>9}  {:>7}\n", "side", width, "qp", "bytes",
                         "kb/s", "PSNR Y", "PSNR all", "SSIM Y", "fps", "spread");
@@ -102,7 +103,7 @@ std::string ab_text(const AbResult& r) {
       if (s.configuration == c && !s.input) text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
     }
     for (std::size_t input = 0; input < r.inputs.size(); ++input) {
-      text += fmt::format("{}: BD-rate on {}: {}\n", pair, r.inputs[input].name, delta_text(r, input, c));
+      text += fmt::format("{}: BD-rate on {}: {}\n", pair, one_line(r.inputs[input].name), delta_text(r, input, c));
     }
     const auto compared = std::count_if(r.bytes.begin(), r.bytes.end(), [c](const AbBytes& b) { return b.configuration == c; });
     const auto same = std::count_if(r.bytes.begin(), r.bytes.end(),
