@@ -58,6 +58,7 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
     header += fmt::format("%;type;{};Bits;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kBits, kBitsScale);
   }
   file_.add("{}", header);
+  file_.flush();  // a file that cannot be written is known before the first frame is encoded
 }
 
 void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads) {
