@@ -308,7 +308,8 @@ void AbBench::make_pictures_of(std::size_t index) {
   // All pictures of a report share what a page may take: what is compared is stored without loss if that fits, what is drawn
   // over it is to be looked at.
   constexpr std::size_t kMostBytes = 1'500'000;
-  constexpr std::size_t kMostLosslessBytes = 12'000'000;
+  // A page takes several times the bytes of its pictures while it is made.
+  const std::size_t lossless_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(12'000'000, options_.limits.max_memory / 16));
   constexpr std::size_t kLayers = 3;
   const std::size_t sides = result_.inputs.size() * (result_.configurations.size() + 1);
   const std::size_t each = kMostBytes / (sides * kLayers);
@@ -317,8 +318,11 @@ void AbBench::make_pictures_of(std::size_t index) {
     result_.pictures.push_back({index, configuration, quantizer, wanted, title, "JPEG", data_uri("jpeg", encode_jpeg(image, each))});
   };
   const auto add_picture = [&](std::optional<std::size_t> configuration, const std::string& quantizer, std::span<const std::uint8_t> frame) {
-    const std::vector<std::uint8_t> png = encode_png(to_image(frame, input.format.width, input.format.height, 1));
-    if (png.size() > kMostLosslessBytes / sides) {
+    constexpr std::size_t kBestRatio = 16;  // what has no chance to fit is not tried
+    const std::size_t most = lossless_bytes / sides;
+    std::vector<std::uint8_t> png;
+    if (3 * frame.size() / kBestRatio <= most) png = encode_png(to_image(frame, input.format.width, input.format.height, 1));
+    if (png.empty() || png.size() > most) {
       add(configuration, quantizer, "picture", to_image(frame, input.format.width, input.format.height, scale));
     } else {
       result_.pictures.push_back({index, configuration, quantizer, wanted, "picture", "PNG", data_uri("png", png)});
