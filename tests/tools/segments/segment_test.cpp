@@ -316,8 +316,9 @@ TEST_F(Segments, ShareAPlanThatTheFirstOfThemMade) {
   expect_one_line(encode_segment(1, 2, input_, options), 4, "c63enc", "C63-SEGMENT-PLAN");
 }
 
-TEST_F(Segments, MayBeMoreThanMemoryHolds) {
-  ASSERT_EQ(encode_segment(1, 2'147'483'647, input_, {"--max-memory", "64MiB"}).exit_code, 0);
+TEST_F(Segments, OfARecordThatSaysMoreThanMemoryHoldsAreMissing) {
+  ASSERT_EQ(encode_segment(1, 2, input_).exit_code, 0);
+  edit_record(1, [](auto& json) { json["segments"] = std::numeric_limits<int>::max(); });
   expect_refused({segment_file(1)}, "C63-JOIN-MISSING");
 }
 
