@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -45,6 +46,7 @@ std::filesystem::path own_folder() {
   std::error_code fault;
   const auto path =
       std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // a program has no name there
+  if (fault == std::errc::not_enough_memory) throw std::bad_alloc();
   return fault ? std::filesystem::path() : path.parent_path();
 }
 

@@ -30,7 +30,7 @@ ScratchFolder::ScratchFolder(const std::string& parent, const std::string& name)
   // The lock: no folder is without an entry when a signal ends the process.
   const std::lock_guard lock(leftovers().mutex);
   if (::mkdtemp(one.front().data()) == nullptr) {
-    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a temporary folder", errno, {.file = one.front()});
+    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a temporary folder here", errno, {.file = outer.string()});
   }
   path_ = one.begin();
   leftovers().folders.splice(leftovers().folders.end(), one);

@@ -128,7 +128,7 @@ def test_a_file_that_is_shortened_is_an_error(tmp_path):
     # Mapped, the file ended the process by SIGBUS.
     noise = np.random.default_rng(1).integers(0, 256, (40, 432, 352), np.uint8)
     path = tmp_path / "long.c63"
-    data = c63.encode(noise, qp=50, key_interval=4, method="zero") * 10  # more than is read ahead
+    data = c63.encode(noise, qp=50, keyint=4, me="zero") * 10  # more than is read ahead
     path.write_bytes(data)
     decoder = c63.Decoder(path)
     assert len(decoder) == 400

@@ -285,7 +285,7 @@ def test_ctrl_c_ends_an_encode():
 
 @pytest.mark.parametrize(
     "field",
-    ["qp", "key_interval", "search_range", "candidates", "beam", "chroma_lambda", "lambda_scale", "threads", "lanes", "max_memory"],
+    ["qp", "keyint", "merange", "candidates", "beam", "chroma_lambda", "lambda_scale", "threads", "lanes", "max_memory"],
 )
 @pytest.mark.parametrize("value", [-1, -(10**20), 10**20, 10**400, "7", True, [1], float("nan")])
 def test_numbers_that_no_setting_takes_are_usage_errors(video, field, value):
@@ -302,9 +302,9 @@ def test_sizes_and_devices_that_are_none_are_usage_errors(value):
         with pytest.raises(c63.UsageError):
             make(16, value)
     with pytest.raises(c63.UsageError):
-        c63.Encoder(16, 16, backend="cuda", devices=[value])
+        c63.Encoder(16, 16, backend="cuda", device=[value])
 
 
 def test_numbers_of_numpy_are_numbers(video):
-    plain = c63.encode(video[:3], qp=30, key_interval=2, threads=1)
-    assert c63.encode(video[:3], qp=np.float32(30), key_interval=np.int64(2), threads=np.uint8(1)) == plain
+    plain = c63.encode(video[:3], qp=30, keyint=2, threads=1)
+    assert c63.encode(video[:3], qp=np.float32(30), keyint=np.int64(2), threads=np.uint8(1)) == plain
