@@ -71,6 +71,10 @@ class Backend {
   /// Waits until at least one of the frames in flight is finished, and appends all that are; frames of one chain come in
   /// order. At least one must be in flight. Throws what went wrong on the device.
   virtual void collect(std::vector<ChainResult>& finished) = 0;
+
+  /// Nobody wants the frames in flight any more: those not begun may stay undone, and collect() returns soon, perhaps with
+  /// nothing. Called from any thread; only collect() and the destructor may follow.
+  virtual void abandon() noexcept {}
 };
 
 }  // namespace c63

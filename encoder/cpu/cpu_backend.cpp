@@ -120,9 +120,15 @@ class CpuBackend final : public Backend {
           ++chain.collected;
         }
       }
-      if (!finished.empty()) return;
+      if (!finished.empty() || abandoned_) return;
       finished_.wait(lock);
     }
+  }
+
+  void abandon() noexcept override {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    finished_.notify_one();
   }
 
  private:
@@ -162,8 +168,8 @@ class CpuBackend final : public Backend {
     chain.running = true;
     post<&CpuBackend::run>(static_cast<std::size_t>(index_of(chain)));
   }
-  [[nodiscard]] static bool may_start(ScheduledChain& chain) {
-    if (chain.started == chain.submitted) return false;
+  [[nodiscard]] bool may_start(ScheduledChain& chain) const {
+    if (abandoned_ || chain.started == chain.submitted) return false;
     const std::int64_t before = chain.started - GopChain::kUnwritten;
     return before < chain.collected || chain.slot(before).finished;
   }
@@ -252,6 +258,7 @@ class CpuBackend final : public Backend {
   std::condition_variable finished_;
   std::condition_variable idle_;
   int tasks_ = 0;        ///< posted and not yet ended
+  bool abandoned_ = false;
   WorkThreads threads_;  ///< last: they use all of the above
 };
 

@@ -79,6 +79,13 @@ struct EncodeLoad {
   double writing = 0;  ///< the caller's sink
 };
 
+/// What one device did of an encode.
+struct DeviceShare {
+  std::string description = {};  ///< of the device, for people
+  std::int64_t gops = 0;         ///< whose last frame it encoded
+  std::int64_t frames = 0;
+};
+
 struct EncodeSummary {
   std::int64_t frames = 0;
   std::int64_t key_frames = 0;
@@ -88,6 +95,7 @@ struct EncodeSummary {
   int lanes = 1;
   EncodeLoad load;
   std::string backend;      ///< what ran it, for people
+  std::vector<DeviceShare> devices;  ///< those that took part, in the order in which they began
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
 };
 
@@ -100,6 +108,7 @@ using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSetti
 /// The CPU as a device: what Encoder uses unless it is given others.
 [[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains);
 
+class JoiningDevice;
 class Planner;
 /// Makes the object that decides for the frames of one GOP (encoder/decide/planner.h).
 using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
@@ -125,6 +134,12 @@ class Encoder {
   /// cannot seek is then kept in memory for one GOP and what lanes hold; where a GOP of it takes more than half of the memory
   /// limit, a device that fails after the first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
+
+  /// Has a device join each encode when it is ready, if the work that is left is worth it (c63/joining_device.h). GOPs are then
+  /// its own, as long as it is not slower than the devices that began. When none is left, it takes over those that they have not
+  /// finished. That needs input that can seek, or memory for a GOP of it. No encode waits for the
+  /// device. If it cannot be opened, the encode goes on without it, and `on_problem` is told why at the end.
+  void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
 
   /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a
   /// part of a video then has the key frames that it has in the whole.

@@ -1,0 +1,172 @@
+#include "pipeline/encode_run.h"
+
+#include <chrono>
+#include <exception>
+#include <numeric>
+#include <utility>
+
+#include "c63/error.h"
+#include "codec/geometry.h"
+#include "decide/presets.h"
+#include "pipeline/worth_joining.h"
+#include "threads/start_thread.h"
+
+namespace c63 {
+
+EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
+                     FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options,
+                     const Joining& joining)
+    : settings_(settings),
+      arena_(arena),
+      first_(devices),
+      gops_(supply, std::move(planners),
+            {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
+             preset_decisions(settings.coding).lookahead.frames(), options.window}),
+      order_(options.delivered, options.most_waiting),
+      supply_(supply),
+      changes_(changes),
+      joining_(joining) {
+  // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
+  readers_ = arena.is_callers() ? 1 : arena.concurrency();
+  // Looking ahead is some work, whatever reading is.
+  reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || preset_decisions(settings.coding).lookahead.any());
+}
+
+void EncodeRun::run(TraceRow& trace, const std::function<void(FinishedFrame&&)>& deliver) {
+  {
+    const Ending ending{*this};
+    for (const auto& backend : first_) {
+      order_.add_producer();
+      start(*backend);
+    }
+    if (joining_.device != nullptr) joiner_ = start_thread([this](const std::stop_token& stop) { join(stop); });
+    std::vector<FinishedFrame> frames;
+    while (order_.take(frames)) {
+      trace.did("wait");
+      for (FinishedFrame& frame : frames) {
+        if (frame.frame.key) {
+          gops_.delivered_before(frame.frame.index);
+          changes_.notify();
+        }
+        deliver(std::move(frame));
+      }
+    }
+    trace.did("wait");
+  }
+  for (Member& member : members_) {
+    if (const std::exception_ptr fault = member.device.fault()) std::rethrow_exception(fault);
+  }
+  if (const std::exception_ptr fault = supply_.fault()) std::rethrow_exception(fault);
+}
+
+EncodeRun::Ending::~Ending() {
+  run.end();
+  if (run.joiner_.joinable()) run.joiner_.join();
+  for (Member& member : run.members_) {
+    if (member.collector.joinable()) member.collector.join();
+    if (member.feeder.joinable()) member.feeder.join();
+  }
+}
+
+/// The device is a producer of the order's already.
+void EncodeRun::start(Backend& backend) {
+  const std::lock_guard lock(mutex_);
+  const RunParts parts{settings_,
+                       supply_,
+                       gops_,
+                       order_,
+                       changes_,
+                       [this] { end(); },
+                       [this](int device) { return may_start(device); },
+                       [this](int device) { return take_over(device); },
+                       reads_side_by_side_};
+  has_joined_ = &backend == joined_.get();
+  bool collects = false;  // its collecting thread then ends what the producer began
+  try {
+    Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
+    if (ended_) member.device.quit();
+    member.collector = start_thread([&device = member.device] { device.collect(); });
+    collects = true;
+    member.feeder = start_thread([&member] { member.reading_arena.execute([&] { member.device.feed(); }); });
+  } catch (...) {
+    if (collects) {
+      members_.back().device.quit();
+    } else {
+      order_.remove_producer();
+    }
+    throw;
+  }
+}
+
+void EncodeRun::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  order_.close();
+  for (Member& member : members_) member.device.quit();
+  joiner_.request_stop();
+  changes_.notify();
+}
+
+void EncodeRun::join(const std::stop_token& stop) {
+  try {
+    const JoiningDevice::Worth& worth = joining_.device->worth();
+    for (;;) {
+      const std::uint64_t version = changes_.version();
+      if (stop.stop_requested()) return;
+      if (time_left() >= (joining_.device->ready() ? worth.opening_ms : worth.starting_ms)) break;
+      changes_.wait_past(version);
+    }
+    joining_.device->begin();
+    const std::optional<BackendFactory> factory = joining_.device->wait(stop);
+    if (!factory || time_left() < worth.opening_ms) return;
+    joined_ = (*factory)(settings_, joining_.max_chains);
+    const BackendInfo& info = joined_->info();
+    const auto chains = static_cast<std::size_t>(info.chains);
+    gops_.widen(2 * chains);
+    if (!order_.add_late_producer(chains * static_cast<std::size_t>(info.depth))) return;
+    start(*joined_);
+    changes_.notify();
+  } catch (const std::exception& problem) {
+    joining_problem_ = problem.what();
+  }
+}
+
+double EncodeRun::time_left() const {
+  const DeviceRun& cpu = members_.front().device;
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  return estimate_time_left({.frames = joining_.frames,
+                             .finished = cpu.finished(),
+                             .elapsed_ms = Milliseconds(std::chrono::steady_clock::now() - started_).count(),
+                             .frame_blocks = Geometry(settings_.coding.width, settings_.coding.height).blocks(),
+                             .chains = cpu.info().chains,
+                             .threads = arena_.concurrency()});
+}
+
+bool EncodeRun::is_slower(const DeviceRun& joined) {
+  double pace = 0;
+  for (const Member& member : members_) {
+    if (&member.device != &joined) pace += member.device.pace();
+  }
+  return joined.pace() > 0 && joined.pace() < pace;
+}
+
+bool EncodeRun::may_start(int device) {
+  const std::lock_guard lock(mutex_);
+  if (!has_joined_ || device + 1 == static_cast<int>(members_.size())) return true;
+  return is_slower(members_.back().device);
+}
+
+bool EncodeRun::take_over(int device) {
+  const std::lock_guard lock(mutex_);
+  const bool is_joined = has_joined_ && device + 1 == static_cast<int>(members_.size());
+  // After a stop request frames in hand are finished where they are.
+  if (!is_joined || !joining_.may_take_over || joining_.stop.stop_requested() || first_have_left_ || is_slower(members_.back().device)) return false;
+  first_have_left_ = true;
+  for (int i = 0; i < device; ++i) {
+    std::next(members_.begin(), i)->device.abandon();
+    gops_.take_back(i);
+  }
+  return true;
+}
+
+}  // namespace c63
