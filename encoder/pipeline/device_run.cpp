@@ -56,12 +56,10 @@ bool DeviceRun::find_work() {
   for (;;) {
     const std::uint64_t version = parts_.changes.version();
     bool may_go_on = false;
-    bool found_none = false;
     {
       const std::lock_guard lock(mutex_);
       for (Chain& chain : chains_) chain.has_room = static_cast<int>(chain.in_flight.size()) < info_.depth;
     }
-    const bool may_start = parts_.may_start(index_);
     for (int i = 0; i < info_.chains && !quit_; ++i) {
       const int number = (first_chain_ + i) % info_.chains;
       Chain& chain = chains_[static_cast<std::size_t>(number)];
@@ -73,18 +71,16 @@ bool DeviceRun::find_work() {
         may_go_on = true;
         continue;
       }
-      const GopQueue::Turn turn = parts_.gops.find_next(chain.position, may_start);
-      found_none = found_none || turn == GopQueue::Turn::none || turn == GopQueue::Turn::held_up;
+      const GopQueue::Turn turn = parts_.gops.find_next(chain.position);
       if (turn == GopQueue::Turn::none) continue;
       may_go_on = true;
-      if (turn != GopQueue::Turn::frame || !chain.position.planner->can_plan(chain.position.next)) continue;
+      if (turn == GopQueue::Turn::wait || !chain.position.planner->can_plan(chain.position.next)) continue;
       Read& read = reads_.emplace_back();
       read.frame.chain = number;
       read.index = chain.position.next++;
     }
     if (quit_) return false;
     if (!reads_.empty()) return true;
-    if (found_none && parts_.find_more(index_)) continue;
     if (!may_go_on) return false;
     parts_.changes.wait_past(version);
   }
@@ -251,12 +247,6 @@ void DeviceRun::quit() noexcept {
 void DeviceRun::abandon() noexcept {
   quit();
   backend_.abandon();
-}
-
-double DeviceRun::pace() const {
-  constexpr std::int64_t kFramesAChain = 4;  // frames that are under way are not counted
-  if (frames_finished_ < kFramesAChain * info_.chains) return 0;
-  return static_cast<double>(frames_finished_) / std::chrono::duration<double, std::milli>(Clock::now() - started_).count();
 }
 
 void DeviceRun::fail(std::exception_ptr fault) {

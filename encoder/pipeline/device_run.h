@@ -32,8 +32,6 @@ struct RunParts {
   FrameOrder& order;
   ChangeSignal& changes;  ///< input arrived, frames were finished or delivered, or the run is to end
   std::function<void()> end_run;  ///< has all devices quit
-  std::function<bool(int device)> may_start;  ///< whether a device may start GOPs
-  std::function<bool(int device)> find_more;  ///< a device found no GOP; returns whether there are some now that others had
   bool reads_side_by_side;        ///< frames, by the threads of the arena that feed() is called in
 };
 
@@ -53,11 +51,8 @@ class DeviceRun {
   /// The same, and work that was submitted may stay undone. The device is of no use afterwards.
   void abandon() noexcept;
 
-  [[nodiscard]] const BackendInfo& info() const { return info_; }
   /// Frames that it has finished.
   [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
-  /// Frames that it finishes in a millisecond; 0 before it has finished several a chain.
-  [[nodiscard]] double pace() const;
   /// What went wrong on the device; null where nothing did.
   [[nodiscard]] std::exception_ptr fault();
 
@@ -111,7 +106,6 @@ class DeviceRun {
   std::vector<ChainFrame> batch_;
   double read_ms_ = 0;  ///< what reading a frame took last
   int index_;           ///< of the device in the run
-  Clock::time_point started_ = Clock::now();
   std::atomic<std::int64_t> frames_finished_ = 0;
   std::vector<FinishedFrame> finished_;  ///< the collecting thread's
   TraceRow trace_;

@@ -17,7 +17,6 @@ EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::s
                      FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options,
                      const Joining& joining)
     : settings_(settings),
-      arena_(arena),
       first_(devices),
       gops_(supply, std::move(planners),
             {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
@@ -25,7 +24,8 @@ EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::s
       order_(options.delivered, options.most_waiting),
       supply_(supply),
       changes_(changes),
-      joining_(joining) {
+      joining_(joining),
+      time_left_(joining.work) {
   // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
   readers_ = arena.is_callers() ? 1 : arena.concurrency();
   // Looking ahead is some work, whatever reading is.
@@ -77,10 +77,7 @@ void EncodeRun::start(Backend& backend) {
                        order_,
                        changes_,
                        [this] { end(); },
-                       [this](int device) { return may_start(device); },
-                       [this](int device) { return take_over(device); },
                        reads_side_by_side_};
-  has_joined_ = &backend == joined_.get();
   bool collects = false;  // its collecting thread then ends what the producer began
   try {
     Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
@@ -122,8 +119,9 @@ void EncodeRun::join(const std::stop_token& stop) {
     joined_ = (*factory)(settings_, joining_.max_chains);
     const BackendInfo& info = joined_->info();
     const auto chains = static_cast<std::size_t>(info.chains);
-    gops_.widen(2 * chains);
     if (!order_.add_late_producer(chains * static_cast<std::size_t>(info.depth))) return;
+    relieve_first();
+    gops_.widen(2 * chains);
     start(*joined_);
     changes_.notify();
   } catch (const std::exception& problem) {
@@ -131,42 +129,23 @@ void EncodeRun::join(const std::stop_token& stop) {
   }
 }
 
-double EncodeRun::time_left() const {
-  const DeviceRun& cpu = members_.front().device;
+void EncodeRun::relieve_first() {
+  const std::lock_guard lock(mutex_);
+  const auto count = static_cast<int>(members_.size());
+  gops_.reserve_for(count);
+  // After a stop request, frames in hand are finished where they are.
+  if (!joining_.may_take_over || joining_.stop.stop_requested()) return;
+  int device = 0;
+  for (Member& member : members_) {
+    member.device.abandon();
+    gops_.take_back(device++);
+  }
+}
+
+double EncodeRun::time_left() {
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  return estimate_time_left({.frames = joining_.frames,
-                             .finished = cpu.finished(),
-                             .elapsed_ms = Milliseconds(std::chrono::steady_clock::now() - started_).count(),
-                             .frame_blocks = Geometry(settings_.coding.width, settings_.coding.height).blocks(),
-                             .chains = cpu.info().chains,
-                             .threads = arena_.concurrency()});
-}
-
-bool EncodeRun::is_slower(const DeviceRun& joined) {
-  double pace = 0;
-  for (const Member& member : members_) {
-    if (&member.device != &joined) pace += member.device.pace();
-  }
-  return joined.pace() > 0 && joined.pace() < pace;
-}
-
-bool EncodeRun::may_start(int device) {
-  const std::lock_guard lock(mutex_);
-  if (!has_joined_ || device + 1 == static_cast<int>(members_.size())) return true;
-  return is_slower(members_.back().device);
-}
-
-bool EncodeRun::take_over(int device) {
-  const std::lock_guard lock(mutex_);
-  const bool is_joined = has_joined_ && device + 1 == static_cast<int>(members_.size());
-  // After a stop request frames in hand are finished where they are.
-  if (!is_joined || !joining_.may_take_over || joining_.stop.stop_requested() || first_have_left_ || is_slower(members_.back().device)) return false;
-  first_have_left_ = true;
-  for (int i = 0; i < device; ++i) {
-    std::next(members_.begin(), i)->device.abandon();
-    gops_.take_back(i);
-  }
-  return true;
+  return time_left_.estimate(members_.front().device.finished(),
+                             Milliseconds(std::chrono::steady_clock::now() - started_).count());
 }
 
 }  // namespace c63

@@ -15,6 +15,7 @@
 
 #include "c63/joining_device.h"
 #include "pipeline/device_run.h"
+#include "pipeline/worth_joining.h"
 
 namespace c63 {
 
@@ -22,8 +23,8 @@ namespace c63 {
 /// that feeds it and one that collects; the caller's thread delivers in order. So reading, encoding and writing go on at the
 /// same time, and no finished frame is held back.
 ///
-/// One more device may join while the run goes on. It gets all GOPs that are started from then on, unless it proves slower.
-/// When there are no more, it takes over those that the others have not finished, and they leave the run.
+/// One more device may join while the run goes on. It takes over what the others have not finished, so that the CPU is free to
+/// read frames for it.
 class EncodeRun {
  public:
   struct Options {
@@ -35,7 +36,7 @@ class EncodeRun {
   /// A device that may join.
   struct Joining {
     JoiningDevice* device = nullptr;      ///< null: none will
-    std::optional<std::int64_t> frames = {};  ///< of the video, if known
+    TimeLeft::Work work = {};             ///< all that is to be encoded
     int max_chains = 1;                   ///< that it may have
     bool may_take_over = true;            ///< the supply gives a frame a second time
     std::stop_token stop = {};            ///< the caller's
@@ -74,19 +75,17 @@ class EncodeRun {
   void end() noexcept;
   /// What the joining thread does.
   void join(const std::stop_token& stop);
-  [[nodiscard]] double time_left() const;
-  [[nodiscard]] bool may_start(int device);
-  [[nodiscard]] bool take_over(int device);
-  [[nodiscard]] bool is_slower(const DeviceRun& joined);
+  [[nodiscard]] double time_left();
+  void relieve_first();
 
   const EncoderSettings& settings_;
-  ThreadArena& arena_;
   std::span<const std::unique_ptr<Backend>> first_;
   GopQueue gops_;
   FrameOrder order_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
   Joining joining_;
+  TimeLeft time_left_;          ///< the joining thread's
   int readers_ = 1;             ///< threads that read for a device
   bool reads_side_by_side_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
@@ -97,8 +96,6 @@ class EncodeRun {
 
   std::mutex mutex_;  ///< guards these
   std::list<Member> members_;  ///< the joined one is the last
-  bool has_joined_ = false;
-  bool first_have_left_ = false;
   bool ended_ = false;
 };
 

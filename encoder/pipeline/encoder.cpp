@@ -313,9 +313,17 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   OpenDevices open = std::exchange(state_->kept, {});
-  const auto open_anew = [&](std::span<const BackendFactory> factories) {
+  const TimeLeft::Work work{.frames = source.frame_count(),
+                            .frame_blocks = Geometry(settings.coding.width, settings.coding.height).blocks(),
+                            .preset = settings.coding.preset,
+                            .threads = settings.execution.arena->concurrency()};
+  const bool joins_soon =
+      state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
+  // GOPs that are not finished are lost when another device takes over: one at a time loses least.
+  const int first_chains = joins_soon ? 1 : max_chains;
+  const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
     open.devices.clear();  // those before, whose memory the new ones need
-    open = {open_devices(factories, settings, max_chains), max_chains};
+    open = {open_devices(factories, settings, chains), chains};
   };
   bool may_fall_back = state_->fallback != nullptr;
   bool fell_back = false;
@@ -323,10 +331,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     may_fall_back = false;
     fell_back = true;
     if (state_->on_fallback) state_->on_fallback(fault.what());
-    open_anew({&state_->fallback, 1});
+    open_anew({&state_->fallback, 1}, max_chains);
   };
   try {
-    if (!open.serve(max_chains)) open_anew(state_->devices);
+    if (!open.serve(max_chains)) open_anew(state_->devices, first_chains);
   } catch (const Error& fault) {
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
@@ -364,7 +372,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (!fell_back && state_->joining && joining_chains > 0) {
       const int lanes = settings.execution.lanes;
       joining = {.device = state_->joining.get(),
-                 .frames = source.frame_count(),
+                 .work = work,
                  .max_chains = lanes > 0 ? std::min(lanes, joining_chains) : joining_chains,
                  .may_take_over = can_repeat,
                  .stop = stop};
@@ -408,7 +416,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   .coding = share(coding_ms / open.parallelism()),
                   .writing = share(delivery.writing_ms())};
   if (settings.execution.keep_devices && !fell_back) {
-    if (joined) open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));  // those it relieved are of no more use
+    if (joined) {  // those that it relieved are of no more use
+      open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));
+      open.limit = max_chains;
+    }
     state_->kept = std::move(open);
   }
   return summary;

@@ -6,7 +6,7 @@
 
 namespace c63 {
 
-GopQueue::Turn GopQueue::find_next(ChainPosition& position, bool may_start) {
+GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
   const std::lock_guard lock(mutex_);
   if (position.key && position.next < *position.key + options_.key_interval) {
     const FrameState state = supply_.state(position.next);
@@ -16,10 +16,10 @@ GopQueue::Turn GopQueue::find_next(ChainPosition& position, bool may_start) {
     }
   }
   position = {.device = position.device};
+  if (position.device < first_device_) return Turn::none;
   const auto taken_back = std::ranges::find_if(handed_out_, [](const Gop& gop) { return !gop.device; });
   if (taken_back != handed_out_.end()) {
     if (supply_.state(taken_back->key) != FrameState::ready) return Turn::none;  // after a stop request
-    if (!may_start) return Turn::wait;
     *taken_back = {.key = taken_back->key, .device = position.device};
     return begin(position, taken_back->key);
   }
@@ -28,8 +28,7 @@ GopQueue::Turn GopQueue::find_next(ChainPosition& position, bool may_start) {
   const FrameState state = supply_.state(*key);
   if (state == FrameState::pending) return Turn::wait;
   if (state == FrameState::none) return Turn::none;
-  if (handed_out_.size() >= options_.window) return Turn::held_up;
-  if (!may_start) return Turn::wait;
+  if (handed_out_.size() >= options_.window) return Turn::wait;
   handed_out_.push_back({.key = *key, .device = position.device});
   last_key_ = key;
   searched_ = *key + 1;
@@ -76,6 +75,11 @@ void GopQueue::finished(int device, std::int64_t index) {
 void GopQueue::delivered_before(std::int64_t index) {
   const std::lock_guard lock(mutex_);
   while (handed_out_.size() > 1 && handed_out_[1].key <= index) handed_out_.pop_front();
+}
+
+void GopQueue::reserve_for(int device) {
+  const std::lock_guard lock(mutex_);
+  first_device_ = device;
 }
 
 void GopQueue::take_back(int device) {

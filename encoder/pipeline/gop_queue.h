@@ -35,23 +35,24 @@ class GopQueue {
     std::size_t window = 2;    ///< GOPs that may be handed out before the first of them has been delivered; 2 or more
   };
   enum class Turn {
-    frame,    ///< position.next is to be encoded
-    wait,     ///< for input
-    held_up,  ///< until GOPs that were handed out before are delivered
-    none,     ///< there is nothing left for this chain
+    frame,  ///< position.next is to be encoded
+    wait,   ///< for input, or for GOPs to be delivered
+    none,   ///< there is nothing left for this chain
   };
 
   GopQueue(FrameSupply& supply, PlannerFactory planners, const Options& options)
       : supply_(supply), planners_(std::move(planners)), options_(options) {}
 
-  /// Finds the next frame of a chain, in its GOP or, if it may start one, in the next one that nobody has. Takes nothing: the
-  /// chain that encodes it moves position.next on.
-  [[nodiscard]] Turn find_next(ChainPosition& position, bool may_start = true);
+  /// Finds the next frame of a chain, in its GOP or in the next one that nobody has. Takes nothing: the chain that encodes it
+  /// moves position.next on.
+  [[nodiscard]] Turn find_next(ChainPosition& position);
 
   /// A device has finished frame `index`.
   void finished(int device, std::int64_t index);
   /// All frames before `index` have been delivered.
   void delivered_before(std::int64_t index);
+  /// Hands GOPs that are not started yet to this device and later ones only.
+  void reserve_for(int device);
   /// Hands the GOPs that the device has not finished to others. It must not ask for frames again.
   void take_back(int device);
   /// More GOPs may be handed out before the first of them has been delivered.
@@ -75,6 +76,7 @@ class GopQueue {
   Options options_;
   std::mutex mutex_;  ///< guards these; the search for scene cuts, which reads, is done under it
   std::deque<Gop> handed_out_;  ///< those not yet delivered whole, and the last one
+  int first_device_ = 0;  ///< that may start GOPs
   std::optional<std::int64_t> last_key_;
   std::int64_t searched_ = 0;  ///< no GOP starts behind last_key_ and before this frame
 };

@@ -149,9 +149,7 @@ TEST(Joining, TakesOverWhatADeviceLeaves) {
     const Encoded expected = encode_alone(settings_of(preset));
     for (const Kind kind : {Kind::file, Kind::pipe}) {
       for (int frames = 0; frames < kFrames; ++frames) {
-        EncoderSettings settings = settings_of(preset);
-        settings.execution.lanes = 6;  // too many for its pace to be known, so that it is relieved
-        Encoder encoder(settings, stalling_after(frames));
+        Encoder encoder(settings_of(preset), stalling_after(frames));
         encoder.set_joining(ready_at_once(), [](const std::string& problem) { FAIL() << problem; });
         VideoSource source(video(), kWidth, kHeight, kind);
         const Encoded encoded = encode_source(source, encoder);
@@ -169,7 +167,6 @@ TEST(Joining, TakesOverWhatADeviceLeaves) {
 TEST(Joining, TakesOverAtSceneCuts) {
   EncoderSettings settings = settings_of();
   settings.coding.scene_cuts = true;
-  settings.execution.lanes = 6;
   const Encoded expected = encode_alone(settings);
   for (int frames = 0; frames < kFrames; frames += 3) {
     Encoder encoder(settings, stalling_after(frames));
@@ -231,9 +228,7 @@ TEST(Joining, ThatFailsLaterIsReplacedByTheFallback) {
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (int stalled = 0; stalled < kFrames; stalled += 4) {
       for (int frames = 0; frames < 10; ++frames) {
-        EncoderSettings settings = settings_of();
-        settings.execution.lanes = 6;
-        Encoder encoder(settings, stalling_after(stalled));
+        Encoder encoder(settings_of(), stalling_after(stalled));
         encoder.set_joining(ready_at_once(failing_after(frames)), [](const std::string& problem) { FAIL() << problem; });
         std::vector<std::string> reasons;
         encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string& reason) { reasons.push_back(reason); });
@@ -307,17 +302,16 @@ TEST(Joining, StartsOnceForAllEncodes) {
 }
 
 TEST(Joining, TimeLeftIsTheLeastAnyCpuNeedsUntilItIsMeasured) {
-  EncodeProgress progress{.frames = 3000, .finished = 0, .elapsed_ms = 1, .frame_blocks = 2376, .chains = 17, .threads = 16};
-  EXPECT_NEAR(estimate_time_left(progress), 3000.0 * 2376 / (8000.0 * 16), 1e-6);
-  progress.finished = 67;  // less than four frames a chain
-  EXPECT_LT(estimate_time_left(progress), 60);
-  progress.finished = 1000;
-  progress.elapsed_ms = 50;
-  EXPECT_DOUBLE_EQ(estimate_time_left(progress), 100);
-  progress.finished = 3001;  // frames that two devices encoded
-  EXPECT_EQ(estimate_time_left(progress), 0);
-  progress.frames.reset();
-  EXPECT_EQ(estimate_time_left(progress), 50) << "as much is left as was seen";
+  TimeLeft time_left({.frames = 3000, .frame_blocks = 2376, .chains = 10, .threads = 16});
+  EXPECT_NEAR(time_left.estimate(0, 1), 3000.0 * 2376 / (2200.0 * 16), 1e-6);
+  EXPECT_LT(time_left.estimate(20, 500), 210) << "what a chain's first frames take is not measured";
+  EXPECT_LT(time_left.estimate(59, 510), 210);
+  EXPECT_DOUBLE_EQ(time_left.estimate(1020, 600), 198);
+  EXPECT_EQ(time_left.estimate(3001, 700), 0) << "frames may be encoded twice";
+  TimeLeft best({.frames = 3000, .frame_blocks = 2376, .preset = Preset::best, .chains = 10, .threads = 16});
+  EXPECT_GT(best.estimate(0, 1), 2000);
+  TimeLeft live({.frames = std::nullopt, .frame_blocks = 2376, .chains = 10, .threads = 16});
+  EXPECT_EQ(live.estimate(100, 50), 50) << "as much is left as was seen";
 }
 
 }  // namespace

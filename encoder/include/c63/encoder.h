@@ -135,10 +135,9 @@ class Encoder {
   /// limit, a device that fails after the first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
-  /// Has a device join each encode when it is ready, if the work that is left is worth it (c63/joining_device.h). GOPs are then
-  /// its own, as long as it is not slower than the devices that began. When none is left, it takes over those that they have not
-  /// finished. That needs input that can seek, or memory for a GOP of it. No encode waits for the
-  /// device. If it cannot be opened, the encode goes on without it, and `on_problem` is told why at the end.
+  /// Has a device join each encode when it is ready, if the work that is left is worth it (c63/joining_device.h). It encodes all
+  /// that is left then, and the devices that began are free. Input that cannot seek has to fit into memory for a GOP; otherwise
+  /// they finish the GOPs that they have begun. No encode waits for the device. If it cannot be opened, the encode goes on without it, and `on_problem` is told why at the end.
   void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
 
   /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a

@@ -17,7 +17,7 @@ class JoiningDevice {
   /// From how much time left for the devices at work, in ms, this one is worth it. The defaults are a GPU's: its driver takes
   /// 230 to 380 ms to start and 60 to stop, its buffers take 30 to 100.
   struct Worth {
-    double starting_ms = 600;
+    double starting_ms = 800;
     double opening_ms = 150;  ///< after it was started
   };
 
