@@ -1,4 +1,4 @@
-# Debian packages: cmake --build … && cpack --config BUILD/CPackConfig.cmake makes c63 (the programs) and libc63-dev.
+# Debian packages: cmake --build … && cpack --config BUILD/CPackConfig.cmake makes c63 (the programs), c63-ffmpeg and libc63-dev.
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME c63)
@@ -8,6 +8,9 @@ set(C63_PACKAGE_MAINTAINER "c63 <c63@noreply.invalid>" CACHE STRING "Who makes p
 set(CPACK_PACKAGE_CONTACT ${C63_PACKAGE_MAINTAINER})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL Programs Development)
+if(C63_HAVE_FFMPEG)
+  list(APPEND CPACK_COMPONENTS_ALL Modules)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -21,13 +24,22 @@ set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "encoder and decoder for Codec63, with 
  Encodes video for Codec63, the small codec of a university course on
  heterogeneous architectures, and decodes, compares, filters and looks at it.")
 
+# The module for FFmpeg is a package of its own: it depends on FFmpeg's libraries, exactly those it was linked with, and the
+# programs do without them. apt installs what is recommended unless it is told not to.
+set(CPACK_DEBIAN_MODULES_PACKAGE_NAME c63-ffmpeg)
+set(CPACK_DEBIAN_MODULES_PACKAGE_SECTION video)
+set(CPACK_DEBIAN_MODULES_PACKAGE_ENHANCES "c63, libc63-dev")
+set(CPACK_COMPONENT_MODULES_DESCRIPTION "reads video through FFmpeg for Codec63's tools
+ The module that c63's programs and library load for input that is neither raw
+ nor Y4M, and to write pictures as PNG and JPEG.")
+if(C63_HAVE_FFMPEG)
+  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "c63-ffmpeg (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "c63-ffmpeg (= ${PROJECT_VERSION})")
+endif()
+
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libc63-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(c63_development_needs libtbb-dev)
-if(C63_HAVE_FFMPEG)
-  list(APPEND c63_development_needs libavformat-dev libavcodec-dev libavutil-dev libswscale-dev)
-endif()
-list(JOIN c63_development_needs ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libtbb-dev)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "library of the Codec63 encoder and decoder
  Headers, the static library, a CMake package and a pkg-config file for
  programs that encode or decode Codec63, search motion, or filter.")

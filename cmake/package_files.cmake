@@ -1,7 +1,7 @@
 # Run by cpack over each package's files, before it is made.
 
 find_program(GZIP gzip REQUIRED)
-foreach(component IN ITEMS Programs Development)
+foreach(component IN ITEMS Programs Modules Development)
   string(TOUPPER ${component} upper)
   set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   set(root ${CPACK_TEMPORARY_DIRECTORY}/${component})

@@ -8,7 +8,7 @@ WORKDIR /src
 RUN cmake --preset cpu -DC63_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr && cmake --build --preset cpu && cd build/cpu && cpack
 
 FROM debian:12
-COPY --from=build /src/build/cpu/c63_*.deb /tmp/
-RUN apt-get update && apt-get install -y --no-install-recommends /tmp/c63_*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
+COPY --from=build /src/build/cpu/c63_*.deb /src/build/cpu/c63-ffmpeg_*.deb /tmp/
+RUN apt-get update && apt-get install -y --no-install-recommends /tmp/*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
 WORKDIR /work
 CMD ["c63enc", "--version"]

@@ -19,7 +19,7 @@ RUN cmake --preset default -DC63_TESTS=OFF -DC63_CUDA=ON -DCMAKE_INSTALL_PREFIX=
 # The driver comes from the host.
 FROM debian:12
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
-COPY --from=build /src/build/default/c63_*.deb /tmp/
-RUN apt-get update && apt-get install -y --no-install-recommends /tmp/c63_*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
+COPY --from=build /src/build/default/c63_*.deb /src/build/default/c63-ffmpeg_*.deb /tmp/
+RUN apt-get update && apt-get install -y --no-install-recommends /tmp/*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
 WORKDIR /work
 CMD ["c63enc", "--list-devices"]

@@ -8,11 +8,18 @@ import subprocess
 OWN = re.compile(r"/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so")
 
 
+def modules(build):
+    """What programs of a build load by name: libc63_ffmpeg.so, if it was built."""
+    return sorted(build.glob("lib*/**/c63/libc63_*.so"))
+
+
 def add_programs(folder, programs, under="."):
-    """Copies programs to folder/under and what they are linked with to folder/lib (for LD_LIBRARY_PATH)."""
+    """Copies programs to folder/under, with modules beside them, and what both are linked with to folder/lib (for
+    LD_LIBRARY_PATH)."""
     (folder / "lib").mkdir(exist_ok=True)
     (folder / under).mkdir(parents=True, exist_ok=True)
-    for program in programs:
+    programs = list(programs)
+    for program in dict.fromkeys(programs + [m for p in programs if p.parent.name == "bin" for m in modules(p.parent.parent)]):
         # Line numbers can be had where it was built; without them it is a quarter of its size.
         subprocess.run(["strip", "--strip-debug", "-o", folder / under / program.name, program], check=True)
         needed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout

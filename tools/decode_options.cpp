@@ -63,6 +63,7 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->group("Machine");
   add_simd_option(app, o.decoder.execution.simd);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.decoder.execution.limits);
 }
 

@@ -19,6 +19,7 @@ struct DecodeOptions {
   std::string input;
   std::string output;
   Durability durability = Durability::process;  ///< of all files written
+  bool keep_partial = false;  ///< a part replaces an older file
   std::int64_t max_frames = 0;  ///< 0: all
   OutputFormat format = OutputFormat::automatic;
   FrameRate rate;               ///< for the header of Y4M; the stream has none

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "c63/error.h"
@@ -14,6 +16,8 @@
 #include "common/digest.h"
 #include "common/paths.h"
 #include "common/counted.h"
+#include "common/report.h"
+#include "common/stopped_output.h"
 #include "common/trace_file.h"
 #include "io/byte_source.h"
 #include "io/frame_writer.h"
@@ -67,6 +71,7 @@ class DecodeSink {
   }
 
   void commit() { writer_->commit(); }
+  [[nodiscard]] std::string commit_part() { return writer_->commit_part(); }
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -138,7 +143,11 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   TraceFile trace(options.trace, options.durability);
   options.decoder.trace = trace.sink();
   const DecodeSummary summary = decode_and_keep(session, options, sink, place);
-  if (sink.frames() > 0) {
+  if (sink.frames() > 0 && summary.stopped) {
+    std::error_code fault;
+    const bool from_file = options.input != "-" && std::filesystem::is_regular_file(options.input, fault);
+    (void)commit_stopped(sink, options.output, options.keep_partial || !from_file, *session.log);
+  } else if (sink.frames() > 0) {
     sink.commit();
   } else if (!summary.stopped) {
     throw Error(ErrorKind::input, summary.bytes == 0 ? "C63-STREAM-EMPTY" : "C63-NO-FRAMES",
@@ -152,7 +161,8 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
   const double seconds = summary.elapsed_ms / 1000;
-  session.summary->info("decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes", counted(sink.frames(), "frame"),
+  session.summary->info("{}decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes",
+                        summary.stopped ? stopped_text(sink.frames(), {}) + ": " : "", counted(sink.frames(), "frame"),
                         summary.width, summary.height, seconds,
                         seconds > 0 ? static_cast<double>(sink.frames()) / seconds : 0, sink.bytes());
   return kExitDone;

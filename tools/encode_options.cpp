@@ -4,16 +4,31 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "c63/error.h"
+#include "c63/version.h"
 #include "common/command_line.h"
 #include "common/values.h"
+#include "segments/segment_record.h"
 
 namespace c63::tools {
 namespace {
+
+using nlohmann::ordered_json;
+
+const std::map<std::string, SourceFormat> kSourceFormats = {{"auto", SourceFormat::automatic},
+                                                            {"raw", SourceFormat::raw},
+                                                            {"y4m", SourceFormat::y4m},
+                                                            {"av", SourceFormat::av}};
+
+const std::string& name_of(SourceFormat format) {
+  return std::ranges::find(kSourceFormats, format, [](const auto& entry) { return entry.second; })->first;
+}
 
 void add_input_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = "Input and output";
@@ -48,14 +63,10 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  static const std::map<std::string, SourceFormat> kFormats = {{"auto", SourceFormat::automatic},
-                                                               {"raw", SourceFormat::raw},
-                                                               {"y4m", SourceFormat::y4m},
-                                                               {"av", SourceFormat::av}};
   app.add_option_function<std::string>(
-         "--input-format", [&o](const std::string& text) { o.source.format = kFormats.at(text); },
+         "--input-format", [&o](const std::string& text) { o.source.format = kSourceFormats.at(text); },
          "What the input is: auto, raw, y4m or av (FFmpeg)")
-      ->check(CLI::IsMember(kFormats))
+      ->check(CLI::IsMember(kSourceFormats))
       ->type_name("FORMAT")
       ->default_str("auto")
       ->group(group);
@@ -213,6 +224,7 @@ void add_machine_options(CLI::App& app, EncodeOptions& o) {
       ->group("Machine");
   add_simd_option(app, o.encoder.execution.simd);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.encoder.execution.limits);
 }
 
@@ -301,6 +313,45 @@ void settle_options(EncodeOptions& o, int threads) {
   o.source.height = o.height.value_or(0);
   o.source.limits = o.encoder.execution.limits;
   o.encoder.execution.threads = threads;
+}
+
+ordered_json settings_of_record(const EncodeOptions& o) {
+  // Names all fields, so that a new one is thought of here.
+  const auto& [width, height, preset, qp, key_interval, scene_cuts, search_range, method, rate] = o.encoder.coding;
+  const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, adaptive_reference,
+               temporal_filter, propagated_weights, chroma_lambda, tune, lambda_scale] = rate;
+  const auto or_null = [](const auto& value) { return value ? ordered_json(*value) : ordered_json(nullptr); };
+  const auto number_of = [](const auto& choice) {
+    return choice ? ordered_json(static_cast<int>(*choice)) : ordered_json(nullptr);
+  };
+  return {{"version", version() + " " + revision()},
+          {"width", width},
+          {"height", height},
+          {"preset", name(preset)},
+          {"qp", qp},
+          {"keyint", key_interval},
+          {"scenecut", scene_cuts},
+          {"merange", search_range},
+          // Exhaustive methods differ in time only.
+          {"me", is_exhaustive(method) ? "full" : name(method)},
+          {"tables", number_of(tables)},
+          {"headers", number_of(headers)},
+          {"rdoq", or_null(choose_levels)},
+          {"candidates", or_null(candidates)},
+          {"beam", or_null(beam)},
+          {"unpredicted", or_null(unpredicted)},
+          {"repeats", or_null(repeats)},
+          {"adaptive-reference", or_null(adaptive_reference)},
+          {"temporal-filter", number_of(temporal_filter)},
+          {"propagated-weights", number_of(propagated_weights)},
+          {"chroma-lambda", or_null(chroma_lambda)},
+          {"tune", name(tune)},
+          {"lambda-scale", lambda_scale},
+          {"seek", o.first_frame},
+          {"frames", o.max_frames},
+          {"prefilter", o.prefilter ? ordered_json(name(*o.prefilter)) : ordered_json(nullptr)},
+          {"input-format", name_of(o.source.format)},
+          {"tolerant", o.source.tolerant}};
 }
 
 }  // namespace c63::tools

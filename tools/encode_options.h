@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +29,7 @@ struct EncodeOptions {
   std::optional<Prefilter> prefilter;
   std::string output;
   Durability durability = Durability::process;  ///< of all files written
+  bool keep_partial = false;  ///< a part replaces an older file
 
   std::optional<std::pair<int, int>> segment;  ///< which one of how many; nothing: the whole video
   std::string segment_plan;
@@ -52,8 +54,6 @@ struct EncodeOptions {
   std::string trace;
 };
 
-constexpr int kMostSegments = 1'000'000;
-
 void add_options(CLI::App& app, EncodeOptions& options);
 
 /// What programs have in common that encode a whole file by these options: those that change what is coded, and on what. Without
@@ -63,5 +63,8 @@ void add_coding_run_options(CLI::App& app, EncodeOptions& options);
 /// Throws Error (usage) where input, output or the picture's size are missing or contradict each other; hands on what one
 /// option says to the settings of several.
 void settle_options(EncodeOptions& options, int threads);
+
+/// Everything that changes the bytes of the whole stream but the input itself, as records of segments and --stats have it.
+[[nodiscard]] nlohmann::ordered_json settings_of_record(const EncodeOptions& options);
 
 }  // namespace c63::tools

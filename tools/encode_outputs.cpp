@@ -85,6 +85,15 @@ void EncodeOutputs::commit() {
   yuview_.commit();
 }
 
+std::string EncodeOutputs::commit_part() {
+  std::string part = stream_.commit_part();
+  reconstruction_.commit_part();
+  prediction_.commit_part();
+  csv_.commit_part();
+  yuview_.commit_part();
+  return part;
+}
+
 std::optional<Error> EncodeOutputs::side_fault() const {
   for (const auto* fault : {&reconstruction_.fault(), &prediction_.fault(), &csv_.fault(), &yuview_.fault()}) {
     if (*fault) return *fault;

@@ -28,6 +28,8 @@ class EncodeOutputs {
 
   /// Completes all files. Throws Error (output) for the stream only.
   void commit();
+  /// The same for what a stop has cut short. Returns what OutputFile::commit_part() returns for the stream.
+  [[nodiscard]] std::string commit_part();
 
   /// Why a file beside the stream is missing: the first such fault.
   [[nodiscard]] std::optional<Error> side_fault() const;

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,6 +25,7 @@
 #include "common/notices.h"
 #include "common/paths.h"
 #include "common/report.h"
+#include "common/stopped_output.h"
 #include "common/trace_file.h"
 #include "encode_outputs.h"
 #include "encode_source.h"
@@ -40,6 +41,16 @@ namespace {
 struct Pass {
   EncodeTotals totals;
   std::vector<std::string> digests;  ///< of each frame, where asked for
+};
+
+/// A pass towards a target, with the files that it writes. They get their names if it is kept.
+struct TriedPass {
+  CodingSettings coding;
+  std::optional<CappedPass> capped;
+  std::unique_ptr<EncodeOutputs> outputs;
+  std::unique_ptr<TraceFile> trace;
+  Pass pass;
+  double distance = 0;  ///< from the target
 };
 
 /// The encode whose stream is kept.
@@ -67,11 +78,17 @@ class EncodeRun {
   [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs,
                             SegmentRecorder* recorder = nullptr);
-  using Judge = std::function<bool(const Pass&)>;
-  /// Nothing where the judge does not take the stream; no file is left then.
-  [[nodiscard]] std::optional<KeptPass> encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs,
-                                                        const Judge& takes);
-  [[nodiscard]] KeptPass encode_to_target(const SelectedBackend& backend);
+  [[nodiscard]] KeptPass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
+  /// Nothing if a stop request came before a pass that could be kept: an older file stays.
+  [[nodiscard]] std::optional<KeptPass> encode_to_target(const SelectedBackend& backend);
+  [[nodiscard]] std::optional<KeptPass> encode_best_pass(const SelectedBackend& backend, TargetPasses& passes);
+  [[nodiscard]] std::optional<KeptPass> encode_last_pass(const SelectedBackend& backend, TargetPasses& passes);
+  [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, TargetPasses& passes);
+  void prepare_pass(const TargetPasses& passes);
+  [[nodiscard]] bool take_pass(TargetPasses& passes, const Pass& pass);
+  [[nodiscard]] KeptPass keep(TriedPass&& tried);
+  /// Completes the files of an encode that a stop request has ended.
+  void commit_stopped_part(EncodeOutputs& outputs);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
   void tell(const EncodeReport& report) const;
 
@@ -86,7 +103,11 @@ class EncodeRun {
   bool first_pass_ = true;             // whose start-up is the program's
   std::optional<Spool> spool_;
   std::vector<TargetPass> target_passes_;
+  bool stopped_search_ = false;  // the stream is the best pass before a stop
   std::optional<CappedPass> capped_pass_;  // what a pass is encoded with where GOPs are capped
+  bool live_ = false;                          // the input is
+  bool kept_older_file_ = false;               // the part of a stopped encode has another name
+  std::optional<std::int64_t> frame_count_;    // of the input
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
 
@@ -170,7 +191,7 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
 bool EncodeRun::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
-  video_.settings = settings_of_record(coding, options_.first_frame, options_.max_frames, options_.prefilter);
+  video_.settings = settings_of_record(options_);
   const auto make = [&] {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
     if (reads) notices_.begin();
@@ -183,7 +204,7 @@ bool EncodeRun::prepare_segment() {
     return plan;
   };
   const auto is_stopped = [&] { return session_.stop.stop_requested(); };
-  video_.plan = plan_from_file(options_.segment_plan, video_, make, is_stopped, options_.durability);
+  video_.plan = plan_from_file(options_.segment_plan, video_, *first_source_, make, is_stopped, options_.durability);
   if (is_stopped()) return false;
   if (video_.plan.frames == 0) throw no_frames();
   segment_ = cut_into_segments(video_.plan, coding.key_interval,
@@ -222,12 +243,14 @@ Error EncodeRun::no_frames() {
 void EncodeRun::open_first_source() {
   if (options_.segment) options_.source.seek_table = std::make_shared<SeekTable>();
   first_source_ = open_source(true);
-  if (first_source_->frame_count() == 0) throw no_frames();
+  frame_count_ = first_source_->frame_count();
+  live_ = first_source_->live();
+  if (frame_count_ == 0) throw no_frames();
   format_ = first_source_->format();
   options_.encoder.coding.width = format_.width;
   options_.encoder.coding.height = format_.height;
   validate(options_.encoder);
-  notices_.info(input_line(options_.source.path, format_, first_source_->frame_count()));
+  notices_.info(input_line(options_.source.path, format_, frame_count_));
   for (const std::string& difference : differences_from_course(options_.encoder)) {
     notices_.info("not the course encoder's bytes: " + difference);
   }
@@ -242,6 +265,9 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
   settings.execution.limits.max_memory -= prefilter_bytes_;
   Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
     session_.log->warn("going on with the CPU: {}", reason);
+  });
+  encoder.set_on_drain([this](std::int64_t frames) {
+    session_.log->warn("stopping: {} that came in are still to be coded; a second signal drops them", counted(frames, "frame"));
   });
   if (capped_pass_) encoder.set_planner(planner_of(*capped_pass_));
   if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
@@ -258,7 +284,9 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
     session_.log->debug("frame {}: {}, {} bytes", frame.index, frame.key ? "key" : "inter", frame.bytes.size());
   };
   const std::chrono::duration<double, std::milli> before = std::chrono::steady_clock::now() - started_;
-  pass.totals.summary = encoder.encode(*source, sink, session_.stop);
+  // A part of a segment, or of a pass that only measures, is of no use.
+  const bool keeps_part = outputs != nullptr && !segment_ && (!options_.target.target || is_written_directly(options_.output));
+  pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
   if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
   // One pass may be too short for a GPU that all of them together are worth.
   const bool more_follow = options_.target.target || options_.repeat > 1 || options_.warmup > 0;
@@ -269,8 +297,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
   return pass;
 }
 
-std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs,
-                                                   const Judge& takes) {
+KeptPass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
   TraceFile trace(options_.trace, options_.durability);
   options_.encoder.measurement.trace = trace.sink();
@@ -297,17 +324,21 @@ std::optional<KeptPass> EncodeRun::encode_and_keep(const SelectedBackend& backen
       keep_segment(outputs, *recorder);
     }
   } else {
-    if (outputs.frames() == 0 && !pass.totals.summary.stopped) throw no_frames();
-    // What a stop request has left is valid, and all there is.
-    if (!pass.totals.summary.stopped && !takes(pass)) return std::nullopt;
-    if (outputs.frames() > 0) outputs.commit();
+    const bool stopped = pass.totals.summary.stopped;
+    if (outputs.frames() == 0 && !stopped) throw no_frames();
+    if (outputs.frames() > 0) stopped ? commit_stopped_part(outputs) : outputs.commit();
   }
   trace.commit(*session_.log);
   return KeptPass{std::move(pass), outputs.side_fault(), outputs.kinds()};
 }
 
+void EncodeRun::commit_stopped_part(EncodeOutputs& outputs) {
+  kept_older_file_ = commit_stopped(outputs, options_.output, options_.keep_partial || live_, *session_.log);
+}
+
 void EncodeRun::spool_input() {
-  spool_.emplace(options_.target.spool, *first_source_);
+  spool_.emplace(options_.target.spool, *first_source_, session_.stop);
+  if (spool_->frames() == 0 && !session_.stop.stop_requested()) throw no_frames();
   first_source_.reset();
   options_.source.path = spool_->path();
   options_.source.format = SourceFormat::raw;
@@ -319,36 +350,89 @@ void EncodeRun::spool_input() {
   options_.prefilter.reset();  // these frames are smoothed
 }
 
-KeptPass EncodeRun::encode_to_target(const SelectedBackend& backend) {
-  TargetPasses passes(options_, *session_.log);
-  const auto take = [&](const Pass& pass) {
-    const bool done = passes.take(pass.totals, format_);
-    target_passes_ = passes.passes();
-    return done;
-  };
-  const auto prepare = [&] {
-    options_.encoder.coding = passes.next();
-    if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
-  };
-  const bool direct = is_written_directly(options_.output);
-  std::optional<EncodeOutputs> outputs;
-  // What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
-  for (bool found = false; direct && !found;) {
-    if (!outputs) outputs.emplace(options_, format_);  // what cannot be written is known before anything is encoded
-    prepare();
+void EncodeRun::prepare_pass(const TargetPasses& passes) {
+  options_.encoder.coding = passes.next();
+  if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
+}
+
+/// True if the pass is the stream.
+bool EncodeRun::take_pass(TargetPasses& passes, const Pass& pass) {
+  const bool done = passes.take(pass.totals, format_);
+  target_passes_ = passes.passes();
+  return done;
+}
+
+TriedPass EncodeRun::try_pass(const SelectedBackend& backend, TargetPasses& passes) {
+  TriedPass tried;
+  tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
+  tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability);
+  prepare_pass(passes);
+  tried.coding = options_.encoder.coding;
+  tried.capped = capped_pass_;
+  options_.encoder.measurement.trace = tried.trace->sink();
+  tried.pass = encode(backend, tried.outputs.get());
+  options_.encoder.measurement.trace = nullptr;
+  if (tried.outputs->frames() == 0 && !tried.pass.totals.summary.stopped) throw no_frames();
+  return tried;
+}
+
+KeptPass EncodeRun::keep(TriedPass&& tried) {
+  options_.encoder.coding = tried.coding;
+  capped_pass_ = tried.capped;
+  tried.outputs->commit();
+  tried.trace->commit(*session_.log);
+  return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
+}
+
+/// Whether a pass that was tried has what the next one shall have.
+bool is_next(const TriedPass& tried, const TargetPasses& passes) {
+  const CodingSettings next = passes.next();
+  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
+}
+
+/// Makes passes until one is the stream. All of them are written beside the file: a stop or a fault leaves the best whole pass
+/// that keeps the promise, else the older file.
+std::optional<KeptPass> EncodeRun::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
+  std::optional<TriedPass> best;
+  try {
+    for (;;) {
+      const bool made = best && is_next(*best, passes);
+      TriedPass tried = made ? std::move(*best) : try_pass(backend, passes);
+      if (made) best.reset();
+      if (tried.pass.totals.summary.stopped) break;
+      const bool done = take_pass(passes, tried.pass);
+      if (done) return keep(std::move(tried));
+      tried.distance = std::abs(passes.distance());
+      if (passes.keeps_promise() && (!best || tried.distance < best->distance)) best = std::move(tried);
+    }
+  } catch (const Error& error) {
+    if (!best) throw;
+    (void)keep(std::move(*best));
+    throw NotedError(error, "the best pass before it is written");
+  }
+  stopped_search_ = true;
+  if (!best) return std::nullopt;
+  return keep(std::move(*best));
+}
+
+std::optional<KeptPass> EncodeRun::encode_to_target(const SelectedBackend& backend) {
+  TargetPasses passes(options_, format_, *session_.log);
+  auto kept = is_written_directly(options_.output) ? encode_last_pass(backend, passes) : encode_best_pass(backend, passes);
+  if (kept && !kept->side_fault) kept->side_fault = passes.side_fault();
+  return kept;
+}
+
+/// What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
+std::optional<KeptPass> EncodeRun::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
+  EncodeOutputs outputs(options_, format_);  // what cannot be written is known before anything is encoded
+  for (bool found = false; !found;) {
+    prepare_pass(passes);
     const Pass pass = encode(backend, nullptr);
-    found = pass.totals.summary.stopped || take(pass);
+    stopped_search_ = pass.totals.summary.stopped;
+    if (stopped_search_) return std::nullopt;
+    found = take_pass(passes, pass);
   }
-  for (;;) {
-    if (!direct) {
-      outputs.emplace(options_, format_);
-      prepare();
-    }
-    if (auto kept =
-            encode_and_keep(backend, *outputs, direct ? Judge([](const Pass&) { return true; }) : Judge(take))) {
-      return std::move(*kept);
-    }
-  }
+  return encode_and_keep(backend, outputs);
 }
 
 void EncodeRun::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
@@ -384,7 +468,10 @@ void EncodeRun::tell(const EncodeReport& report) const {
   if (options_.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
   if (report.runs_frames_per_s.size() > 1) log.info("{}", runs_line(report.runs_frames_per_s));
   if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
-  session_.summary->info("{}", result_line(totals, format_));
+  const std::string search = target_passes_.size() == 1 ? "stopped after 1 pass, which is kept: "
+                                                        : fmt::format("stopped after {} passes, the best is kept: ", target_passes_.size());
+  session_.summary->info("{}{}", stopped_search_ ? search : "",
+                         result_line(totals, format_, frame_count_));
 }
 
 int EncodeRun::run() {
@@ -406,7 +493,13 @@ int EncodeRun::run() {
   const SelectedBackend backend = selecting.get();
   const std::string input = options_.source.path;
   options_.target.input = input;
-  if (options_.target.target && !can_be_read_again(input)) spool_input();
+  if (options_.target.target && !can_be_read_again(input)) {
+    spool_input();
+    if (session_.stop.stop_requested()) {
+      session_.summary->info("stopped while the input was read: nothing is written");
+      return kExitDone;
+    }
+  }
   std::vector<double> runs_frames_per_s;
   MedianKeeper<Pass> passes(static_cast<std::size_t>(options_.repeat));
   const auto add = [&](Pass&& pass) {
@@ -423,7 +516,11 @@ int EncodeRun::run() {
     } else {
       EncodeOutputs outputs(options_, format_);
       for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
-      kept = encode_and_keep(backend, outputs, [](const Pass&) { return true; });
+      kept = encode_and_keep(backend, outputs);
+    }
+    if (!kept) {
+      session_.summary->info("stopped before a pass met the target: nothing is written");
+      return kExitDone;  // the exit code is the signal's, from the caller
     }
     add(std::move(kept->pass));
     side_fault = std::move(kept->side_fault);
@@ -447,7 +544,7 @@ int EncodeRun::run() {
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
   tell(report);
-  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability);
+  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, kept_older_file_);
   if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",

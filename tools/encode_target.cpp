@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
-#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
-#include <cerrno>
 #include <charconv>
-#include <cstdlib>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "c63/error.h"
+#include "common/values.h"
 #include "encode_options.h"
-#include "io/descriptor.h"
 #include "io/frame_writer.h"
-#include "segments/input_identity.h"
 
 namespace c63::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 double number_from(const std::string& option, std::string_view text) {
   double value = 0;
@@ -59,26 +54,6 @@ Target psnr_from(const std::string& text) {
           number_from("--target-psnr", colon == std::string::npos ? text : text.substr(colon + 1))};
 }
 
-/// Everything that the figures of a pass depend on, but for the quality.
-ordered_json identity_of(const EncodeOptions& o) {
-  ordered_json settings = settings_json(o.encoder);
-  for (const char* key : {"qp", "lambda_scale", "threads", "lanes", "simd", "max_pixels", "max_memory_bytes", "differences_from_course"}) {
-    settings.erase(key);
-  }
-  const InputIdentity input = identify_input(o.source.path);
-  ordered_json content = {{"bytes", input.bytes}, {"sample_sha256", input.sample_sha256}};
-  // A spooled file is written anew each time.
-  if (o.target.spool.empty()) content["modified_ns"] = input.modified_ns;
-  return {{"input", o.target.input},
-          {"content", content},
-          {"width_pixels", o.encoder.coding.width},
-          {"height_pixels", o.encoder.coding.height},
-          {"first_frame", o.first_frame},
-          {"most_frames", o.max_frames},
-          {"prefilter", o.prefilter ? name(*o.prefilter) : "none"},
-          {"settings", settings}};
-}
-
 }  // namespace
 
 void add_target_options(CLI::App& app, TargetOptions& o) {
@@ -95,7 +70,7 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
   CLI::Option* size = app.add_option_function<std::uint64_t>(
                              "--size", [&o](std::uint64_t bytes) { o.target = {Target::Kind::bytes, static_cast<double>(bytes)}; },
                              "Bytes to stay below, nearly (2MiB, 1500kB)")
-                          ->transform(CLI::AsSizeValue(true))
+                          ->transform(number_of_bytes())
                           ->type_name("BYTES")
                           ->group(group);
   targets.push_back(size);
@@ -130,33 +105,21 @@ void check_target_options(const TargetOptions& o) {
   }
 }
 
-std::vector<TargetPass> TargetPasses::load(const EncodeOptions& options, spdlog::logger& log) {
-  const std::string& path = options.target.stats;
-  std::error_code fault;
-  if (path.empty() || !fs::exists(path, fault)) return {};
-  try {
-    const ordered_json json = ordered_json::parse(std::ifstream(path));
-    if (json.at("encode") != identity_of(options)) {
-      log.warn("{}: it has the passes of another encode; they are not used", path);
-      return {};
-    }
-    std::vector<TargetPass> passes;
-    for (const auto& pass : json.at("passes")) passes.push_back(target_pass_from(pass));
-    return passes;
-  } catch (const ordered_json::exception&) {
-    throw Error(ErrorKind::input, "C63-STATS", "it is no statistics file of c63enc", {.file = path});
-  }
+namespace {
+
+std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& format, spdlog::logger& log) {
+  std::vector<TargetPass> passes;
+  stats.use([&](const StatsFile& file) { passes = file.load(format.rate.value(), log); });
+  return passes;
 }
 
-void TargetPasses::save() const {
-  if (options_.target.stats.empty()) return;
-  ordered_json json = {{"encode", identity_of(options_)}, {"passes", ordered_json::array()}};
-  for (const TargetPass& pass : passes()) json["passes"].push_back(to_json(pass));
-  write_json(options_.target.stats, json, options_.durability);
-}
+}  // namespace
 
-TargetPasses::TargetPasses(const EncodeOptions& options, spdlog::logger& log)
-    : options_(options), log_(log), search_(options.encoder.coding, *options.target.target, load(options, log)) {
+TargetPasses::TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log)
+    : options_(options),
+      log_(log),
+      stats_(options.target.stats.empty() ? nullptr : std::make_unique<StatsFile>(options)),
+      search_(options.encoder.coding, *options.target.target, load(stats_, format, log)) {
   if (options.target.gop_cap) {
     capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
     log_.info("{}, and no GOP of more than {} times that, by passes over the whole input", describe(*options.target.target),
@@ -169,32 +132,51 @@ TargetPasses::TargetPasses(const EncodeOptions& options, spdlog::logger& log)
 
 bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   const QualityTotals& quality = totals.quality;
+  const MeasurementSettings& measured = options_.encoder.measurement;
+  PassFigures figures{.frames = totals.summary.frames, .bytes = totals.summary.bytes, .frames_per_s = format.rate.value()};
+  if (measured.psnr) figures.psnr_y_db = quality.psnr_of_plane(0);
+  if (measured.psnr) figures.psnr_all_db = quality.psnr_of_all();
+  if (measured.ssim && !std::isnan(quality.mean_ssim(0))) figures.ssim_y = quality.mean_ssim(0);
   const std::size_t own = capped_ ? capped_->next().gops.size() : 0;
-  const PassFigures figures{.frames = totals.summary.frames,
-                                 .bytes = totals.summary.bytes,
-                                 .frames_per_s = format.rate.value(),
-                                 .psnr_y_db = quality.psnr_of_plane(0),
-                                 .psnr_all_db = quality.psnr_of_all(),
-                                 .ssim_y = options_.encoder.measurement.ssim ? quality.mean_ssim(0) : 0};
-  const bool done = capped_ ? capped_->add(figures, totals.gops) : search_.add(figures);
+  const auto tell_and_keep = [&] {
+    tell(totals, format, own);
+    stats_.use([&](const StatsFile& file) { file.save(passes()); });
+  };
+  bool done = false;
+  try {
+    done = capped_ ? capped_->add(figures, totals.gops) : search_.add(figures);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::limit) tell_and_keep();
+    throw;
+  }
+  tell_and_keep();
+  if (done && !(capped_ ? capped_->met() : search_.met())) {
+    log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
+              capped_ ? "the cap, " : "");
+  }
+  return done;
+}
+
+/// The pass that was made last.
+void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own) {
   const double distance = capped_ ? capped_->distance() : search_.distance();
-  const bool met = capped_ ? capped_->met() : search_.met();
   const TargetPass& pass = passes().back();
   const Target::Kind kind = options_.target.target->kind;
   const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
   log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}", ++made_, pass.qp,
-            pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format), pass.figures.psnr_y_db,
-            pass.figures.psnr_all_db,
-            options_.encoder.measurement.ssim ? fmt::format(", SSIM Y {:.5f}", pass.figures.ssim_y) : "",
+            pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
+            totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
+            pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
             of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
             capped_ ? fmt::format("; {} of {} GOPs at a quality of their own, {} over the cap", own, totals.gops.size(), capped_->over())
                     : "");
-  if (done && !met) {
-    log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
-              capped_ ? "the cap, " : "");
-  }
-  save();
-  return done;
+}
+
+bool TargetPasses::keeps_promise() const {
+  const Target::Kind kind = options_.target.target->kind;
+  if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
+  // A size is never exceeded; a pass that is far below it is still one of its streams.
+  return distance() <= 0 && (!capped_ || capped_->over() == 0);
 }
 
 bool can_be_read_again(const std::string& path) {
@@ -208,34 +190,24 @@ bool is_written_directly(const std::string& path) {
   return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
 }
 
-Spool::Spool(const std::string& folder, FrameSource& source) {
-  // A folder of its own: machines and containers that share the outer one may have the same process id.
-  folder_ = (fs::path(folder) / "c63-spool-XXXXXX").string();
-  if (::mkdtemp(folder_.data()) == nullptr) {
-    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a folder", errno, {.file = folder_});
-  }
-  path_ = (fs::path(folder_) / "input.yuv").string();
+// A folder of its own: machines and containers that share the outer one may have the same process id.
+Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop)
+    : folder_(folder, "c63-spool"), path_(folder_.file("input.yuv")) {
   try {
-    fill(source);
-  } catch (...) {
-    remove();
-    throw;
+    fill(source, stop);
+  } catch (const Error& error) {
+    // Users know the folder that they named, and no file in it.
+    if (error.place().file != path_) throw;
+    throw Error(error.kind(), error.id(), "cannot keep the input here (--spool): " + error.message(), {.file = folder});
   }
 }
 
-void Spool::fill(FrameSource& source) {
+void Spool::fill(FrameSource& source, const std::stop_token& stop) {
   const VideoFormat format = source.format();
   const auto writer = open_frame_writer(path_, format.rate);
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height));
-  for (std::int64_t i = 0; source.read(i, frame); ++i) writer->write(format.width, format.height, frame);
+  for (; !stop.stop_requested() && source.read(frames_, frame); ++frames_) writer->write(format.width, format.height, frame);
   writer->commit();
-}
-
-Spool::~Spool() { remove(); }
-
-void Spool::remove() noexcept {
-  std::error_code fault;
-  fs::remove_all(folder_, fault);
 }
 
 }  // namespace c63::tools

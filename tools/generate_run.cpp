@@ -20,7 +20,9 @@
 #include "common/counted.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
+#include "common/report.h"
 #include "common/side_output.h"
+#include "common/stopped_output.h"
 #include "common/values.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
@@ -82,6 +84,7 @@ class TruthWriter {
   }
 
   void commit() { file_.commit(); }
+  [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
   // Exact: a 256th has eight binary places.
@@ -145,6 +148,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
       ->type_name("SD")
       ->group(picture);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.sequence.limits);
 }
 
@@ -177,12 +181,18 @@ int run_generate(const Session& session, const GenerateOptions& o) {
       progress->advance(bytes);
     }
   }
-  writer->commit();
-  truth.commit();
+  const bool stopped = done < o.sequence.frames;
+  if (stopped && !o.keep_partial) {
+    if (done > 0) (void)commit_stopped(*writer, o.output, false, *session.log);
+    if (done > 0) truth.commit_part();
+  } else {
+    writer->commit();
+    truth.commit();
+  }
   progress->finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  session.summary->info("generated {} of {}x{} {} in {:.2f} s ({:.1f} fps)", counted(done, "frame"),
-                        o.sequence.width, o.sequence.height, name(o.sequence.pattern), seconds,
+  session.summary->info("{}generated {} of {}x{} {} in {:.2f} s ({:.1f} fps)", stopped ? stopped_text(done, o.sequence.frames) + ": " : "",
+                        counted(done, "frame"), o.sequence.width, o.sequence.height, name(o.sequence.pattern), seconds,
                         seconds > 0 ? static_cast<double>(done) / seconds : 0);
   if (truth.fault()) throw Error(*truth.fault());
   return kExitDone;

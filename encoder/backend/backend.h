@@ -72,9 +72,9 @@ class Backend {
   /// order. At least one must be in flight. Throws what went wrong on the device.
   virtual void collect(std::vector<ChainResult>& finished) = 0;
 
-  /// Nobody wants the frames in flight any more: those not begun may stay undone, and collect() returns soon, perhaps with
-  /// nothing. Called from any thread; only collect() and the destructor may follow.
-  virtual void abandon() noexcept {}
+  /// The frames in flight are of no more use: those that nobody has begun with need not be coded, and collect() may return with
+  /// nothing. After it the backend takes no more frames. Any thread may call it.
+  virtual void drop() noexcept {}
 };
 
 }  // namespace c63

@@ -125,15 +125,17 @@ class CpuBackend final : public Backend {
           ++chain.collected;
         }
       }
-      if (!finished.empty() || abandoned_) return;
+      if (!finished.empty() || dropped_) return;
       finished_.wait(lock);
     }
   }
 
-  void abandon() noexcept override {
-    const std::lock_guard lock(mutex_);
-    abandoned_ = true;
-    finished_.notify_one();
+  void drop() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      dropped_ = true;
+    }
+    finished_.notify_all();
   }
 
  private:
@@ -174,7 +176,7 @@ class CpuBackend final : public Backend {
     post<&CpuBackend::run>(static_cast<std::size_t>(index_of(chain)));
   }
   [[nodiscard]] bool may_start(ScheduledChain& chain) const {
-    if (abandoned_ || chain.started == chain.submitted) return false;
+    if (chain.started == chain.submitted || dropped_) return false;
     const std::int64_t before = chain.started - GopChain::kUnwritten;
     return before < chain.collected || chain.slot(before).finished;
   }
@@ -262,8 +264,8 @@ class CpuBackend final : public Backend {
   std::mutex mutex_;
   std::condition_variable finished_;
   std::condition_variable idle_;
-  int tasks_ = 0;        ///< posted and not yet ended
-  bool abandoned_ = false;
+  int tasks_ = 0;         ///< posted and not yet ended
+  bool dropped_ = false;  ///< frames that are not started need not be coded
   WorkThreads threads_;  ///< last: they use all of the above
 };
 

@@ -22,6 +22,8 @@ struct LookaheadDecisions {
   bool choose_reference = false;  ///< frames may stay (reference_choice.h)
   Cost lambda = 0;
 
+  friend bool operator==(const LookaheadDecisions&, const LookaheadDecisions&) = default;
+
   [[nodiscard]] bool any() const { return filter || propagate || choose_reference; }
   /// How many frames ahead of one have to be seen before it is coded.
   [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : choose_reference ? 1 : 0; }

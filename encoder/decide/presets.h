@@ -20,6 +20,8 @@ struct PresetDecisions {
   double lambda_power = -1.2;  ///< λ is as that power of the quality
   LookaheadDecisions lookahead;
   bool alternate = false;  ///< every second frame stays where that shows to pay (reference_alternation.h)
+
+  friend bool operator==(const PresetDecisions&, const PresetDecisions&) = default;
 };
 
 [[nodiscard]] PresetDecisions preset_decisions(const CodingSettings& settings);

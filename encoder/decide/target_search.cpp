@@ -28,7 +28,10 @@ constexpr double kUsualQuality = 2.8;
 constexpr double kLongestStep = 2.5;
 /// Two places are one.
 constexpr double kSamePlace = 1e-3;
+/// Not counted are those that were made before.
 constexpr std::size_t kMostPasses = 16;
+/// Figures of one stream may differ by this: sums of fractions depend on their order.
+constexpr double kSameFigure = 1e-6;
 
 double ssim_in_db(double ssim) { return -10 * std::log10(std::max(1e-9, 1 - ssim)); }
 
@@ -70,10 +73,11 @@ TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target,
   }
   qp_ = hundredths(settings.qp);
   scale_ = settings.rate.lambda_scale;
+  std::erase_if(passes_, [&](const TargetPass& pass) { return !figure_of(pass.figures); });
+  known_ = passes_.size();
   if (passes_.empty()) return;
-  if (met()) {
-    qp_ = passes_.back().qp;
-    scale_ = passes_.back().lambda_scale;
+  if (const TargetPass* const nearest = best(); nearest != nullptr && is_met(nearest->figures)) {
+    go_to(*nearest);
   } else {
     plan_next();
   }
@@ -86,23 +90,32 @@ CodingSettings TargetSearch::next() const {
   return settings;
 }
 
-double TargetSearch::error_of(const PassFigures& figures) const {
+std::optional<double> TargetSearch::figure_of(const PassFigures& figures) const {
   const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, figures.bytes));
+  std::optional<double> quality = figures.ssim_y;
   switch (target_.kind) {
     case Target::Kind::bytes:
-      return std::log2(bytes / target_.value);
-    case Target::Kind::bitrate: {
-      const auto frames = static_cast<double>(std::max<std::int64_t>(1, figures.frames));
-      return std::log2(bytes * 8 * figures.frames_per_s / frames / target_.value);
-    }
+      return bytes;
+    case Target::Kind::bitrate:
+      return bytes * 8 * figures.frames_per_s / static_cast<double>(std::max<std::int64_t>(1, figures.frames));
     case Target::Kind::psnr_y:
-      return std::min(figures.psnr_y_db, 200.0) - target_.value;
+      quality = figures.psnr_y_db;
+      break;
     case Target::Kind::psnr_all:
-      return std::min(figures.psnr_all_db, 200.0) - target_.value;
+      quality = figures.psnr_all_db;
+      break;
     case Target::Kind::ssim_y:
       break;
   }
-  return ssim_in_db(figures.ssim_y) - ssim_in_db(target_.value);
+  // Pictures that are too small for SSIM have none.
+  return quality && !std::isnan(*quality) ? quality : std::nullopt;
+}
+
+double TargetSearch::error_of(const PassFigures& figures) const {
+  const double figure = figure_of(figures).value();
+  if (is_size()) return std::log2(figure / target_.value);
+  if (target_.kind == Target::Kind::ssim_y) return ssim_in_db(figure) - ssim_in_db(target_.value);
+  return std::min(figure, 200.0) - target_.value;
 }
 
 double TargetSearch::distance() const {
@@ -110,8 +123,10 @@ double TargetSearch::distance() const {
   return is_size() ? std::exp2(error) - 1 : error;
 }
 
-bool TargetSearch::met() const {
-  const double error = error_of(passes_.back().figures);
+bool TargetSearch::met() const { return is_met(passes_.back().figures); }
+
+bool TargetSearch::is_met(const PassFigures& figures) const {
+  const double error = error_of(figures);
   return is_size() ? is_size_met(error) : std::abs(error) <= kQualityWindow;
 }
 
@@ -122,6 +137,21 @@ int TargetSearch::step_of(double qp) const {
 
 TargetSearch::Point TargetSearch::point_of(const TargetPass& pass) const {
   return {target_place(settings_, pass.qp, pass.lambda_scale), error_of(pass.figures), step_of(pass.qp)};
+}
+
+std::pair<double, double> TargetSearch::ends() const {
+  double lowest = std::log2(least_qp(settings_));
+  double highest = std::log2(static_cast<double>(kMaxQp));
+  if (has_lambda_) {
+    lowest = target_place(settings_, least_qp(settings_), kMostScale);
+    highest = target_place(settings_, kMaxQp, kLeastScale);
+  }
+  return {lowest, highest};
+}
+
+void TargetSearch::go_to(const TargetPass& pass) {
+  qp_ = pass.qp;
+  scale_ = pass.lambda_scale;
 }
 
 void TargetSearch::go_to(double place) {
@@ -189,7 +219,11 @@ std::optional<double> TargetSearch::next_place() const {
     return below->place + share * width;
   }
   // All on one side: on along the line through the nearest to the target and the next with the same tables.
-  const auto nearer = [](const Point& a, const Point& b) { return std::abs(a.error) < std::abs(b.error); };
+  // Of those that are equally near, the one furthest on: others tell nothing.
+  const double side = points.front().error > aim ? 1 : -1;
+  const auto nearer = [&](const Point& a, const Point& b) {
+    return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
+  };
   std::ranges::sort(points, nearer);
   const Point& nearest = points.front();
   double slope = usual;
@@ -200,7 +234,12 @@ std::optional<double> TargetSearch::next_place() const {
     const double own = (second->error - nearest.error) / (second->place - nearest.place);
     slope = std::clamp(own, usual / 4, usual * 4);
   }
-  return nearest.place + std::clamp((aim - nearest.error) / slope, -kLongestStep, kLongestStep);
+  const double way = (aim - nearest.error) / slope;
+  const auto [lowest, highest] = ends();
+  // What seems to lie beyond the format is told soonest by its end.
+  if (nearest.place + way <= lowest) return lowest;
+  if (nearest.place + way >= highest) return highest;
+  return nearest.place + std::clamp(way, -kLongestStep, kLongestStep);
 }
 
 const TargetPass* TargetSearch::best() const {
@@ -209,17 +248,65 @@ const TargetPass* TargetSearch::best() const {
   for (const TargetPass& pass : passes_) {
     const double error = error_of(pass.figures);
     if (is_size() && error > 0) continue;
-    if (found != nullptr && std::abs(error) >= least) continue;
+    if (found != nullptr && std::abs(error) > least) continue;  // of equal ones the last, which need not be made again
     found = &pass;
     least = std::abs(error);
   }
   return found;
 }
 
-void TargetSearch::plan_next() {
-  const auto was_made = [&] {
-    return std::ranges::any_of(passes_, [&](const TargetPass& p) { return p.qp == qp_ && p.lambda_scale == scale_; });
+PresetDecisions TargetSearch::decisions_of(double qp, double lambda_scale) const {
+  CodingSettings settings = settings_;
+  settings.qp = qp;
+  settings.rate.lambda_scale = lambda_scale;
+  return preset_decisions(settings);
+}
+
+/// The pass that tells what the planned one would come to, or null: with equal tables, and a λ that hardly differs.
+const TargetPass* TargetSearch::made_before() const {
+  constexpr double kSameLambda = 1e-3;
+  const PresetDecisions planned = decisions_of(qp_, scale_);
+  const auto found = std::ranges::find_if(passes_, [&](const TargetPass& pass) {
+    const PresetDecisions made = decisions_of(pass.qp, pass.lambda_scale);
+    const auto difference = static_cast<double>(planned.rate.lambda - made.rate.lambda);
+    return made.tables == planned.tables && std::abs(difference) <= kSameLambda * static_cast<double>(made.rate.lambda);
+  });
+  return found != passes_.end() ? &*found : nullptr;
+}
+
+/// Where a pass was is of no use: plans the nearest place towards the target that decides something else. Where there is none
+/// up to a pass on the other side of the target, only λ may lie between those two: qp has steps.
+void TargetSearch::leave_known(double place) {
+  constexpr double kNearest = 0.00125;
+  constexpr double kFurthest = 16;
+  const TargetPass* known = made_before();
+  if (known == nullptr) return;
+  const bool is_above = error_of(known->figures) > 0;
+  const TargetPass* here = known;
+  const TargetPass* beyond = nullptr;
+  double near = 0;  // ways from the place; as far as here all is known, and on its side of the target
+  double far = kFurthest;
+  double way = kNearest;
+  while (far - near >= kNearest) {
+    go_to(place + (is_above ? -way : way));
+    known = made_before();
+    if (known == nullptr) return;
+    const bool is_beyond = (error_of(known->figures) > 0) != is_above;
+    (is_beyond ? far : near) = way;
+    (is_beyond ? beyond : here) = known;
+    way = far < kFurthest ? (near + far) / 2 : 2 * near;
+    if (way > kFurthest) return;
+  }
+  if (!has_lambda_ || beyond == nullptr) return;
+  const auto lambda_of = [this](const TargetPass& pass) {
+    return static_cast<double>(decisions_of(pass.qp, pass.lambda_scale).rate.lambda);
   };
+  qp_ = here->qp;
+  const double scale = here->lambda_scale * std::sqrt(lambda_of(*beyond) / lambda_of(*here));
+  scale_ = ten_thousandths(std::clamp(scale, kLeastScale, kMostScale));
+}
+
+void TargetSearch::plan_next() {
   // Passes on either side of the target with different tables: what is between them is not a line, but for each of the
   // tables it is.
   if (locked_step_ == 0 && passes_.size() >= 2) {
@@ -235,14 +322,11 @@ void TargetSearch::plan_next() {
       locked_step_ = std::abs(below->error) < std::abs(above->error) ? below->step : above->step;
     }
   }
-  const auto place = passes_.size() < kMostPasses ? next_place() : std::nullopt;
+  const auto place = made_ < kMostPasses ? next_place() : std::nullopt;
   if (place) {
     go_to(*place);
-    // A place where a pass was is of no use, but one beside it, on the side of the target, may be.
-    constexpr double kBeside = 0.01;
-    const double towards = error_of(passes_.back().figures) > 0 ? -kBeside : kBeside;
-    for (int i = 1; i <= 8 && was_made(); ++i) go_to(*place + i * towards);
-    if (!was_made()) return;
+    leave_known(*place);
+    if (made_before() == nullptr) return;
   }
   const TargetPass* const nearest = best();
   if (nearest == nullptr) {
@@ -251,17 +335,38 @@ void TargetSearch::plan_next() {
                     std::to_string(std::ranges::min(passes_, {}, [](const TargetPass& p) { return p.figures.bytes; }).figures.bytes) +
                     " bytes");
   }
-  qp_ = nearest->qp;
-  scale_ = nearest->lambda_scale;
+  go_to(*nearest);
   last_ = true;
 }
 
 bool TargetSearch::add(const PassFigures& figures) {
+  if (!figure_of(figures)) {
+    throw Error(ErrorKind::usage, "C63-TARGET",
+                describe(target_) + " cannot be searched for: it was not measured, or pictures are too small to have one");
+  }
+  ++made_;
+  const auto known = std::ranges::find_if(
+      passes_, [&](const TargetPass& pass) { return pass.qp == qp_ && pass.lambda_scale == scale_; });
+  if (known != passes_.end() && (known->figures.bytes != figures.bytes ||
+                                 std::abs(error_of(known->figures) - error_of(figures)) > kSameFigure)) {
+    passes_.clear();
+    known_ = 0;
+    locked_step_ = 0;
+    last_ = false;
+  }
   passes_.push_back({qp_, scale_, figures});
-  if (met() || last_) return true;
-  plan_next();
+  if (met()) return true;
   // The best there is may be the pass that was just made.
-  return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_;
+  const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
+  if (!last_) plan_next();
+  if (!is_over() || known_ == 0) return is_over();
+  // Where bits jump, what was known may have led to a place that has no way on: the passes of this search may have one.
+  passes_.erase(passes_.begin(), passes_.begin() + static_cast<std::ptrdiff_t>(known_));
+  known_ = 0;
+  locked_step_ = 0;
+  last_ = false;
+  plan_next();
+  return is_over();
 }
 
 }  // namespace c63

@@ -1,6 +1,8 @@
+#include "io/copy_padded.h"
+
 #include <cstring>
 
-#include "io/frame_converter.h"
+#include "c63/picture.h"
 
 namespace c63 {
 

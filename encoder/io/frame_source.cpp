@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "io/av_source.h"
 #include "io/container_names.h"
 #include "io/skipping_source.h"
 #include "io/source_parts.h"
@@ -40,6 +39,7 @@ class ClippedSource final : public FrameSource {
 
   VideoFormat format() const override { return source_->format(); }
   bool seekable() const override { return source_->seekable(); }
+  bool live() const override { return source_->live(); }
   bool concurrent() const override { return source_->concurrent(); }
 
   std::optional<std::int64_t> frame_count() const override {
@@ -81,11 +81,11 @@ class ClippedSource final : public FrameSource {
 };
 
 std::unique_ptr<FrameSource> open_container(std::unique_ptr<InputFile> file, const SourceOptions& options) {
-  if (!options.seek_table || options.seek_table->sums.empty()) return open_av_source(std::move(file), options);
+  if (!options.seek_table || options.seek_table->sums.empty()) return open_media_source(std::move(file), options);
   SourceOptions plain = options;
   plain.seek_table = nullptr;
   plain.warn = nullptr;  // told when the table was made
-  return make_skipping_source(open_av_source(std::move(file), plain), options);
+  return make_skipping_source(open_media_source(std::move(file), plain), options);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class RawWriter final : public FrameWriter {
 
   void write_planes(int, int, const Planes& planes) override { write_to(file_, planes); }
   void commit() override { file_.commit(); }
+  std::string commit_part() override { return file_.commit_part(); }
 
  private:
   OutputFile file_;
@@ -47,6 +48,7 @@ class Y4mWriter final : public FrameWriter {
   }
 
   void commit() override { file_.commit(); }
+  std::string commit_part() override { return file_.commit_part(); }
 
  private:
   void write_header(int width, int height) {
@@ -73,6 +75,7 @@ class NullWriter final : public FrameWriter {
  public:
   void write_planes(int, int, const Planes&) override {}
   void commit() override {}
+  std::string commit_part() override { return {}; }
 };
 
 }  // namespace

@@ -24,6 +24,8 @@ class FrameWriter {
   virtual void write_planes(int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes) = 0;
   /// Completes the file; without it a regular file does not appear. See OutputFile::commit().
   virtual void commit() = 0;
+  /// The same for what a stop has cut short. See OutputFile::commit_part().
+  [[nodiscard]] virtual std::string commit_part() = 0;
 };
 
 /// What a video file is written as.

@@ -168,6 +168,14 @@ void OutputFile::commit() {
   if (sync) sync_folder();
 }
 
+std::string OutputFile::commit_part() {
+  struct stat older {};
+  const bool has_older = part_.exists() && ::stat(target_.c_str(), &older) == 0 && older.st_size > 0;
+  if (has_older) target_ = partial_name(target_);
+  commit();
+  return has_older ? target_ : std::string();
+}
+
 void OutputFile::sync_folder() const {
   const fs::path path(target_);
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";

@@ -48,6 +48,9 @@ class OutputFile {
   /// the caller. Nothing may be written after it. With Durability::power_loss the bytes reach the disk before the name
   /// changes, and the name before this returns: at every moment the disk holds the older file or the whole new one.
   void commit();
+  /// The same for what a stop has cut short: an older file that has bytes keeps its name, and this one is called
+  /// partial_name(), which is returned. Returns nothing if it has its own name or went to its target at once.
+  [[nodiscard]] std::string commit_part();
 
  private:
   void open_descriptor(int descriptor);

@@ -5,6 +5,9 @@
 
 namespace c63 {
 
+/// "out.partial.c63" for "out.c63": what a part is called if an older file keeps the name.
+[[nodiscard]] std::string partial_name(const std::string& target);
+
 /// The name that an output file has until it is complete: beside its target, so that a rename is all that is left to do,
 /// and no longer than 110 bytes, however long the target's is.
 class PartFile {
@@ -24,11 +27,8 @@ class PartFile {
   [[nodiscard]] bool exists() const { return exists_; }
 
  private:
-  std::list<std::string>::iterator path_;  ///< in the list of all part files of this process, while this one exists
+  std::list<std::string>::iterator path_;  ///< in the list of this process's unfinished files, while this one exists
   bool exists_ = false;
 };
-
-/// Removes the part files of this process and ends it at once, without destructors: for the signal that must not wait.
-[[noreturn]] void exit_without_part_files(int exit_code) noexcept;
 
 }  // namespace c63

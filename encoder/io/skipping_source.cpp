@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "io/source_parts.h"
 
 namespace c63 {
 namespace {
 
 class SkippingSource final : public FrameSource {
  public:
-  SkippingSource(std::unique_ptr<AvSource> source, const SourceOptions& options)
+  SkippingSource(std::unique_ptr<MediaSource> source, const SourceOptions& options)
       : source_(std::move(source)), options_(options), warn_(options.warn), table_(*options.seek_table) {
     options_.seek_table = nullptr;
     options_.warn = nullptr;  // what there is to say of the file was said when the table was made
@@ -22,6 +23,7 @@ class SkippingSource final : public FrameSource {
   VideoFormat format() const override { return source_->format(); }
   std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
   bool seekable() const override { return false; }
+  bool live() const override { return source_->live(); }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (skipped_ && !reads_as_known(index, frame)) {
@@ -58,7 +60,7 @@ class SkippingSource final : public FrameSource {
 
   [[nodiscard]] bool reads_as_known(std::int64_t index, std::span<std::uint8_t> frame) {
     return !lost_ && knows(index) && succeeds([&] {
-      return source_->read(index, frame) && sum_of_frame(frame) == table_.sums[static_cast<std::size_t>(index)];
+      return source_->read(index, frame) && source_->sum_of(frame) == table_.sums[static_cast<std::size_t>(index)];
     });
   }
 
@@ -68,12 +70,12 @@ class SkippingSource final : public FrameSource {
     failed_ = true;
     skipped_ = false;
     source_.reset();
-    source_ = open_av_source(std::make_unique<InputFile>(options_.path, options_.stop), options_);
+    source_ = open_media_source(std::make_unique<InputFile>(options_.path, options_.stop), options_);
     for (std::int64_t i = 0; i < index && source_->read(i, frame); ++i) {
     }
   }
 
-  std::unique_ptr<AvSource> source_;
+  std::unique_ptr<MediaSource> source_;
   SourceOptions options_;
   std::function<void(const std::string&)> warn_;
   SeekTable table_;
@@ -84,7 +86,7 @@ class SkippingSource final : public FrameSource {
 
 }  // namespace
 
-std::unique_ptr<FrameSource> make_skipping_source(std::unique_ptr<AvSource> source, const SourceOptions& options) {
+std::unique_ptr<FrameSource> make_skipping_source(std::unique_ptr<MediaSource> source, const SourceOptions& options) {
   return std::make_unique<SkippingSource>(std::move(source), options);
 }
 

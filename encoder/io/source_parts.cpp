@@ -6,8 +6,6 @@
 #include "c63/settings.h"
 #include "io/text.h"
 
-// What sources have in common. Not beside open_frame_source(), or programs that open none would load FFmpeg with it.
-
 namespace c63 {
 
 void check_picture_size(int width, int height, const Limits& limits, const std::string& file) {

@@ -4,6 +4,7 @@
 
 #include "c63/frame_source.h"
 #include "io/input_file.h"
+#include "io/media_module.h"
 
 // What open_frame_source() chooses from.
 
@@ -22,5 +23,8 @@ void warn(const SourceOptions& options, const std::string& message);
                                                            const SourceOptions& options);
 [[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
+/// What FFmpeg reads. Loads its module; throws Error (input, C63-NO-FFMPEG) if that cannot be.
+[[nodiscard]] std::unique_ptr<MediaSource> open_media_source(std::unique_ptr<InputFile> file,
+                                                             const SourceOptions& options);
 
 }  // namespace c63

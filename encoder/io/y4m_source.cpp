@@ -6,7 +6,8 @@
 
 #include "c63/error.h"
 #include "codec/geometry.h"
-#include "io/frame_converter.h"
+#include "io/copy_padded.h"
+#include "io/media_modules.h"
 #include "io/source_parts.h"
 #include "io/text.h"
 #include "io/y4m_header.h"
@@ -90,8 +91,8 @@ class Y4mFrames {
     format_.height = even_side(coded_.height);
     if (!layout_.is_420) {
       try {
-        converter_ = std::make_unique<FrameConverter>(pixel_format_from(layout_.pixel_format), coded_.width,
-                                                      coded_.height, false);
+        converter_ =
+            ffmpeg_module(options.module_folder).make_converter(layout_.pixel_format, coded_.width, coded_.height);
       } catch (const Error& error) {
         throw error.at({.file = file});
       }
@@ -125,7 +126,7 @@ class Y4mFrames {
   VideoFormat coded_;
   VideoFormat format_;
   Layout layout_;
-  std::unique_ptr<FrameConverter> converter_;
+  std::unique_ptr<MediaConverter> converter_;
 };
 
 Error frame_line_error(const std::string& file, std::int64_t frame, std::int64_t offset) {

@@ -95,6 +95,10 @@ class ArrivingSupply final : public FrameSupply {
     }
   }
 
+  [[nodiscard]] std::int64_t frames_read() const override {
+    const std::lock_guard lock(mutex_);
+    return next_;
+  }
   [[nodiscard]] std::exception_ptr fault() const override {
     const std::lock_guard lock(mutex_);
     return fault_;

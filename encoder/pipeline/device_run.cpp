@@ -2,6 +2,7 @@
 
 #include <oneapi/tbb/parallel_for.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "c63/filters.h"
@@ -60,7 +61,7 @@ bool DeviceRun::find_work() {
       const std::lock_guard lock(mutex_);
       for (Chain& chain : chains_) chain.has_room = static_cast<int>(chain.in_flight.size()) < info_.depth;
     }
-    for (int i = 0; i < info_.chains && !quit_; ++i) {
+    for (int i = 0; i < info_.chains && !feeds_no_more(); ++i) {
       const int number = (first_chain_ + i) % info_.chains;
       Chain& chain = chains_[static_cast<std::size_t>(number)];
       if (static_cast<int>(reads_.size()) == most_reads_) {
@@ -79,7 +80,7 @@ bool DeviceRun::find_work() {
       read.frame.chain = number;
       read.index = chain.position.next++;
     }
-    if (quit_) return false;
+    if (feeds_no_more()) return false;
     if (!reads_.empty()) return true;
     if (!may_go_on) return false;
     parts_.changes.wait_past(version);
@@ -138,7 +139,10 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
     const Cost of_settings = preset_decisions(parts_.settings.coding).lookahead.lambda;
     chain.lookahead->set_lambda(position.planner->lookahead_lambda().value_or(of_settings));
   }
-  const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) { return parts_.supply.read(index, frame); };
+  // Looking at the frames of a whole GOP takes seconds, and submit() takes nothing after a stop.
+  const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) {
+    return !feeds_no_more() && parts_.supply.read(index, frame);
+  };
   const auto input = [&] {
     read.has_input = true;
     const std::span<std::uint8_t> taken = backend_.input(read.frame.chain);
@@ -173,12 +177,14 @@ GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span
 
 void DeviceRun::submit() {
   batch_.clear();
+  // Asked once, after all was read: what was looked at during a stop may not have seen its whole GOP.
+  const bool stopped = feeds_no_more();
   const auto now = Clock::now();
   {
     const std::lock_guard lock(mutex_);
     for (Read& read : reads_) {
       if (read.fault) std::rethrow_exception(read.fault);
-      if (!read.done) {
+      if (!read.done || stopped) {
         if (read.has_input) backend_.discard_input(read.frame.chain);
         continue;
       }
@@ -212,8 +218,8 @@ void DeviceRun::collect() {
 
 bool DeviceRun::wait_for_frames_in_flight() {
   std::unique_lock lock(mutex_);
-  submitted_.wait(lock, [this] { return in_flight_ > 0 || fed_all_ || quit_; });
-  return in_flight_ > 0 && !quit_;
+  submitted_.wait(lock, [this] { return in_flight_ > 0 || fed_all_ || stop_ == StopLevel::drop; });
+  return in_flight_ > 0 && stop_ != StopLevel::drop;
 }
 
 void DeviceRun::hand_over(std::vector<ChainResult>& results) {
@@ -235,18 +241,16 @@ void DeviceRun::hand_over(std::vector<ChainResult>& results) {
   parts_.changes.notify();
 }
 
-void DeviceRun::quit() noexcept {
-  quit_ = true;
+void DeviceRun::stop(StopLevel level) noexcept {
+  bool drops = false;
   {
     const std::lock_guard lock(mutex_);  // so that nobody is between looking and waiting
+    stop_ = std::max(stop_.load(), level);
+    drops = stop_ == StopLevel::drop && (in_flight_ > 0 || !fed_all_);
   }
+  if (drops) backend_.drop();
   submitted_.notify_one();
   parts_.changes.notify();
-}
-
-void DeviceRun::abandon() noexcept {
-  quit();
-  backend_.abandon();
 }
 
 void DeviceRun::fail(std::exception_ptr fault) {

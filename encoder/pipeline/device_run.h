@@ -20,6 +20,7 @@
 #include "pipeline/frame_supply.h"
 #include "pipeline/gop_queue.h"
 #include "pipeline/lookahead.h"
+#include "pipeline/stop_level.h"
 #include "threads/change_signal.h"
 
 namespace c63 {
@@ -46,11 +47,9 @@ class DeviceRun {
   /// What the collecting thread does: until all that was submitted is finished and nothing more will be, or the run ends.
   void collect();
 
-  /// Ends both threads soon, whatever they do.
-  void quit() noexcept;
-  /// The same, and work that was submitted may stay undone. The device is of no use afterwards.
-  void abandon() noexcept;
-
+  /// Ends both threads before the video does: collect() goes on with the frames in flight at StopLevel::finish, and drops them
+  /// at StopLevel::drop; the device is of no use afterwards.
+  void stop(StopLevel level) noexcept;
   /// Frames that it has finished.
   [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
   /// What went wrong on the device; null where nothing did.
@@ -92,6 +91,7 @@ class DeviceRun {
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();
+  [[nodiscard]] bool feeds_no_more() const { return stop_ >= StopLevel::finish; }
   [[nodiscard]] bool wait_for_frames_in_flight();
   void hand_over(std::vector<ChainResult>& results);
   void fail(std::exception_ptr fault);
@@ -109,7 +109,7 @@ class DeviceRun {
   std::atomic<std::int64_t> frames_finished_ = 0;
   std::vector<FinishedFrame> finished_;  ///< the collecting thread's
   TraceRow trace_;
-  std::atomic<bool> quit_ = false;
+  std::atomic<StopLevel> stop_ = StopLevel::none;
 
   std::mutex mutex_;  ///< guards what follows, and Chain::in_flight
   std::condition_variable submitted_;

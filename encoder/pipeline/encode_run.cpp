@@ -1,5 +1,6 @@
 #include "pipeline/encode_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <numeric>
@@ -22,6 +23,7 @@ EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::s
             {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
              preset_decisions(settings.coding).lookahead.frames(), options.window}),
       order_(options.delivered, options.most_waiting),
+      first_stop_(options.first_stop),
       supply_(supply),
       changes_(changes),
       joining_(joining),
@@ -32,14 +34,17 @@ EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::s
   reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || preset_decisions(settings.coding).lookahead.any());
 }
 
-void EncodeRun::run(TraceRow& trace, const std::function<void(FinishedFrame&&)>& deliver) {
+void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver) {
   {
     const Ending ending{*this};
     for (const auto& backend : first_) {
       order_.add_producer();
+      const std::lock_guard lock(mutex_);
       start(*backend);
     }
-    if (joining_.device != nullptr) joiner_ = start_thread([this](const std::stop_token& stop) { join(stop); });
+    if (joining_.device != nullptr) joiner_ = start_thread([this] { join(); });
+    const std::stop_callback on_stop(stops.stop, [this] { stop(first_stop_); });
+    const std::stop_callback on_drop(stops.drop, [this] { stop(StopLevel::drop); });
     std::vector<FinishedFrame> frames;
     while (order_.take(frames)) {
       trace.did("wait");
@@ -68,26 +73,18 @@ EncodeRun::Ending::~Ending() {
   }
 }
 
-/// The device is a producer of the order's already.
 void EncodeRun::start(Backend& backend) {
-  const std::lock_guard lock(mutex_);
-  const RunParts parts{settings_,
-                       supply_,
-                       gops_,
-                       order_,
-                       changes_,
-                       [this] { end(); },
-                       reads_side_by_side_};
+  const RunParts parts{settings_, supply_, gops_, order_, changes_, [this] { end(); }, reads_side_by_side_};
   bool collects = false;  // its collecting thread then ends what the producer began
   try {
     Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
-    if (ended_) member.device.quit();
+    if (stop_ >= StopLevel::finish) member.device.stop(stop_);
     member.collector = start_thread([&device = member.device] { device.collect(); });
     collects = true;
     member.feeder = start_thread([&member] { member.reading_arena.execute([&] { member.device.feed(); }); });
   } catch (...) {
     if (collects) {
-      members_.back().device.quit();
+      members_.back().device.stop(StopLevel::drop);
     } else {
       order_.remove_producer();
     }
@@ -96,16 +93,34 @@ void EncodeRun::start(Backend& backend) {
 }
 
 void EncodeRun::end() noexcept {
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
   order_.close();
-  for (Member& member : members_) member.device.quit();
-  joiner_.request_stop();
+  stops_joining_.request_stop();
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = StopLevel::drop;
+    for (Member& member : members_) member.device.stop(stop_);
+  }
   changes_.notify();
 }
 
-void EncodeRun::join(const std::stop_token& stop) {
+void EncodeRun::stop(StopLevel level) noexcept {
+  stops_joining_.request_stop();
+  if (level == StopLevel::drop) end();
+  {
+    // Devices first: to them the end of what was read is the end of the video.
+    const std::lock_guard lock(mutex_);
+    stop_ = std::max(stop_, level);
+    if (level == StopLevel::finish) {
+      for (Member& member : members_) member.device.stop(level);
+    }
+  }
+  supply_.stop();
+  changes_.notify();
+}
+
+void EncodeRun::join() {
   try {
+    const std::stop_token stop = stops_joining_.get_token();
     const JoiningDevice::Worth& worth = joining_.device->worth();
     for (;;) {
       const std::uint64_t version = changes_.version();
@@ -120,9 +135,12 @@ void EncodeRun::join(const std::stop_token& stop) {
     const BackendInfo& info = joined_->info();
     const auto chains = static_cast<std::size_t>(info.chains);
     if (!order_.add_late_producer(chains * static_cast<std::size_t>(info.depth))) return;
-    relieve_first();
-    gops_.widen(2 * chains);
-    start(*joined_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_ == StopLevel::none) relieve_first();
+      gops_.widen(2 * chains);
+      start(*joined_);
+    }
     changes_.notify();
   } catch (const std::exception& problem) {
     joining_problem_ = problem.what();
@@ -130,14 +148,12 @@ void EncodeRun::join(const std::stop_token& stop) {
 }
 
 void EncodeRun::relieve_first() {
-  const std::lock_guard lock(mutex_);
   const auto count = static_cast<int>(members_.size());
   gops_.reserve_for(count);
-  // After a stop request, frames in hand are finished where they are.
-  if (!joining_.may_take_over || joining_.stop.stop_requested()) return;
+  if (!joining_.may_take_over) return;
   int device = 0;
   for (Member& member : members_) {
-    member.device.abandon();
+    member.device.stop(StopLevel::drop);
     gops_.take_back(device++);
   }
 }

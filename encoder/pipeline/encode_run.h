@@ -32,21 +32,26 @@ class EncodeRun {
     std::int64_t delivered = 0;    ///< frames that were delivered by an earlier run
     std::size_t window = 2;        ///< GOPs handed out before the first of them is delivered
     std::size_t most_waiting = 2;  ///< frames that wait to be delivered
+    StopLevel first_stop = StopLevel::finish;  ///< what Stops::stop asks for
   };
+  struct Stops {
+    std::stop_token stop;
+    std::stop_token drop;  ///< StopLevel::drop
+  };
+
   /// A device that may join.
   struct Joining {
     JoiningDevice* device = nullptr;      ///< null: none will
     TimeLeft::Work work = {};             ///< all that is to be encoded
     int max_chains = 1;                   ///< that it may have
     bool may_take_over = true;            ///< the supply gives a frame a second time
-    std::stop_token stop = {};            ///< the caller's
   };
 
   EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
             FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options, const Joining& joining);
 
   /// Calls `deliver` for the finished frames in order, then throws what a device or the supply threw.
-  void run(TraceRow& trace, const std::function<void(FinishedFrame&&)>& deliver);
+  void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver);
 
   /// The device that joined; null if none did. Called after run().
   [[nodiscard]] std::unique_ptr<Backend> take_joined() { return std::move(joined_); }
@@ -71,17 +76,21 @@ class EncodeRun {
     ~Ending();
   };
 
+  /// The device is a producer of the order's already. Under mutex_.
   void start(Backend& backend);
+  void stop(StopLevel level) noexcept;
   void end() noexcept;
   /// What the joining thread does.
-  void join(const std::stop_token& stop);
+  void join();
   [[nodiscard]] double time_left();
+  /// Under mutex_.
   void relieve_first();
 
   const EncoderSettings& settings_;
   std::span<const std::unique_ptr<Backend>> first_;
   GopQueue gops_;
   FrameOrder order_;
+  StopLevel first_stop_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
   Joining joining_;
@@ -92,11 +101,12 @@ class EncodeRun {
 
   std::unique_ptr<Backend> joined_;  ///< before members_, which use it
   std::string joining_problem_;
+  std::stop_source stops_joining_;
   std::jthread joiner_;
 
   std::mutex mutex_;  ///< guards these
   std::list<Member> members_;  ///< the joined one is the last
-  bool ended_ = false;
+  StopLevel stop_ = StopLevel::none;  ///< that the devices were told
 };
 
 }  // namespace c63

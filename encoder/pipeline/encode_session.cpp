@@ -66,14 +66,16 @@ struct EncodeSession::State {
   State(EncoderSettings settings, std::vector<BackendFactory> devices)
       : encoder(std::move(settings), std::move(devices)),
         source({encoder.settings().coding.width, encoder.settings().coding.height, {}}),
-        thread(start_thread([this](const std::stop_token& stop) { run(stop); })) {}
+        thread(start_thread([this](const std::stop_token& drop) { run(drop); })) {}
 
-  ~State() {
+  ~State() { close(); }
+
+  void close() {
     thread.request_stop();
     source.finish();
   }
 
-  void run(const std::stop_token& stop) {
+  void run(const std::stop_token& drop) {
     std::exception_ptr why;
     EncodeSummary result;
     try {
@@ -84,7 +86,7 @@ struct EncodeSession::State {
             coded.push_back(std::move(frame));
             changed.notify_all();
           },
-          stop);
+          {}, drop);
     } catch (...) {
       why = std::current_exception();
     }
@@ -136,7 +138,9 @@ void EncodeSession::push(std::span<const std::uint8_t> frame) {
                 "a frame of " + std::to_string(frame.size()) + " bytes was pushed; " + std::to_string(coding.width) + "x" +
                     std::to_string(coding.height) + " takes " + std::to_string(frame_bytes(coding.width, coding.height)));
   }
-  if (state_->finished) throw Error(ErrorKind::usage, "C63-SESSION-FINISHED", "a frame was pushed after finish()");
+  if (state_->finished || state_->thread.get_stop_token().stop_requested()) {
+    throw Error(ErrorKind::usage, "C63-SESSION-FINISHED", "a frame was pushed after finish() or close()");
+  }
   if (state_->source.push(frame)) return;
   const std::lock_guard lock(state_->mutex);
   if (state_->fault) std::rethrow_exception(state_->fault);
@@ -157,6 +161,8 @@ void EncodeSession::finish() {
   state_->finished = true;
   state_->source.finish();
 }
+
+void EncodeSession::close() { state_->close(); }
 
 EncodeSummary EncodeSession::summary() {
   std::unique_lock lock(state_->mutex);

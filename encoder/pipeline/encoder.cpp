@@ -1,6 +1,7 @@
 #include "c63/encoder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <future>
@@ -189,6 +190,7 @@ struct Encoder::State {
   PlannerFactory planner = {};
   BackendFactory fallback = {};
   std::function<void(const std::string&)> on_fallback = {};
+  std::function<void(std::int64_t)> on_drain = {};
   std::optional<std::vector<std::int64_t>> scene_starts = {};
   OpenDevices kept = {};  ///< between two encodes, of settings that say so
 };
@@ -223,6 +225,7 @@ void Encoder::set_joining(std::shared_ptr<JoiningDevice> device, std::function<v
   state_->joining = std::move(device);
   state_->on_joining_problem = std::move(on_problem);
 }
+void Encoder::set_on_drain(std::function<void(std::int64_t frames)> on_drain) { state_->on_drain = std::move(on_drain); }
 
 void Encoder::set_scene_starts(std::vector<std::int64_t> frames) { state_->scene_starts = std::move(frames); }
 
@@ -287,7 +290,7 @@ class Delivery {
   EncodeSummary& summary_;
   FrameSupply& supply_;
   TraceRow& trace_;
-  std::int64_t next_ = 0;
+  std::atomic<std::int64_t> next_ = 0;  ///< a stop reads it from another thread
   std::int64_t last_key_ = 0;
   StageTimes stages_;
   double writing_ms_ = 0;
@@ -297,7 +300,7 @@ class Delivery {
 
 }  // namespace
 
-EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_token stop) {
+EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_token stop, std::stop_token drop) {
   const EncoderSettings& settings = state_->settings;
   const VideoFormat format = source.format();
   if (format.width != settings.coding.width || format.height != settings.coding.height) {
@@ -354,11 +357,12 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                                           .trace = settings.measurement.trace};
   const std::unique_ptr<FrameSupply> supply = source.seekable() ? make_seeking_supply(source, supply_options)
                                                                 : make_arriving_supply(source, supply_options, changes);
-  const std::stop_callback on_stop(stop, [&] {
-    supply->stop();
-    changes.notify();
-  });
   Delivery delivery(sink, summary, *supply, trace);
+  const bool drains = !source.seekable() && source.live();
+  const std::stop_callback on_stop(stop, [&] {
+    const std::int64_t waiting = supply->frames_read() - delivery.next();
+    if (drains && waiting > 0 && state_->on_drain) state_->on_drain(waiting);
+  });
   const bool keeps_pictures = settings.measurement.keep_reconstruction || settings.measurement.keep_prediction;
   bool joined = false;
   for (bool done = false; !done;) {
@@ -374,18 +378,18 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
       joining = {.device = state_->joining.get(),
                  .work = work,
                  .max_chains = lanes > 0 ? std::min(lanes, joining_chains) : joining_chains,
-                 .may_take_over = can_repeat,
-                 .stop = stop};
+                 .may_take_over = can_repeat};
     }
     EncodeRun run(settings, *settings.execution.arena, open.devices, *supply, changes, state_->planner,
                   {.first_frame = delivery.last_key(),
                    .delivered = delivery.next(),
                    .window = keeps_pictures ? chains + 1 : 2 * chains,
-                   .most_waiting = chains * static_cast<std::size_t>(depth)},
+                   .most_waiting = chains * static_cast<std::size_t>(depth),
+                   .first_stop = drains ? StopLevel::drain : StopLevel::finish},
                   joining);
     std::exception_ptr ended;
     try {
-      run.run(trace, [&](FinishedFrame&& frame) { delivery.deliver(std::move(frame)); });
+      run.run(trace, {.stop = stop, .drop = drop}, [&](FinishedFrame&& frame) { delivery.deliver(std::move(frame)); });
       done = true;
     } catch (...) {
       ended = std::current_exception();
@@ -406,7 +410,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
       trace.did("open");
     }
   }
-  summary.stopped = stop.stop_requested();
+  summary.stopped = stop.stop_requested() || drop.stop_requested();
+  if (summary.stopped && drains) summary.dropped = supply->frames_read() - summary.frames;
   summary.elapsed_ms = milliseconds(trace.did("finish") - start);
   const auto share = [&](double ms) { return summary.elapsed_ms > 0 ? std::clamp(ms / summary.elapsed_ms, 0.0, 1.0) : 0; };
   const StageTimes& stages = delivery.stages();
@@ -415,7 +420,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   .bus = share(stages.upload / open.parallelism()),
                   .coding = share(coding_ms / open.parallelism()),
                   .writing = share(delivery.writing_ms())};
-  if (settings.execution.keep_devices && !fell_back) {
+  if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) {
     if (joined) {  // those that it relieved are of no more use
       open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));
       open.limit = max_chains;

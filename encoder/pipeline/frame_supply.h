@@ -41,13 +41,15 @@ class FrameSupply {
   /// What a trace calls read().
   [[nodiscard]] virtual const char* read_name() const = 0;
 
-  /// Reads nothing more from the source. What has been read is still handed out.
-  virtual void stop() = 0;
+  /// Reads nothing more ahead from the source. What has been read is still handed out.
+  virtual void stop() {}
   /// Frames before `index` will not be asked for again; those from there on may be, after rewind().
   virtual void forget_before([[maybe_unused]] std::int64_t index) {}
   /// Frames from `index` on are asked for again.
   virtual void rewind([[maybe_unused]] std::int64_t index) {}
 
+  /// Frames of a source that cannot seek which have been read.
+  [[nodiscard]] virtual std::int64_t frames_read() const { return 0; }
   /// What the source threw at the first frame that there is none of; null where the video just ended.
   [[nodiscard]] virtual std::exception_ptr fault() const = 0;
   /// Milliseconds spent reading, by one thread or by several in turn.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <limits>
 #include <mutex>
@@ -33,13 +32,12 @@ class SeekingSupply final : public FrameSupply {
 
   [[nodiscard]] FrameState state(std::int64_t index) override {
     const std::lock_guard lock(mutex_);
-    return index < end_ && !stopped_ ? FrameState::ready : FrameState::none;
+    return index < end_ ? FrameState::ready : FrameState::none;
   }
 
   [[nodiscard]] bool starts_scene(std::int64_t index) override {
     if (!cuts_) return false;
     const std::lock_guard lock(cuts_mutex_);
-    // Also after a stop: what was ready then is coded, and as it would have been.
     while (cuts_->decided() <= index && !looked_at_all_) look_at_some();
     return cuts_->starts_scene(index);
   }
@@ -65,7 +63,6 @@ class SeekingSupply final : public FrameSupply {
   [[nodiscard]] bool in_host_memory() const override { return source_.in_host_memory(); }
   [[nodiscard]] bool concurrent() const override { return concurrent_; }
   [[nodiscard]] const char* read_name() const override { return "read"; }
-  void stop() override { stopped_ = true; }
 
   [[nodiscard]] std::exception_ptr fault() const override {
     const std::lock_guard lock(mutex_);
@@ -129,7 +126,6 @@ class SeekingSupply final : public FrameSupply {
   std::size_t frame_bytes_;
   std::size_t luma_bytes_;
   std::mutex source_mutex_;  ///< of a source that one thread may read at a time
-  std::atomic<bool> stopped_ = false;
 
   mutable std::mutex mutex_;  ///< guards these
   std::int64_t end_;          ///< there is no such frame, nor any behind it, as far as is known

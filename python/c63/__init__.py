@@ -4,13 +4,15 @@ Frames are 8-bit 4:2:0, planes Y, U, V one below the other: uint8 (height*3/2, w
 """
 
 from . import filters
-from ._arrays import Motion
+from ._arrays import Frames, Motion
 from ._c63 import REVISION as __revision__
 from ._c63 import VERSION as __version__
+from ._c63 import keep_media_messages
 from ._decode import DecodedFrame, Decoder, decode
 from ._encode import STATISTICS, CodedFrame, Encoded, Encoder, VideoEncoder, encode, encode_with_statistics
 from ._error import Error, UsageError
 from ._measure import BdRate, Psnr, Ssim, bd_rate, estimate_motion, psnr, ssim
+from ._planes import join_planes, luma, planes, rgb_to_yuv, yuv_to_rgb
 from ._settings import Settings
 from ._video import Video, open
 
@@ -23,6 +25,7 @@ __all__ = [
     "Encoded",
     "Encoder",
     "Error",
+    "Frames",
     "Motion",
     "Psnr",
     "Settings",
@@ -38,7 +41,13 @@ __all__ = [
     "encode_with_statistics",
     "estimate_motion",
     "filters",
+    "join_planes",
+    "keep_media_messages",
+    "luma",
     "open",
+    "planes",
     "psnr",
+    "rgb_to_yuv",
     "ssim",
+    "yuv_to_rgb",
 ]

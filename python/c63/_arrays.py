@@ -12,6 +12,53 @@ from . import _c63
 U8 = npt.NDArray[np.uint8]
 
 
+class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
+    """Whole frames that c63 made, as an array of numpy that knows their size.
+
+    One frame is (height*3/2, width), several are (n, height*3/2, width); with odd heights (frame bytes,) and (n, frame bytes).
+    An array alone cannot tell a frame from a plane. So c63.estimate_motion() and c63.luma() ask this class, and parts of frames,
+    such as frame[:height], are planes again. numpy.asarray(frames) is an array that knows nothing.
+    """
+
+    size_of_pictures: Optional[tuple[int, int]]  #: width, height
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.size_of_pictures = getattr(source, "size_of_pictures", None)
+
+    def __array_function__(self, function: Any, kinds: Any, arguments: Any, keywords: Any) -> Any:
+        made = super().__array_function__(function, kinds, arguments, keywords)
+        # numpy.stack and its like make arrays of no class.
+        if type(made) is np.ndarray and made.dtype == np.uint8 and self.size_of_pictures is not None:
+            shape = frame_shape(*self.size_of_pictures)
+            if made.shape[-len(shape) :] == shape:
+                return as_frames(made, *self.size_of_pictures)
+        return made
+
+    def __reduce__(self) -> Any:  # for pickle: other processes know, too
+        rebuild, arguments, state = super().__reduce__()  # type: ignore[misc]
+        return rebuild, arguments, (state, self.size_of_pictures)
+
+    def __setstate__(self, state: Any) -> None:
+        array, self.size_of_pictures = state
+        super().__setstate__(array)
+
+
+def as_frames(array: Any, width: int, height: int) -> U8:
+    """The array, which knows that it holds whole frames."""
+    frames: Frames = array.view(Frames)
+    frames.size_of_pictures = (width, height)
+    return frames
+
+
+def frame_size_of(array: Any) -> Optional[tuple[int, int]]:
+    """Width and height, if `array` is known to be whole frames; None for planes and arrays of others."""
+    size = array.size_of_pictures if isinstance(array, Frames) else None
+    if size is None:
+        return None
+    shape = frame_shape(*size)
+    return size if array.shape[-len(shape) :] == shape and array.ndim <= len(shape) + 1 else None
+
+
 class Motion(NamedTuple):
     """Motion of a plane, one vector a block of 8x8 samples."""
 
@@ -27,8 +74,8 @@ def view(memory: Any, dtype: Any, shape: Any) -> npt.NDArray[Any]:
 
 def picture(samples: Any, width: int, height: int) -> U8:
     """(height*3/2, width) where chroma has whole rows in that layout, else flat."""
-    shape = (height + height // 2, width) if height % 2 == 0 else (-1,)
-    return view(samples, np.uint8, (memoryview(samples).nbytes,)).reshape(shape)
+    flat = view(samples, np.uint8, (memoryview(samples).nbytes,))
+    return as_frames(flat.reshape(frame_shape(width, height)), width, height)
 
 
 def frame_shape(width: int, height: int) -> tuple[int, ...]:

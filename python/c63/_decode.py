@@ -11,7 +11,8 @@ from typing import Any, Iterator, Optional, Union, overload
 import numpy as np
 
 from . import _c63
-from ._arrays import U8, Motion, frame_shape, kept, picture
+from ._arguments import flag, integer, refuse, setting_error
+from ._arrays import U8, Motion, as_frames, frame_shape, kept, picture
 from ._arrays import motion as motion_of
 from ._error import Error
 from ._settings import Settings
@@ -26,9 +27,9 @@ class DecodedFrame:
     index: int
     key: bool
     repeat: bool  #: nothing is coded: the picture before is shown again
-    picture: U8  #: (height*3/2, width), or flat for odd heights
-    prediction: Optional[U8]  #: likewise, where it was asked for
-    motion: tuple[Motion, ...]  #: of Y, U, V, where it was asked for; none in key frames and repeats
+    picture: U8 = dataclasses.field(repr=False)  #: (height*3/2, width), or flat for odd heights
+    prediction: Optional[U8] = dataclasses.field(repr=False)  #: likewise, where it was asked for
+    motion: tuple[Motion, ...] = dataclasses.field(repr=False)  #: of Y, U, V, where it was asked for; none in key frames and repeats
     offset: int  #: of the coded frame in the stream, in bytes
     coded_bytes: int
     width: int
@@ -54,14 +55,28 @@ class Decoder:
     place that is none.
 
     prediction, motion: whether frames come with them.
+
+    A decoder can be used in a with block, which closes it.
     """
 
     def __init__(self, stream: Stream, *, prediction: bool = False, motion: bool = False, threads: int = 0) -> None:
         self._bytes = _bytes_of(stream)
-        self._prediction = prediction
-        self._motion = motion
-        self._settings = Settings(threads=threads)
-        self._seekable = _c63.SeekableStream(self._bytes, self._settings, prediction, motion)
+        self._prediction = flag("prediction", prediction)
+        self._motion = flag("motion", motion)
+        self._settings = Settings(threads=integer("threads", threads, 0))
+        self._opened: Optional[_c63.SeekableStream] = _c63.SeekableStream(
+            self._bytes, self._settings, self._prediction, self._motion
+        )
+        if isinstance(stream, (str, os.PathLike)):
+            self._name = repr(os.fspath(stream))
+        else:
+            self._name = f"of {memoryview(self._bytes).nbytes} bytes"
+
+    @property
+    def _seekable(self) -> _c63.SeekableStream:
+        if self._opened is None:
+            raise setting_error("the decoder was closed")
+        return self._opened
 
     @property
     def width(self) -> int:
@@ -71,6 +86,20 @@ class Decoder:
     @property
     def height(self) -> int:
         return self._seekable.size()[1]
+
+    def close(self) -> None:
+        """Lets go of the stream. Iterators that are under way go on."""
+        self._opened = None
+        self._bytes = None
+
+    def __enter__(self) -> Decoder:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<c63.Decoder {self._name}{', closed' if self._opened is None else ''}>"
 
     def __len__(self) -> int:
         return self._seekable.count()
@@ -84,7 +113,10 @@ class Decoder:
     def __getitem__(self, index: Union[int, slice]) -> Union[DecodedFrame, list[DecodedFrame]]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        number = operator.index(index)
+        try:
+            number = operator.index(index)
+        except TypeError:
+            refuse("index", "an int or a slice", index)
         if number < 0:
             number += len(self)
         if number < 0:
@@ -97,6 +129,7 @@ class Decoder:
             raise IndexError(f"frame {index} of {len(self)}") from None
 
     def __iter__(self) -> Iterator[DecodedFrame]:
+        self._seekable  # raises if closed
         frames = _c63.DecodeStream(self._bytes, self._settings, self._prediction, self._motion, 0, -1)
         try:
             decoded = frames.next()
@@ -125,9 +158,10 @@ def _hand_out(frame: _c63.Picture) -> DecodedFrame:
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:
     """All pictures of a stream as one array, (n, height*3/2, width). Raises as Decoder."""
-    frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=threads), False, False)
+    frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=integer("threads", threads, 0)), False, False)
     count = frames.count()
-    pictures: U8 = np.empty((count, *frame_shape(*frames.size())), np.uint8)
+    width, height = frames.size()
+    pictures: U8 = np.empty((count, *frame_shape(width, height)), np.uint8)
     if count:
         frames.decode_into(pictures)
-    return pictures
+    return as_frames(pictures, width, height)

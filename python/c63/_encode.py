@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import types
 from typing import Any, NamedTuple, Optional, Union, overload
 
@@ -10,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _c63
+from ._arguments import integer, picture_size, refuse, setting_error
 from ._arrays import U8, Motion, kept
 from ._arrays import motion as motion_of
 from ._device import is_device_array, stream_of
-from ._settings import Settings, merge
+from ._settings import Settings, merge, takes_options
 from ._video import Video
 
 #: A row of `statistics`: index; bytes; sse and ssim of Y, U, V; luma_sad; shift_x, shift_y in samples; header_bits,
@@ -31,7 +33,10 @@ class Encoded(NamedTuple):
 
     stream: bytes
     statistics: npt.NDArray[Any]  #: a row a frame, of dtype STATISTICS
-    summary: dict[str, Any]  #: frames, key_frames, bytes, start_up_ms, elapsed_ms, lanes, backend, stopped
+    summary: dict[str, Any]  #: frames, key_frames, bytes, start_up_ms, elapsed_ms, lanes, backend, stopped, target
+
+    def __repr__(self) -> str:
+        return f"<c63.Encoded: {self.summary['frames']} frames, {len(self.stream)} bytes>"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,60 +46,72 @@ class CodedFrame:
     index: int
     key: bool
     repeat: bool  #: nothing is coded: the picture before is shown again
-    data: bytes  #: the coded frame; all of them joined are the stream
-    statistics: Any  #: a row of dtype STATISTICS
-    reconstruction: Optional[U8] = None  #: where keep_reconstruction asks for it
-    prediction: Optional[U8] = None  #: where keep_prediction asks for it
-    motion: tuple[Motion, ...] = ()  #: of Y, U, V, where keep_motion asks for it; none in key frames
+    data: bytes = dataclasses.field(repr=False)  #: the coded frame; all of them joined are the stream
+    statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
+    reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_reconstruction asks for it
+    prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_prediction asks for it
+    #: Of Y, U, V, where keep_motion asks for it; none in key frames.
+    motion: tuple[Motion, ...] = dataclasses.field(default=(), repr=False)
 
 
+@takes_options()
 def encode_with_statistics(
     frames: Any,
     settings: Optional[Settings] = None,
     *,
-    size: Optional[tuple[int, int]] = None,
+    input_res: Optional[tuple[int, int]] = None,
     stream: Any = None,
     **options: Any,
 ) -> Encoded:
-    """As encode(); also hands out statistics of each frame and a summary of the run."""
+    """As encode(); also hands out statistics of each frame and a summary of the run.
+
+    summary["target"] is None, or a dict: "met", "distance" (of a size as a share of it, else in dB) and "passes", a dict each with
+    qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
+    """
     chosen = merge(settings, options)
     handle = _stream_handle(frames, stream)
     if isinstance(frames, Video):
-        coded, rows, summary = _c63.encode_video(frames._reader, chosen, chosen.backend, list(chosen.devices))
+        coded, rows, summary = _c63.encode_video(frames._reader, chosen, chosen.backend, chosen.device)
     else:
-        coded, rows, summary = _c63.encode_arrays(frames, size, chosen, chosen.backend, list(chosen.devices), handle)
+        coded, rows, summary = _c63.encode_arrays(
+            frames, picture_size(input_res), chosen, chosen.backend, chosen.device, handle
+        )
     return Encoded(coded, np.frombuffer(rows, STATISTICS), summary)
 
 
+@takes_options()
 def encode(
     frames: Any,
     settings: Optional[Settings] = None,
     *,
-    size: Optional[tuple[int, int]] = None,
+    input_res: Optional[tuple[int, int]] = None,
     stream: Any = None,
     **options: Any,
 ) -> bytes:
     """Encodes a video and returns the stream, the same bytes as c63enc's.
 
     frames: uint8 (n, height*3/2, width), planes Y, U, V one below the other; or a tuple of planes (n, height, width) and
-    twice (n, height/2, width/2); or (n, frame bytes) and size=(width, height), for odd heights; or what c63.open() gives.
+    twice (n, height/2, width/2); or (n, frame bytes) and input_res=(width, height), for odd heights; or what c63.open() gives.
     Arrays are taken by the buffer protocol or DLPack, without a copy: rows must lie without gaps, frames may have gaps
     between them (video[::2]).
 
     Arrays of a GPU (__cuda_array_interface__ or DLPack) are encoded on it, from where they lie: only coded bytes come down.
     The encode waits for what their stream was given before: `stream`, or the one on which torch or CuPy works at the moment.
 
-    options: fields of Settings, in place of those of `settings`: encode(frames, qp=30, preset="good").
+    Keywords are the fields of Settings (help(c63.Settings) says what each is), in place of those of `settings`:
+    encode(frames, qp=30, preset="good"). With bitrate, size, target_psnr or target_ssim the video is encoded several times, until
+    one stream meets the target.
 
-    Raises UsageError for arrays and settings that cannot be encoded, Error for everything else that goes wrong.
+    Raises UsageError for arrays and settings that cannot be encoded, Error (input, C63-NO-FRAMES) for a video without a frame, and
+    Error for everything else that goes wrong.
     """
-    return encode_with_statistics(frames, settings, size=size, stream=stream, **options).stream
+    return encode_with_statistics(frames, settings, input_res=input_res, stream=stream, **options).stream
 
 
 def _stream_handle(frames: Any, stream: Any) -> int:
     """The stream of device arrays; 0 for everything else."""
-    if isinstance(frames, str):
-        raise TypeError("frames: wanted arrays or c63.open(path), got a str")
+    if isinstance(frames, (str, bytes, os.PathLike)):
+        refuse("frames", "arrays or c63.open(path)", frames)
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
     return stream_of(first, stream) if is_device_array(first) else 0
 
@@ -107,27 +124,41 @@ class VideoEncoder:
         file.write(encoder.encode(clip))
 
     encode() gives each video the bytes of c63.encode(); opening a GPU, some 0.1 s, is paid once. Of a GPU without a number in
-    `devices` the first is taken: name the one that device arrays are on. One video at a time: calls of several threads wait for
-    each other.
+    `device` the first is taken: name the one that device arrays are on. One video at a time: calls of several threads wait for
+    each other. With a target (bitrate, size, …) each pass opens its devices anew.
+
+    Keywords are the fields of Settings.
     """
 
+    width: int
+    height: int
+    settings: Settings
+    statistics: npt.NDArray[Any]  #: of the last video, a row a frame
+    summary: dict[str, Any]  #: of the last video, as Encoded.summary
+
+    @takes_options()
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
-        chosen = merge(settings, options)
-        self.settings = chosen
-        self.statistics: npt.NDArray[Any] = np.empty(0, STATISTICS)  #: of the last video, a row a frame
-        self.summary: dict[str, Any] = {}  #: of the last video, as Encoded.summary
-        self._native = _c63.VideoEncoder(width, height, chosen, chosen.backend, list(chosen.devices))
+        self.width = integer("width", width)
+        self.height = integer("height", height)
+        self.settings = merge(settings, options)
+        self.statistics = np.empty(0, STATISTICS)
+        self.summary = {}
+        chosen = self.settings
+        self._native = _c63.VideoEncoder(self.width, self.height, chosen, chosen.backend, chosen.device)
+
+    def __repr__(self) -> str:
+        return f"<c63.VideoEncoder {self.width}x{self.height}>"
 
     @overload
     def encode(
-        self, frames: Any, *, size: Optional[tuple[int, int]] = None, stream: Any = None, out: None = None
+        self, frames: Any, *, input_res: Optional[tuple[int, int]] = None, stream: Any = None, out: None = None
     ) -> bytes: ...
     @overload
     def encode(
-        self, frames: Any, *, size: Optional[tuple[int, int]] = None, stream: Any = None, out: Room
+        self, frames: Any, *, input_res: Optional[tuple[int, int]] = None, stream: Any = None, out: Room
     ) -> memoryview: ...
     def encode(
-        self, frames: Any, *, size: Optional[tuple[int, int]] = None, stream: Any = None, out: Optional[Room] = None
+        self, frames: Any, *, input_res: Optional[tuple[int, int]] = None, stream: Any = None, out: Optional[Room] = None
     ) -> Union[bytes, memoryview]:
         """Encodes a video as c63.encode() does.
 
@@ -140,7 +171,7 @@ class VideoEncoder:
         if isinstance(frames, Video):
             coded, rows, self.summary = self._native.encode_video(frames._reader, out)
         else:
-            coded, rows, self.summary = self._native.encode_arrays(frames, size, handle, out)
+            coded, rows, self.summary = self._native.encode_arrays(frames, picture_size(input_res), handle, out)
         self.statistics = np.frombuffer(rows, STATISTICS)
         room: Any = out  # numpy's arrays have the buffer protocol, whatever its stubs say
         return coded if out is None else memoryview(room).cast("B")[:coded]
@@ -157,16 +188,28 @@ class Encoder:
 
     Leaving the block finishes the stream, or ends the encoder at once where an exception leaves it. push() and finish() are
     for one thread, poll() for the same or another one.
+
+    Keywords are the fields of Settings, but for targets: those need the whole video.
     """
 
+    width: int
+    height: int
+    settings: Settings
+
+    @takes_options(without=("bitrate", "size", "target_psnr", "target_ssim", "gop_cap", "fps"))
     def __init__(self, width: int, height: int, settings: Optional[Settings] = None, **options: Any) -> None:
-        chosen = merge(settings, options)
-        self.width = width
-        self.height = height
-        self.settings = chosen
+        self.width = integer("width", width)
+        self.height = integer("height", height)
+        self.settings = merge(settings, options)
         self._rows: list[bytes] = []
         self._finished = False
-        self._native = _c63.PushEncoder(width, height, chosen, chosen.backend, list(chosen.devices))
+        chosen = self.settings
+        if chosen.has_target:
+            raise setting_error("a target takes passes over the whole video: c63.encode() makes them, Encoder does not")
+        self._native = _c63.PushEncoder(self.width, self.height, chosen, chosen.backend, chosen.device)
+
+    def __repr__(self) -> str:
+        return f"<c63.Encoder {self.width}x{self.height}, {len(self._rows)} frames polled{', finished' if self._finished else ''}>"
 
     def push(self, frame: Any) -> None:
         """Gives the next frame: uint8 (height*3/2, width) or (frame bytes,), which is copied.
@@ -200,7 +243,7 @@ class Encoder:
     def summary(self) -> dict[str, Any]:
         """What the run was like, after finish(); waits for its end."""
         if not self._finished:
-            raise ValueError("summary: wanted after finish()")
+            raise setting_error("summary: it is there after finish()")
         return self._native.summary()
 
     def close(self) -> None:

@@ -36,5 +36,8 @@ class Error(RuntimeError):
         self.block = block
 
 
-class UsageError(Error, ValueError):
-    """Arguments that contradict each other, the format, or what an array has to be (kind "usage")."""
+class UsageError(Error, ValueError, TypeError):
+    """Arguments that contradict each other, the format, or what an array has to be (kind "usage").
+
+    A wrong value and a wrong type, so that who catches what Python's own functions raise catches this, too.
+    """

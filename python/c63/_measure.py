@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, get_args
 
 import numpy as np
 
 from . import _c63
-from ._arrays import Motion
+from ._arguments import choice, integer, picture_size, refuse, setting_error
+from ._arrays import Motion, frame_size_of
 from ._arrays import motion as motion_of
 from ._device import estimate_motion as on_device
-from ._device import is_device_array
+from ._device import is_device_array, stream_of
+from ._planes import luma
+from ._settings import SearchMethod
+from ._video import Video
 
 
 class Psnr(NamedTuple):
@@ -30,14 +34,26 @@ class Ssim(NamedTuple):
     v: float
 
 
-def psnr(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Psnr:
-    """PSNR of two videos, of the summed squared error of all frames. Frames as for encode(). Raises UsageError."""
-    return Psnr(*_c63.psnr(a, b, size))
+def _source(frames: Any) -> tuple[Any, int]:
+    """What the native module reads frames from, and the stream of device arrays."""
+    if isinstance(frames, Video):
+        return frames._reader, 0
+    first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
+    return frames, stream_of(first) if is_device_array(first) else 0
 
 
-def ssim(a: Any, b: Any, *, size: Optional[tuple[int, int]] = None) -> Ssim:
-    """SSIM of two videos, the mean over frames, as FFmpeg's and x264's. Frames as for encode(). Raises UsageError."""
-    return Ssim(*_c63.ssim(a, b, size))
+def psnr(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Psnr:
+    """PSNR of two videos, of the summed squared error of all frames.
+
+    a, b: what encode() takes: arrays, tuples of planes, what c63.open() gives. input_res: as for encode(). Raises UsageError for
+    videos of two sizes or lengths, and Error (input) for those without a frame.
+    """
+    return Psnr(*_c63.psnr(*_source(a), *_source(b), picture_size(input_res)))
+
+
+def ssim(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Ssim:
+    """SSIM of two videos, the mean over frames, as FFmpeg's and x264's. Takes and raises what psnr() does."""
+    return Ssim(*_c63.ssim(*_source(a), *_source(b), picture_size(input_res)))
 
 
 class BdRate(NamedTuple):
@@ -54,7 +70,14 @@ def bd_rate(anchor: Any, test: Any) -> BdRate:
     Mean distance over the part that the curves share, rates on a logarithmic scale, monotone cubics (PCHIP). Raises
     UsageError for other shapes.
     """
-    return BdRate(*_c63.bd_rate(np.asarray(anchor, np.float64, "C"), np.asarray(test, np.float64, "C")))
+    return BdRate(*_c63.bd_rate(_curve("anchor", anchor), _curve("test", test)))
+
+
+def _curve(name: str, points: Any) -> Any:
+    try:
+        return np.asarray(points, np.float64, "C")
+    except (TypeError, ValueError):
+        refuse(name, "points (n, 2) of rate and quality", points)
 
 
 def estimate_motion(
@@ -62,13 +85,15 @@ def estimate_motion(
     reference: Any,
     search_range: int = 16,
     *,
-    method: str = "full",
+    method: SearchMethod = "full",
     out: Optional[tuple[Any, Any]] = None,
     stream: Any = None,
 ) -> Motion:
     """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
 
-    current, reference: uint8 planes (height, width) of one size, both sides multiples of 8, rows without gaps inside.
+    current, reference: uint8 planes (height, width) of one size, both sides multiples of 8, rows without gaps inside. The luma is
+    searched of a whole frame that c63 made: of c63.open(), c63.decode(), Decoder, Encoder. Any other array (height, width) is taken
+    for a plane; c63.luma() gives that of a whole frame.
     search_range: 1 to 127; candidates from -range to range-1 that keep the block inside the reference, the first minimum in
     raster order. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns). Raises UsageError.
 
@@ -76,9 +101,24 @@ def estimate_motion(
     at once, with arrays of the same maker or with `out`, (vectors, sad), filled when the stream comes past. Raises Error
     (device) where the GPU cannot be used.
     """
+    search_range = integer("search_range", search_range)
+    choice("method", method, get_args(SearchMethod))
+    current, reference = _plane("current", current), _plane("reference", reference)
     if is_device_array(current):
+        if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2):
+            refuse("out", "(vectors, sad)", out)
         return on_device(current, reference, search_range, out, stream)
     if out is not None or stream is not None:
-        raise TypeError("out, stream: wanted for arrays of a GPU alone")
+        raise setting_error("out, stream: they are for arrays of a GPU alone")
     found = motion_of(_c63.estimate_motion(current, reference, search_range, method))
     return Motion(found.vectors, found.sad)
+
+
+def _plane(name: str, picture: Any) -> Any:
+    """The luma of a frame that is known to be one; else `picture`."""
+    if frame_size_of(picture) is None:
+        return picture
+    plane = luma(picture)
+    if plane.ndim != 2:
+        raise setting_error(f"{name}: wanted a plane or one frame, got {plane.shape[0]} frames")
+    return plane

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import fractions
+import operator
 import os
-from typing import Iterator, Optional, Union
+from typing import Any, Iterator, Literal, Optional, Union, overload
 
 import numpy as np
 
 from . import _c63
-from ._arrays import U8, frame_shape
+from ._arguments import flag, integer, picture_size, refuse, setting_error
+from ._arrays import U8, as_frames, frame_shape
+
+Format = Literal["auto", "raw", "y4m", "av"]
 
 
 class Video:
-    """A video file; iterating over it gives its frames, uint8 (height*3/2, width)."""
+    """A video file; iterating over it gives its frames, uint8 (height*3/2, width).
+
+    len(video), video[17], video[-1] and video[0:100:10] work if the file can be sought in: raw video and Y4M. A slice is one array
+    (n, height*3/2, width). What FFmpeg reads, and pipes, gives its frames in order, once: iterate, or read().
+
+    A video can be used in a with block, which closes the file.
+    """
 
     def __init__(self, reader: _c63.VideoReader, path: str) -> None:
-        self._reader = reader
+        self._opened: Optional[_c63.VideoReader] = reader
         self._next = 0  # of a source that cannot seek
         self.path = path
         self.width: int = reader.width
         self.height: int = reader.height
         self.rate = fractions.Fraction(*reader.rate)  #: frames per second
-        self.count: Optional[int] = reader.count  #: frames; None where only the end will tell
+        self.count: Optional[int] = reader.count  #: frames; None if only the end will tell
         self.seekable: bool = reader.seekable
 
     def __iter__(self) -> Iterator[U8]:
@@ -34,40 +44,105 @@ class Video:
             yield frame[0]
             index += 1
 
+    def __len__(self) -> int:
+        if self.count is None:
+            raise setting_error(f"{self.path}: only its end tells how many frames it has; len(video.read()) does")
+        return self.count
+
+    def __bool__(self) -> bool:
+        return True  # also if the number of frames is not known
+
+    @overload
+    def __getitem__(self, index: int) -> U8: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> U8: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> U8:
+        if not self.seekable or self.count is None:
+            raise setting_error(f"{self.path}: its frames come in order, once; iterate over it, or take what read() gives")
+        if isinstance(index, slice):
+            return self._read_all(range(*index.indices(self.count)))
+        try:
+            number = operator.index(index)
+        except TypeError:
+            refuse("index", "an int or a slice", index)
+        if not -self.count <= number < self.count:
+            raise IndexError(f"frame {index} of {self.count}")
+        frame: U8 = self._read_all(range(number % self.count, number % self.count + 1))[0]
+        return frame
+
     def read(self, count: Optional[int] = None) -> U8:
         """The first `count` frames, or the next ones of a source that cannot seek, as one array; None: all."""
         index = 0 if self.seekable else self._next
-        if count is None:
-            count = self.count
+        if count is not None:
+            count = integer("count", count, 0)
+        if self.count is not None:
+            count = self.count - index if count is None else min(count, self.count - index)
         if count is not None:
             return self._read(index, count)
         frames = list(self)
-        return np.stack(frames) if frames else np.empty((0, *frame_shape(self.width, self.height)), np.uint8)
+        return self._whole(np.stack(frames) if frames else np.empty((0, *frame_shape(self.width, self.height)), np.uint8))
 
     @property
     def warnings(self) -> list[str]:
         """What was odd about the file so far."""
         return list(self._reader.warnings)
 
+    def close(self) -> None:
+        """Closes the file."""
+        self._opened = None
+
+    def __enter__(self) -> Video:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        frames = "" if self.count is None else f", {self.count} frames"
+        closed = ", closed" if self._opened is None else ""
+        return f"<c63.Video {self.path!r}: {self.width}x{self.height}{frames}, {float(self.rate):.6g} frames/s{closed}>"
+
+    @property
+    def _reader(self) -> _c63.VideoReader:
+        if self._opened is None:
+            raise setting_error(f"{self.path}: the video was closed")
+        return self._opened
+
+    def _whole(self, frames: Any) -> U8:
+        return as_frames(frames, self.width, self.height)
+
     def _read(self, index: int, count: int) -> U8:
         frames: U8 = np.empty((count, *frame_shape(self.width, self.height)), np.uint8)
         read = self._reader.read_into(index, frames)
         self._next = index + read
-        return frames[:read]
+        return self._whole(frames[:read])
+
+    def _read_all(self, indices: range) -> U8:
+        if indices.step == 1:
+            return self._read(indices.start, len(indices))
+        parts = [self._read(index, 1) for index in indices]
+        return self._whole(np.concatenate(parts)) if parts else self._read(0, 0)
 
 
 def open(
     path: Union[str, "os.PathLike[str]"],
     *,
-    size: Optional[tuple[int, int]] = None,
-    format: str = "auto",
+    input_res: Optional[tuple[int, int]] = None,
+    format: Format = "auto",
     strict: bool = False,
 ) -> Video:
     """Opens a video file for reading.
 
-    size: (width, height) of raw video whose name does not tell it. format: "auto", "raw", "y4m" or "av" (FFmpeg).
+    input_res: (width, height) of raw video whose name does not tell it. format: "auto", "raw", "y4m" or "av" (FFmpeg).
     strict: a partial last frame is an error. Raises Error (input) for what cannot be read.
     """
-    name = os.fspath(path)
-    width, height = size or (0, 0)
-    return Video(_c63.VideoReader(name, width, height, format, strict), name)
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        refuse("path", "a file's name", path)
+    width, height = picture_size(input_res) or (0, 0)
+    if not isinstance(format, str):
+        refuse("format", "one of auto, raw, y4m, av", format)
+    return Video(_c63.VideoReader(name, width, height, format, flag("strict", strict)), name)

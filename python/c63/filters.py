@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _c63
+from ._arguments import integer, number, refuse
 
 __all__ = [
     "Kernel",
@@ -34,12 +35,32 @@ Array = npt.NDArray[Any]
 
 
 class Kernel(NamedTuple):
-    """A square kernel of odd side for pictures: int32 taps for bytes, float32 taps for floats."""
+    """A square kernel of odd side for pictures: int32 taps for bytes, float32 taps for floats; or lists.
 
-    taps: Array  #: (k, k)
-    divisor: float = 1  #: sums are divided by it
-    row: Optional[Array] = None  #: with column, (k,) each: taps[y, x] = column[y] * row[x]
-    column: Optional[Array] = None
+    taps: (k, k). divisor: sums are divided by it. row, column: (k,) each, with taps[y, x] = column[y] * row[x], or None.
+    """
+
+    taps: Any
+    divisor: float = 1
+    row: Optional[Any] = None
+    column: Optional[Any] = None
+
+
+def _array(name: str, values: Any, dtype: Any) -> Any:
+    """Lists become arrays, and so do arrays that know DLPack alone; what is an array stays as it is."""
+    if isinstance(values, (list, tuple)):
+        try:
+            array = np.asarray(values)
+            if array.dtype.kind not in "biuf" and array.size:
+                raise TypeError
+            with np.errstate(invalid="ignore"):
+                converted = array.astype(dtype)
+        except (TypeError, ValueError, OverflowError):
+            refuse(name, "numbers", values)
+        if np.dtype(dtype).kind in "iu" and not np.array_equal(converted, array):
+            refuse(name, f"whole numbers of {np.dtype(dtype)}", values)
+        return converted
+    return values if hasattr(values, "shape") or not hasattr(values, "__dlpack__") else np.from_dlpack(values)
 
 
 def _kernel(parts: tuple[int, list[int], list[int], list[int], int]) -> Kernel:
@@ -50,44 +71,57 @@ def _kernel(parts: tuple[int, list[int], list[int], list[int], int]) -> Kernel:
 
 def mean_kernel(size: int) -> Kernel:
     """Equal taps, size x size, for pictures of bytes."""
-    return _kernel(_c63.mean_kernel(size))
+    return _kernel(_c63.mean_kernel(integer("size", size)))
 
 
 def gauss_kernel(sigma: float) -> Kernel:
     """A Gaussian of standard deviation `sigma`, up to 5, for pictures of bytes."""
-    return _kernel(_c63.gauss_kernel(sigma))
+    return _kernel(_c63.gauss_kernel(number("sigma", sigma)))
 
 
 def convolve(signal: Any, taps: Any) -> Array:
-    """numpy.convolve(signal, taps, "same") of float64 (n,), an odd number of taps up to 1023; to the bit the same anywhere."""
-    out = np.empty(len(signal), np.float64)
+    """numpy.convolve(signal, taps, "same") of float64 (n,), an odd number of taps up to 1023; to the bit the same anywhere.
+
+    Lists of numbers do for both.
+    """
+    signal, taps = _array("signal", signal, np.float64), _array("taps", taps, np.float64)
+    out = np.empty(np.size(signal), np.float64)
     _c63.convolve_signal(signal, taps, out)
     return out
 
 
 def mean_filter(signal: Any, width: int) -> Array:
-    """The moving mean of `width`, odd, of float64 (n,); zero outside."""
-    return convolve(signal, np.array(_c63.mean_taps(width), np.float64))
+    """The moving mean of `width`, odd, of float64 (n,) or a list; zero outside."""
+    return convolve(signal, np.array(_c63.mean_taps(integer("width", width)), np.float64))
 
 
 def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
-    """A picture (height, width) convolved, zero outside. uint8: divided, rounded half up and cut to 0..255; or float32."""
+    """A picture (height, width) convolved, zero outside. uint8: divided, rounded half up and cut to 0..255; or float32.
+
+    kernel: a Kernel, or its taps: an array (k, k), or a list of rows.
+    """
     if not isinstance(kernel, Kernel):
         kernel = Kernel(kernel)
-    out = np.empty(np.shape(picture), np.uint8 if kernel.taps.dtype == np.int32 else np.float32)
-    _c63.convolve_picture(picture, kernel.taps, kernel.row, kernel.column, kernel.divisor, out)
+    picture = _array("picture", picture, np.float32)
+    floats = getattr(picture, "dtype", None) == np.float32
+    of_taps = np.float32 if floats else np.int32
+    taps, row, column = (_array(name, getattr(kernel, name), of_taps) for name in ("taps", "row", "column"))
+    out = np.empty(np.shape(picture), np.float32 if floats else np.uint8)
+    _c63.convolve_picture(picture, taps, row, column, number("divisor", kernel.divisor), out)
     return out
 
 
 def histogram(values: Any, bins: Optional[Any] = None) -> Array:
-    """Counts of uint8 of any shape, uint64 (256,); or of bins[value], uint8 (256,), as many as there are bins."""
+    """Counts of uint8 of any shape, uint64 (256,); or of bins[value], uint8 (256,) or a list, as many as there are bins."""
+    if bins is not None:
+        bins = _array("bins", bins, np.uint8)
     out = np.empty(256 if bins is None else int(np.max(bins, initial=0)) + 1, np.uint64)
     _c63.histogram(values, bins, out)
     return out
 
 
 def sum(values: Any) -> Union[int, float]:
-    """Of uint8, int32 (exactly), float32 or float64 (in double); 0 of nothing."""
+    """The sum of uint8, int32 (exactly), float32 or float64 (in double); 0 of nothing."""
     return _c63.reduce(values, "sum")
 
 
@@ -112,7 +146,7 @@ def argmax(values: Any) -> int:
 
 
 def sum_of_squared_errors(a: Any, b: Any) -> int:
-    """Of two uint8 arrays of one shape."""
+    """The sum of squared differences of two uint8 arrays of one shape."""
     return _c63.sum_of_squared_errors(a, b)
 
 
@@ -127,6 +161,9 @@ def exclusive_scan(values: Any) -> Array:
 
 
 def _scan(values: Any, exclusive: bool) -> Array:
+    values = _array("values", values, np.float64)
+    if not hasattr(values, "shape"):
+        refuse("values", "an array (n,) of int32, uint32 or float64", values)
     out = np.empty_like(np.asarray(values))
     _c63.scan(values, exclusive, out)
     return out
@@ -134,7 +171,9 @@ def _scan(values: Any, exclusive: bool) -> Array:
 
 def multiply(a: Any, b: Any) -> Array:
     """The matrix product of float32 (n, k) and (k, m)."""
-    out = np.empty((np.shape(a)[0], np.shape(b)[-1]), np.float32)
+    a, b = _array("a", a, np.float32), _array("b", b, np.float32)
+    rows, columns = (np.shape(a)[0], np.shape(b)[-1]) if np.ndim(a) == 2 == np.ndim(b) else (0, 0)
+    out = np.empty((rows, columns), np.float32)
     _c63.multiply(a, b, out)
     return out
 
@@ -160,6 +199,11 @@ def whiten(
     degree: of the monomials of shifts. epsilon: for singular systems, of the diagonal's mean. reject: robust deviations from
     which on samples of the history are outliers. Raises Error (input) for frames without texture.
     """
+    memory, degree, epsilon = integer("memory", memory), integer("degree", degree), number("epsilon", epsilon)
+    if reject is not None:
+        reject = number("reject", reject)
+    if not isinstance(method, str):
+        refuse("method", '"shift" or "correlation"', method)
     shape = np.shape(frames)
     out = np.empty((max(0, shape[0] - memory) if shape else 0, *shape[1:]), np.float32)
     _c63.whiten(frames, memory, method, degree, epsilon, reject, out)

@@ -2,23 +2,28 @@
 
 #include <pybind11/stl.h>
 
+#include <cstring>
+#include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "array.h"
+#include "array_source.h"
 #include "backends.h"
 #include "c63/encode_session.h"
 #include "c63/error.h"
 #include "coded_stream.h"
-#include "device_arrays.h"
-#include "frames.h"
 #include "interruptible.h"
 #include "motion.h"
 #include "samples.h"
 #include "settings.h"
 #include "statistics.h"
+#include "target_passes.h"
 #include "video_reader.h"
 
 namespace c63::python {
@@ -31,15 +36,47 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
   return settings;
 }
 
+/// A video that can be read from its start for each pass.
+struct PassSource {
+  VideoFormat format;
+  std::function<FrameSource&()> from_start;  ///< called without the GIL, once for a pass
+  std::function<void()> on_stop = {};
+  std::function<std::string()> why_empty = {};  ///< what the source had to say; asked if it has no frame
+};
+
+PassSource source_of(ArraySource& arrays) {
+  return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
+}
+
+/// `again` holds what is opened anew for passes after the first, until the next one. `passes`: whether there are
+/// several.
+PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
+  return {reader.source().format(),
+          [&reader, passes, &again]() -> FrameSource& {
+            if (!passes) return reader.source();
+            if (FrameSource* const source = reader.from_start(again)) return *source;
+            throw Error(
+                ErrorKind::usage, "C63-TARGET-INPUT",
+                "a target takes several passes, and this input cannot be read twice: give the array that read() gives",
+                {.file = reader.path()});
+          },
+          [&reader] { reader.stop(); },
+          [&reader] { return reader.warnings().empty() ? "" : reader.warnings().back(); }};
+}
+
 /// Encodes whole videos of one size, one after another.
 class VideoEncoder {
  public:
-  VideoEncoder(EncoderSettings settings, Devices devices) : encoder_(std::move(settings), std::move(devices.factories)) {
-    if (devices.fallback) encoder_.set_fallback(devices.fallback, nullptr);
-  }
+  VideoEncoder(EncoderSettings settings, Devices devices, std::optional<TargetRequest> target)
+      : settings_(for_target(std::move(settings), target)),
+        devices_(std::move(devices)),
+        target_(target),
+        encoder_(make_encoder(settings_)) {}
+
+  [[nodiscard]] bool has_target() const { return target_.has_value(); }
 
   /// Stream, rows of statistics, summary. A writable array `out` takes the stream instead, which is then the number of its bytes.
-  py::tuple encode(FrameSource& source, py::handle out, const std::function<void()>& on_stop = {}) {
+  py::tuple encode(const PassSource& source, py::handle out) {
     std::optional<Array> room;
     if (!out.is_none()) {
       room.emplace(out, "out");
@@ -48,53 +85,85 @@ class VideoEncoder {
       room->require_contiguous();
       room->require_writable();
     }
-    CodedStream stream(room ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
-    std::string rows;
-    EncodeSummary summary;
-    run_interruptibly([&](const std::stop_token& stop) {
-      const std::stop_callback wake(stop, [&] {
-        if (on_stop) on_stop();
+    std::optional<TargetPasses> passes;
+    if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
+    for (;;) {
+      // A pass that is not the last may take more than there is room for.
+      CodedStream stream(room && !passes ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
+      std::string rows;
+      PassTotals totals;
+      EncodeSummary summary;
+      run_interruptibly([&](const std::stop_token& stop) {
+        const std::stop_callback wake(stop, [&] {
+          if (source.on_stop) source.on_stop();
+        });
+        const std::lock_guard lock(mutex_);
+        std::optional<Encoder> own;
+        if (passes) {
+          EncoderSettings settings = settings_;
+          settings.coding = passes->next();
+          passes->prepare(own.emplace(make_encoder(std::move(settings))));
+        }
+        Encoder& encoder = own ? *own : encoder_;
+        ThreadArena& arena = *encoder.settings().execution.arena;
+        summary = encoder.encode(
+            source.from_start(),
+            [&](EncodedFrame&& frame) {
+              rows += row_of(frame);
+              if (passes) totals.add(frame, settings_.coding);
+              stream.append(std::move(frame.bytes), arena);
+            },
+            stop, stop);  // what is raised leaves nobody to take the stream
+        stream.finish(arena);
       });
-      const std::lock_guard lock(mutex_);
-      ThreadArena& arena = *encoder_.settings().execution.arena;
-      summary = encoder_.encode(
-          source,
-          [&](EncodedFrame&& frame) {
-            rows += row_of(frame);
-            stream.append(std::move(frame.bytes), arena);
-          },
-          stop);
-      stream.finish(arena);
-    });
-    return py::make_tuple(room ? py::int_(stream.size()) : stream.take_bytes(), py::bytes(rows), dict_of(summary));
-  }
-
- private:
-  std::mutex mutex_;  ///< one video at a time
-  Encoder encoder_;
-};
-
-/// The frames of arrays as a source. Holds the arrays.
-class ArraySource {
- public:
-  ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) : arrays_(frames, size, stream) {
-    if (arrays_.on_device()) {
-      DeviceVideo video = device_video(arrays_, stream);
-      source_ = std::move(video.source);
-      device_ = video.device;
-    } else {
-      source_ = arrays_.source();
+      if (summary.frames == 0) {
+        const std::string why = source.why_empty ? source.why_empty() : "";
+        throw Error(ErrorKind::input, "C63-NO-FRAMES",
+                    why.empty() ? "there is no whole frame" : why + ", and there is no other");
+      }
+      if (passes && !passes->add(summary, totals)) continue;
+      py::dict about = dict_of(summary);
+      if (passes) about["target"] = passes->summary();
+      return py::make_tuple(room ? kept_in(*room, stream, passes.has_value()) : stream.take_bytes(), py::bytes(rows),
+                            about);
     }
   }
 
-  [[nodiscard]] FrameSource& source() { return *source_; }
-  [[nodiscard]] const VideoFormat& format() const { return arrays_.format(); }
-  [[nodiscard]] std::optional<int> device() const { return device_; }
-
  private:
-  FrameArrays arrays_;
-  std::unique_ptr<FrameSource> source_;
-  std::optional<int> device_;
+  static EncoderSettings for_target(EncoderSettings settings, const std::optional<TargetRequest>& target) {
+    if (!target) return settings;
+    settings.execution.keep_devices = false;  // each pass has an encoder of its own
+    settings.measurement.psnr = true;
+    settings.measurement.ssim = settings.measurement.ssim || target->target.kind == Target::Kind::ssim_y;
+    return settings;
+  }
+
+  [[nodiscard]] Encoder make_encoder(EncoderSettings settings) const {
+    Encoder encoder(std::move(settings), devices_.factories);
+    if (devices_.fallback) encoder.set_fallback(devices_.fallback, nullptr);
+    return encoder;
+  }
+
+  /// The number of a stream's bytes in the caller's room, where they are put now if they are `apart`.
+  static py::object kept_in(const Array& room, CodedStream& stream, bool apart) {
+    const std::size_t size = stream.size();
+    if (apart) {
+      const std::span<std::uint8_t> to = room.span<std::uint8_t>();
+      if (size > to.size()) {
+        throw Error(ErrorKind::limit, "C63-ROOM",
+                    "out: the stream takes more than its " + std::to_string(to.size()) + " bytes");
+      }
+      const py::object bytes = stream.take_bytes();
+      std::memcpy(to.data(), PyBytes_AS_STRING(bytes.ptr()), size);
+    }
+    return py::int_(size);
+  }
+
+  std::mutex mutex_;  ///< one video at a time
+  EncoderSettings settings_;
+  Devices devices_;
+  std::optional<TargetRequest> target_;
+  Encoder encoder_;  ///< with a target, it only checks the settings
 };
 
 /// Frames of a GPU are encoded on it, unless somebody says otherwise.
@@ -102,30 +171,33 @@ py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings,
                         std::vector<int> gpus, std::uintptr_t stream) {
   ArraySource arrays(frames, size, stream);
   if (arrays.device() && gpus.empty() && backend != "cpu") gpus = {*arrays.device()};
-  return VideoEncoder(settings_for(settings, arrays.format()), select_devices(backend, gpus)).encode(arrays.source(), py::none());
+  VideoEncoder encoder(settings_for(settings, arrays.format()), select_devices(backend, gpus), target_from(settings));
+  return encoder.encode(source_of(arrays), py::none());
 }
 
-py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend, const std::vector<int>& gpus) {
+py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::handle out) {
   const auto use = reader.use();
-  return VideoEncoder(settings_for(settings, reader.source().format()), select_devices(backend, gpus))
-      .encode(reader.source(), py::none(), [&] { reader.stop(); });
+  std::unique_ptr<FrameSource> again;
+  return encoder.encode(source_of(reader, encoder.has_target(), again), out);
+}
+
+py::tuple encode_video(VideoReader& reader, py::handle settings, const std::string& backend,
+                       const std::vector<int>& gpus) {
+  VideoEncoder encoder(settings_for(settings, reader.source().format()), select_devices(backend, gpus),
+                       target_from(settings));
+  return encode_video_with(encoder, reader, py::none());
 }
 
 std::unique_ptr<VideoEncoder> keep_encoder(int width, int height, py::handle settings, const std::string& backend,
                                            const std::vector<int>& gpus) {
   EncoderSettings kept = settings_for(settings, {width, height, {}});
   kept.execution.keep_devices = true;
-  return std::make_unique<VideoEncoder>(std::move(kept), select_devices(backend, gpus));
+  return std::make_unique<VideoEncoder>(std::move(kept), select_devices(backend, gpus), target_from(settings));
 }
 
 py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handle size, std::uintptr_t stream, py::handle out) {
   ArraySource arrays(frames, size, stream);
-  return encoder.encode(arrays.source(), out);
-}
-
-py::tuple encode_video_with(VideoEncoder& encoder, VideoReader& reader, py::handle out) {
-  const auto use = reader.use();
-  return encoder.encode(reader.source(), out, [&] { reader.stop(); });
+  return encoder.encode(source_of(arrays), out);
 }
 
 /// A frame that Python looks at.
@@ -198,7 +270,7 @@ class PushEncoder {
   void close() {
     std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
-    if (session.use_count() > 1) session->finish();  // who waits for a frame waits no longer
+    if (session) session->close();  // who waits for a frame waits no longer
     session.reset();
   }
 
@@ -252,6 +324,8 @@ void add_encoding(py::module_& module) {
              "stream"_a);
   module.def("encode_video", encode_video, "reader"_a, "settings"_a, "backend"_a, "devices"_a);
   module.def("gpu_obstacle", gpu_obstacle);
+  module.def("choices", choices);
+  module.def("defaults", defaults);
   module.attr("STATISTICS_FIELDS") = row_fields();
 }
 

@@ -2,95 +2,156 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "array.h"
+#include "array_source.h"
 #include "c63/bd_rate.h"
 #include "c63/error.h"
 #include "c63/filters.h"
-#include "frames.h"
 #include "interruptible.h"
 #include "quality.h"
+#include "video_reader.h"
 
 namespace c63::python {
 namespace {
 
-/// The frames of both videos, one beside the other.
-class FramePairs {
+/// One of two videos that are compared: arrays, or a file.
+class ComparedVideo {
  public:
-  FramePairs(py::handle a, py::handle b, py::handle size) : a_(a, size), b_(b, size) {
-    const VideoFormat& x = a_.format();
-    const VideoFormat& y = b_.format();
-    if (x.width != y.width || x.height != y.height || a_.count() != b_.count()) {
-      throw Error(ErrorKind::usage, "C63-ARRAY-SHAPE",
-                  "wanted two videos of one size and length, got " + text(a_) + " and " + text(b_));
-    }
-    for (const FrameArrays* const video : {&a_, &b_}) {
-      if (video->on_device()) throw Error(ErrorKind::usage, "C63-ARRAY-DEVICE", "frames: wanted arrays of the host, got one of a GPU");
+  ComparedVideo(py::handle frames, py::handle size, std::uintptr_t stream) {
+    if (py::isinstance<VideoReader>(frames)) {
+      reader_ = &frames.cast<VideoReader&>();
+    } else {
+      arrays_.emplace(frames, size, stream);
     }
   }
 
-  [[nodiscard]] const VideoFormat& format() const { return a_.format(); }
+  [[nodiscard]] VideoReader* reader() const { return reader_; }
 
-  /// Calls visit(a, b) for the frames in order; without the GIL.
-  template <typename Visit>
-  void for_each(const std::stop_token& stop, Visit&& visit) const {
-    const std::size_t bytes = frame_bytes(format().width, format().height);
-    const std::unique_ptr<FrameSource> a = a_.source();
-    const std::unique_ptr<FrameSource> b = b_.source();
-    std::vector<std::uint8_t> a_copy;
-    std::vector<std::uint8_t> b_copy;
-    for (std::int64_t i = 0; i < a_.count() && !stop.stop_requested(); ++i) {
-      visit(frame(*a, i, a_copy, bytes), frame(*b, i, b_copy, bytes));
-    }
+  /// To be called once, when reader() is locked, without the GIL.
+  FrameSource& open() {
+    if (arrays_) return arrays_->source();
+    FrameSource* const source = reader_->from_start(again_);
+    return source != nullptr ? *source : reader_->source();
+  }
+  void stop() {
+    if (reader_ != nullptr) reader_->stop();
   }
 
  private:
-  static std::string text(const FrameArrays& video) {
-    return std::to_string(video.count()) + " frames of " + std::to_string(video.format().width) + "x" +
-           std::to_string(video.format().height);
-  }
-  static std::span<const std::uint8_t> frame(FrameSource& source, std::int64_t index, std::vector<std::uint8_t>& copy,
-                                             std::size_t bytes) {
-    if (const auto there = source.in_place(index); !there.empty()) return there;
-    copy.resize(bytes);
-    static_cast<void>(source.read(index, copy));
-    return copy;
-  }
-
-  FrameArrays a_;
-  FrameArrays b_;
+  std::optional<ArraySource> arrays_;
+  VideoReader* reader_ = nullptr;
+  std::unique_ptr<FrameSource> again_;
 };
 
-/// Y, U, V, and all samples together.
-std::array<double, 4> psnr_of(py::handle a, py::handle b, py::handle size) {
-  const FramePairs pairs(a, b, size);
-  const VideoFormat& format = pairs.format();
-  QualityTotals totals;
+std::string text_of(const VideoFormat& format, std::optional<std::int64_t> count) {
+  return (count ? std::to_string(*count) + " frames" : std::string("frames")) + " of " + std::to_string(format.width) +
+         "x" + std::to_string(format.height);
+}
+
+/// Frame `index`, in place or in `copy`; empty past the end.
+std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, std::vector<std::uint8_t>& copy) {
+  if (source.in_host_memory()) {
+    if (const auto there = source.in_place(index); !there.empty()) return there;
+  }
+  const VideoFormat format = source.format();
+  copy.resize(frame_bytes(format.width, format.height));
+  if (!source.read(index, copy)) return {};
+  return copy;
+}
+
+/// Calls visit(a, b, format) for the frames of two videos, in order, without the GIL. Throws Error: usage for videos of
+/// two sizes or lengths, input for those without a frame.
+template <typename Visit>
+void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size,
+                   Visit&& visit) {
+  ComparedVideo x(a, size, a_stream);
+  ComparedVideo y(b, size, b_stream);
+  std::vector<VideoReader*> readers;
+  for (const ComparedVideo* const video : {&x, &y}) {
+    if (video->reader() != nullptr) readers.push_back(video->reader());
+  }
+  std::ranges::sort(readers);  // whoever compares the same two locks them in the same order
+  const auto same = std::ranges::unique(readers);
+  const bool one_reader = !same.empty();
+  readers.erase(same.begin(), same.end());
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (VideoReader* const reader : readers) locks.push_back(reader->use());
   run_interruptibly([&](const std::stop_token& stop) {
-    std::array<std::uint64_t, 3> samples{};
-    for (int p = 0; p < 3; ++p) samples[static_cast<std::size_t>(p)] = plane_bytes(format.width, format.height, p);
-    pairs.for_each(stop, [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y) {
-      const auto x_planes = split_planes(x, format.width, format.height);
-      const auto y_planes = split_planes(y, format.width, format.height);
-      std::array<std::uint64_t, 3> sse{};
-      for (std::size_t p = 0; p < 3; ++p) sse[p] = sum_of_squared_errors(x_planes[p], y_planes[p]);
-      totals.add(sse, samples);
+    const std::stop_callback wake(stop, [&] {
+      x.stop();
+      y.stop();
     });
+    FrameSource& from_a = x.open();
+    FrameSource& from_b = y.open();
+    const VideoFormat format = from_a.format();
+    const auto refuse = [&](std::optional<std::int64_t> a_count, std::optional<std::int64_t> b_count) {
+      throw Error(ErrorKind::usage, "C63-ARRAY-SHAPE",
+                  "wanted two videos of one size and length, got " + text_of(format, a_count) + " and " +
+                      text_of(from_b.format(), b_count));
+    };
+    if (one_reader && &from_a == &from_b && !from_a.seekable()) {
+      throw Error(ErrorKind::usage, "C63-TARGET-INPUT", "this input cannot be read twice",
+                  {.file = x.reader()->path()});
+    }
+    const auto a_count = from_a.frame_count();
+    const auto b_count = from_b.frame_count();
+    if (format.width != from_b.format().width || format.height != from_b.format().height ||
+        (a_count && b_count && *a_count != *b_count)) {
+      refuse(a_count, b_count);
+    }
+    std::vector<std::uint8_t> a_copy;
+    std::vector<std::uint8_t> b_copy;
+    for (std::int64_t i = 0; !stop.stop_requested(); ++i) {
+      const auto a_frame = frame_at(from_a, i, a_copy);
+      const auto b_frame = frame_at(from_b, i, b_copy);
+      if (stop.stop_requested()) return;
+      if (a_frame.empty() != b_frame.empty()) {
+        a_frame.empty() ? refuse(i, b_count) : refuse(a_count, i);
+      }
+      if (a_frame.empty() && i == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame");
+      if (a_frame.empty()) return;
+      visit(a_frame, b_frame, format);
+    }
   });
+}
+
+/// Y, U, V, and all samples together.
+std::array<double, 4> psnr_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
+                              py::handle size) {
+  QualityTotals totals;
+  for_each_pair(a, a_stream, b, b_stream, size,
+                [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
+                  const auto x_planes = split_planes(x, format.width, format.height);
+                  const auto y_planes = split_planes(y, format.width, format.height);
+                  std::array<std::uint64_t, 3> samples{};
+                  std::array<std::uint64_t, 3> sse{};
+                  for (std::size_t p = 0; p < 3; ++p) {
+                    samples[p] = x_planes[p].size();
+                    sse[p] = sum_of_squared_errors(x_planes[p], y_planes[p]);
+                  }
+                  totals.add(sse, samples);
+                });
   return {totals.psnr_of_plane(0), totals.psnr_of_plane(1), totals.psnr_of_plane(2), totals.psnr_of_all()};
 }
 
-std::array<double, 3> ssim_of(py::handle a, py::handle b, py::handle size) {
-  const FramePairs pairs(a, b, size);
+std::array<double, 3> ssim_of(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream,
+                              py::handle size) {
   QualityTotals totals;
-  run_interruptibly([&](const std::stop_token& stop) {
-    pairs.for_each(stop, [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y) {
-      totals.add_ssim(ssim_of_frames(x, y, pairs.format().width, pairs.format().height));
-    });
-  });
+  for_each_pair(a, a_stream, b, b_stream, size,
+                [&](std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, const VideoFormat& format) {
+                  totals.add_ssim(ssim_of_frames(x, y, format.width, format.height));
+                });
   return {totals.mean_ssim(0), totals.mean_ssim(1), totals.mean_ssim(2)};
 }
 
@@ -123,11 +184,19 @@ py::tuple tuple_of(const std::array<double, N>& values) {
 
 void add_quality(py::module_& module) {
   using namespace py::literals;
-  module.def("psnr", [](py::handle a, py::handle b, py::handle size) { return tuple_of(psnr_of(a, b, size)); }, "a"_a, "b"_a,
-             "size"_a);
+  module.def(
+      "psnr",
+      [](py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size) {
+        return tuple_of(psnr_of(a, a_stream, b, b_stream, size));
+      },
+      "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
+  module.def(
+      "ssim",
+      [](py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size) {
+        return tuple_of(ssim_of(a, a_stream, b, b_stream, size));
+      },
+      "a"_a, "a_stream"_a, "b"_a, "b_stream"_a, "size"_a);
   module.def("bd_rate", bd_rate, "anchor"_a, "test"_a);
-  module.def("ssim", [](py::handle a, py::handle b, py::handle size) { return tuple_of(ssim_of(a, b, size)); }, "a"_a, "b"_a,
-             "size"_a);
 }
 
 }  // namespace c63::python

@@ -1,6 +1,9 @@
 #include "settings.h"
 
+#include <pybind11/stl.h>
+
 #include <string>
+#include <utility>
 
 #include "c63/error.h"
 
@@ -47,16 +50,16 @@ CodingSettings coding_from(py::handle object) {
   CodingSettings coding;
   coding.preset = named(object, "preset", preset_from, all_presets());
   set(coding.qp, object, "qp");
-  set(coding.key_interval, object, "key_interval");
-  set(coding.scene_cuts, object, "scene_cuts");
+  set(coding.key_interval, object, "keyint");
+  set(coding.scene_cuts, object, "scenecut");
   std::optional<int> search_range;
-  set(search_range, object, "search_range");
+  set(search_range, object, "merange");
   coding.search_range = search_range.value_or(search_range_of(coding.preset));
-  coding.method = named(object, "method", search_method_from, all_search_methods());
+  coding.method = named(object, "me", search_method_from, all_search_methods());
   RateSettings& rate = coding.rate;
   rate.tables = either<TableShape>(object, "tables", {"course", TableShape::course}, {"flat", TableShape::flat});
   rate.headers = either<HeaderSet>(object, "headers", {"full", HeaderSet::full}, {"compact", HeaderSet::compact});
-  set(rate.choose_levels, object, "choose_levels");
+  set(rate.choose_levels, object, "rdoq");
   set(rate.candidates, object, "candidates");
   set(rate.beam, object, "beam");
   set(rate.unpredicted, object, "unpredicted");
@@ -78,6 +81,7 @@ ExecutionSettings execution_from(py::handle object) {
   set(execution.lanes, object, "lanes");
   if (!object.attr("simd").is_none()) execution.simd = named(object, "simd", simd_level_from, all_simd_levels());
   if (!object.attr("max_memory").is_none()) set(execution.limits.max_memory, object, "max_memory");
+  if (!object.attr("max_pixels").is_none()) set(execution.limits.max_pixels, object, "max_pixels");
   return execution;
 }
 
@@ -93,6 +97,58 @@ EncoderSettings settings_from(py::handle object) {
   set(measurement.keep_prediction, object, "keep_prediction");
   set(measurement.keep_motion, object, "keep_motion");
   return settings;
+}
+
+std::optional<TargetRequest> target_from(py::handle object) {
+  TargetRequest request;
+  const auto take = [&](const char* field, Target::Kind kind) {
+    const py::object given = object.attr(field);
+    if (given.is_none()) return false;
+    request.target = {kind, given.cast<double>()};
+    return true;
+  };
+  const auto take_psnr = [&] {
+    const py::object given = object.attr("target_psnr");
+    if (!py::isinstance<py::tuple>(given)) return take("target_psnr", Target::Kind::psnr_y);
+    const auto [planes, value] = given.cast<std::pair<std::string, double>>();
+    request.target = {planes == "all" ? Target::Kind::psnr_all : Target::Kind::psnr_y, value};
+    return true;
+  };
+  if (!take("bitrate", Target::Kind::bitrate) && !take("size", Target::Kind::bytes) && !take_psnr() &&
+      !take("target_ssim", Target::Kind::ssim_y)) {
+    return std::nullopt;
+  }
+  set(request.gop_cap, object, "gop_cap");
+  set(request.frames_per_s, object, "fps");
+  return request;
+}
+
+py::dict choices() {
+  const auto names_of = [](const auto& all) {
+    py::list names;
+    for (const auto value : all) names.append(std::string(name(value)));
+    return names;
+  };
+  py::dict all;
+  all["preset"] = names_of(all_presets());
+  all["me"] = names_of(all_search_methods());
+  all["simd"] = names_of(all_simd_levels());
+  return all;
+}
+
+py::dict defaults() {
+  const EncoderSettings s;
+  const Limits& limits = s.execution.limits;
+  using namespace py::literals;
+  return py::dict("qp"_a = s.coding.qp, "preset"_a = std::string(name(s.coding.preset)),
+                  "keyint"_a = s.coding.key_interval, "scenecut"_a = s.coding.scene_cuts,
+                  "merange"_a = s.coding.search_range, "me"_a = std::string(name(s.coding.method)),
+                  "tune"_a = std::string(name(s.coding.rate.tune)), "lambda_scale"_a = s.coding.rate.lambda_scale,
+                  "threads"_a = s.execution.threads, "lanes"_a = s.execution.lanes, "max_memory"_a = limits.max_memory,
+                  "max_pixels"_a = limits.max_pixels, "psnr"_a = s.measurement.psnr, "ssim"_a = s.measurement.ssim,
+                  "global_motion"_a = s.measurement.global_motion,
+                  "keep_reconstruction"_a = s.measurement.keep_reconstruction,
+                  "keep_prediction"_a = s.measurement.keep_prediction, "keep_motion"_a = s.measurement.keep_motion);
 }
 
 }  // namespace c63::python

@@ -2,7 +2,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
+
 #include "c63/encoder.h"
+#include "c63/target.h"
 
 namespace c63::python {
 
@@ -12,5 +15,18 @@ namespace c63::python {
 
 /// Threads, lanes, SIMD level and limits alone.
 [[nodiscard]] ExecutionSettings execution_from(pybind11::handle object);
+
+/// What an encode is to come to, by passes over the whole video.
+struct TargetRequest {
+  Target target;
+  std::optional<double> gop_cap;       ///< times what a bit rate gives, that a GOP may take
+  std::optional<double> frames_per_s;  ///< nothing: the video's own
+};
+/// The target of an object of the class c63.Settings; nothing if none is set.
+[[nodiscard]] std::optional<TargetRequest> target_from(pybind11::handle object);
+
+/// The library's names for settings that are one of several, and its defaults: for tests of the class c63.Settings.
+[[nodiscard]] pybind11::dict choices();
+[[nodiscard]] pybind11::dict defaults();
 
 }  // namespace c63::python

@@ -69,7 +69,7 @@ py::dict dict_of(const EncodeSummary& summary) {
   using namespace py::literals;
   return py::dict("frames"_a = summary.frames, "key_frames"_a = summary.key_frames, "bytes"_a = summary.bytes,
                   "start_up_ms"_a = summary.start_up_ms, "elapsed_ms"_a = summary.elapsed_ms, "lanes"_a = summary.lanes,
-                  "backend"_a = summary.backend, "stopped"_a = summary.stopped);
+                  "backend"_a = summary.backend, "stopped"_a = summary.stopped, "target"_a = py::none());
 }
 
 }  // namespace c63::python

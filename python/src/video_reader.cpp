@@ -2,10 +2,13 @@
 
 #include <pybind11/stl.h>
 
+#include <filesystem>
 #include <span>
+#include <system_error>
 
 #include "array.h"
 #include "c63/error.h"
+#include "c63/media.h"
 #include "interruptible.h"
 
 namespace c63::python {
@@ -46,16 +49,26 @@ std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) 
 }  // namespace
 
 VideoReader::VideoReader(std::string path, int width, int height, std::string format, bool strict) {
-  SourceOptions options;
-  options.path = std::move(path);
-  options.width = width;
-  options.height = height;
-  options.format = format_from(format);
-  options.strict = strict;
-  options.stop = stop_.get_token();
-  options.warn = [this](const std::string& line) { warnings_.push_back(line); };
+  options_.path = std::move(path);
+  options_.width = width;
+  options_.height = height;
+  options_.format = format_from(format);
+  options_.strict = strict;
+  options_.stop = stop_.get_token();
+  options_.warn = [this](const std::string& line) { warnings_.push_back(line); };
   const py::gil_scoped_release released;
-  source_ = open_frame_source(options);
+  source_ = open_frame_source(options_);
+}
+
+FrameSource* VideoReader::from_start(std::unique_ptr<FrameSource>& again) {
+  if (source_->seekable()) return source_.get();
+  std::error_code fault;
+  if (!std::filesystem::is_regular_file(options_.path, fault)) return nullptr;
+  SourceOptions options = options_;
+  options.warn = {};  // the first reading tells
+  again.reset();
+  again = open_frame_source(options);
+  return again.get();
 }
 
 std::unique_lock<std::mutex> VideoReader::use() {
@@ -65,6 +78,8 @@ std::unique_lock<std::mutex> VideoReader::use() {
 
 void add_video_reader(py::module_& module) {
   using namespace py::literals;
+  module.def("keep_media_messages", &keep_media_messages,
+             "From now on FFmpeg's errors are told in c63's errors, for the whole process, instead of on standard error.");
   py::class_<VideoReader>(module, "VideoReader")
       .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })

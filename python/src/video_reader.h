@@ -23,12 +23,17 @@ class VideoReader {
   /// To be held while frames are read: one caller at a time. Waits without the GIL, to be called with it.
   [[nodiscard]] std::unique_lock<std::mutex> use();
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The same video from its start, for another pass over it: the source itself if it can be sought in, else the file
+  /// opened again, which `again` holds. Null for what cannot be read twice. Without the GIL.
+  [[nodiscard]] FrameSource* from_start(std::unique_ptr<FrameSource>& again);
+  [[nodiscard]] const std::string& path() const { return options_.path; }
   /// Ends the waiting for a pipe.
   void stop() { stop_.request_stop(); }
 
  private:
   std::mutex mutex_;
   std::stop_source stop_;
+  SourceOptions options_;
   std::vector<std::string> warnings_;  ///< what the reader had to say
   std::unique_ptr<FrameSource> source_;
 };

@@ -117,6 +117,9 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
+      // ffmpeg → io: what lies between the library and its modules, and code without state, which is built into both.
+      {"encoder/ffmpeg",
+       {{kApi, kCodec, "encoder/io/media_module.h", "encoder/io/copy_padded.h", "encoder/io/descriptor.h", "encoder/io/text.h"}}},
       {"encoder/decide", {{kApi, kCodec}}},
       {"encoder/backend", {{kApi, kCodec, kDecide}}},
       {"encoder/threads", {{kApi}}},
@@ -180,6 +183,14 @@ TEST(Architecture, EncoderNamesNoCuda) {
   }
   for (const fs::path& file : sources_under("encoder")) {
     EXPECT_FALSE(file.extension() == ".cu" || file.extension() == ".cuh") << file << ": device code lives in cuda_me/";
+  }
+}
+
+TEST(Architecture, OnlyItsModuleNamesFfmpeg) {
+  for (const Include& include : all_includes()) {
+    if (include.from.starts_with("encoder/ffmpeg/")) continue;
+    EXPECT_FALSE(starts_with_any(include.target, {"libav", "libsw"}))
+        << include.place() << ": whatever is linked with FFmpeg loads it at every start";
   }
 }
 

@@ -13,6 +13,7 @@
 #include "decide/presets.h"
 #include "support/expect_error.h"
 #include "support/generators.h"
+#include "support/made_up_bits.h"
 
 namespace c63::test::gop_cap_test {
 namespace {
@@ -35,9 +36,12 @@ struct Video {
     return {.width = 352, .height = 288, .preset = course ? Preset::reference : Preset::good};
   }
   [[nodiscard]] std::uint64_t bytes(const Gop& gop, GopQuality quality) const {
-    const double place = std::log2(quality.qp / 25) + (course ? 0 : std::log2(quality.lambda_scale) / -1.2);
+    CodingSettings coding = settings();
+    coding.qp = quality.qp;
+    coding.rate.lambda_scale = quality.lambda_scale;
+    const double place = place_by_decisions(coding);
     const double steps = course ? 0 : (12.0 - flat_tables(quality.qp)[0][0]) / 4;
-    Random random(static_cast<std::uint64_t>(quality.qp * 1e8 + quality.lambda_scale * 1e5) + static_cast<std::uint64_t>(gop.bytes_at_25));
+    Random random(static_cast<std::uint64_t>((place + 16) * 1e9) + static_cast<std::uint64_t>(gop.bytes_at_25));
     const double wobble = gop.wobble * (random.below(1000) / 1000.0 - 0.5);
     return static_cast<std::uint64_t>(gop.bytes_at_25 * std::exp2(gop.slope * place + gop.jump * steps + wobble));
   }

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "c63/target.h"
 #include "decide/flat_tables.h"
+#include "decide/presets.h"
 #include "support/expect_error.h"
 #include "support/generators.h"
+#include "support/made_up_bits.h"
 
 namespace c63::test::target_search_test {
 namespace {
@@ -23,7 +26,7 @@ struct Video {
   bool course = false;
 
   [[nodiscard]] PassFigures encode(const CodingSettings& settings) const {
-    const double place = std::log2(settings.qp / 25) + (course ? 0 : std::log2(settings.rate.lambda_scale) / -1.2);
+    const double place = place_by_decisions(settings);
     const double steps = course ? 0 : (12.0 - flat_tables(settings.qp)[0][0]) / 4;
     const double bits = bits_slope * place + bend * place * place + jump * steps;
     const double psnr = psnr_at_25 + psnr_slope * place + jump * 5 * steps;
@@ -74,8 +77,8 @@ TEST(TargetSearch, MeetsWhatItCanInAFewPasses) {
     const double bitrate = static_cast<double>(there.bytes) * 8 * 25 / 100;
     for (const Target& target :
          {Target{Target::Kind::bytes, static_cast<double>(there.bytes)}, Target{Target::Kind::bitrate, bitrate},
-          Target{Target::Kind::psnr_y, there.psnr_y_db}, Target{Target::Kind::psnr_all, there.psnr_all_db},
-          Target{Target::Kind::ssim_y, there.ssim_y}}) {
+          Target{Target::Kind::psnr_y, *there.psnr_y_db}, Target{Target::Kind::psnr_all, *there.psnr_all_db},
+          Target{Target::Kind::ssim_y, *there.ssim_y}}) {
       const Outcome outcome = search(video, target);
       const PassFigures& figures = outcome.last.figures;
       ASSERT_TRUE(outcome.met) << i << " " << describe(target) << ": qp " << outcome.last.qp << " instead of " << wanted.qp;
@@ -84,7 +87,7 @@ TEST(TargetSearch, MeetsWhatItCanInAFewPasses) {
         ASSERT_GE(static_cast<double>(figures.bytes), 0.989 * static_cast<double>(there.bytes));
       }
       if (target.kind == Target::Kind::psnr_all) {
-        ASSERT_NEAR(figures.psnr_all_db, target.value, 0.05 + 1e-9);
+        ASSERT_NEAR(*figures.psnr_all_db, target.value, 0.05 + 1e-9);
       }
       EXPECT_LE(outcome.passes, 12U) << i << " " << describe(target);
       passes += outcome.passes;
@@ -107,6 +110,83 @@ TEST(TargetSearch, BeginsWithWhatIsKnown) {
   EXPECT_LT(search(video, {Target::Kind::bytes, 340'000}, first.passes()).passes, first.passes().size());
 }
 
+/// What a search does with passes that are not of this video: the promise holds all the same.
+TEST(TargetSearch, PassesOfAnotherEncodeAreFoundOutAndDropped) {
+  const Video video;
+  for (const Video& other : {Video{.bytes_at_25 = 400'000}, Video{.bytes_at_25 = 900'000}, Video{.bits_slope = 0.5}}) {
+    for (const double size : {200'000.0, 350'000.0, 480'000.0}) {
+      const Target target{Target::Kind::bytes, size};
+      TargetSearch first(settings_of(other), target);
+      while (!first.add(other.encode(first.next()))) {
+      }
+      const Outcome outcome = search(video, target, first.passes());
+      EXPECT_TRUE(outcome.met) << size;
+      EXPECT_LE(static_cast<double>(outcome.last.figures.bytes), size);
+    }
+  }
+}
+
+TEST(TargetSearch, FiguresThatWereNotMeasuredAreNotUsed) {
+  const Video video;
+  TargetSearch first(settings_of(video), {Target::Kind::bytes, 350'000});
+  const auto encode = [&](const CodingSettings& settings) {
+    PassFigures figures = video.encode(settings);
+    figures.ssim_y.reset();
+    return figures;
+  };
+  while (!first.add(encode(first.next()))) {
+  }
+  const Target target{Target::Kind::ssim_y, 0.985};
+  TargetSearch fresh(settings_of(video), target);
+  TargetSearch again(settings_of(video), target, first.passes());
+  EXPECT_TRUE(again.passes().empty());
+  EXPECT_EQ(again.next().qp, fresh.next().qp);
+  EXPECT_TRUE(expect_error(ErrorKind::usage, "C63-TARGET", [&] { again.add(encode(again.next())); }));
+}
+
+TEST(TargetSearch, AnImpossibleTargetIsToldAfterTwoPasses) {
+  for (const bool course : {false, true}) {
+    const Video video{.course = course};
+    TargetSearch small(settings_of(video), {Target::Kind::bytes, 1000});
+    ASSERT_FALSE(small.add(video.encode(small.next())));
+    EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] { small.add(video.encode(small.next())); }));
+    // What is known tells it without a pass.
+    EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] {
+      TargetSearch(settings_of(video), {Target::Kind::bytes, 900}, small.passes());
+    }));
+    EXPECT_EQ(search(video, {Target::Kind::psnr_y, 99}).passes, 2U);
+    EXPECT_EQ(search(video, {Target::Kind::bytes, 1e12}).passes, 2U);
+  }
+}
+
+TEST(TargetSearch, NoPassIsMadeWhoseBytesAreKnown) {
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    const Video video = random_video(random, i % 4 == 0);
+    const Target target{Target::Kind::psnr_y, video.psnr_at_25 + random.below(100) * 0.05 - 2.5};
+    TargetSearch search(settings_of(video), target);
+    std::vector<PresetDecisions> made;
+    for (bool done = false; !done;) {
+      const PresetDecisions next = preset_decisions(search.next());
+      const bool is_known = std::ranges::find(made, next) != made.end();
+      made.push_back(next);
+      done = search.add(video.encode(search.next()));
+      EXPECT_TRUE(!is_known || done) << i;  // only what becomes the stream
+    }
+  }
+}
+
+TEST(TargetSearch, ManyKnownPassesDoNotEndASearch) {
+  const Video video;
+  std::vector<TargetPass> known;
+  for (int i = 0; i < 40; ++i) {
+    CodingSettings settings = settings_of(video);
+    settings.qp = 10 + i;
+    known.push_back({settings.qp, 1, video.encode(settings)});
+  }
+  EXPECT_TRUE(search(video, {Target::Kind::psnr_y, 37.93}, known).met);
+}
+
 TEST(TargetSearch, AQualityBeyondTheFormatIsMetAsNearlyAsItCanBe) {
   const Video video;
   const Outcome best = search(video, {Target::Kind::psnr_y, 99});
@@ -126,6 +206,20 @@ TEST(TargetSearch, AQualityBeyondTheFormatIsMetAsNearlyAsItCanBe) {
 TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({}, {Target::Kind::bytes, 1000}); }));
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
+}
+
+/// With tables of few steps and no λ, many qualities around a pass have its bytes.
+TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
+  const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference, .rate = {.tables = TableShape::flat}};
+  const auto figures_of = [](const CodingSettings& s) {
+    return PassFigures{.frames = 1, .bytes = 100'000U / preset_decisions(s).tables[0][0]};
+  };
+  for (const int step : {8, 16, 20, 40, 60}) {
+    TargetSearch search(settings, {Target::Kind::bytes, 100'000.0 / step});
+    while (!search.add(figures_of(search.next()))) {
+    }
+    EXPECT_TRUE(search.met()) << step;
+  }
 }
 
 /// Where nothing that lies between two sizes can be had, it is the smaller one.

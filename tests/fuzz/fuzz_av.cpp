@@ -1,6 +1,24 @@
 // Any bytes that FFmpeg takes for a video give frames or one Error, with and without skipping what is damaged.
 
+#include <filesystem>
+
+#include "c63/media.h"
+#include "io/media_modules.h"
 #include "source_outcome.h"
+
+namespace {
+
+/// Where the module was built; in a bundle, which lies elsewhere, beside the program.
+std::string module_folder() { return std::filesystem::exists(C63_MODULE_FOLDER) ? C63_MODULE_FOLDER : ""; }
+
+}  // namespace
+
+// The module's code is to be known before the first input.
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+  c63::keep_media_messages();
+  (void)c63::ffmpeg_module(module_folder());
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return -1;

@@ -2,6 +2,13 @@
 
 set(prefix ${WORK}/prefix)
 
+# install_from(build prefix)
+macro(install_from build prefix)
+  foreach(component IN ITEMS Development Modules)
+    run(${CMAKE_COMMAND} --install ${build} --config ${BUILD_TYPE} --prefix ${prefix} --component ${component})
+  endforeach()
+endmacro()
+
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
@@ -15,12 +22,12 @@ function(consume name build)
   run(${CMAKE_COMMAND} -S ${SOURCE}/${name} -B ${WORK}/${build} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
     -DCMAKE_BUILD_TYPE=${BUILD_TYPE} ${ARGN})
   run(${CMAKE_COMMAND} --build ${WORK}/${build} --config ${BUILD_TYPE} --target consumer)
-  run(${WORK}/${build}/consumer)
+  run(${WORK}/${build}/consumer ${FFMPEG})
 endfunction()
 
 if(STEP STREQUAL "install")
   file(REMOVE_RECURSE ${prefix})
-  run(${CMAKE_COMMAND} --install ${BUILD} --config ${BUILD_TYPE} --prefix ${prefix} --component Development)
+  install_from(${BUILD} ${prefix})
 elseif(STEP STREQUAL "find_package")
   consume(find_package find_package -DCMAKE_PREFIX_PATH=${prefix})
 elseif(STEP STREQUAL "pkg_config")
@@ -30,8 +37,10 @@ elseif(STEP STREQUAL "pkg_config")
   execute_process(COMMAND ${PKG_CONFIG} --cflags --libs c63 OUTPUT_VARIABLE flags
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(${CXX} -std=c++20 ${SOURCE}/consumer.cpp -o ${WORK}/pkg_config_consumer ${flags})
-  run(${WORK}/pkg_config_consumer)
+  execute_process(COMMAND ${PKG_CONFIG} --variable=moduledir c63 OUTPUT_VARIABLE modules
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  run(${CXX} -std=c++20 -DC63_MODULES="${modules}" ${SOURCE}/consumer.cpp -o ${WORK}/pkg_config_consumer ${flags})
+  run(${WORK}/pkg_config_consumer ${FFMPEG})
 elseif(STEP STREQUAL "subproject")
   # What is asked is whether it compiles, links and installs there. So little is compiled, and that neither optimized nor with
   # debug information.
@@ -43,8 +52,7 @@ elseif(STEP STREQUAL "subproject")
     message(FATAL_ERROR "no shared library was built")
   endif()
   file(REMOVE_RECURSE ${prefix}_shared)
-  run(${CMAKE_COMMAND} --install ${WORK}/subproject --config ${BUILD_TYPE} --prefix ${prefix}_shared
-    --component Development)
+  install_from(${WORK}/subproject ${prefix}_shared)
   consume(find_package find_package_shared -DCMAKE_PREFIX_PATH=${prefix}_shared)
 else()
   message(FATAL_ERROR "unknown step '${STEP}'")

@@ -1,8 +1,11 @@
-// Somebody else's program: encodes a few frames in memory, decodes them, and looks at all public headers on the way.
+// Somebody else's program: encodes a few frames in memory, decodes them, and looks at all public headers on the way. Then it opens
+// a picture: consumer ON if FFmpeg is to be there, or OFF. C63_MODULES is where the package says that modules are.
 
 #include <c63/decoder.h>
 #include <c63/encoder.h>
 #include <c63/error.h>
+#include <c63/frame_source.h>
+#include <c63/media.h>
 #include <c63/motion.h>
 #include <c63/picture.h>
 #include <c63/quality.h>
@@ -10,9 +13,32 @@
 #include <c63/version.h>
 
 #include <cstdio>
+#include <cstring>
+#include <string>
 #include <vector>
 
-int main() {
+#ifndef C63_MODULES
+#define C63_MODULES ""
+#endif
+
+// True if a picture that only FFmpeg reads is read, or refused because there is no FFmpeg, as `expected` says.
+static bool reads_picture(bool expected) {
+  std::FILE* file = std::fopen("picture.ppm", "wb");
+  if (file == nullptr) return false;
+  std::fputs(("P6\n16 16\n255\n" + std::string(16 * 16 * 3, 'x')).c_str(), file);
+  std::fclose(file);
+  c63::keep_media_messages();
+  try {
+    const auto source = c63::open_frame_source({.path = "picture.ppm", .module_folder = C63_MODULES});
+    return expected && source->format().width == 16;
+  } catch (const c63::Error& error) {
+    std::printf("%s\n", error.what());
+    return !expected && error.id() == "C63-NO-FFMPEG";
+  }
+}
+
+int main(int count, char** arguments) {
+  if (count != 2 || !reads_picture(std::strcmp(arguments[1], "ON") == 0)) return 1;
   constexpr int kWidth = 64;
   constexpr int kHeight = 48;
   constexpr int kFrames = 3;

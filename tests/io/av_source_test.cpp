@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "c63/frame_source.h"
+#include "c63/media.h"
 #include "io_test_support.h"
 #include "movie_builder.h"
 #include "support/hash.h"
@@ -14,6 +15,8 @@ using test::read_frame;
 
 class AvSource : public test::TemporaryFolder {
  protected:
+  static void SetUpTestSuite() { keep_media_messages(); }
+
   SourceOptions options(const std::string& path) {
     return {.path = path, .warn = [this](const std::string& text) { warnings_.push_back(text); }};
   }
@@ -220,9 +223,9 @@ TEST_F(AvSource, TolerantReadsARealStreamOn) {
 
 #else
 
-TEST_F(AvSource, IsRefusedInABuildWithoutFfmpeg) {
+TEST_F(AvSource, IsRefusedWithoutFfmpeg) {
   const std::string path = write_file("a.mp4", "anything");
-  expect_error(ErrorKind::usage, "C63-NO-FFMPEG", [&] { (void)open_frame_source(options(path)); });
+  expect_error(ErrorKind::input, "C63-NO-FFMPEG", [&] { (void)open_frame_source(options(path)); });
 }
 
 #endif

@@ -6,7 +6,9 @@
 #include "io/byte_source.h"
 #include "c63/frame_source.h"
 #include "io/frame_writer.h"
+#include "io/leftovers.h"
 #include "io/output_file.h"
+#include "io/scratch_folder.h"
 #include "io_test_support.h"
 
 namespace c63 {
@@ -46,6 +48,41 @@ TEST_F(OutputFiles, WithoutCommitLeavesTheOldFileAlone) {
   { OutputFile(path("out")).write("new"); }
   EXPECT_EQ(read_file(path("out")), "old");
   EXPECT_EQ(files_in_folder(), 1U);
+}
+
+TEST_F(OutputFiles, APartLeavesAnOlderFileItsName) {
+  const auto write_part = [&](const std::string& name) {
+    OutputFile file(path(name));
+    file.write("part");
+    return file.commit_part();
+  };
+  write_file("out.c63", "old");
+  EXPECT_EQ(write_part("out.c63"), path("out.partial.c63"));
+  EXPECT_EQ(read_file(path("out.c63")), "old");
+  EXPECT_EQ(read_file(path("out.partial.c63")), "part");
+  write_file("empty", "");
+  EXPECT_EQ(write_part("empty"), "");
+  EXPECT_EQ(read_file(path("empty")), "part");
+  EXPECT_EQ(write_part("new"), "");
+  EXPECT_EQ(read_file(path("new")), "part");
+  EXPECT_EQ(files_in_folder(), 4U);
+  EXPECT_EQ(partial_name("/a.b/out"), "/a.b/out.partial");
+  EXPECT_EQ(partial_name(".hidden"), ".hidden.partial");
+  EXPECT_EQ(partial_name(std::string(250, 'x') + ".yuv"), std::string(80, 'x') + ".partial.yuv");
+}
+
+TEST_F(OutputFiles, ScratchFoldersGoWithAllThatIsInThem) {
+  std::string kept;
+  {
+    const ScratchFolder folder(path(""), "scratch");
+    kept = folder.path();
+    EXPECT_EQ(folder.file("a"), kept + "/a");
+    std::filesystem::create_directory(folder.file("inner"));
+    EXPECT_EQ(leftovers().folders, std::list<std::string>{kept});
+  }
+  EXPECT_FALSE(std::filesystem::exists(kept));
+  EXPECT_TRUE(leftovers().folders.empty());
+  expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { ScratchFolder folder(path("none"), "scratch"); });
 }
 
 TEST_F(OutputFiles, NewFilesHaveTheUsersMaskAndOldOnesKeepTheirMode) {

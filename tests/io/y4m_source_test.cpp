@@ -196,7 +196,7 @@ TEST_F(Y4mSource, OddSidesOfOtherLayouts) {
 #else
 
 TEST_F(Y4mSource, OtherLayoutsNeedFfmpeg) {
-  expect_fault("YUV4MPEG2 W4 H4 C422\n", "C63-NO-FFMPEG", {}, {}, ErrorKind::usage);
+  expect_fault("YUV4MPEG2 W4 H4 C422\n", "C63-NO-FFMPEG", {}, {}, ErrorKind::input);
 }
 
 #endif

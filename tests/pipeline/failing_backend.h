@@ -28,9 +28,9 @@ class FailingBackend final : public Backend {
     finished.push_back(std::move(waiting_.front()));
     waiting_.erase(waiting_.begin());
   }
-  void abandon() noexcept override {
+  void drop() noexcept override {
     is_abandoned_ = true;
-    backend_->abandon();
+    backend_->drop();
   }
 
  private:

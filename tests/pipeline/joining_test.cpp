@@ -54,13 +54,13 @@ class StallingBackend final : public Backend {
     finished.push_back(std::move(waiting_.front()));
     waiting_.erase(waiting_.begin());
   }
-  void abandon() noexcept override {
+  void drop() noexcept override {
     {
       const std::lock_guard lock(mutex_);
       is_abandoned_ = true;
     }
     abandoned_.notify_all();
-    backend_->abandon();
+    backend_->drop();
   }
 
  private:

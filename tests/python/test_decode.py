@@ -8,11 +8,11 @@ import c63
 
 @pytest.fixture(scope="module")
 def stream(video):
-    return c63.encode(video, key_interval=4)
+    return c63.encode(video, keyint=4)
 
 
 def test_pictures_are_the_encoders(video, stream, tmp_path):
-    with c63.Encoder(112, 96, key_interval=4, keep_reconstruction=True) as encoder:
+    with c63.Encoder(112, 96, keyint=4, keep_reconstruction=True) as encoder:
         for frame in video:
             encoder.push(frame)
     expected = np.stack([frame.reconstruction for frame in encoder.poll()])

@@ -102,7 +102,7 @@ class OnlyDlpack:
         return self.array.__dlpack_device__()
 
 
-@pytest.mark.parametrize("options", [{}, {"preset": "fast", "key_interval": 5}, {"lanes": 1}, {"ssim": True}])
+@pytest.mark.parametrize("options", [{}, {"preset": "fast", "keyint": 5}, {"lanes": 1}, {"ssim": True}])
 def test_frames_on_the_device_give_the_same_bytes(gpu, video, options):
     expected = c63.encode(video, backend="cpu", **options)
     frames = gpu.put(video)
@@ -114,14 +114,14 @@ def test_frames_on_the_device_give_the_same_bytes(gpu, video, options):
         assert coded.stream == expected
         assert coded.summary["backend"].startswith("cuda")
     assert c63.encode(frames, backend="cpu", **options) == expected
-    assert c63.encode(frames, global_motion=True, scene_cuts=True, **options) == c63.encode(
-        video, backend="cpu", global_motion=True, scene_cuts=True, **options
+    assert c63.encode(frames, global_motion=True, scenecut=True, **options) == c63.encode(
+        video, backend="cpu", global_motion=True, scenecut=True, **options
     )
 
 
 def test_odd_sizes_on_the_device(gpu):
     frames = np.random.default_rng(2).integers(0, 256, (5, 390), dtype=np.uint8)
-    assert c63.encode(gpu.put(frames), size=(20, 13)) == c63.encode(frames, size=(20, 13), backend="cpu")
+    assert c63.encode(gpu.put(frames), input_res=(20, 13)) == c63.encode(frames, input_res=(20, 13), backend="cpu")
 
 
 def test_an_encode_waits_for_its_stream(gpu, video):
@@ -198,6 +198,18 @@ def test_mixed_places_are_refused(gpu, video):
         c63.encode(gpu.put(video.astype(np.float32)))
 
 
+def test_metrics_and_planes_take_device_arrays(gpu, video):
+    frames = gpu.put(video)
+    noisy = video ^ 3
+    assert c63.psnr(frames, noisy) == c63.psnr(video, noisy) == c63.psnr(video, gpu.put(noisy))
+    assert c63.ssim(frames, noisy) == c63.ssim(video, noisy)
+    found = c63.estimate_motion(c63.luma(frames[1]), c63.luma(frames[0]))
+    assert np.array_equal(gpu.get(found.vectors), c63.estimate_motion(video[1, :96], video[0, :96]).vectors)
+    for mine, theirs in zip(c63.planes(frames), c63.planes(video)):
+        assert np.array_equal(gpu.get(mine), theirs)
+    assert c63.encode(c63.planes(frames)) == c63.encode(video)
+
+
 def test_device_arrays_are_given_back(gpu, video):
     frames = gpu.put(video)
     wrapped = OnlyDlpack(frames)
@@ -225,6 +237,7 @@ class FakeDeviceArray:
 def test_without_a_gpu_device_arrays_are_an_error_of_the_device():
     for call in (
         lambda: c63.encode(FakeDeviceArray((2, 24, 16))),
+        lambda: c63.psnr(FakeDeviceArray((2, 24, 16)), np.zeros((2, 24, 16), np.uint8)),
         lambda: c63.estimate_motion(
             FakeDeviceArray((16, 16)), FakeDeviceArray((16, 16)),
             out=(FakeDeviceArray((2, 2, 2), "|i1"), FakeDeviceArray((2, 2), "<u2")),
@@ -245,6 +258,6 @@ def test_device_arrays_are_checked_before_anything_is_done():
         with c63.Encoder(16, 16) as encoder:
             encoder.push(FakeDeviceArray((24, 16)))
     with pytest.raises(c63.UsageError, match="of the host"):
-        c63.psnr(FakeDeviceArray((2, 24, 16)), FakeDeviceArray((2, 24, 16)))
+        c63.filters.sum(FakeDeviceArray((2, 24, 16)))
     with pytest.raises(TypeError, match="arrays of a GPU alone"):
         c63.estimate_motion(np.zeros((8, 8), np.uint8), np.zeros((8, 8), np.uint8), stream=0)

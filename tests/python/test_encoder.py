@@ -13,13 +13,13 @@ def join(frames):
 
 
 def test_pushed_frames_make_the_same_stream(video):
-    with c63.Encoder(112, 96, key_interval=5) as encoder:
+    with c63.Encoder(112, 96, keyint=5) as encoder:
         coded = []
         for i, frame in enumerate(video):
             encoder.push(frame if i % 2 else frame.reshape(-1))
             coded += encoder.poll()
     coded += encoder.poll()
-    assert join(coded) == c63.encode(video, key_interval=5)
+    assert join(coded) == c63.encode(video, keyint=5)
     assert [frame.index for frame in coded] == list(range(12))
     assert [frame.key for frame in coded] == [i % 5 == 0 for i in range(12)]
     assert encoder.poll() == []

@@ -136,3 +136,21 @@ def test_wrong_arrays_are_told(call, says):
 def test_a_kernel_of_bytes_has_a_whole_divisor(divisor):
     with pytest.raises(c63.UsageError, match="whole number"):
         filters.convolve_picture(np.full((8, 8), 40, np.uint8), filters.Kernel(np.ones((3, 3), np.int32), divisor))
+
+
+def test_lists_do_for_taps():
+    signal = rng.normal(size=50)
+    assert np.array_equal(filters.convolve(signal, [1, 2.5, 1]), filters.convolve(signal, np.array([1, 2.5, 1])))
+    assert filters.convolve([1, 2, 3], (0, 1, 0)).tolist() == [1, 2, 3]
+    assert filters.mean_filter([3.0, 3, 3], 3).tolist() == [2, 3, 2]
+    picture = rng.integers(0, 256, (20, 30), dtype=np.uint8)
+    taps = [[0, 1, 0], [1, 4, 1], [0, 1, 0]]
+    expected = filters.convolve_picture(picture, filters.Kernel(np.array(taps, np.int32), 8))
+    assert np.array_equal(filters.convolve_picture(picture, filters.Kernel(taps, 8)), expected)
+    assert np.array_equal(filters.convolve_picture(picture, [[1]]), picture)
+    rows = filters.Kernel([[1, 2, 1], [2, 4, 2], [1, 2, 1]], 16, [1, 2, 1], [1, 2, 1])
+    assert np.array_equal(filters.convolve_picture(picture, rows), filters.convolve_picture(picture, rows._replace(row=None, column=None)))
+    floats = picture.astype(np.float32)
+    assert np.array_equal(filters.convolve_picture(floats, taps), filters.convolve_picture(floats, np.array(taps, np.float32)))
+    assert np.array_equal(filters.histogram(picture, [0] * 128 + [1] * 128), np.bincount(picture.ravel() // 128))
+    assert np.array_equal(filters.convolve(DlpackOnly(signal), [1]), signal)

@@ -105,9 +105,9 @@ def test_open_reads_what_the_tools_read(video, tmp_path):
         assert np.array_equal(clip.read(3), video[:3])
         assert np.array_equal(np.stack(list(clip)), video)
         assert c63.encode(clip, preset="fast") == c63.encode(video, preset="fast")
-    assert c63.open(raw, size=(56, 96)).count == 24
+    assert c63.open(raw, input_res=(56, 96)).count == 24
     with pytest.raises(c63.Error) as caught:
-        c63.open(tmp_path / "none.yuv", size=(16, 16))
+        c63.open(tmp_path / "none.yuv", input_res=(16, 16))
     assert caught.value.kind == "input" and "none.yuv" in str(caught.value)
     with pytest.raises(c63.UsageError, match="wanted auto, raw, y4m or av"):
         c63.open(raw, format="avi")
@@ -139,7 +139,7 @@ def test_threads_that_read_one_file_take_turns(tmp_path):
     path.write_bytes(b"".join(b"P6\n16 16\n255\n" + bytes([i]) * 768 for i in range(200)))
     try:
         clip = c63.open(path)
-    except c63.UsageError as error:
+    except c63.Error as error:
         if error.id != "C63-NO-FFMPEG":
             raise
         pytest.skip("this build reads no pictures: it has no FFmpeg")

@@ -266,6 +266,15 @@ TEST(Reports, SummaryLooksAsDocumented) {
             "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes");
 }
 
+TEST(Reports, ASummaryOfAStoppedEncodeSaysSo) {
+  EncodeReport report = foreman_report();
+  report.totals.summary.stopped = true;
+  EXPECT_TRUE(result_line(report.totals, report.format, 400).starts_with("stopped after 300 of 400 frames: encoded 300 frames in "));
+  report.totals.summary.dropped = 7;
+  EXPECT_TRUE(result_line(report.totals, report.format)
+                  .starts_with("stopped after 300 frames, 7 that were read are dropped: encoded 300 frames in "));
+}
+
 TEST(Reports, JsonHasNoInfinity) {
   EncodeReport report = foreman_report();
   report.totals.quality.add({0, 0, 0}, {1, 1, 1});

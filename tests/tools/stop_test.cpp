@@ -3,10 +3,13 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tools_test_support.h"
 
-// SIGINT and SIGTERM: the frame in hand is finished, the file is valid, the summary is printed.
+// What signals leave. The first finishes the frames in hand, or codes what came from a pipe; the second drops what is not coded;
+// the third, and SIGQUIT, end at once. Whatever comes, an older file is whole and nothing unfinished is left.
 
 namespace c63::test {
 namespace {
@@ -29,7 +32,7 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   process.kill(GetParam());
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + GetParam()) << result.err;
-  EXPECT_NE(result.err.find("\nencoded "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("\nstopped after "), std::string::npos) << result.err;
   EXPECT_EQ(result.err.find("wrong size"), std::string::npos) << result.err;
   const ProcessResult decoded = run({kDec, "--quiet", path("out.c63"), path("out.yuv")});
   EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
@@ -80,7 +83,7 @@ TEST_P(Stopping, BeforeTheFirstFrameThereIsNoFile) {
   EXPECT_FALSE(std::filesystem::exists(path("out.c63")));
 }
 
-TEST_P(Stopping, TheSecondSignalStopsAtOnce) {
+TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
   // An output that nobody reads holds the first stop up for ever.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const std::string input = write_file("in.yuv", generate({'A', 0, 352, 288, 20}));
@@ -99,10 +102,220 @@ TEST_P(Stopping, TheSecondSignalStopsAtOnce) {
   EXPECT_EQ(files_in_folder(), 2);  // fifo and input: nothing of the reconstruction
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, Stopping, ::testing::Values(SIGINT, SIGTERM),
+INSTANTIATE_TEST_SUITE_P(Signals, Stopping, ::testing::Values(SIGINT, SIGTERM, SIGHUP),
                          [](const ::testing::TestParamInfo<int>& signal) {
-                           return signal.param == SIGINT ? "SIGINT" : "SIGTERM";
+                           return signal.param == SIGINT ? "SIGINT" : signal.param == SIGTERM ? "SIGTERM" : "SIGHUP";
                          });
+
+/// A video that takes seconds to encode with preset best.
+class StoppedEncodes : public ToolsTest {
+ protected:
+  static constexpr int kFrames = 200;
+  static constexpr std::size_t kFrameBytes = 352 * 288 * 3 / 2;
+
+  void SetUp() override {
+    ToolsTest::SetUp();
+    input_ = path("in_352x288.yuv");
+    ASSERT_EQ(run({kGen, "--quiet", "--pattern", "natural", "-w", "352", "-h", "288", "-f", std::to_string(kFrames), "-o", input_}).exit_code, 0);
+  }
+
+  /// Encodes to out.c63 with preset best, and sends SIGINT when frame 2 is coded.
+  ProcessResult encode_and_stop(const std::vector<std::string>& more) {
+    std::vector<std::string> command = {kEnc, "-v", "--backend", "cpu", "--preset", "best", "-o", path("out.c63")};
+    command.insert(command.end(), more.begin(), more.end());
+    Process process(command);
+    EXPECT_TRUE(process.wait_for_error_output("frame 2:"));
+    process.kill(SIGINT);
+    ProcessResult result = process.wait();
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    return result;
+  }
+
+  /// How many frames a stream has. It must be whole.
+  [[nodiscard]] std::size_t frames_of_stream(const std::string& name) const {
+    const ProcessResult decoded = run({kDec, "--quiet", path(name), "-"});
+    EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
+    return decoded.out.size() / kFrameBytes;
+  }
+
+  std::string input_;
+};
+
+TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesBesideIt) {
+  write_file("out.c63", "older");
+  write_file("out.json", "older");
+  const ProcessResult result = encode_and_stop({"--json", path("out.json"), input_});
+  EXPECT_EQ(read_file(path("out.c63")), "older");
+  EXPECT_EQ(read_file(path("out.json")), "older");
+  const std::size_t frames = frames_of_stream("out.partial.c63");
+  EXPECT_GE(frames, 3U);
+  EXPECT_LT(frames, std::size_t{kFrames});
+  EXPECT_NE(result.err.find("\nstopped after " + std::to_string(frames) + " of 200 frames: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(path("out.partial.c63")), std::string::npos) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("out.partial.json")))["result"]["frames"], frames);
+  EXPECT_EQ(files_in_folder(), 5);
+}
+
+TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
+  write_file("out.c63", "older");
+  (void)encode_and_stop({"--keep-partial", input_});
+  EXPECT_GE(frames_of_stream("out.c63"), 3U);
+  write_file("out.c63", "");
+  (void)encode_and_stop({input_});
+  EXPECT_GE(frames_of_stream("out.c63"), 3U);
+  EXPECT_EQ(files_in_folder(), 2);
+}
+
+TEST_F(StoppedEncodes, WhatWasReadAheadOfAFileIsNotCoded) {
+  // A c63 stream is read in order, as containers are: all of it is in memory soon.
+  ASSERT_EQ(run({kEnc, "--quiet", "--me", "zero", "-o", path("in.c63"), input_}).exit_code, 0);
+  (void)encode_and_stop({path("in.c63")});
+  EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames} / 2);
+}
+
+TEST_F(StoppedEncodes, ASecondSignalDropsWhatCameFromAPipe) {
+  Process process({kEnc, "-v", "--backend", "cpu", "--preset", "best", "-w", "352", "-h", "288", "-o", path("out.c63"), "-"});
+  ASSERT_TRUE(process.write(read_file(input_)));  // the pipe stays open
+  ASSERT_TRUE(process.wait_for_error_output("frame 2:"));
+  process.kill(SIGTERM);
+  ASSERT_TRUE(process.wait_for_error_output("a second signal drops them"));
+  process.kill(SIGINT);
+  const ProcessResult result = process.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
+  EXPECT_NE(result.err.find(" that were read are dropped: "), std::string::npos) << result.err;
+  EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames});
+}
+
+TEST_F(StoppedEncodes, APassOfATargetLeavesAWholePassOrTheOlderFile) {
+  for (const bool first_pass_fits : {true, false}) {
+    write_file("out.c63", "older");
+    Process process({kEnc, "--backend", "cpu", "--preset", "best", "-f", "30", "--size", first_pass_fits ? "3MB" : "3000", "-o",
+                     path("out.c63"), input_});
+    ASSERT_TRUE(process.wait_for_error_output("pass 1:"));
+    process.kill(SIGINT);
+    const ProcessResult result = process.wait();
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    if (first_pass_fits) {
+      EXPECT_EQ(frames_of_stream("out.c63"), 30U);
+      EXPECT_LE(std::filesystem::file_size(path("out.c63")), 3'000'000U);
+      EXPECT_NE(result.err.find("kept: encoded 30 frames"), std::string::npos) << result.err;
+    } else {
+      EXPECT_EQ(read_file(path("out.c63")), "older");
+      EXPECT_NE(result.err.find("nothing is written"), std::string::npos) << result.err;
+    }
+    EXPECT_EQ(files_in_folder(), 2);
+  }
+}
+
+TEST_F(StoppedEncodes, QuitEndsAtOnceAndLeavesNothing) {
+  Process process({kEnc, "-v", "--backend", "cpu", "--preset", "best", "-o", path("out.c63"), input_});
+  ASSERT_TRUE(process.wait_for_error_output("frame 2:"));
+  process.kill(SIGQUIT);
+  EXPECT_EQ(process.wait().exit_code, 128 + SIGQUIT);
+  EXPECT_EQ(files_in_folder(), 1);
+}
+
+TEST_F(StoppedEncodes, QuitLeavesNoSpool) {
+  Process process({kEnc, "--size", "9000", "--spool", path(""), "-w", "352", "-h", "288", "-o", path("out.c63"), "-"});
+  ASSERT_TRUE(process.write(std::string(2 * kFrameBytes, 'x')));
+  while (files_in_folder() < 2) ::usleep(1000);
+  process.kill(SIGQUIT);
+  EXPECT_EQ(process.wait().exit_code, 128 + SIGQUIT);
+  EXPECT_EQ(files_in_folder(), 1);
+}
+
+TEST_F(StoppedEncodes, AHangUpThatIsIgnoredStaysIgnored) {
+  Process process({"/usr/bin/nohup", kEnc, "-v", "--backend", "cpu", "-w", "352", "-h", "288", "-o", path("out.c63"), "-"});
+  ASSERT_TRUE(process.write(read_file(input_).substr(0, 5 * kFrameBytes)));
+  ASSERT_TRUE(process.wait_for_error_output("frame 2:"));
+  process.kill(SIGHUP);
+  ASSERT_TRUE(process.write(read_file(input_).substr(0, kFrameBytes)));
+  process.close_input();
+  EXPECT_EQ(process.wait().exit_code, 0);
+  EXPECT_EQ(frames_of_stream("out.c63"), 6U);
+}
+
+TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
+  const std::string video = path("in_352x288.yuv");
+  ASSERT_EQ(run({kGen, "--quiet", "-w", "352", "-h", "288", "-f", "300", "-o", video}).exit_code, 0);
+  ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--me", "zero", "-o", path("in.c63"), video}).exit_code, 0);
+  ProcessResult result;
+  result.exit_code = 0;
+  while (result.exit_code == 0) {  // done before the signal came
+    write_file("out.yuv", "older");
+    Process process({kDec, "--backend", "cpu", "--threads", "1", path("in.c63"), path("out.yuv")});
+    while (files_in_folder() < 4 && process.running()) ::usleep(100);
+    process.kill(SIGINT);
+    result = process.wait();
+  }
+  ASSERT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_EQ(read_file(path("out.yuv")), "older");
+  if (std::filesystem::exists(path("out.partial.yuv"))) {
+    EXPECT_NE(result.err.find("out.partial.yuv"), std::string::npos) << result.err;
+    EXPECT_EQ(std::filesystem::file_size(path("out.partial.yuv")) % (352 * 288 * 3 / 2), 0U);
+  }
+  EXPECT_NE(result.err.find("stopped after "), std::string::npos) << result.err;
+}
+
+/// c63cmp ab, whose fourth run of an encoder never ends.
+class StoppedComparison : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    const std::string input = write_file("in_32x32.yuv", generate({'B', 0, 32, 32, 4}));
+    std::filesystem::create_directory(path("tmp"));
+    const std::string script = write_file("encoder", "#!/bin/sh\ncd '" + folder_.string() +
+                                                         "'\necho run >> runs\n"
+                                                         "if [ $(wc -l < runs) -gt 3 ]; then\n"
+                                                         "  cut -d ' ' -f 5 /proc/$$/stat > new && mv new group\n"
+                                                         "  sleep 1000 | cat\nfi\nexec '" + kEnc + "' \"$@\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    command_ = {"/usr/bin/env", "TMPDIR=" + path("tmp"), kCmp, "ab", "--a", "--backend cpu", "--b", "--backend cpu --keyint 2", "--qp",
+                "30", "--repeat", "10", "--warmup", "0", "--c63enc", script, "--json", path("r.json"), input};
+  }
+
+  /// Whether a process of the group that the fourth run is in is alive.
+  [[nodiscard]] bool is_group_alive() const {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::string stat;
+      std::getline(std::ifstream(entry.path() / "stat"), stat);  // of a process that has just gone: nothing
+      const auto name_end = stat.rfind(") ");
+      if (name_end == std::string::npos) continue;
+      std::istringstream fields(stat.substr(name_end + 2));
+      std::string state, parent, group;
+      fields >> state >> parent >> group;
+      if (group + "\n" == read_file(path("group")) && state != "Z" && state != "X") return true;
+    }
+    return false;
+  }
+  [[nodiscard]] ProcessResult run_and_send(int signal) {
+    Process process(command_);
+    while (!std::filesystem::exists(path("group")) && process.running()) ::usleep(1000);
+    EXPECT_TRUE(is_group_alive());
+    process.kill(signal);
+    ProcessResult result = process.wait();
+    while (is_group_alive()) ::usleep(1000);  // a killed process needs a moment
+    EXPECT_TRUE(std::filesystem::is_empty(path("tmp")));
+    return result;
+  }
+
+  std::vector<std::string> command_;
+};
+
+TEST_F(StoppedComparison, ReportsTheFinishedRounds) {
+  const ProcessResult result = run_and_send(SIGINT);
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_NE(result.out.find("Stopped: "), std::string::npos) << result.out << result.err;
+  const auto json = nlohmann::json::parse(read_file(path("r.json")));
+  EXPECT_TRUE(json["stopped"]);
+  ASSERT_EQ(json["points"].size(), 2U);
+  for (const auto& point : json["points"]) EXPECT_EQ(point["process_s"].size(), 1U);
+}
+
+TEST_F(StoppedComparison, EndsAtOnceWithItsEncoders) {
+  EXPECT_EQ(run_and_send(SIGQUIT).exit_code, 131);
+  EXPECT_FALSE(std::filesystem::exists(path("r.json")));
+}
 
 }  // namespace
 }  // namespace c63::test

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools_test_support.h"
@@ -78,6 +79,122 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
                   "C63-STATS");
 }
 
+/// Each pair has one statistics file, and what the second encode promises holds.
+TEST_F(Targets, PassesOfOtherEncodesAreNotTaken) {
+  const std::string input = input_;
+  const auto encode_to = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--ssim", "--stats", path("s.json"), "--json", path("o.json"), "-o", path("o.c63"), input};
+    all.insert(all.end(), more.begin(), more.end());
+    const ProcessResult result = encode(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  ASSERT_EQ(encode({"--quiet", "-q", "17", "-o", path("17.c63"), input_}).exit_code, 0);
+  const auto wanted = size_of("17.c63");
+  const std::vector<std::string> size = {"--size", std::to_string(wanted)};
+  for (const std::vector<std::string>& other :
+       {std::vector<std::string>{"--no-rdoq"}, {"--headers", "full"}, {"--no-unpredicted"}, {"--candidates", "2"}, {"--beam", "3"},
+        {"--no-repeats"}, {"--adaptive-reference"}, {"--chroma-lambda", "2"}, {"--tune", "ssim"}, {"--merange", "8"}, {"-f", "11"}, {"--prefilter", "mean:3"}, {"--seek", "1"},
+        {"--keyint", "5"}}) {
+    SCOPED_TRACE(other[0]);
+    std::filesystem::remove(path("s.json"));
+    encode_to(size);
+    std::vector<std::string> second = size;
+    second.insert(second.end(), other.begin(), other.end());
+    EXPECT_NE(encode_to(second).find("another encode"), std::string::npos);
+    EXPECT_LE(size_of("o.c63"), wanted);
+  }
+}
+
+TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
+  const auto encode_to = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--stats", path("s.json"), "--json", path("o.json"), "-o", path("o.c63"), input_};
+    all.insert(all.end(), more.begin(), more.end());
+    const ProcessResult result = encode(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err.find("another encode"), std::string::npos) << result.err;
+    return nlohmann::json::parse(read_file(path("o.json")));
+  };
+  // Bits per second depend on the rate of now.
+  encode_to({"--fps", "25", "--bitrate", "60k"});
+  EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "120k"})["result"]["bitrate_kb_per_s"], 120);
+  EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "60k"})["result"]["bitrate_kb_per_s"], 60);
+  // Without --ssim, no pass before measured it.
+  const auto stats = nlohmann::json::parse(read_file(path("s.json")));
+  for (const auto& pass : stats["passes"]) EXPECT_TRUE(pass["ssim_y"].is_null());
+  const auto report = encode_to({"--target-ssim", "0.95"});
+  const double ssim = report["target"]["passes"].back()["ssim_y"];
+  EXPECT_NEAR(-10 * std::log10((1 - ssim) / (1 - 0.95)), 0, 0.05);
+  // A promise that is kept by a pass of before takes one pass, and one that cannot be kept takes none.
+  std::filesystem::remove(path("s.json"));
+  EXPECT_EQ(encode({"--size", "100", "--stats", path("s.json"), "-o", path("no.c63"), input_}).exit_code, 5);
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("s.json")))["passes"].size(), 2U);
+  const ProcessResult again = encode({"--size", "90", "--stats", path("s.json"), "-o", path("no.c63"), input_});
+  EXPECT_EQ(again.exit_code, 5);
+  EXPECT_EQ(again.err.find("pass 1:"), std::string::npos) << again.err;
+}
+
+TEST_F(Targets, WhatAFileSaysIsCheckedAgainstThePromise) {
+  ASSERT_EQ(encode({"--quiet", "-q", "17", "-o", path("17.c63"), input_}).exit_code, 0);
+  const std::string wanted = std::to_string(size_of("17.c63"));
+  const auto encode_again = [&] {
+    return encode({"--quiet", "--size", wanted, "--stats", path("s.json"), "-o", path("o.c63"), input_});
+  };
+  ASSERT_EQ(encode_again().exit_code, 0);
+  auto json = nlohmann::ordered_json::parse(read_file(path("s.json")));
+  for (auto& pass : json["passes"]) {
+    pass["qp"] = std::min(50.0, pass["qp"].get<double>() * 1.5);  // these take more than they say
+  }
+  write_file("s.json", json.dump());
+  ASSERT_EQ(encode_again().exit_code, 0);
+  EXPECT_LE(size_of("o.c63"), size_of("17.c63"));
+  EXPECT_GE(size_of("o.c63") * 100, size_of("17.c63") * 98);
+}
+
+TEST_F(Targets, AStatisticsFileThatIsNoneIsRefused) {
+  const auto encode_again = [&] {
+    return encode({"--quiet", "--size", "9000", "--stats", path("s.json"), "-o", path("o.c63"), input_});
+  };
+  ASSERT_EQ(encode_again().exit_code, 0);
+  const auto good = nlohmann::ordered_json::parse(read_file(path("s.json")));
+  using Json = nlohmann::ordered_json;
+  const std::vector<std::pair<const char*, Json>> wrong = {
+      {"qp", -5},         {"qp", 1e308},     {"qp", nullptr},   {"qp", "25"},        {"lambda_scale", 0},
+      {"lambda_scale", -1e308}, {"frames", 0}, {"frames", -12}, {"frames", 1e300},  {"frames", 1.5},
+      {"bytes", -1},      {"bytes", 1e308},  {"bytes", "many"}, {"psnr_y_db", -1e308}, {"psnr_y_db", "high"},
+      {"ssim_y", 1e308},  {"ssim_y", -7},    {"ssim_y", Json::array()}};
+  for (const auto& [key, value] : wrong) {
+    SCOPED_TRACE(key + (" " + value.dump()));
+    Json json = good;
+    json["passes"][0][key] = value;
+    write_file("s.json", json.dump());
+    expect_one_line(encode_again(), 4, "c63enc", "C63-STATS");
+  }
+  for (const std::string text : {"", "7", "{}", "[[[[", "{\"passes\": []}", "\xff\xfe"}) {
+    write_file("s.json", text);
+    expect_one_line(encode_again(), 4, "c63enc", "C63-STATS");
+  }
+  Json json = good;
+  json["passes"] = {{"qp", 25}};
+  write_file("s.json", json.dump());
+  expect_one_line(encode_again(), 4, "c63enc", "C63-STATS");
+  std::filesystem::remove(path("s.json"));
+  std::filesystem::create_directory(path("s.json"));
+  expect_one_line(encode_again(), 4, "c63enc", "C63-INPUT-OPEN");
+}
+
+TEST_F(Targets, AStatisticsFileThatCannotBeWrittenFailsAlone) {
+  ASSERT_EQ(encode({"--quiet", "--target-psnr", "36", "-o", path("o.c63"), input_}).exit_code, 0);
+  for (const std::string& output : {path("beside.c63"), std::string("-")}) {
+    const ProcessResult result =
+        encode({"--quiet", "--target-psnr", "36", "--stats", path("no such folder/s.json"), "-o", output, input_});
+    expect_one_line(result, 6, "c63enc", "C63-WRITE-OPEN");
+    EXPECT_NE(result.err.find("s.json"), std::string::npos);
+    EXPECT_NE(result.err.find("the stream itself is complete"), std::string::npos) << result.err;
+    EXPECT_TRUE((output == "-" ? result.out : read_file(output)) == read_file(path("o.c63")));
+  }
+}
+
 TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
   const std::string video = read_file(path("in_64x48.yuv"));
   const std::vector<std::string> from_pipe = {"--quiet", "-w", "64", "-h", "48", "--target-psnr", "36", "-o", path("piped.c63"), "-"};
@@ -91,7 +208,15 @@ TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
   ASSERT_EQ(encode({"--quiet", "--target-psnr", "36", "-o", path("o.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(read_file(path("piped.c63")) == read_file(path("o.c63")));
   spooled.back() = path("no such folder");
-  EXPECT_EQ(encode(spooled, video).exit_code, 6);
+  const ProcessResult no_folder = encode(spooled, video);
+  expect_one_line(no_folder, 6, "c63enc", "C63-WRITE-OPEN");
+  EXPECT_TRUE(no_folder.err.starts_with("c63enc: " + path("no such folder") + ": ")) << no_folder.err;
+  // What is wrong with the input is not said of the file that it is kept in.
+  spooled.back() = path("");
+  const ProcessResult no_frame = encode(spooled, "too little");
+  expect_one_line(no_frame, 4, "c63enc", "C63-NO-FRAMES");
+  EXPECT_TRUE(no_frame.err.starts_with("c63enc: stdin: ")) << no_frame.err;
+  EXPECT_EQ(files_in_folder(), files + 2);
 }
 
 TEST_F(Targets, StandardOutputGetsTheLastPassAlone) {
@@ -137,6 +262,7 @@ TEST_F(Targets, WhatCannotBeIsSaid) {
   EXPECT_FALSE(std::filesystem::exists(path("o.c63")));
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"--size", "9kB", "--bitrate", "10k"}, {"--bitrate", "x"}, {"--bitrate", ""}, {"--size", "1kk"},
+        {"--size", "-5"}, {"--size", "100000000000000000000"}, {"--size", "99999999999TB"}, {"--size", "0"},
         {"--target-psnr", "u:30"}, {"--target-psnr", "38x"}, {"--target-ssim", "1.5"}, {"--stats", path("s.json")},
         {"--spool", path("")}, {"--bitrate", "50k", "--repeat", "2"}, {"--gop-cap", "1.5x"}, {"--bitrate", "50k", "--gop-cap", "0.9"},
         {"--bitrate", "50k", "--gop-cap", "x"}, {"--size", "9kB", "--gop-cap", "2"},

@@ -25,13 +25,14 @@
 #include <thread>
 
 #include "c63/error.h"
+#include "c63/media.h"
 #include "c63/version.h"
 #include "common/config_file.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/values.h"
 #include "io/descriptor.h"
-#include "io/part_file.h"
+#include "io/leftovers.h"
 
 namespace c63::tools {
 namespace {
@@ -39,7 +40,7 @@ namespace {
 constexpr const char* kFooter =
     "Log and progress go to standard error, data to standard output; - is standard input or output.\n"
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
-    "6 output not written, 7 out of memory, 8 GPU not usable, 130 and 143 stopped by SIGINT and SIGTERM.";
+    "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.";
 
 enum class Told { nothing, in_part, all };
 std::atomic<Told> told = Told::nothing;
@@ -125,7 +126,7 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
   } catch (...) {
     code = report_without_memory();
   }
-  exit_without_part_files(code);
+  exit_without_leftovers(code);
 }
 
 /// Set before main, where options are made and nothing is caught.
@@ -218,6 +219,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   session.log = log = make_log(program.name, session.console, session.common.log);
   session.summary = make_plain_log(*log);
   session.stop = signals.stop_token();
+  session.drop = signals.drop_token();
   int code = kExitDone;
   try {
     code = run(session);
@@ -306,6 +308,7 @@ int run_main(int argc, char** argv, const Program& program) {
     const bool filled = fill_standard_descriptors();
     ignore_write_signals();
     console = std::make_shared<Console>();
+    keep_media_messages();
     if (!filled) {
       throw Error(ErrorKind::output, "C63-STANDARD-STREAMS",
                   "standard input, output or error is closed, and /dev/null cannot be opened in its place");
@@ -370,18 +373,29 @@ void add_limit_options(CLI::App& app, Limits& limits) {
       ->type_name("N")
       ->capture_default_str()
       ->group("Limits");
-  app.add_option("--max-memory", limits.max_memory,
-                 "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
-      ->transform(CLI::AsSizeValue(true))
+  app.add_option_function<std::uint64_t>(
+         "--max-memory",
+         [&limits](std::uint64_t bytes) {
+           limits.max_memory = bytes;
+           limit_media_allocations(bytes);
+         },
+         "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
+      ->transform(number_of_bytes())
       ->check(whole_number(1))
       ->type_name("BYTES")
-      ->capture_default_str()
+      ->default_str(std::to_string(limits.max_memory))
       ->group("Limits");
 }
 
 void add_sync_option(CLI::App& app, Durability& durability) {
   app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
                         "Have finished files and their names on the disk, safe from a loss of power, before success is said")
+      ->group("Input and output");
+}
+
+void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
+  app.add_flag("--keep-partial", keep_partial,
+               "If a signal stops it: replace an older file by the part that was written, instead of naming the part NAME.partial.EXT")
       ->group("Input and output");
 }
 

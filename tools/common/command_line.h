@@ -38,7 +38,8 @@ struct Session {
   std::shared_ptr<Console> console;
   std::shared_ptr<spdlog::logger> log;      ///< "program: text" on standard error
   std::shared_ptr<spdlog::logger> summary;  ///< the same without the name
-  std::stop_token stop;                     ///< asked for by SIGINT and SIGTERM
+  std::stop_token stop;                     ///< asked for by the first SIGINT, SIGTERM or SIGHUP
+  std::stop_token drop;                     ///< asked for by the second
 
   [[nodiscard]] std::unique_ptr<Progress> progress(std::optional<std::int64_t> total, double video_fps) const;
 };
@@ -97,6 +98,9 @@ void add_limit_options(CLI::App& app, Limits& limits);
 
 /// Adds --sync.
 void add_sync_option(CLI::App& app, Durability& durability);
+
+/// Adds --keep-partial.
+void add_keep_partial_option(CLI::App& app, bool& keep_partial);
 
 /// Adds --simd. Throws (while parsing) for a level that this machine does not have.
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd);

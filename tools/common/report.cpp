@@ -198,10 +198,17 @@ std::string runs_line(const std::vector<double>& fps) {
                      median > 0 ? 100 * (*high - *low) / median : 0);
 }
 
-std::string result_line(const EncodeTotals& totals, const VideoFormat& format) {
+std::string stopped_text(std::int64_t frames, std::optional<std::int64_t> wanted) {
+  return wanted ? fmt::format("stopped after {} of {}", frames, counted(*wanted, "frame"))
+                : "stopped after " + counted(frames, "frame");
+}
+
+std::string result_line(const EncodeTotals& totals, const VideoFormat& format, std::optional<std::int64_t> wanted) {
   const EncodeSummary& s = totals.summary;
-  return fmt::format("encoded {} in {:.2f} s ({:.1f} fps), {:.2f} kb/s, {} bytes", counted(s.frames, "frame"),
-                     s.elapsed_ms / 1000, frames_per_second(s),
+  const std::string stopped = s.stopped ? stopped_text(s.frames, wanted) : "";
+  const std::string dropped = s.dropped > 0 ? fmt::format(", {} that were read are dropped", s.dropped) : "";
+  return fmt::format("{}{}{}encoded {} in {:.2f} s ({:.1f} fps), {:.2f} kb/s, {} bytes", stopped, dropped, s.stopped ? ": " : "",
+                     counted(s.frames, "frame"), s.elapsed_ms / 1000, frames_per_second(s),
                      kilobits_per_second(s, format), s.bytes);
 }
 

@@ -89,7 +89,11 @@ struct EncodeReport {
 /// "5 runs: median 235.0 fps, 230.1 to 238.2 (spread 3.4 %)"
 [[nodiscard]] std::string runs_line(const std::vector<double>& frames_per_s);
 /// "encoded 300 frames in 1.28 s (235.0 fps), 3380.99 kb/s, 5071489 bytes"
-[[nodiscard]] std::string result_line(const EncodeTotals& totals, const VideoFormat& format);
+/// `wanted` are the frames of the whole input, if that is known: a run that was stopped tells it.
+[[nodiscard]] std::string result_line(const EncodeTotals& totals, const VideoFormat& format,
+                                      std::optional<std::int64_t> wanted = {});
+/// "stopped after 82 of 300 frames"
+[[nodiscard]] std::string stopped_text(std::int64_t frames, std::optional<std::int64_t> wanted);
 /// "CPU: cpu (…) 12.30 s, here 1.28 s: 9.6 times as fast, bytes identical"
 [[nodiscard]] std::string comparison_line(const EncodeTotals& totals, const CpuComparison& cpu);
 
@@ -103,14 +107,13 @@ struct EncodeReport {
 /// The report as JSON; the unit of each figure is in its key. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
 [[nodiscard]] nlohmann::ordered_json to_json(const TargetPass& pass);
-/// Throws what nlohmann's at() and get() throw.
-[[nodiscard]] TargetPass target_pass_from(const nlohmann::ordered_json& json);
 /// What an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for any program's JSON.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
-/// Writes indented JSON to a file ("-": stdout) and commits it. Throws Error (output).
-void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process);
+/// Writes indented JSON to a file ("-": stdout) and commits it; `is_part`: as OutputFile::commit_part(). Throws Error (output).
+void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process,
+                bool is_part = false);
 void write_json(OutputFile& file, const nlohmann::ordered_json& json);
 
 /// One row per frame.
@@ -120,6 +123,7 @@ class FrameCsv {
   /// Without `kinds` what they say stays empty.
   void add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds);
   void commit() { file_.commit(); }
+  [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
   OutputFile file_;

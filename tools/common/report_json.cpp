@@ -1,4 +1,3 @@
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "c63/version.h"
@@ -92,29 +91,15 @@ ordered_json settings_json(const EncoderSettings& s) {
 }
 
 ordered_json to_json(const TargetPass& pass) {
+  const auto quality = [](const std::optional<double>& value) { return value ? json_number(*value) : ordered_json(nullptr); };
   return {{"qp", pass.qp},
           {"lambda_scale", pass.lambda_scale},
           {"frames", pass.figures.frames},
           {"bytes", pass.figures.bytes},
           {"frames_per_s", pass.figures.frames_per_s},
-          {"psnr_y_db", json_number(pass.figures.psnr_y_db)},
-          {"psnr_all_db", json_number(pass.figures.psnr_all_db)},
-          {"ssim_y", json_number(pass.figures.ssim_y)}};
-}
-
-TargetPass target_pass_from(const ordered_json& json) {
-  const auto quality = [&](const char* key) {  // what has no number is infinite
-    const ordered_json& value = json.at(key);
-    return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
-  };
-  return {json.at("qp").get<double>(),
-          json.at("lambda_scale").get<double>(),
-          {.frames = json.at("frames").get<std::int64_t>(),
-           .bytes = json.at("bytes").get<std::uint64_t>(),
-           .frames_per_s = json.at("frames_per_s").get<double>(),
-           .psnr_y_db = quality("psnr_y_db"),
-           .psnr_all_db = quality("psnr_all_db"),
-           .ssim_y = quality("ssim_y")}};
+          {"psnr_y_db", quality(pass.figures.psnr_y_db)},
+          {"psnr_all_db", quality(pass.figures.psnr_all_db)},
+          {"ssim_y", quality(pass.figures.ssim_y)}};
 }
 
 ordered_json environment_json(const std::string& program) {
@@ -183,14 +168,23 @@ ordered_json to_json(const EncodeReport& report) {
   return json;
 }
 
-void write_json(const std::string& path, const ordered_json& json, Durability durability) {
+namespace {
+
+/// A file's name may be any bytes; JSON is UTF-8.
+std::string text_of(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void write_json(const std::string& path, const ordered_json& json, Durability durability, bool is_part) {
   OutputFile file(path, durability);
-  write_json(file, json);
+  file.write(text_of(json));
+  is_part ? (void)file.commit_part() : file.commit();
 }
 
 void write_json(OutputFile& file, const ordered_json& json) {
-  // A file's name may be any bytes; JSON is UTF-8.
-  file.write(json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file.write(text_of(json));
   file.commit();
 }
 

@@ -9,7 +9,7 @@
 namespace c63::tools {
 
 /// An output beside the main one, which is good without it: a fault ends this output alone, and is told when all else is
-/// done. `Writer` has commit().
+/// done. `Writer` has commit() and commit_part().
 template <typename Writer>
 class SideOutput {
  public:
@@ -31,6 +31,10 @@ class SideOutput {
   }
   void commit() {
     use([](Writer& writer) { writer.commit(); });
+  }
+  /// See OutputFile::commit_part().
+  void commit_part() {
+    use([](Writer& writer) { (void)writer.commit_part(); });
   }
 
   /// Why the output is not there.

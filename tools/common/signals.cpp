@@ -4,20 +4,9 @@
 
 #include <csignal>
 
-#include "io/part_file.h"
+#include "io/leftovers.h"
 
 namespace c63::tools {
-namespace {
-
-sigset_t stop_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  return set;
-}
-
-}  // namespace
 
 void ignore_write_signals() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -25,11 +14,16 @@ void ignore_write_signals() {
 }
 
 Signals::Signals() {
-  // A shell that starts a job in the background has it ignore SIGINT; whoever sends one means it.
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-  const sigset_t set = stop_signals();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  sigemptyset(&watched_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    // A shell that starts a job in the background has it ignore SIGINT; whoever sends one means it.
+    std::signal(signal, SIG_DFL);
+    sigaddset(&watched_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &watched_, nullptr);
   watcher_ = std::thread([this] { watch(); });
 }
 
@@ -40,14 +34,17 @@ Signals::~Signals() {
 }
 
 void Signals::watch() {
-  const sigset_t set = stop_signals();
   while (true) {
     int signal = 0;
-    if (sigwait(&set, &signal) != 0) continue;
+    if (sigwait(&watched_, &signal) != 0) continue;
     if (done_) return;
-    if (received_ != 0) exit_without_part_files(128 + signal);
-    received_ = signal;
-    source_.request_stop();
+    if (signal == SIGQUIT || drop_.stop_requested()) exit_without_leftovers(128 + signal);
+    if (received_ == 0) {
+      received_ = signal;
+      stop_.request_stop();
+    } else {
+      drop_.request_stop();
+    }
   }
 }
 

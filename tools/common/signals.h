@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <stop_token>
 #include <thread>
 
@@ -9,9 +10,10 @@ namespace c63::tools {
 /// From now on a closed pipe (SIGPIPE) and a file at its size limit (SIGXFSZ) are failed writes.
 void ignore_write_signals();
 
-/// Turns the first SIGINT or SIGTERM into a stop request; the second ends the process at once with 128 + its number and
-/// removes output files that are not complete. Make it before any other thread starts: the signals are taken by a thread
-/// of its own, so no call elsewhere is interrupted.
+/// Turns the first SIGINT, SIGTERM or SIGHUP into a stop request and the second into a drop request. The third ends the process
+/// at once with 128 + its number, and so does the first SIGQUIT; nothing unfinished is left (io/leftovers.h). A SIGHUP that
+/// was ignored before, as nohup has it, stays ignored. Make it before any other thread starts: the signals are taken by a
+/// thread of its own, so no call elsewhere is interrupted.
 class Signals {
  public:
   Signals();
@@ -19,14 +21,17 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  [[nodiscard]] std::stop_token stop_token() const { return source_.get_token(); }
-  /// 0 while none came.
+  [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
+  [[nodiscard]] std::stop_token drop_token() const { return drop_.get_token(); }
+  /// The first signal; 0 while none came.
   [[nodiscard]] int received() const { return received_; }
 
  private:
   void watch();
 
-  std::stop_source source_;
+  sigset_t watched_{};
+  std::stop_source stop_;
+  std::stop_source drop_;
   std::atomic<int> received_ = 0;
   std::atomic<bool> done_ = false;
   std::thread watcher_;

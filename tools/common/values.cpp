@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -68,6 +69,21 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
                                       ? "from " + std::to_string(low) + " on"
                                       : "from " + std::to_string(low) + " to " + std::to_string(high);
         return "\"" + text + "\" is no whole number " + range;
+      },
+      "");
+}
+
+CLI::Validator number_of_bytes() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        const std::string given = text;
+        const std::size_t digits = std::min(given.find_first_not_of("0123456789"), given.size());
+        if (!integer_from<std::int64_t>(std::string_view(given).substr(0, digits))) {
+          return "\"" + given + "\" is no number of bytes like 512MiB";
+        }
+        std::string fault = CLI::AsSizeValue(true)(text);
+        if (fault.empty() && !integer_from<std::int64_t>(text)) fault = "\"" + given + "\" is more bytes than there can be";
+        return fault;
       },
       "");
 }

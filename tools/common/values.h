@@ -31,6 +31,10 @@ namespace c63::tools {
 [[nodiscard]] CLI::Validator whole_number(std::int64_t low = 0,
                                           std::int64_t high = std::numeric_limits<std::int64_t>::max());
 
+/// Takes a number of bytes like 512MiB for the number itself; refuses what is negative or too large, which CLI11 itself takes
+/// for a huge one.
+[[nodiscard]] CLI::Validator number_of_bytes();
+
 /// Adds --fps.
 CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,
                                    const std::function<void(FrameRate)>& take);

@@ -34,6 +34,7 @@ class StreamSource final : public FrameSource {
  public:
   StreamSource(std::unique_ptr<InputFile> file, const SourceOptions& options)
       : path_(file->name()),
+        live_(!file->seekable()),
         bytes_(make_byte_source(std::move(file))),
         reader_(*bytes_, options.limits),
         decoder_(DecoderSettings{.execution = {.limits = options.limits}}) {
@@ -53,6 +54,7 @@ class StreamSource final : public FrameSource {
   [[nodiscard]] VideoFormat format() const override { return format_; }
   [[nodiscard]] std::optional<std::int64_t> frame_count() const override { return std::nullopt; }
   [[nodiscard]] bool seekable() const override { return false; }
+  [[nodiscard]] bool live() const override { return live_; }
 
   [[nodiscard]] bool read(std::int64_t /*index*/, std::span<std::uint8_t> frame) override {
     if (!next_) next_ = decode_next();
@@ -84,6 +86,7 @@ class StreamSource final : public FrameSource {
   }
 
   std::string path_;
+  bool live_;
   std::unique_ptr<ByteSource> bytes_;
   StreamReader reader_;
   FrameDecoder decoder_;

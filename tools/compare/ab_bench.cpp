@@ -17,6 +17,7 @@
 #include "common/exit_code.h"
 #include "common/fill_in.h"
 #include "common/video_input.h"
+#include "compare/process.h"
 #include "io/frame_writer.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"
@@ -84,7 +85,9 @@ void AbBench::prepare_inputs() {
       throw Error(ErrorKind::output, "C63-WRITE-OPEN", "cannot make the folder: " + fault.message(), {.file = options_.keep});
     }
   }
-  for (const std::string& path : options_.inputs) prepare_input(path);
+  for (const std::string& path : options_.inputs) {
+    if (!session_.stop.stop_requested()) prepare_input(path);
+  }
 }
 
 void AbBench::prepare_input(const std::string& path) {
@@ -94,6 +97,7 @@ void AbBench::prepare_input(const std::string& path) {
                   .height = options_.height,
                   .rate = options_.rate,
                   .limits = options_.limits,
+                  .stop = session_.stop,
                   .warn = [this, path](const std::string& text) { session_.log->warn("{}: {}", path, text); }}),
       options_.first_frame, options_.max_frames > 0 ? options_.max_frames : -1);
   AbInput input{path == "-" ? "stdin" : path, path, source->format(), 0};
@@ -104,7 +108,10 @@ void AbBench::prepare_input(const std::string& path) {
     input.path = folder_.file(fmt::format("input{}.yuv", result_.inputs.size()));
     const auto writer = open_frame_writer(input.path);
     std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));
-    for (; source->read(input.frames, frame); ++input.frames) writer->write(input.format.width, input.format.height, frame);
+    for (; !session_.stop.stop_requested() && source->read(input.frames, frame); ++input.frames) {
+      writer->write(input.format.width, input.format.height, frame);
+    }
+    if (session_.stop.stop_requested()) return;
     writer->commit();
   }
   if (input.frames == 0) throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = input.name});
@@ -214,7 +221,7 @@ void AbBench::take_result(Work& work) {
   fs::copy_file(file, streams_[work.point]);
 }
 
-void AbBench::run_once(Work& work, bool measured) {
+bool AbBench::run_once(Work& work, bool measured) {
   AbPoint& point = result_.points[work.point];
   const Configuration& configuration = result_.configurations[point.configuration];
   if (const std::string old = result_file(work.output); !old.empty()) fs::remove(old);
@@ -222,7 +229,9 @@ void AbBench::run_once(Work& work, bool measured) {
   std::string stdout_path;
   const std::string command = command_of(point, work.output, stdin_path, stdout_path);
   session_.log->debug("{}", command);
-  const ProcessResult process = run_process(command, stdin_path, stdout_path, folder_.path());
+  const ProcessResult process =
+      run_process(command, stdin_path, stdout_path, folder_.path(), {.stop = session_.stop, .drop = session_.drop});
+  if (session_.stop.stop_requested()) return false;
   if (process.exit_code != 0) {
     throw Error(kind_of_failure(configuration, process.exit_code), "C63-AB-COMMAND",
                 fmt::format("{} ended with {}: {} (command: {})", configuration.name, process.exit_code,
@@ -235,10 +244,12 @@ void AbBench::run_once(Work& work, bool measured) {
   }
   if (!configuration.external) take_encoder_report(point, measured);
   if (measured) take_result(work);
+  return true;
 }
 
 void AbBench::run_row(std::size_t input, std::size_t row) {
   std::vector<Work> works;
+  const std::size_t first_point = result_.points.size();
   for (std::size_t c = 0; c < result_.configurations.size(); ++c) {
     const Configuration& configuration = result_.configurations[c];
     if (row >= configuration.quantizers.size()) continue;
@@ -258,9 +269,10 @@ void AbBench::run_row(std::size_t input, std::size_t row) {
   }
   for (int round = -options_.warmup; round < options_.repeat; ++round) {
     for (std::size_t i = 0; i < works.size(); ++i) {
-      if (session_.stop.stop_requested()) return;
       // Another side begins each round, so that none is always the first or after the same one.
-      run_once(works[(i + static_cast<std::size_t>(round + options_.warmup)) % works.size()], round >= 0);
+      if (!run_once(works[(i + static_cast<std::size_t>(round + options_.warmup)) % works.size()], round >= 0)) {
+        return keep_finished_rounds(first_point, static_cast<std::size_t>(std::max(round, 0)));
+      }
       progress_->advance(0, result_.inputs[input].frames);
     }
   }
@@ -274,7 +286,15 @@ void AbBench::run_row(std::size_t input, std::size_t row) {
   }
 }
 
-bool AbBench::run_points() {
+void AbBench::keep_finished_rounds(std::size_t first_point, std::size_t rounds) {
+  if (rounds == 0) result_.points.resize(first_point);
+  for (std::size_t i = first_point; i < result_.points.size(); ++i) {
+    AbPoint& point = result_.points[i];
+    for (auto* const times : {&point.encode_s, &point.process_s, &point.cpu_s}) times->resize(std::min(times->size(), rounds));
+  }
+}
+
+void AbBench::run_points() {
   std::size_t rows = 0;
   for (const Configuration& c : result_.configurations) rows = std::max(rows, c.quantizers.size());
   std::int64_t frames = 0;
@@ -283,16 +303,20 @@ bool AbBench::run_points() {
       frames += static_cast<std::int64_t>(c.quantizers.size()) * (options_.warmup + options_.repeat) * input.frames;
     }
   }
-  progress_ = session_.progress(frames, result_.inputs.front().format.rate.value());
+  progress_ = session_.progress(frames, result_.inputs.empty() ? 25 : result_.inputs.front().format.rate.value());
   for (std::size_t input = 0; input < result_.inputs.size(); ++input) {
     for (std::size_t row = 0; row < rows && !session_.stop.stop_requested(); ++row) run_row(input, row);
   }
   progress_->finish();
-  return !session_.stop.stop_requested();
+  result_.stopped = session_.stop.stop_requested();
+  // Inputs that no side has coded are not in the report.
+  if (result_.stopped) result_.inputs.resize(result_.points.empty() ? 0 : result_.points.back().input + 1);
 }
 
 void AbBench::make_pictures() {
-  for (std::size_t input = 0; input < result_.inputs.size(); ++input) make_pictures_of(input);
+  for (std::size_t input = 0; input < result_.inputs.size(); ++input) {
+    if (!session_.drop.stop_requested()) make_pictures_of(input);
+  }
 }
 
 void AbBench::make_pictures_of(std::size_t index) {
@@ -321,6 +345,7 @@ void AbBench::make_pictures_of(std::size_t index) {
                               .height = input.format.height, .limits = options_.limits});
   };
   for (const auto& [number, path] : streams_) {
+    if (number >= result_.points.size()) continue;  // of a round that was stopped
     const AbPoint& point = result_.points[number];
     const Configuration& configuration = result_.configurations[point.configuration];
     if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;

@@ -9,7 +9,7 @@
 #include "common/command_line.h"
 #include "compare/ab_result.h"
 #include "compare/ab_run.h"
-#include "compare/process.h"
+#include "io/scratch_folder.h"
 
 namespace c63::tools {
 
@@ -18,11 +18,11 @@ class AbBench {
  public:
   AbBench(const Session& session, const AbOptions& options, AbResult& result);
 
-  /// Makes every input raw frames that all sides read alike.
+  /// Makes every input raw frames that all sides read alike. After a stop request some may be missing.
   void prepare_inputs();
-  /// Fills result.points. Returns false where a signal ended it early.
-  [[nodiscard]] bool run_points();
-  /// Fills result.pictures from what run_points() left.
+  /// Fills result.points. After a stop request the result has the rounds that were finished, and is marked as stopped.
+  void run_points();
+  /// Fills result.pictures from what run_points() left. After a drop request some may be missing.
   void make_pictures();
 
  private:
@@ -34,7 +34,10 @@ class AbBench {
   void prepare_input(const std::string& path);
   void make_pictures_of(std::size_t input);
   void run_row(std::size_t input, std::size_t row);
-  void run_once(Work& work, bool measured);
+  /// False if a stop request ended the run.
+  [[nodiscard]] bool run_once(Work& work, bool measured);
+  /// Takes back the rounds of the row that not all sides have run.
+  void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
                                        std::string& stdout_path) const;
   void take_encoder_report(AbPoint& point, bool measured) const;
@@ -45,7 +48,7 @@ class AbBench {
   const Session& session_;
   const AbOptions& options_;
   AbResult& result_;
-  WorkFolder folder_;
+  ScratchFolder folder_{"", "c63cmp"};
   std::string encoder_;
   std::unique_ptr<Progress> progress_;  ///< in frames encoded, rounds that are not measured included
   std::map<std::size_t, std::string> streams_;  ///< coded streams kept for pictures, by point

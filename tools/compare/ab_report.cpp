@@ -114,6 +114,7 @@ std::string ab_text(const AbResult& r) {
                                     [c](const AbBytes& b) { return b.configuration == c && b.identical; });
     if (compared > 0) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
   }
+  if (r.stopped) text += "Stopped: these are the rounds that were finished.\n";
   text += r.process_clock ? "Speeds are of whole processes, start-up included, since not all sides are c63enc.\n"
                           : "Speeds are c63enc's own, start-up not counted.\n";
   return text;
@@ -142,6 +143,7 @@ ordered_json ab_json(const AbResult& r) {
   json["devices"] = r.devices;
   json["repeat"] = r.repeat;
   json["warmup"] = r.warmup;
+  json["stopped"] = r.stopped;
   json["clock"] = r.process_clock ? "process" : "encode";
   json["inputs"] = ordered_json::array();
   for (const AbInput& input : r.inputs) {

@@ -25,17 +25,18 @@ std::vector<RdPoint> curve(const std::vector<const AbPoint*>& points, const std:
   return curve;
 }
 
-/// Frames per second of each round over several points.
+/// Frames per second of each round over several points: those that have the round, if a stop left some with fewer.
 std::vector<double> speed_by_round(const AbResult& r, const std::vector<const AbPoint*>& points) {
   std::vector<double> speeds;
   for (std::size_t round = 0; round < static_cast<std::size_t>(r.repeat); ++round) {
     double seconds = 0;
     double frames = 0;
     for (const AbPoint* p : points) {
+      if (r.seconds(*p).size() <= round) continue;
       seconds += r.seconds(*p)[round];
       frames += static_cast<double>(r.inputs[p->input].frames);
     }
-    speeds.push_back(frames / seconds);
+    if (frames > 0) speeds.push_back(frames / seconds);
   }
   return speeds;
 }

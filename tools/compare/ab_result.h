@@ -84,6 +84,7 @@ struct AbResult {
   std::vector<AbInput> inputs;
   std::vector<Configuration> configurations;
   int repeat = 1;
+  bool stopped = false;  ///< before all rounds were finished
   int warmup = 0;
   bool process_clock = false;  ///< speeds are of whole processes, since not all sides are c63enc
   std::string created;         ///< UTC, ISO 8601

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
@@ -143,7 +144,11 @@ int run_ab(const Session& session, const AbOptions& o) {
   const auto json = open_output(o.json, o.durability);
   AbBench bench(session, o, result);
   bench.prepare_inputs();
-  if (!bench.run_points()) return kExitDone;  // stopped: half a comparison is none
+  bench.run_points();
+  if (result.points.empty()) {
+    session.log->info("stopped before the first round was finished: there is no report");
+    return kExitDone;  // the exit code is the signal's, from the caller
+  }
   compare_points(result);
   if (!session.common.quiet) write_stdout(ab_text(result));
   if (html && o.pictures && can_write_png()) bench.make_pictures();

@@ -9,14 +9,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <list>
+#include <mutex>
 
 #include "c63/error.h"
 #include "io/descriptor.h"
+#include "io/leftovers.h"
 
 extern char** environ;
 
@@ -48,7 +48,9 @@ struct SpawnSetup {
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    // A group of its own, so that what the command starts ends with it, and a signal from the terminal comes here alone.
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnSetup() {
     posix_spawn_file_actions_destroy(&actions);
@@ -58,10 +60,46 @@ struct SpawnSetup {
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 };
 
+/// A running process that leads a group of its own.
+class ChildGroup {
+ public:
+  /// Starts a process by `spawn(pid)`. Throws Error (internal).
+  template <typename Spawn>
+  explicit ChildGroup(const Spawn& spawn) {
+    std::list<pid_t> one(1);
+    // The lock: no process is without an entry when a signal ends this one.
+    const std::lock_guard lock(leftovers().mutex);
+    if (const int fault = spawn(&one.front()); fault != 0) {
+      throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot start /bin/sh", fault);
+    }
+    entry_ = one.begin();
+    leftovers().process_groups.splice(leftovers().process_groups.end(), one);
+  }
+  ~ChildGroup() {
+    const std::lock_guard lock(leftovers().mutex);
+    leftovers().process_groups.erase(entry_);
+  }
+  ChildGroup(const ChildGroup&) = delete;
+  ChildGroup& operator=(const ChildGroup&) = delete;
+
+  [[nodiscard]] pid_t leader() const { return *entry_; }
+  void signal(int number) const { ::kill(-*entry_, number); }
+  /// Waits for the leader's end; its number is not given to another process before it is reaped.
+  void wait() const {
+    siginfo_t ended{};
+    while (::waitid(P_PID, static_cast<id_t>(*entry_), &ended, WEXITED | WNOWAIT) != 0) {
+      if (errno != EINTR) throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot wait for a process", errno);
+    }
+  }
+
+ private:
+  std::list<pid_t>::iterator entry_;
+};
+
 }  // namespace
 
 ProcessResult run_process(const std::string& command, const std::string& stdin_path, const std::string& stdout_path,
-                          const std::string& folder) {
+                          const std::string& folder, const StopTokens& stops) {
   const std::string error_path = folder + "/stderr";
   const std::string in = stdin_path.empty() ? "/dev/null" : stdin_path;
   const std::string out = stdout_path.empty() ? "/dev/null" : stdout_path;
@@ -76,14 +114,19 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
 
   const auto start = std::chrono::steady_clock::now();
   pid_t child = 0;
-  const int fault = posix_spawn(&child, "/bin/sh", &setup.actions, &setup.attributes, arguments, environ);
-  if (fault != 0) {
-    throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot start /bin/sh", fault);
+  {
+    const ChildGroup group([&](pid_t* started) {
+      return posix_spawn(started, "/bin/sh", &setup.actions, &setup.attributes, arguments, environ);
+    });
+    child = group.leader();
+    const std::stop_callback on_stop(stops.stop, [&] { group.signal(SIGTERM); });
+    const std::stop_callback on_drop(stops.drop, [&] { group.signal(SIGKILL); });
+    group.wait();
   }
   int status = 0;
   rusage usage{};
   while (wait4(child, &status, 0, &usage) < 0) {
-    if (errno != EINTR) throw Error(ErrorKind::internal, "C63-PROCESS", std::string("wait4: ") + std::strerror(errno));
+    if (errno != EINTR) throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot wait for a process", errno);
   }
   ProcessResult result;
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -97,24 +140,6 @@ std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
-}
-
-WorkFolder::WorkFolder() {
-  std::error_code no_folder;
-  path_ = (std::filesystem::temp_directory_path(no_folder) / "c63cmp-XXXXXX").string();
-  if (no_folder) {
-    throw Error(ErrorKind::output, "C63-WRITE-OPEN",
-                "no folder for temporary files (TMPDIR, /tmp): " + no_folder.message());
-  }
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw Error(ErrorKind::output, "C63-WRITE-OPEN", std::string("cannot make a temporary folder: ") + std::strerror(errno),
-                {.file = path_});
-  }
-}
-
-WorkFolder::~WorkFolder() {
-  std::error_code ignored;  // what is left lies where the system cleans up
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace c63::tools

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 namespace c63::tools {
@@ -12,27 +13,19 @@ struct ProcessResult {
   std::string error_output;  ///< the end of what it wrote to standard error
 };
 
-/// Runs `command` with /bin/sh and waits for it. Empty paths stand for /dev/null. Its standard error is kept in a file of
-/// `folder` meanwhile. Throws Error (internal) where no process can be started.
+/// What ends a command early, with all that it has started.
+struct StopTokens {
+  std::stop_token stop = {};  ///< by SIGTERM
+  std::stop_token drop = {};  ///< by SIGKILL
+};
+
+/// Runs `command` with /bin/sh, in a process group of its own, and waits for it. Empty paths stand for /dev/null. Its standard
+/// error is kept in a file of `folder` meanwhile. Throws Error (internal) if no process can be started.
 [[nodiscard]] ProcessResult run_process(const std::string& command, const std::string& stdin_path,
-                                        const std::string& stdout_path, const std::string& folder);
+                                        const std::string& stdout_path, const std::string& folder,
+                                        const StopTokens& stops = {});
 
 /// Quoted for /bin/sh.
 [[nodiscard]] std::string shell_quoted(const std::string& text);
-
-/// A folder that goes away with the object, in the system's place for temporary files.
-class WorkFolder {
- public:
-  WorkFolder();
-  ~WorkFolder();
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace c63::tools

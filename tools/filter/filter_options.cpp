@@ -90,6 +90,7 @@ void add_options(CLI::App& app, FilterOptions& o) {
   add_input_options(app, o);
   add_device_options(app, o);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.source.limits);
 
   CLI::App* mean = add_command(app, o, FilterCommand::mean, "mean", "Moving mean of a signal, or of each picture",

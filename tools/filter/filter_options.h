@@ -24,6 +24,7 @@ struct FilterOptions {
   std::string input;
   std::string output;  ///< "-": stdout
   Durability durability = Durability::process;  ///< of all files written
+  bool keep_partial = false;  ///< a part replaces an older file
   SignalFormat input_format = SignalFormat::automatic;
   SignalFormat output_format = SignalFormat::automatic;
   std::optional<bool> video = {};  ///< nothing: told by the input's name

@@ -9,6 +9,8 @@
 
 #include "c63/error.h"
 #include "common/counted.h"
+#include "common/report.h"
+#include "common/stopped_output.h"
 #include "common/video_input.h"
 #include "filter/filter_run.h"
 #include "filter/object_snr.h"
@@ -24,7 +26,7 @@ namespace {
 class VideoRun {
  public:
   VideoRun(const Session& session, const FilterOptions& o)
-      : session_(session), source_(open(session, o)), format_(source_->format()),
+      : session_(session), options_(o), source_(open(session, o)), format_(source_->format()),
         frame_(frame_bytes(format_.width, format_.height)) {}
 
   [[nodiscard]] const VideoFormat& format() const { return format_; }
@@ -45,10 +47,19 @@ class VideoRun {
       progress->advance(frame_.size());
     }
     progress->finish();
+    stopped_ = session_.stop.stop_requested();
+    if (stopped_) session_.log->info("{}", stopped_text(index, source_->frame_count()));
     if (index == 0 && !session_.stop.stop_requested()) {
       throw Error(ErrorKind::input, "C63-VIDEO-EMPTY", "the video has no frames");
     }
     return index;
+  }
+
+  /// Completes an output. If a signal stopped for_all(), an older file stays.
+  template <typename Output>
+  void commit(Output& output) {
+    if (!stopped_) return output.commit();
+    (void)commit_stopped(output, options_.output, options_.keep_partial || source_->live(), *session_.log);
   }
 
  private:
@@ -60,9 +71,11 @@ class VideoRun {
   }
 
   const Session& session_;
+  const FilterOptions& options_;
   std::unique_ptr<FrameSource> source_;
   VideoFormat format_;
   std::vector<std::uint8_t> frame_;
+  bool stopped_ = false;
 };
 
 /// Bytes that a command takes for pictures.
@@ -123,7 +136,7 @@ void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engine
     }
     writer->write(size.width, size.height, out);
   });
-  writer->commit();
+  run.commit(*writer);
 }
 
 void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
@@ -208,7 +221,7 @@ void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, 
     without += shift ? 0 : 1;
     csv.write(shift ? fmt::format("{},{},{}\n", index, shift->dx, shift->dy) : fmt::format("{},,\n", index));
   });
-  csv.commit();
+  run.commit(csv);
   if (without > 0) {
     session.log->warn("{}: frame {} has no texture, or texture along one direction only: no shift can be measured",
                       o.input, o.reference);
@@ -267,7 +280,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
                             o.whitening.memory + 1, frames),
                 {.file = o.input});
   }
-  writer->commit();
+  run.commit(*writer);
   session.log->info("{} read, {} whitened, the first of them frame {}", counted(frames, "frame"), written,
                     o.whitening.memory);
   if (!o.before.empty() && !last.empty()) save_picture(o.before, to_image(last, size.width, size.height, 2), o.durability);

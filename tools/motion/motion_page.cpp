@@ -50,7 +50,7 @@ Image values_of(const MotionFrame& frame) {
 
 MotionPage::MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions)
     : file_(file), types_(types), of_predictions_(of_predictions) {
-  if (!can_write_png()) throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg)");
+  require_png();
   const auto filled = [&](std::string_view text) {
     return fill_in(text, '@', '@', {{"TITLE", escaped(title)}, {"CSS", std::string(motion_files::css)}, {"JS", std::string(motion_files::js)}});
   };

@@ -29,6 +29,7 @@ class YuviewWriter {
   /// repeats no rows at all.
   void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
   void commit() { file_.commit(); }
+  [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
   OutputFile file_;

@@ -68,11 +68,11 @@ SegmentPlan make_plan(const Preparation& p) {
   return plan;
 }
 
-SegmentPlan find_plan(const Preparation& p) {
+SegmentPlan find_plan(const Preparation& p, const FrameSource& source) {
   const EncodeOptions& o = p.options();
   const auto is_stopped = [&] { return p.session.stop.stop_requested(); };
   SegmentPlan plan = plan_from_file(
-      o.segment_plan, p.job.video, [&] { return make_plan(p); }, is_stopped, o.durability);
+      o.segment_plan, p.job.video, source, [&] { return make_plan(p); }, is_stopped, o.durability);
   if (plan.frames == 0 && !is_stopped()) {
     throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame", {.file = o.source.path});
   }
@@ -104,14 +104,14 @@ void prepare_first(const Preparation& p) {
   o.encoder.coding.height = p.job.format.height;
   validate(o.encoder);
   p.job.video.input = identify_input(o.source.path);
-  p.job.video.settings = settings_of_record(o.encoder.coding, o.first_frame, o.max_frames, o.prefilter);
+  p.job.video.settings = settings_of_record(o);
   open_output(p);
   p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
   for (const std::string& difference : differences_from_course(o.encoder)) {
     p.session.log->info("not the course encoder's bytes: {}", difference);
   }
   choose_backend(p);
-  p.job.video.plan = find_plan(p);
+  p.job.video.plan = find_plan(p, *source);
   make_folder(p.job);
 }
 
@@ -140,7 +140,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   if (!same_content(identify_input(o.source.path), p.job.video.input)) {
     throw Error(ErrorKind::input, "C63-MPI-INPUT", "is not the first rank's input", {.file = o.source.path});
   }
-  if (settings_of_record(o.encoder.coding, o.first_frame, o.max_frames, o.prefilter) != p.job.video.settings) {
+  if (settings_of_record(o) != p.job.video.settings) {
     throw Error(ErrorKind::usage, "C63-MPI-SETTINGS", "this rank has other options or another c63 than the first one");
   }
   if (!fs::is_directory(p.job.folder)) {

@@ -4,6 +4,7 @@
 #include <CLI/Validators.hpp>
 
 #include "common/values.h"
+#include "segments/segment_record.h"
 
 namespace c63::tools {
 

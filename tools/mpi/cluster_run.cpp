@@ -5,10 +5,13 @@
 
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "c63/error.h"
@@ -147,7 +150,7 @@ class Passes {
   Passes(ClusterJob& job, const Session& session, Communicator& ranks) : job_(job), ranks_(ranks) {
     if (!job.options.encode.target.target) return;
     ranks.together([&] {
-      if (ranks.is_first()) passes_.emplace(job.options.encode, *session.log);
+      if (ranks.is_first()) passes_.emplace(job.options.encode, job.format, *session.log);
     });
     set_next();
   }
@@ -156,7 +159,14 @@ class Passes {
   [[nodiscard]] bool take(const ClusterResult& result) {
     if (!job_.options.encode.target.target) return true;
     bool done = false;
-    ranks_.together([&] { done = passes_ && passes_->take(totals_of(job_, result), job_.format); });
+    ranks_.together([&] {
+      try {
+        done = passes_ && passes_->take(totals_of(job_, result), job_.format);
+      } catch (const Error&) {
+        remove_segments(job_);  // the next run has no use for those of a target that cannot be
+        throw;
+      }
+    });
     if (!ranks_.broadcast(done ? "done" : "").empty()) return true;
     set_next();
     return false;
@@ -165,20 +175,19 @@ class Passes {
   [[nodiscard]] std::vector<TargetPass> passes() const {
     return passes_ ? passes_->passes() : std::vector<TargetPass>();
   }
+  /// Why the statistics file is not written.
+  [[nodiscard]] std::optional<Error> side_fault() const { return passes_ ? passes_->side_fault() : std::nullopt; }
 
  private:
   void set_next() {
     EncodeOptions& o = job_.options.encode;
     CodingSettings& coding = o.encoder.coding;
-    ordered_json next;
-    if (passes_) {
-      coding = passes_->next();
-      next = {{"qp", coding.qp}, {"lambda_scale", coding.rate.lambda_scale}};
-    }
-    next = ordered_json::parse(ranks_.broadcast(next.dump()));
-    coding.qp = next.at("qp").get<double>();
-    coding.rate.lambda_scale = next.at("lambda_scale").get<double>();
-    job_.video.settings = settings_of_record(coding, o.first_frame, o.max_frames, o.prefilter);
+    if (passes_) coding = passes_->next();
+    // All of them, as they are: ranks are of one build, which prepare_job() has checked.
+    static_assert(std::is_trivially_copyable_v<CodingSettings>);
+    const std::string bytes = ranks_.broadcast({reinterpret_cast<const char*>(&coding), sizeof coding});
+    std::memcpy(&coding, bytes.data(), sizeof coding);
+    job_.video.settings = settings_of_record(o);
   }
 
   ClusterJob& job_;
@@ -207,6 +216,9 @@ void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::ti
     if (!ranks.is_first()) return;
     tell(job, session, result, passes.passes());
     remove_segments(job);
+    if (const auto fault = passes.side_fault()) {
+      throw Error(fault->kind(), fault->id(), fault->message() + "; the stream itself is complete", fault->place());
+    }
   });
 }
 

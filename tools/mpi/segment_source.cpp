@@ -11,6 +11,7 @@ class SegmentSource::Part final : public FrameSource {
   VideoFormat format() const override { return source_.format(); }
   std::optional<std::int64_t> frame_count() const override { return segment_.frames; }
   bool seekable() const override { return source_.seekable(); }
+  bool live() const override { return source_.live(); }
   bool concurrent() const override { return source_.concurrent(); }
   bool in_host_memory() const override { return source_.in_host_memory(); }
   void stop_waiting() override { source_.stop_waiting(); }

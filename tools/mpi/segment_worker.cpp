@@ -54,7 +54,7 @@ void SegmentWorker::encode(const Segment& segment, OutputFile& file, SegmentReco
     ++frames_;
     bytes_ += static_cast<std::int64_t>(frame.bytes.size());
   };
-  last_ = encoder.encode(*frames, sink, ending_.get_token());
+  last_ = encoder.encode(*frames, sink, ending_.get_token(), ending_.get_token());
   load_.reading_s += last_.load.reading * last_.elapsed_ms / 1000;
   load_.coding_s += last_.load.coding * last_.elapsed_ms / 1000;
   load_.storing_s += storing_s;

@@ -8,79 +8,11 @@
 #include "c63/error.h"
 #include "c63/picture.h"
 #include "common/page_text.h"
-#include "io/av_fault.h"
-#include "io/av_log.h"
+#include "io/media_modules.h"
 #include "io/output_file.h"
 
-#if defined(C63_HAVE_FFMPEG)
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavutil/frame.h>
-}
-
-#include <memory>
-#include <new>
-#endif
-
 namespace c63::tools {
-
-#if defined(C63_HAVE_FFMPEG)
 namespace {
-
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(&object);
-  }
-};
-
-/// `code` is what a function of FFmpeg returned.
-void require(int code, const char* what) {
-  if (is_av_memory_fault(code, 0)) throw std::bad_alloc();
-  if (code < 0) throw Error(ErrorKind::internal, "C63-PNG", fmt::format("cannot encode a picture: {} failed", what));
-}
-
-template <typename T>
-void require_memory(const T& allocated) {
-  if (!allocated) throw std::bad_alloc();
-}
-
-/// One picture by an encoder of FFmpeg's, which `prepare` may set up before it opens. `fill` writes the samples.
-template <typename Prepare, typename Fill>
-std::vector<std::uint8_t> encode_picture(AVCodecID id, AVPixelFormat format, int width, int height, const Prepare& prepare,
-                                         const Fill& fill) {
-  const AVCodec* codec = avcodec_find_encoder(id);
-  capture_av_log();
-  if (codec == nullptr) {
-    throw Error(ErrorKind::usage, "C63-NO-PNG",
-                fmt::format("this FFmpeg has no {} encoder; write .ppm", id == AV_CODEC_ID_PNG ? "PNG" : "JPEG"));
-  }
-  const std::unique_ptr<AVCodecContext, Deleter<avcodec_free_context>> context(avcodec_alloc_context3(codec));
-  require_memory(context);
-  context->width = width;
-  context->height = height;
-  context->pix_fmt = format;
-  context->time_base = {1, 25};
-  context->thread_count = 1;
-  prepare(*context);
-  require(avcodec_open2(context.get(), codec, nullptr), "avcodec_open2");
-
-  const std::unique_ptr<AVFrame, Deleter<av_frame_free>> frame(av_frame_alloc());
-  require_memory(frame);
-  frame->width = width;
-  frame->height = height;
-  frame->format = format;
-  frame->quality = context->global_quality;
-  require(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer");
-  fill(*frame);
-  const std::unique_ptr<AVPacket, Deleter<av_packet_free>> packet(av_packet_alloc());
-  require_memory(packet);
-  require(avcodec_send_frame(context.get(), frame.get()), "avcodec_send_frame");
-  require(avcodec_send_frame(context.get(), nullptr), "avcodec_send_frame");
-  require(avcodec_receive_packet(context.get(), packet.get()), "avcodec_receive_packet");
-  return {packet->data, packet->data + packet->size};
-}
 
 /// Samples of video range stretched to all of 0..255, which JPEG has: `levels` from black, or either side of 128.
 std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
@@ -95,40 +27,42 @@ std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
 /// `quality` is 2, the best, to 31; `sample` tells those of a plane by x and y.
 template <typename SampleAt>
 std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, const SampleAt& sample) {
-  return encode_picture(
-      AV_CODEC_ID_MJPEG, AV_PIX_FMT_YUVJ420P, width, height,
-      [&](AVCodecContext& context) {
-        context.flags |= AV_CODEC_FLAG_QSCALE;
-        context.global_quality = FF_QP2LAMBDA * quality;
-      },
-      [&](AVFrame& frame) {
-        for (int p = 0; p < 3; ++p) {
-          const int columns = p == 0 ? width : (width + 1) / 2;
-          const int rows = p == 0 ? height : (height + 1) / 2;
-          for (int y = 0; y < rows; ++y) {
-            std::uint8_t* to = frame.data[p] + static_cast<std::ptrdiff_t>(y) * frame.linesize[p];
-            for (int x = 0; x < columns; ++x) to[x] = sample(p, x, y);
-          }
-        }
-      });
+  std::vector<std::uint8_t> planes;
+  for (int p = 0; p < 3; ++p) {
+    const int columns = p == 0 ? width : (width + 1) / 2;
+    const int rows = p == 0 ? height : (height + 1) / 2;
+    for (int y = 0; y < rows; ++y) {
+      for (int x = 0; x < columns; ++x) planes.push_back(sample(p, x, y));
+    }
+  }
+  return ffmpeg_module().encode(PictureCode::jpeg, planes, width, height, quality);
 }
 
 }  // namespace
 
+void require_png() {
+  try {
+    const MediaModule& module = ffmpeg_module();
+    if (module.can_encode(PictureCode::png) && module.can_encode(PictureCode::jpeg)) return;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::input) throw;
+    throw Error(ErrorKind::usage, "C63-NO-PNG", "cannot write PNG and JPEG (write .ppm): " + error.message());
+  }
+  throw Error(ErrorKind::usage, "C63-NO-PNG", "this FFmpeg has no encoders of PNG and JPEG; write .ppm");
+}
+
 bool can_write_png() {
-  return avcodec_find_encoder(AV_CODEC_ID_PNG) != nullptr && avcodec_find_encoder(AV_CODEC_ID_MJPEG) != nullptr;
+  try {
+    require_png();
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return false;
+  }
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {
-  return encode_picture(
-      AV_CODEC_ID_PNG, AV_PIX_FMT_RGB24, image.width(), image.height(), [](AVCodecContext&) {},
-      [&](AVFrame& frame) {
-        const auto row_bytes = static_cast<std::size_t>(image.width()) * 3;
-        for (int y = 0; y < image.height(); ++y) {
-          const auto row = image.bytes().subspan(static_cast<std::size_t>(y) * row_bytes, row_bytes);
-          std::copy(row.begin(), row.end(), frame.data[0] + static_cast<std::ptrdiff_t>(y) * frame.linesize[0]);
-        }
-      });
+  return ffmpeg_module().encode(PictureCode::png, image.bytes(), image.width(), image.height(), 0);
 }
 
 std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height) {
@@ -167,27 +101,16 @@ std::vector<std::uint8_t> encode_jpeg(const Image& image, std::size_t most_bytes
   }
   return jpeg;
 }
-#else
-bool can_write_png() { return false; }
-
-std::vector<std::uint8_t> encode_png(const Image& /*image*/) {
-  throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 was built without FFmpeg, which writes PNG; write .ppm");
-}
-
-std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> /*samples*/, int /*width*/, int /*height*/) {
-  throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 was built without FFmpeg, which writes JPEG");
-}
-
-std::vector<std::uint8_t> encode_jpeg(const Image& /*image*/, std::size_t /*most_bytes*/) { return encode_jpeg({}, 0, 0); }
-#endif
 
 void check_picture_name(const std::string& path) {
   if (path.ends_with(".ppm")) return;
   if (!path.ends_with(".png")) {
     throw Error(ErrorKind::usage, "C63-PICTURE-NAME", "pictures are written as .png or .ppm, by their name", {.file = path});
   }
-  if (!can_write_png()) {
-    throw Error(ErrorKind::usage, "C63-NO-PNG", "this c63 cannot write PNG (built without FFmpeg); write .ppm", {.file = path});
+  try {
+    require_png();
+  } catch (const Error& error) {
+    throw error.at({.file = path});
   }
 }
 

@@ -11,14 +11,15 @@
 
 namespace c63::tools {
 
-/// True where this build has FFmpeg, whose encoders write PNG and JPEG.
+/// Throws Error (usage, C63-NO-PNG) if FFmpeg, whose encoders write PNG and JPEG, is not there. Loads it.
+void require_png();
 [[nodiscard]] bool can_write_png();
 
-/// The picture as PNG. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
+/// The picture as PNG. Throws Error if FFmpeg is not there.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);
 
 /// A frame in linear 4:2:0 layout (video range) as JPEG, fit to look at. Chroma of sizes with an odd side, which has no rows, is
-/// left grey. Throws Error (usage, C63-NO-PNG) in a build without FFmpeg.
+/// left grey. Throws as above.
 [[nodiscard]] std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> frame, int width, int height);
 
 /// A picture as JPEG: the best quality that takes at most so many bytes, or the least there is. Throws as above.

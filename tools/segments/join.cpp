@@ -131,6 +131,10 @@ int run_join(const Session& session, const JoinOptions& options) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
   std::vector<NamedPath> inputs;
   for (const std::string& name : options.segments) inputs.push_back({"a segment", name});
+  for (const std::string& stream : streams_among(options.segments)) {
+    inputs.push_back({"a segment", stream});  // named by its record alone
+    inputs.push_back({"a segment's record", record_path(stream)});
+  }
   check_distinct_files(inputs, {{"--output", options.output}, {"--log-file", session.common.log.file}});
   check_apart_from_log({"--output", options.output});
   std::vector<SegmentFile> segments;

@@ -1,15 +1,18 @@
 #include "segments/plan_file.h"
 
-#include <array>
+#include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <fstream>
+#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "c63/error.h"
+#include "common/json_number.h"
+#include "common/whole_file.h"
 
 namespace c63::tools {
 namespace {
@@ -21,25 +24,45 @@ constexpr int kPlanVersion = 2;
 /// The settings that a plan depends on.
 ordered_json settings_of_plan(const SegmentedVideo& video) {
   ordered_json json = ordered_json::object();
-  for (const char* key : {"width", "height", "scenecut", "seek", "frames", "prefilter"})
+  for (const char* key : {"width", "height", "scenecut", "seek", "frames", "prefilter", "input-format", "tolerant"})
     json[key] = video.settings.at(key);
   return json;
 }
 
-SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video) {
+/// Throws what is no Error for a plan that contradicts itself or the input: no work and no memory is spent on its frames.
+void check_plan(const SegmentPlan& plan, const InputIdentity& input, std::optional<std::int64_t> frames_of_source) {
+  const SeekTable& table = plan.seek_table;
+  // No frame takes less than a byte.
+  const bool is_possible = frames_of_source      ? plan.frames == *frames_of_source
+                           : !table.sums.empty() ? std::cmp_equal(plan.frames, table.sums.size())
+                                                 : std::cmp_less_equal(plan.frames, input.bytes);
+  const auto is_frame = [&](std::int64_t frame) { return frame >= 0 && frame < plan.frames; };
+  if (!is_possible) throw std::runtime_error("its number of frames is not that of the input");
+  if (!std::ranges::all_of(plan.scene_starts, is_frame) || !std::ranges::is_sorted(plan.scene_starts) ||
+      !std::ranges::all_of(table.points, is_frame, &SeekTable::Point::frame)) {
+    throw std::runtime_error("it names frames that are not there");
+  }
+}
+
+SegmentPlan read_plan(const std::string& path, const SegmentedVideo& video, std::optional<std::int64_t> frames_of_source) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   std::string what;
   try {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error("it cannot be read");
-    const ordered_json json = ordered_json::parse(file);
+    const auto text = text_of_file(path, kMostBytes);
+    if (!text) throw std::runtime_error("it is too large, or not a regular file");
+    const ordered_json json = ordered_json::parse(*text);
     if (json.at("c63_segment_plan") != kPlanVersion) throw std::runtime_error("it is of another version of c63");
-    const InputIdentity input{.bytes = json.at("input").at("bytes").get<std::uint64_t>(),
+    const InputIdentity input{.bytes = whole_number_from<std::uint64_t>(json.at("input").at("bytes")),
                               .sample_sha256 = json.at("input").at("sample_sha256").get<std::string>()};
     if (!same_content(input, video.input)) throw std::runtime_error("it is of another input");
     if (json.at("settings") != settings_of_plan(video)) throw std::runtime_error("it was made with other settings");
-    return plan_from(json);
+    SegmentPlan plan = plan_from(json);
+    check_plan(plan, video.input, frames_of_source);
+    return plan;
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const Error& fault) {
+    what = fault.message();
   } catch (const std::exception& fault) {
     what = fault.what();
   }
@@ -58,21 +81,28 @@ ordered_json to_json(const SegmentPlan& plan) {
 }
 
 SegmentPlan plan_from(const ordered_json& json) {
-  SegmentPlan plan{.frames = json.at("video_frames").get<std::int64_t>(),
-                   .scene_starts = json.at("scene_starts").get<std::vector<std::int64_t>>()};
-  for (const ordered_json& point : json.at("seek_points")) {
-    plan.seek_table.points.push_back(
-        {point.at(0).get<std::int64_t>(), point.at(1).get<std::int64_t>(), point.at(2).get<std::int64_t>()});
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  SegmentPlan plan{.frames = whole_number_from<std::int64_t>(json.at("video_frames")), .scene_starts = {}};
+  for (const ordered_json& start : json.at("scene_starts")) {
+    plan.scene_starts.push_back(whole_number_from<std::int64_t>(start));
   }
-  plan.seek_table.sums = json.at("frame_sums").get<std::vector<std::uint64_t>>();
+  for (const ordered_json& point : json.at("seek_points")) {
+    plan.seek_table.points.push_back({whole_number_from<std::int64_t>(point.at(0)), whole_number_from(point.at(1), kLeast),
+                                      whole_number_from(point.at(2), kLeast)});
+  }
+  for (const ordered_json& sum : json.at("frame_sums")) {
+    plan.seek_table.sums.push_back(whole_number_from<std::uint64_t>(sum));
+  }
   return plan;
 }
 
-SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video,
+SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video, const FrameSource& source,
                            const std::function<SegmentPlan()>& make, const std::function<bool()>& is_stopped,
                            Durability durability) {
   std::error_code ignored;
-  if (!path.empty() && std::filesystem::exists(path, ignored)) return read_plan(path, video);
+  if (!path.empty() && std::filesystem::exists(path, ignored)) {
+    return read_plan(path, video, source.seekable() ? source.frame_count() : std::nullopt);
+  }
   SegmentPlan plan = make();
   if (!path.empty() && !is_stopped()) {
     ordered_json json = {{"c63_segment_plan", kPlanVersion},

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <new>
 #include <utility>
 
 #include "c63/error.h"
-#include "c63/version.h"
+#include "common/json_number.h"
+#include "common/whole_file.h"
 #include "io/input_file.h"
 
 namespace c63::tools {
@@ -22,35 +24,6 @@ constexpr int kRecordVersion = 1;
 template <typename Value>
 ordered_json or_null(const std::optional<Value>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-/// Of the first bytes of a file.
-std::string sha256_of_file(const std::string& path, std::uint64_t bytes) {
-  InputFile file(path);
-  Sha256 sum;
-  std::vector<std::uint8_t> buffer(1 << 20);
-  while (bytes > 0) {
-    const auto wanted =
-        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, buffer.size())));
-    if (file.read(wanted) != wanted.size()) {
-      throw Error(ErrorKind::input, "C63-INPUT-SHRUNK", "the file became shorter while it was read",
-                  {.file = path, .offset = file.position()});
-    }
-    sum.add(wanted);
-    bytes -= wanted.size();
-  }
-  return sum.finish();
-}
-
-std::string text_of(const std::string& path, std::uint64_t most_bytes) {
-  InputFile file(path);
-  const auto bytes = file.size();
-  if (!bytes || static_cast<std::uint64_t>(*bytes) > most_bytes) {
-    throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", "is no segment's record", {.file = path});
-  }
-  std::string text(static_cast<std::size_t>(*bytes), '\0');
-  text.resize(file.read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
-  return text;
 }
 
 }  // namespace
@@ -77,70 +50,36 @@ ordered_json to_json(const SegmentRecord& r) {
 SegmentRecord record_from(const ordered_json& json) {
   if (json.at("c63_segment_record") != kRecordVersion) throw std::runtime_error("a record of another version of c63");
   SegmentRecord r;
-  r.segment = {.number = json.at("segment").get<int>(),
-               .of = json.at("segments").get<int>(),
-               .first = json.at("first_frame").get<std::int64_t>(),
-               .frames = json.at("frames").get<std::int64_t>()};
-  r.video_frames = json.at("video_frames").get<std::int64_t>();
-  r.bytes = json.at("bytes").get<std::uint64_t>();
+  r.segment = {.number = whole_number_from<int>(json.at("segment"), 1),
+               .of = whole_number_from<int>(json.at("segments"), 1),
+               .first = whole_number_from<std::int64_t>(json.at("first_frame")),
+               .frames = whole_number_from<std::int64_t>(json.at("frames"))};
+  r.video_frames = whole_number_from<std::int64_t>(json.at("video_frames"));
+  r.bytes = whole_number_from<std::uint64_t>(json.at("bytes"));
   r.sha256 = json.at("sha256").get<std::string>();
   const ordered_json& input = json.at("input");
-  r.input = {.bytes = input.at("bytes").get<std::uint64_t>(),
+  r.input = {.bytes = whole_number_from<std::uint64_t>(input.at("bytes")),
              .sample_sha256 = input.at("sample_sha256").get<std::string>(),
-             .modified_ns = input.at("modified_ns").get<std::int64_t>()};
+             .modified_ns = whole_number_from(input.at("modified_ns"), std::numeric_limits<std::int64_t>::min())};
   r.settings = json.at("settings");
-  if (!json.at("squared_errors").is_null())
-    r.squared_errors = json.at("squared_errors").get<std::array<std::uint64_t, 3>>();
+  if (const ordered_json& errors = json.at("squared_errors"); !errors.is_null()) {
+    const auto sum = [&](std::size_t p) { return whole_number_from<std::uint64_t>(errors.at(p)); };
+    r.squared_errors = {sum(0), sum(1), sum(2)};
+  }
   if (const ordered_json& means = json.at("mean_ssim"); !means.is_null()) {
     // NaN, of planes too small for it, is null in JSON.
     const auto mean = [&](std::size_t p) { return means.at(p).is_null() ? std::nan("") : means.at(p).get<double>(); };
     r.mean_ssim = {mean(0), mean(1), mean(2)};
   }
   for (const ordered_json& key : json.at("key_frames")) {
-    r.key_frames.push_back({key.at("frame").get<std::int64_t>(), key.at("offset_bytes").get<std::uint64_t>()});
+    r.key_frames.push_back(
+        {whole_number_from<std::int64_t>(key.at("frame")), whole_number_from<std::uint64_t>(key.at("offset_bytes"))});
   }
-  if (r.segment.of < 1 || r.segment.number < 1 || r.segment.number > r.segment.of || r.segment.first < 0 ||
-      r.segment.frames < 0 || r.segment.frames > r.video_frames - r.segment.first) {
+  if (r.segment.of > kMostSegments || r.segment.number > r.segment.of ||
+      r.segment.frames > r.video_frames - r.segment.first) {
     throw std::runtime_error("numbers that contradict each other");
   }
   return r;
-}
-
-ordered_json settings_of_record(const CodingSettings& c, std::int64_t first_frame, std::int64_t max_frames,
-                                const std::optional<Prefilter>& prefilter) {
-  // Names all fields, so that a new one is thought of here.
-  const auto& [width, height, preset, qp, key_interval, scene_cuts, search_range, method, rate] = c;
-  const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, adaptive_reference,
-               temporal_filter, propagated_weights, chroma_lambda, tune, lambda_scale] = rate;
-  const auto number_of = [](const auto& choice) {
-    return choice ? ordered_json(static_cast<int>(*choice)) : ordered_json(nullptr);
-  };
-  return {{"version", version() + " " + revision()},
-          {"width", width},
-          {"height", height},
-          {"preset", name(preset)},
-          {"qp", qp},
-          {"keyint", key_interval},
-          {"scenecut", scene_cuts},
-          {"merange", search_range},
-          // Exhaustive methods differ in time only.
-          {"me", is_exhaustive(method) ? "full" : name(method)},
-          {"tables", number_of(tables)},
-          {"headers", number_of(headers)},
-          {"rdoq", or_null(choose_levels)},
-          {"candidates", or_null(candidates)},
-          {"beam", or_null(beam)},
-          {"unpredicted", or_null(unpredicted)},
-          {"repeats", or_null(repeats)},
-          {"adaptive-reference", or_null(adaptive_reference)},
-          {"temporal-filter", number_of(temporal_filter)},
-          {"propagated-weights", number_of(propagated_weights)},
-          {"chroma-lambda", or_null(chroma_lambda)},
-          {"tune", name(tune)},
-          {"lambda-scale", lambda_scale},
-          {"seek", first_frame},
-          {"frames", max_frames},
-          {"prefilter", prefilter ? ordered_json(name(*prefilter)) : ordered_json(nullptr)}};
 }
 
 std::string record_path(const std::string& stream) { return stream + ".json"; }
@@ -148,16 +87,17 @@ std::string record_path(const std::string& stream) { return stream + ".json"; }
 SegmentRecord read_record(const std::string& stream) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   const std::string path = record_path(stream);
-  std::string text;
+  std::optional<std::string> text;
   try {
-    text = text_of(path, kMostBytes);
+    text = text_of_file(path, kMostBytes);
   } catch (const Error& error) {
     if (error.id() != "C63-INPUT-OPEN") throw;
     throw Error(ErrorKind::input, "C63-SEGMENT-NO-RECORD", "a segment has its record beside it, " + error.message(),
                 {.file = path});
   }
+  if (!text) throw Error(ErrorKind::input, "C63-SEGMENT-RECORD", "is no segment's record", {.file = path});
   try {
-    return record_from(ordered_json::parse(text));
+    return record_from(ordered_json::parse(*text));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {

@@ -11,7 +11,6 @@
 #include "common/digest.h"
 #include "common/report.h"
 #include "io/output_file.h"
-#include "pipeline/prefilter_source.h"
 #include "pipeline/segment_plan.h"
 #include "segments/input_identity.h"
 
@@ -20,14 +19,11 @@ namespace c63::tools {
 /// What all segments of one video have in common.
 struct SegmentedVideo {
   InputIdentity input;
-  nlohmann::ordered_json settings;  ///< all that changes bytes: coding, frames taken, prefilter, c63's version
+  nlohmann::ordered_json settings;  ///< all that changes bytes (settings_of_record())
   SegmentPlan plan;
 };
 
-/// The settings as records have them.
-[[nodiscard]] nlohmann::ordered_json settings_of_record(const CodingSettings& coding, std::int64_t first_frame,
-                                                        std::int64_t max_frames,
-                                                        const std::optional<Prefilter>& prefilter);
+constexpr int kMostSegments = 1'000'000;
 
 /// What is known of a coded segment besides its bytes: the file beside it.
 struct SegmentRecord {

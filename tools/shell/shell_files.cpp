@@ -130,8 +130,8 @@ out of memory
 .B 8
 the GPU that was demanded cannot be used
 .TP
-.BR 130 ", " 143
-stopped by SIGINT or SIGTERM; what was written is whole
+.BR 129 ", " 130 ", " 143
+stopped by SIGHUP, SIGINT or SIGTERM; what was written is whole
 )";
 
 /// One case of the completion for options that take a value.

@@ -13,13 +13,13 @@ namespace c63 {
 /// Encodes frames that somebody has, one after another: a camera, a renderer, a program with a loop of its own. The same run
 /// as Encoder::encode(), with its threads, driven from outside; the same bytes.
 ///
-/// push() and finish() are called by one thread, poll() and wait() by the same or another one.
+/// push() and finish() are called by one thread, poll() and wait() by the same or another one, close() by any.
 class EncodeSession {
  public:
   /// Starts the encoder's threads. Throws what the Encoder does.
   explicit EncodeSession(EncoderSettings settings);
   EncodeSession(EncoderSettings settings, std::vector<BackendFactory> devices);
-  /// Ends without finishing: frames that were not polled are lost.
+  /// As close(): frames that were not polled are lost.
   ~EncodeSession();
   EncodeSession(const EncodeSession&) = delete;
   EncodeSession& operator=(const EncodeSession&) = delete;
@@ -36,7 +36,10 @@ class EncodeSession {
   [[nodiscard]] std::optional<EncodedFrame> wait();
   /// There are no more frames. What was pushed is encoded and can be polled.
   void finish();
-  /// What the run was like; waits for its end, and takes a finish() before. Frames that were not polled can still be.
+  /// Ends the encode at once: pushed frames that are not coded are dropped. Calls that wait return; a frame whose push() waits is
+  /// dropped. Frames that are coded can still be polled.
+  void close();
+  /// What the run was like; waits for its end, and takes a finish() or close() before. Frames that were not polled can still be.
   [[nodiscard]] EncodeSummary summary();
 
  private:

@@ -97,6 +97,7 @@ struct EncodeSummary {
   std::string backend;      ///< what ran it, for people
   std::vector<DeviceShare> devices;  ///< those that took part, in the order in which they began
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
+  std::int64_t dropped = 0;  ///< then: frames of a live source that were read and are not coded
 };
 
 class Backend;
@@ -139,6 +140,9 @@ class Encoder {
   /// that is left then, and the devices that began are free. Input that cannot seek has to fit into memory for a GOP; otherwise
   /// they finish the GOPs that they have begun. No encode waits for the device. If it cannot be opened, the encode goes on without it, and `on_problem` is told why at the end.
   void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
+  /// `on_drain` is told when a stop request finds frames of a live source that were read and are still to be coded: how many.
+  /// It is called on the thread that requests the stop.
+  void set_on_drain(std::function<void(std::int64_t frames)> on_drain);
 
   /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a
   /// part of a video then has the key frames that it has in the whole.
@@ -148,9 +152,12 @@ class Encoder {
   void set_planner(PlannerFactory planner);
 
   /// Encodes all frames of `source`; `sink` is called on this thread, in display order. Input that is not seekable is coded as
-  /// it comes. After a stop request nothing more is read, and what was read is coded and handed out. The source's size must be
-  /// the settings' one.
-  EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {});
+  /// it comes. The source's size must be the settings' one.
+  ///
+  /// `stop` ends the encode early: frames that devices have at that moment are coded and handed out, and from a live source all
+  /// frames that were read. `drop` ends it with the frames that are coded: what a device has begun with is left. Neither waits
+  /// for more than that. What was handed out is a whole stream either way.
+  EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {}, std::stop_token drop = {});
 
  private:
   struct State;

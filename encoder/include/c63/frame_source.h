@@ -29,6 +29,8 @@ class FrameSource {
   [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
   /// True where read() takes any index at any time; otherwise indices come as 0, 1, 2, …
   [[nodiscard]] virtual bool seekable() const = 0;
+  /// True if frames that are not coded now are lost: a pipe, a camera, frames that are pushed. A stop then codes all that was read.
+  [[nodiscard]] virtual bool live() const { return !seekable(); }
   /// True where a seekable source takes calls of read() from several threads at once.
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
@@ -104,12 +106,16 @@ struct SourceOptions {
   Limits limits = {};
   std::stop_token stop = {};             ///< ends the waiting for a pipe: as if it had ended
   std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name
+  /// Where libc63_ffmpeg.so is. Empty: beside the program or library, or where it was installed. The first source to
+  /// need it loads it for the process.
+  std::string module_folder = {};
 };
 
 /// Opens a video. `automatic` takes as Y4M what starts like it, as raw what is named *.yuv or *.raw or has its size in
 /// `width` and `height` and no video container's name, and leaves the rest to FFmpeg.
 /// Raw input and Y4M from regular files (also redirected to stdin) are seekable, pipes and FFmpeg's are not.
-/// Throws Error (usage, input, limit).
+/// FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit); (input, C63-NO-FFMPEG) if
+/// c63's module for FFmpeg or a library of FFmpeg's is missing.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options);
 
 /// The frames of `source` from `first` on, at most `count` of them (-1: all), renumbered from 0. What comes before is

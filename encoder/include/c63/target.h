@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c63/settings.h"
 
 namespace c63 {
+
+struct PresetDecisions;
 
 /// What a stream is to take, or how good it is to be.
 struct Target {
@@ -22,14 +25,14 @@ struct Target {
   double value = 0;
 };
 
-/// What an encode of the whole video came to. Qualities that no target asks for may be missing.
+/// What an encode of the whole video came to. A quality that was not measured is not set.
 struct PassFigures {
   std::int64_t frames = 0;
   std::uint64_t bytes = 0;
   double frames_per_s = 25;  ///< of the video
-  double psnr_y_db = 0;
-  double psnr_all_db = 0;
-  double ssim_y = 0;
+  std::optional<double> psnr_y_db = {};
+  std::optional<double> psnr_all_db = {};
+  std::optional<double> ssim_y = {};
 };
 
 /// One pass: quality and the scale of λ that it had, and what came of it.
@@ -49,15 +52,18 @@ struct TargetPass {
 /// Between the few steps that flat tables have, λ alone is varied.
 class TargetSearch {
  public:
-  /// Begins at the quality of `settings`, or with passes that were made before with the same settings but quality.
-  /// Throws Error (usage, C63-TARGET) for a target that no stream can meet.
+  /// Begins at the quality of `settings`, or with passes that were made before with the same settings but quality. Those
+  /// that lack the target's figure are not used. Throws Error: usage, C63-TARGET, for a target that no stream can meet;
+  /// limit, C63-TARGET-LIMIT, if the known passes already show that even the lowest quality takes more than a size.
   TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known = {});
 
   /// The settings of the next pass: those given with another quality, and with adaptive_reference false where the preset has
   /// references that alternate (good).
   [[nodiscard]] CodingSettings next() const;
-  /// Takes what became of it; true: it is the stream. Throws Error (limit, C63-TARGET-LIMIT) where even the lowest quality
-  /// takes more than a size. A quality that the format does not reach is met as nearly as it can be.
+  /// Takes what became of it; true: it is the stream. A pass that was known and now comes to something else shows that what
+  /// is known is of another encode: that is dropped, and the search goes on. A quality that the format does not reach is met
+  /// as nearly as it can be. Throws Error: limit, C63-TARGET-LIMIT, if even the lowest quality takes more than a size; usage,
+  /// C63-TARGET, if the target's figure was not measured.
   bool add(const PassFigures& figures);
 
   /// How far the pass added last is from the target: of a size as a share of it, else in dB; negative below it.
@@ -78,11 +84,20 @@ class TargetSearch {
   [[nodiscard]] static std::optional<double> bent_place(const std::vector<Point>& points, double error, const Point& a,
                                                         const Point& b);
   [[nodiscard]] Point point_of(const TargetPass& pass) const;
+  /// The figure that the target is about, or nothing if it was not measured.
+  [[nodiscard]] std::optional<double> figure_of(const PassFigures& figures) const;
   [[nodiscard]] double error_of(const PassFigures& figures) const;
+  [[nodiscard]] bool is_met(const PassFigures& figures) const;
   [[nodiscard]] bool is_size() const { return target_.kind == Target::Kind::bytes || target_.kind == Target::Kind::bitrate; }
   [[nodiscard]] int step_of(double qp) const;
+  /// Places of the lowest and of the highest quality.
+  [[nodiscard]] std::pair<double, double> ends() const;
   /// Plans the pass at a place.
   void go_to(double place);
+  void go_to(const TargetPass& pass);
+  [[nodiscard]] PresetDecisions decisions_of(double qp, double lambda_scale) const;
+  [[nodiscard]] const TargetPass* made_before() const;
+  void leave_known(double place);
   void plan_next();
   [[nodiscard]] const TargetPass* best() const;
 
@@ -90,6 +105,8 @@ class TargetSearch {
   Target target_;
   bool has_lambda_;
   std::vector<TargetPass> passes_;
+  std::size_t known_ = 0;  ///< how many of them were made before
+  std::size_t made_ = 0;   ///< passes that add() took
   int locked_step_ = 0;  ///< the tables that the search stays with; 0: any
   double qp_ = 0;        ///< of the next pass
   double scale_ = 1;

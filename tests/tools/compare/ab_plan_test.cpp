@@ -7,6 +7,7 @@
 #include "common/fill_in.h"
 #include "compare/ab_statistics.h"
 #include "compare/process.h"
+#include "io/scratch_folder.h"
 #include "support/expect_error.h"
 
 namespace c63::tools {
@@ -70,7 +71,7 @@ TEST(AbStatisticsTest, RatioAndItsInterval) {
 }
 
 TEST(ProcessTest, RunsAndMeasures) {
-  const WorkFolder folder;
+  const ScratchFolder folder("", "c63cmp");
   const ProcessResult good = run_process("cat > " + shell_quoted(folder.file("it's")), "/etc/hostname", "", folder.path());
   EXPECT_EQ(good.exit_code, 0) << good.error_output;
   EXPECT_GT(good.wall_s, 0);

@@ -240,7 +240,8 @@ TEST_F(Segments, ThatAreNotWholeAreRefusedByName) {
   edit_record(2, [](auto& json) { json["frames"] = 6, json["video_frames"] = 25; });
   expect_refused(three, "C63-JOIN-FRAMES");
   const std::vector<std::pair<const char*, int>> wrong = {
-      {"segment", 4}, {"segment", 0}, {"frames", -1}, {"sha256", 7}, {"c63_segment_record", 2}};
+      {"segment", 4},  {"segment", 0},           {"frames", -1}, {"sha256", 7}, {"c63_segment_record", 2},
+      {"bytes", -1},   {"segments", 2147483647}, {"first_frame", -3}};
   for (const auto& [key, value] : wrong) {
     edit_record(2, [key = key, value = value](auto& json) { json["video_frames"] = 24, json[key] = value; });
     expect_refused(three, "C63-SEGMENT-RECORD");
@@ -271,6 +272,9 @@ TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
   const Words files = encode_segments(2, input_);
   expect_one_line(run(Words{kJoin, "--quiet"} + files), 2, "c63join", "C63-USAGE");
   expect_one_line(run(Words{kJoin, "--quiet", "-o", files[0]} + files), 2, "c63join", "C63-SAME-FILE");
+  const std::string kept = read_file(files[1] + ".json");
+  expect_one_line(run(Words{kJoin, "--quiet", "-o", files[1] + ".json"} + files), 2, "c63join", "C63-SAME-FILE");
+  EXPECT_TRUE(read_file(files[1] + ".json") == kept);
   expect_one_line(run(Words{kJoin, "--quiet", "-o", path("no/folder/out.c63")} + files), 6, "c63join",
                   "C63-WRITE-OPEN");
 }
@@ -289,9 +293,42 @@ TEST_F(Segments, ShareAPlanThatTheFirstOfThemMade) {
   EXPECT_EQ(join({segment_file(1), segment_file(2)}).exit_code, 0);
   EXPECT_TRUE(read_file(path("out.c63")) == whole(input_, {"--scenecut"}));
   expect_one_line(encode_segment(1, 2, input_, {"--segment-plan", path("plan.json")}), 4, "c63enc", "C63-SEGMENT-PLAN");
+  const auto good = nlohmann::ordered_json::parse(read_file(path("plan.json")));
   write_file("plan.json", "[]");
   expect_one_line(encode_segment(1, 2, input_, options), 4, "c63enc", "C63-SEGMENT-PLAN");
+  using Json = nlohmann::ordered_json;
+  const std::vector<std::pair<const char*, Json>> wrong = {
+      {"video_frames", 1'000'000'000'000'000}, {"video_frames", 25},           {"video_frames", 23},
+      {"video_frames", -1},                    {"video_frames", 1e300},        {"scene_starts", {7, 1e300}},
+      {"scene_starts", {7, 24}},               {"scene_starts", {-1, 7}},      {"scene_starts", {12, 7}},
+      {"seek_points", {{24, 0, 0}}},           {"seek_points", {{0, 1e300, 0}}}, {"seek_points", {{0}}},
+      {"frame_sums", {-1}}};
+  for (const auto& [key, value] : wrong) {
+    SCOPED_TRACE(key + (" " + value.dump()));
+    Json json = good;
+    json[key] = value;
+    write_file("plan.json", json.dump());
+    expect_one_line(encode_segment(1, 2, input_, options), 4, "c63enc", "C63-SEGMENT-PLAN");
+  }
 }
+
+#if defined(C63_HAVE_FFMPEG)
+TEST_F(Segments, HaveAPlanOfNoMoreFramesThanAContainerHas) {
+  if (!have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg";
+  const std::string file = path("in.mp4");
+  ASSERT_EQ(shell("ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s 32x32 -i " + input_ + " -c:v libx264 " + file).exit_code, 0);
+  const Words options = {"--segment-plan", path("plan.json")};
+  EXPECT_EQ(encode_segment(1, 2, file, options).exit_code, 0);
+  const auto good = nlohmann::ordered_json::parse(read_file(path("plan.json")));
+  for (const bool has_sums : {true, false}) {
+    auto json = good;
+    json["video_frames"] = 1'000'000'000'000'000;
+    if (!has_sums) json["frame_sums"] = nlohmann::ordered_json::array();
+    write_file("plan.json", json.dump());
+    expect_one_line(encode_segment(1, 2, file, options), 4, "c63enc", "C63-SEGMENT-PLAN");
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace c63::test

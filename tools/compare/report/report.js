@@ -295,13 +295,14 @@
     add("machine", m.cpu + ", " + m.logical_cpus + " CPUs, " + (m.memory_bytes / 2 ** 30).toFixed(0) + " GiB, best instruction set " + m.best_simd);
     add("system", m.system);
     add("devices", data.devices.join("; "));
-    add("rounds", data.repeat + " measured, " + data.warmup + " before; sides took turns, another one beginning each round");
+    add("rounds", data.repeat + " measured, " + data.warmup + " before; sides took turns, another one beginning each round" +
+        (data.stopped ? "; stopped: these are the rounds that were finished" : ""));
     add("clock", data.clock === "process" ? "whole processes, start-up included (not all sides are c63enc)" : "c63enc's own time, start-up not counted");
     data.inputs.forEach((i) => add("input", i.file + ": " + i.width_pixels + "x" + i.height_pixels + ", " + i.frames + " frames at " + i.frames_per_s + " fps"));
     configurations.forEach((c) => add("side " + c.name, (c.external ? "" : "c63enc ") + (c.text || "(defaults)")));
     $("commands").textContent = data.points.map((p) => p.command).join("\n");
     $("subtitle").textContent = configurations.map((c) => c.name).join(" · ") + " on " + data.inputs.map((i) => i.file.split("/").pop()).join(", ") + " · " + data.created.slice(0, 10);
-    $("speed-note").textContent = "median of " + data.repeat + ", slowest to fastest";
+    $("speed-note").textContent = (data.stopped ? "stopped: median of the finished rounds" : "median of " + data.repeat) + ", slowest to fastest";
   }
 
   // Pictures of the shown input: a list of sides, one of layers, and two of them on top of each other.

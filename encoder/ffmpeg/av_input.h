@@ -1,7 +1,5 @@
 #pragma once
 
-#ifdef C63_HAVE_FFMPEG
-
 extern "C" {
 #include <libavformat/avformat.h>
 }
@@ -11,24 +9,30 @@ extern "C" {
 #include <memory>
 #include <string>
 
-#include "io/input_file.h"
+#include "ffmpeg/av_watch.h"
+#include "io/media_module.h"
 
 namespace c63 {
 
-/// FFmpeg's view of an InputFile, and of nothing else: what a container wants to open beside it is refused.
+/// FFmpeg's view of a MediaInput, and of nothing else: what a container wants to open beside it is refused.
 /// FFmpeg is C: what is thrown here waits until its call has returned.
 class AvInput {
  public:
-  explicit AvInput(std::unique_ptr<InputFile> file);
+  /// `watch` has to outlive it.
+  AvInput(std::unique_ptr<MediaInput> file, AvWatch& watch);
   ~AvInput();
   AvInput(const AvInput&) = delete;
   AvInput& operator=(const AvInput&) = delete;
 
-  /// A context that reads from here alone. Throws std::bad_alloc. To be freed by avformat_close_input(), or by the call
-  /// that fails to open it.
-  [[nodiscard]] AVFormatContext* make_format_context();
+  /// A context that reads from here alone, as that format, and decodes video alone. Throws std::bad_alloc. To be freed
+  /// by avformat_close_input(), or by the call that fails to open it.
+  [[nodiscard]] AVFormatContext* make_format_context(const AVInputFormat& format);
   [[nodiscard]] AVIOContext* context() const { return context_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }
+  [[nodiscard]] bool seekable() const { return file_->size().has_value(); }
+  /// As MediaInput::check_picture_size().
+  void check_picture_size(int width, int height) const { file_->check_picture_size(width, height); }
+  [[nodiscard]] AvWatch& watch() const { return watch_; }
   /// Throws what reading threw.
   void rethrow() const {
     if (fault_) std::rethrow_exception(fault_);
@@ -42,7 +46,8 @@ class AvInput {
   static int refuse(AVFormatContext* format, AVIOContext** context, const char* url, int flags,
                     AVDictionary** options) noexcept;
 
-  std::unique_ptr<InputFile> file_;
+  std::unique_ptr<MediaInput> file_;
+  AvWatch& watch_;
   AVIOContext* context_ = nullptr;
   std::int64_t position_ = 0;
   std::exception_ptr fault_;
@@ -54,9 +59,8 @@ class AvInput {
 [[nodiscard]] std::string plain_name(const std::string& path);
 
 /// Finds out the format of `input`. Formats that are lists of other files, scripts or session descriptions are refused,
-/// as are devices. Throws Error (input, C63-AV-OPEN, C63-AV-REFERENCES), and what reading throws.
+/// as are devices and all that are no usual containers of video, such as subtitles. Throws Error (input, C63-AV-OPEN,
+/// C63-AV-REFERENCES, C63-AV-FORMAT), and what reading throws.
 [[nodiscard]] const AVInputFormat* find_av_format(const AvInput& input, const std::string& path);
 
 }  // namespace c63
-
-#endif

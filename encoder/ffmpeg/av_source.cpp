@@ -1,8 +1,6 @@
-#include "io/av_source.h"
+#include "ffmpeg/av_source.h"
 
 #include "c63/error.h"
-
-#ifdef C63_HAVE_FFMPEG
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -14,7 +12,6 @@ extern "C" {
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -24,41 +21,32 @@ extern "C" {
 #include <utility>
 
 #include "codec/geometry.h"
-#include "io/av_fault.h"
-#include "io/av_input.h"
-#include "io/av_log.h"
-#include "io/av_presentation.h"
+#include "ffmpeg/av_call.h"
+#include "ffmpeg/av_input.h"
+#include "ffmpeg/av_pointers.h"
+#include "ffmpeg/av_presentation.h"
+#include "ffmpeg/av_watch.h"
+#include "ffmpeg/frame_converter.h"
+#include "io/copy_padded.h"
 #include "io/descriptor.h"
-#include "io/frame_converter.h"
-#include "io/source_parts.h"
 #include "io/text.h"
 
 namespace c63 {
 namespace {
 
 struct FormatCloser {
-  void operator()(AVFormatContext* context) const { avformat_close_input(&context); }
-};
-struct PacketDeleter {
-  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
-};
-struct FrameDeleter {
-  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
+  void operator()(AVFormatContext* context) const {
+    const AvWatch::Use use(static_cast<AvInput*>(context->opaque)->watch());
+    avformat_close_input(&context);
+  }
 };
 
-/// Decoders that are never freed, each with the one before it as its `opaque`: so they are no leak, but kept.
-std::atomic<AVCodecContext*> abandoned = nullptr;
-
-void abandon(AVCodecContext* codec) {
-  if (codec != nullptr) codec->opaque = abandoned.exchange(codec);
-}
-
-/// FFmpeg aborts the process where memory runs short while it ends a decoder's threads; so a decoder is kept where there is
-/// none left.
+/// FFmpeg aborts the process where memory runs short while it ends a decoder's threads; so a decoder is kept where
+/// there is none left.
 struct CodecCloser {
   void operator()(AVCodecContext* context) const {
     void* const probe = av_malloc(std::size_t{64} << 10);
-    if (probe == nullptr) return abandon(context);
+    if (probe == nullptr) return static_cast<AvWatch*>(context->opaque)->abandon_decoder(context);
     av_free(probe);
     avcodec_free_context(&context);
   }
@@ -88,10 +76,14 @@ class Settings {
 };
 
 /// The frames of a file's best video stream, in display order, each once.
-class ContainerSource final : public AvSource {
+class ContainerSource final : public MediaSource {
  public:
-  ContainerSource(std::unique_ptr<InputFile> file, const SourceOptions& options)
-      : input_(std::move(file)), options_(options), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
+  ContainerSource(std::unique_ptr<MediaInput> input, const SourceOptions& options)
+      : watch_(AvWatch::make(options.limits.max_memory)),
+        input_(std::move(input), *watch_),
+        options_(options),
+        packet_(av_packet_alloc()),
+        frame_(av_frame_alloc()) {
     if (!packet_ || !frame_) throw std::bad_alloc();
     open_container();
     open_decoder();
@@ -102,16 +94,17 @@ class ContainerSource final : public AvSource {
     coded_height_ = frame_->height;
     format_.width = even_side(coded_width_);
     format_.height = even_side(coded_height_);
-    check_picture_size(format_.width, format_.height, options_.limits, input_.name());
-    if (const auto turned = turned_warning(*container_->streams[stream_])) warn(options_, *turned);
+    input_.check_picture_size(format_.width, format_.height);
+    if (const auto turned = turned_warning(*container_->streams[stream_])) warn(*turned);
     prepare_converter();
     if (format_.width != coded_width_ || format_.height != coded_height_) {
-      warn(options_, size_text(coded_width_, coded_height_) + " is padded to " +
-                         size_text(format_.width, format_.height) + " by repeating the last column and row");
+      warn(size_text(coded_width_, coded_height_) + " is padded to " + size_text(format_.width, format_.height) +
+           " by repeating the last column and row");
     }
   }
 
   VideoFormat format() const override { return format_; }
+  bool live() const override { return !input_.seekable(); }
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {
@@ -134,8 +127,8 @@ class ContainerSource final : public AvSource {
   }
 
   bool go_to(const SeekTable::Point& point) override {
-    const int moved = call(
-        [&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
+    const int moved =
+        call([&] { return av_seek_frame(container_.get(), stream_, point.decoded, AVSEEK_FLAG_BACKWARD); });
     input_.rethrow();
     if (moved < 0) return false;
     avcodec_flush_buffers(codec_.get());
@@ -151,8 +144,24 @@ class ContainerSource final : public AvSource {
     return has_frame_;
   }
 
+  std::uint64_t sum_of(std::span<const std::uint8_t> samples) const override {
+    const std::unique_ptr<AVMurMur3, decltype(&av_free)> state(av_murmur3_alloc(), &av_free);
+    if (!state) throw std::bad_alloc();
+    std::array<std::uint8_t, 16> digest{};
+    av_murmur3_init(state.get());
+    av_murmur3_update(state.get(), samples.data(), samples.size());
+    av_murmur3_final(state.get(), digest.data());
+    std::uint64_t sum = 0;
+    std::memcpy(&sum, digest.data(), sizeof sum);
+    return sum;
+  }
+
  private:
   static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`: then that is the end
+
+  void warn(const std::string& message) const {
+    if (options_.warn) options_.warn(message);
+  }
 
   [[nodiscard]] bool fills_table() const {
     return options_.seek_table && static_cast<std::int64_t>(options_.seek_table->sums.size()) == next_;
@@ -160,7 +169,7 @@ class ContainerSource final : public AvSource {
 
   void add_to_table(std::span<const std::uint8_t> samples) {
     if (const KeyTimes* times = key()) options_.seek_table->points.push_back({next_, times->time, times->decoded});
-    options_.seek_table->sums.push_back(sum_of_frame(samples));
+    options_.seek_table->sums.push_back(sum_of(samples));
   }
 
   struct KeyTimes {
@@ -180,9 +189,9 @@ class ContainerSource final : public AvSource {
   template <typename Call>
   int call(const Call& what) {
     try {
-      return av_call(what, place());
+      return av_call(*watch_, what, place());
     } catch (const Error&) {
-      abandon(codec_.release());
+      watch_->abandon_decoder(codec_.release());
       throw;
     }
   }
@@ -190,21 +199,22 @@ class ContainerSource final : public AvSource {
   /// The error for damage, or for what `code` says if it is one of FFmpeg's.
   [[nodiscard]] Error fail(const char* id, const std::string& message, int code = 0) const {
     // FFmpeg refuses pictures above max_pixels with the codes that it has for damage; only its log tells.
-    const std::string logged = last_av_error();
+    const std::string logged = watch_->last_error();
     if (logged.find("max pixel") != std::string::npos) {
       return {ErrorKind::limit, "C63-MAX-PIXELS",
-              "exceeds the limit of " + std::to_string(options_.limits.max_pixels) + " pixels (" + logged + ")", place()};
+              "exceeds the limit of " + std::to_string(options_.limits.max_pixels) + " pixels (" + logged + ")",
+              place()};
     }
-    return code < 0 ? av_fault(id, message, code, place()) : Error(ErrorKind::input, id, message, place());
+    return code < 0 ? av_fault(*watch_, id, message, code, place()) : Error(ErrorKind::input, id, message, place());
   }
 
   void open_container() {
     const AVInputFormat* format = find_av_format(input_, options_.path);
     Settings settings(1);
-    // Both are off anyway: tracks of a QuickTime file may lie in other files.
-    settings.set("enable_drefs", 0);
-    settings.set("use_absolute_path", 0);
-    AVFormatContext* context = input_.make_format_context();
+    // Tracks of a QuickTime file may lie in other files. AvInput refuses those, and knows then that there are any.
+    settings.set("enable_drefs", 1);
+    settings.set("use_absolute_path", 1);
+    AVFormatContext* context = input_.make_format_context(*format);
     const std::string name = plain_name(options_.path);
     const int opened = call([&] {
       const int code = avformat_open_input(&context, name.c_str(), format, settings.get());
@@ -234,10 +244,10 @@ class ContainerSource final : public AvSource {
   void open_decoder() {
     const AVCodecParameters* parameters = container_->streams[stream_]->codecpar;
     if (parameters->width > kMaxSide || parameters->height > kMaxSide) {
-      check_picture_size(parameters->width, parameters->height, options_.limits, input_.name());
+      input_.check_picture_size(parameters->width, parameters->height);
     }
     if (parameters->width > 0 && parameters->height > 0) {
-      check_picture_size(even_side(parameters->width), even_side(parameters->height), options_.limits, input_.name());
+      input_.check_picture_size(even_side(parameters->width), even_side(parameters->height));
     }
     const AVCodec* codec = avcodec_find_decoder(parameters->codec_id);
     if (codec == nullptr) {
@@ -247,6 +257,7 @@ class ContainerSource final : public AvSource {
     }
     codec_.reset(avcodec_alloc_context3(codec));
     if (!codec_) throw std::bad_alloc();
+    watch_->add_decoder(*codec_);
     const int copied = call([&] { return avcodec_parameters_to_context(codec_.get(), parameters); });
     if (copied < 0) throw fail("C63-AV-OPEN", "the decoder does not open", copied);
     codec_->pkt_timebase = container_->streams[stream_]->time_base;
@@ -276,13 +287,11 @@ class ContainerSource final : public AvSource {
   /// What must hold after each call that reads the container: nothing was thrown below it, nothing left out of it.
   void check_container(int result, const char* what) {
     input_.rethrow();
-    if (av_wants_other_files() || (result < 0 && !input_.refused().empty())) {
+    if (!input_.refused().empty()) {
       throw Error(ErrorKind::input, "C63-AV-REFERENCES",
-                  "names another file" + (input_.refused().empty() ? "" : ", '" + input_.refused() + "',") +
-                      " which is not opened",
-                  {.file = input_.name()});
+                  "names another file, '" + input_.refused() + "', which is not opened", {.file = input_.name()});
     }
-    if (result < 0) throw av_fault("C63-AV-OPEN", what, result, {.file = input_.name()});
+    if (result < 0) throw av_fault(*watch_, "C63-AV-OPEN", what, result, {.file = input_.name()});
   }
 
   /// Decodes the next frame into frame_; false at the end.
@@ -297,7 +306,7 @@ class ContainerSource final : public AvSource {
           ++damaged_frames_;
         }
         if (const auto uneven = times_.add_frame(frame_->pts, next_, format_.rate); uneven && !options_.rate) {
-          warn(options_, *uneven);
+          warn(*uneven);
         }
         return true;
       }
@@ -392,10 +401,10 @@ class ContainerSource final : public AvSource {
   /// With `tolerant`, at the end: what was left out.
   void tell_damage() {
     if (damaged_packets_ > 0) {
-      warn(options_, count_text(damaged_packets_, "damaged packet") + " skipped: frames may be missing");
+      warn(count_text(damaged_packets_, "damaged packet") + " skipped: frames may be missing");
     }
     if (damaged_frames_ > 0) {
-      warn(options_, count_text(damaged_frames_, "damaged frame") + " taken as decoded");
+      warn(count_text(damaged_frames_, "damaged frame") + " taken as decoded");
     }
     damaged_packets_ = damaged_frames_ = 0;
   }
@@ -404,8 +413,8 @@ class ContainerSource final : public AvSource {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   }
 
-  [[nodiscard]] static std::string damage_message(const std::string& what) {
-    const std::string logged = last_av_error();
+  [[nodiscard]] std::string damage_message(const std::string& what) const {
+    const std::string logged = watch_->last_error();
     return logged.empty() ? what : what + " (" + logged + ")";
   }
 
@@ -414,27 +423,28 @@ class ContainerSource final : public AvSource {
     const bool full_range = frame_->color_range == AVCOL_RANGE_JPEG && frame_->format != AV_PIX_FMT_YUV420P;
     if (converter_ && converter_->is_for(frame_->format, coded_width_, coded_height_, full_range)) return;
     try {
-      converter_ = std::make_unique<FrameConverter>(frame_->format, coded_width_, coded_height_, full_range);
+      converter_ = std::make_unique<FrameConverter>(*watch_, frame_->format, coded_width_, coded_height_, full_range);
     } catch (const Error& error) {
       throw error.at({.file = input_.name(), .frame = next_});
     }
     if (converter_->changes_samples() && !warned_) {
-      warn(options_, pixel_format_name(frame_->format) + " is converted to yuv420p");
+      warn(pixel_format_name(frame_->format) + " is converted to yuv420p");
       warned_ = true;
     }
   }
 
-  AvInput input_;  // outlives what reads from it
+  AvWatchPointer watch_;  // outlives what it watches
+  AvInput input_;         // outlives what reads from it
   SourceOptions options_;
   std::unique_ptr<AVFormatContext, FormatCloser> container_;
   std::unique_ptr<AVCodecContext, CodecCloser> codec_;
-  std::unique_ptr<AVPacket, PacketDeleter> packet_;
-  std::unique_ptr<AVFrame, FrameDeleter> frame_;
+  AvPacketPointer packet_;
+  AvFramePointer frame_;
   std::unique_ptr<FrameConverter> converter_;
   VideoFormat format_;
   FrameTimes times_;
   std::map<std::int64_t, KeyTimes> key_times_;  ///< of the last key frames, by their marks
-  std::optional<std::int64_t> entry_;               ///< time of the key frame that is looked for
+  std::optional<std::int64_t> entry_;           ///< time of the key frame that is looked for
   int stream_ = -1;
   int coded_width_ = 0;
   int coded_height_ = 0;
@@ -452,40 +462,8 @@ class ContainerSource final : public AvSource {
 
 }  // namespace
 
-std::unique_ptr<AvSource> open_av_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
-  capture_av_log();
-  return std::make_unique<ContainerSource>(std::move(file), options);
-}
-
-std::uint64_t sum_of_frame(std::span<const std::uint8_t> samples) {
-  const std::unique_ptr<AVMurMur3, decltype(&av_free)> state(av_murmur3_alloc(), &av_free);
-  if (!state) throw std::bad_alloc();
-  std::array<std::uint8_t, 16> digest{};
-  av_murmur3_init(state.get());
-  av_murmur3_update(state.get(), samples.data(), samples.size());
-  av_murmur3_final(state.get(), digest.data());
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, digest.data(), sizeof sum);
-  return sum;
+std::unique_ptr<MediaSource> open_av_source(std::unique_ptr<MediaInput> input, const SourceOptions& options) {
+  return std::make_unique<ContainerSource>(std::move(input), options);
 }
 
 }  // namespace c63
-
-#else
-
-#include <cstdlib>
-
-namespace c63 {
-
-std::unique_ptr<AvSource> open_av_source(std::unique_ptr<InputFile> file, const SourceOptions&) {
-  throw Error(ErrorKind::usage, "C63-NO-FFMPEG",
-              "neither raw video nor Y4M, and this build lacks FFmpeg: convert it with ffmpeg -i IN -pix_fmt yuv420p "
-              "OUT.y4m, or build with FFmpeg's libraries",
-              {.file = file->name()});
-}
-
-std::uint64_t sum_of_frame(std::span<const std::uint8_t>) { std::abort(); }  // there is no AvSource to give one
-
-}  // namespace c63
-
-#endif

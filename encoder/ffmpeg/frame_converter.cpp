@@ -1,10 +1,4 @@
-#include "io/frame_converter.h"
-
-#include "c63/error.h"
-
-#ifdef C63_HAVE_FFMPEG
-
-#include "io/av_fault.h"
+#include "ffmpeg/frame_converter.h"
 
 extern "C" {
 #include <libavutil/frame.h>
@@ -14,16 +8,17 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <new>
+
+#include "c63/error.h"
+#include "ffmpeg/av_call.h"
+#include "ffmpeg/av_pointers.h"
+
 namespace c63 {
 namespace {
 
-struct FrameDeleter {
-  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
-};
-using FramePointer = std::unique_ptr<AVFrame, FrameDeleter>;
-
-FramePointer make_picture(AVPixelFormat format, int width, int height) {
-  FramePointer frame(av_frame_alloc());
+AvFramePointer make_picture(AVPixelFormat format, int width, int height) {
+  AvFramePointer frame(av_frame_alloc());
   if (!frame) throw std::bad_alloc();
   frame->format = format;
   frame->width = width;
@@ -40,14 +35,14 @@ struct FrameConverter::State {
   int height = 0;
   bool full_range = false;
   SwsContext* scaler = nullptr;  // none where the samples stay
-  FramePointer converted;
-  FramePointer unpacked;
+  AvFramePointer converted;
+  AvFramePointer unpacked;
 
   ~State() { sws_freeContext(scaler); }
 };
 
-FrameConverter::FrameConverter(int pixel_format, int width, int height, bool full_range)
-    : state_(std::make_unique<State>()) {
+FrameConverter::FrameConverter(AvWatch& watch, int pixel_format, int width, int height, bool full_range)
+    : watch_(watch), state_(std::make_unique<State>()) {
   state_->format = static_cast<AVPixelFormat>(pixel_format);
   state_->width = width;
   state_->height = height;
@@ -69,7 +64,7 @@ FrameConverter::FrameConverter(int pixel_format, int width, int height, bool ful
   av_opt_set_int(scaler, "dst_format", AV_PIX_FMT_YUV420P, 0);
   av_opt_set_int(scaler, "sws_flags", SWS_BICUBIC, 0);
   if (full_range) av_opt_set_int(scaler, "src_range", 1, 0);
-  if (av_call([&] { return sws_init_context(scaler, nullptr, nullptr); }, {}) < 0) throw refuse();
+  if (av_call(watch_, [&] { return sws_init_context(scaler, nullptr, nullptr); }, {}) < 0) throw refuse();
   state_->converted = make_picture(AV_PIX_FMT_YUV420P, width, height);
 }
 
@@ -84,13 +79,13 @@ bool FrameConverter::is_for(int pixel_format, int width, int height, bool full_r
 
 void FrameConverter::convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame) {
   if (state_->scaler != nullptr) {
-    const int rows = av_call(
-        [&] {
-          return sws_scale(state_->scaler, planes, pitches, 0, state_->height, state_->converted->data,
-                           state_->converted->linesize);
-        },
-        {});
-    if (rows < 0) throw av_fault("C63-AV-PIXEL-FORMAT", "the picture cannot be converted", rows, {});
+    const int rows = av_call(watch_,
+                             [&] {
+                               return sws_scale(state_->scaler, planes, pitches, 0, state_->height,
+                                                state_->converted->data, state_->converted->linesize);
+                             },
+                             {});
+    if (rows < 0) throw av_fault(watch_, "C63-AV-PIXEL-FORMAT", "the picture cannot be converted", rows, {});
     planes = state_->converted->data;
     pitches = state_->converted->linesize;
   }
@@ -110,37 +105,9 @@ void FrameConverter::convert_packed(std::span<const std::uint8_t> picture, std::
   convert(state_->unpacked->data, state_->unpacked->linesize, frame);
 }
 
-std::size_t FrameConverter::packed_bytes() const {
-  return static_cast<std::size_t>(av_image_get_buffer_size(state_->format, state_->width, state_->height, 1));
-}
-
-int pixel_format_from(const std::string& name) { return av_get_pix_fmt(name.c_str()); }
-
 std::string pixel_format_name(int pixel_format) {
   const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(pixel_format));
   return name != nullptr ? name : "unknown";
 }
 
 }  // namespace c63
-
-#else
-
-namespace c63 {
-
-struct FrameConverter::State {};
-
-FrameConverter::FrameConverter(int, int, int, bool) {
-  throw Error(ErrorKind::usage, "C63-NO-FFMPEG", "only 8-bit 4:2:0 can be read by a build without FFmpeg");
-}
-FrameConverter::~FrameConverter() = default;
-bool FrameConverter::changes_samples() const { return false; }
-bool FrameConverter::is_for(int, int, int, bool) const { return false; }
-void FrameConverter::convert(const std::uint8_t* const*, const int*, std::span<std::uint8_t>) {}
-void FrameConverter::convert_packed(std::span<const std::uint8_t>, std::span<std::uint8_t>) {}
-std::size_t FrameConverter::packed_bytes() const { return 0; }
-int pixel_format_from(const std::string&) { return -1; }
-std::string pixel_format_name(int) { return "unknown"; }
-
-}  // namespace c63
-
-#endif

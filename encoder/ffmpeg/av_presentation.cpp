@@ -1,6 +1,4 @@
-#include "io/av_presentation.h"
-
-#ifdef C63_HAVE_FFMPEG
+#include "ffmpeg/av_presentation.h"
 
 extern "C" {
 #include <libavformat/avformat.h>
@@ -19,8 +17,8 @@ namespace {
 const std::uint8_t* display_matrix(const AVStream& stream) {
   constexpr std::size_t kBytes = 9 * sizeof(std::int32_t);
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 29, 100)
-  const AVPacketSideData* data = av_packet_side_data_get(stream.codecpar->coded_side_data,
-                                                         stream.codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+  const AVPacketSideData* data = av_packet_side_data_get(
+      stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
   return data != nullptr && data->size >= kBytes ? data->data : nullptr;
 #else
   std::size_t size = 0;
@@ -72,12 +70,11 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
   times_.clear();
   char text[160];
   std::snprintf(text, sizeof text,
-                "frames are shown for different times (frame %lld for %.4g ms, those before for %.4g): coded at %.6g fps, all alike",
+                "frames are shown for different times (frame %lld for %.4g ms, those before for %.4g): coded at %.6g "
+                "fps, all alike",
                 static_cast<long long>(index - 1), 1000 * unit_ * static_cast<double>(interval), 1000 * unit_ * usual,
                 rate.value());
   return std::string(text) + "; ffmpeg -r makes them even, --fps takes them as they are";
 }
 
 }  // namespace c63
-
-#endif

@@ -13,7 +13,8 @@ struct AVStream;
 
 namespace c63 {
 
-/// What a container says of showing a stream that coded frames do not carry: a warning if it is to be turned or mirrored.
+/// What a container says of showing a stream that coded frames do not carry: a warning if it is to be turned or
+/// mirrored.
 [[nodiscard]] std::optional<std::string> turned_warning(const AVStream& stream);
 
 /// Finds out whether frames are shown for different times. What is encoded has one frame rate.

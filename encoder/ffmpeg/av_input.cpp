@@ -1,0 +1,193 @@
+#include "ffmpeg/av_input.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavutil/mem.h>
+}
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "c63/error.h"
+#include "ffmpeg/av_call.h"
+
+namespace c63 {
+namespace {
+
+/// Formats that name other files or hosts, by FFmpeg's names.
+constexpr std::string_view kReferring[] = {"avisynth",
+                                           "concat",
+                                           "dash",
+                                           "hls",
+                                           "imf",
+                                           "rtp",
+                                           "rtsp",
+                                           "sap",
+                                           "sdp",
+                                           "svg_pipe",
+                                           "vapoursynth",
+                                           "vobsub",
+                                           "webm_dash_manifest"};
+
+/// Containers and codes of video that are opened, by FFmpeg's names; and pictures, which are called *_pipe. FFmpeg
+/// knows many more, which nobody means: subtitles and other text, sound alone, and games of the nineties.
+constexpr std::string_view kVideo[] = {
+    "apng",     "asf",     "asf_o",      "av1",  "avi",          "avs2",       "avs3",      "cavsvideo", "cine",
+    "dhav",     "dirac",   "dnxhd",      "dv",   "evc",          "flic",       "flv",       "gif",       "gxf",
+    "h261",     "h263",    "h264",       "hevc", "ipu",          "ivf",        "kux",       "live_flv",  "m4v",
+    "matroska", "mjpeg",   "mjpeg_2000", "mov",  "mpeg",         "mpegts",     "mpegvideo", "mpjpeg",    "mxf",
+    "nsv",      "nut",     "nuv",        "obu",  "ogg",          "rm",         "smjpeg",    "swf",       "ty",
+    "vc1",      "vc1test", "vvc",        "wtv",  "yuv4mpegpipe", "jpegxl_anim"};
+
+/// Whether one of a format's names, which have commas between them, is in the list.
+bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
+  while (!names.empty()) {
+    const std::string_view one = names.substr(0, names.find(','));
+    if (std::ranges::find(list, one) != list.end()) return true;
+    names.remove_prefix(std::min(one.size() + 1, names.size()));
+  }
+  return false;
+}
+
+/// The names of all decoders of video, with commas between them.
+std::string video_decoders() {
+  std::string names;
+  void* place = nullptr;
+  while (const AVCodec* codec = av_codec_iterate(&place)) {
+    if (av_codec_is_decoder(codec) == 0 || codec->type != AVMEDIA_TYPE_VIDEO) continue;
+    names += (names.empty() ? "" : ",") + std::string(codec->name);
+  }
+  return names;
+}
+
+char* copy_of(const char* text) {
+  char* copy = av_strdup(text);
+  if (copy == nullptr) throw std::bad_alloc();
+  return copy;
+}
+
+}  // namespace
+
+AvInput::AvInput(std::unique_ptr<MediaInput> file, AvWatch& watch) : file_(std::move(file)), watch_(watch) {
+  constexpr int kBufferBytes = 64 * 1024;
+  auto* buffer = static_cast<unsigned char*>(av_malloc(kBufferBytes));
+  if (buffer == nullptr) throw std::bad_alloc();
+  context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read, nullptr, file_->size() ? seek : nullptr);
+  if (context_ == nullptr) {
+    av_free(buffer);
+    throw std::bad_alloc();
+  }
+}
+
+AvInput::~AvInput() {
+  av_freep(&context_->buffer);
+  avio_context_free(&context_);
+}
+
+AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
+  struct Deleter {
+    void operator()(AVFormatContext* context) const { avformat_free_context(context); }
+  };
+  std::unique_ptr<AVFormatContext, Deleter> context(avformat_alloc_context());
+  if (!context) throw std::bad_alloc();
+  context->pb = context_;
+  context->opaque = this;
+  context->io_open = refuse;
+  // For what opens files without asking io_open: no protocol has this name.
+  context->protocol_whitelist = copy_of("none");
+  // A container may hold another one, such as AVI subtitles; and what finds its streams would decode those of all
+  // kinds.
+  context->format_whitelist = copy_of(format.name);
+  static const std::string kDecoders = video_decoders();
+  context->codec_whitelist = copy_of(kDecoders.c_str());
+  return context.release();
+}
+
+int AvInput::read(void* opaque, std::uint8_t* data, int size) noexcept {
+  auto& self = *static_cast<AvInput*>(opaque);
+  try {
+    const std::span<std::uint8_t> bytes(data, static_cast<std::size_t>(std::max(size, 0)));
+    const std::size_t got =
+        self.file_->size() ? self.file_->read_at(self.position_, bytes) : self.file_->read_some(bytes);
+    self.position_ += static_cast<std::int64_t>(got);
+    return got == 0 ? AVERROR_EOF : static_cast<int>(got);
+  } catch (...) {
+    self.fault_ = std::current_exception();
+    return AVERROR(EIO);
+  }
+}
+
+std::int64_t AvInput::seek(void* opaque, std::int64_t offset, int whence) noexcept {
+  auto& self = *static_cast<AvInput*>(opaque);
+  const std::int64_t size = *self.file_->size();
+  if ((whence & AVSEEK_SIZE) != 0) return size;
+  switch (whence & ~AVSEEK_FORCE) {
+    case SEEK_SET:
+      break;
+    case SEEK_CUR:
+      offset += self.position_;
+      break;
+    case SEEK_END:
+      offset += size;
+      break;
+    default:
+      return AVERROR(EINVAL);
+  }
+  if (offset < 0) return AVERROR(EINVAL);
+  self.position_ = offset;
+  return offset;
+}
+
+int AvInput::refuse(AVFormatContext* format, AVIOContext** context, const char* url, int, AVDictionary**) noexcept {
+  auto& self = *static_cast<AvInput*>(format->opaque);
+  *context = nullptr;
+  try {
+    self.refused_ = url;
+  } catch (...) {
+    self.fault_ = std::current_exception();
+  }
+  return AVERROR(EPERM);
+}
+
+std::string plain_name(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  for (char& c : name) {
+    if (std::string_view("%*?[]{}:|").find(c) != std::string_view::npos) c = '_';
+  }
+  return name;
+}
+
+const AVInputFormat* find_av_format(const AvInput& input, const std::string& path) {
+  const AVInputFormat* format = nullptr;
+  const std::string name = plain_name(path);
+  const int found = av_call(
+      input.watch(), [&] { return av_probe_input_buffer2(input.context(), &format, name.c_str(), nullptr, 0, 0); },
+      {.file = input.name()});
+  input.rethrow();
+  if (found < 0) {
+    throw av_fault(input.watch(), "C63-AV-OPEN",
+                   "neither Y4M nor anything that FFmpeg reads; for raw video give width and height", found,
+                   {.file = input.name()});
+  }
+  // This one opens files by their names, the other reads the one it is given.
+  if (std::string_view(format->name) == "image2") format = av_find_input_format("image2pipe");
+  if (format == nullptr || (format->flags & AVFMT_NOFILE) != 0 || is_one_of(format->name, kReferring)) {
+    throw Error(ErrorKind::input, "C63-AV-REFERENCES",
+                std::string("names other files or hosts (") + (format != nullptr ? format->name : "image2") +
+                    "), which are not opened",
+                {.file = input.name()});
+  }
+  if (!is_one_of(format->name, kVideo) && !std::string_view(format->name).ends_with("_pipe")) {
+    throw Error(ErrorKind::input, "C63-AV-FORMAT",
+                std::string("looks like ") + (format->long_name != nullptr ? format->long_name : format->name) + " (" +
+                    format->name + "), which is no usual container of video and is not opened",
+                {.file = input.name()});
+  }
+  return format;
+}
+
+}  // namespace c63

@@ -1,0 +1,189 @@
+#include "ffmpeg/av_watch.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavutil/buffer.h>
+#include <libavutil/frame.h>
+#include <libavutil/log.h>
+#include <libavutil/mem.h>
+}
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <new>
+#include <set>
+#include <string_view>
+
+#include "c63/error.h"
+
+namespace c63 {
+namespace {
+
+thread_local AvWatch* used_here = nullptr;
+
+/// The watches that decoders name, so that a context of somebody else's in the process is not taken for one of ours.
+struct Registry {
+  std::mutex mutex;
+  std::set<const void*> watches;
+};
+
+Registry& registry() {
+  static auto* instance = new Registry;  // decoder threads may log until the process ends
+  return *instance;
+}
+
+std::atomic<AvWatch*> last_abandoned = nullptr;
+std::atomic<std::uint64_t> allocation_limit = 0;  // none
+
+}  // namespace
+
+AvWatch::Use::Use(AvWatch& watch) : outer_(used_here) { used_here = &watch; }
+AvWatch::Use::~Use() { used_here = outer_; }
+
+void AvWatch::Deleter::operator()(AvWatch* watch) const {
+  if (watch->abandoned_ != nullptr) return;
+  {
+    const std::scoped_lock lock(registry().mutex);
+    registry().watches.erase(watch);
+  }
+  delete watch;
+}
+
+AvWatchPointer AvWatch::make(std::uint64_t max_memory) {
+  AvWatchPointer watch(new AvWatch(max_memory));
+  const std::scoped_lock lock(registry().mutex);
+  registry().watches.insert(watch.get());
+  return watch;
+}
+
+void AvWatch::keep_messages() {
+  registry();  // a callback cannot throw
+  av_log_set_callback(take_message);
+}
+
+void AvWatch::limit_allocations(std::uint64_t bytes) {
+  constexpr std::uint64_t kUsual = std::numeric_limits<int>::max();  // FFmpeg's own limit
+  av_max_alloc(static_cast<std::size_t>(std::min(bytes, kUsual)));
+  allocation_limit = bytes < kUsual ? bytes : 0;
+}
+
+std::optional<std::uint64_t> AvWatch::most_allocated() {
+  const std::uint64_t bytes = allocation_limit;
+  return bytes != 0 ? std::optional(bytes) : std::nullopt;
+}
+
+void AvWatch::add_decoder(AVCodecContext& codec) {
+  codec.opaque = this;
+  codec.get_buffer2 = get_buffer;
+#if LIBAVCODEC_VERSION_MAJOR < 60
+  // Otherwise the thread that calls the decoder would take buffers for those that decode, and they would wait for it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  codec.thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#endif
+}
+
+void AvWatch::abandon_decoder(AVCodecContext* codec) {
+  if (codec == nullptr) return;
+  abandoned_ = codec;
+  next_ = last_abandoned.exchange(this);
+}
+
+std::string AvWatch::last_error() const {
+  const std::scoped_lock lock(mutex_);
+  return line_;
+}
+
+/// The watch of the decoder that a context is or is part of. Threads have copies of the decoder's context.
+AvWatch* AvWatch::of_decoder(void* context) {
+  while (context != nullptr) {
+    const AVClass* const type = *static_cast<AVClass**>(context);
+    if (type == nullptr) return nullptr;
+    if (type == avcodec_get_class()) return static_cast<AvWatch*>(static_cast<AVCodecContext*>(context)->opaque);
+    if (type->parent_log_context_offset == 0) return nullptr;
+    context = *reinterpret_cast<void**>(static_cast<std::uint8_t*>(context) + type->parent_log_context_offset);
+  }
+  return nullptr;
+}
+
+void AvWatch::take_message(void* context, int level, const char* format, std::va_list arguments) noexcept {
+  // The C library leaves the code of the allocation that failed last on this thread.
+  const bool no_memory = errno == ENOMEM;
+  AvWatch* const here = used_here;
+  if (here != nullptr && level > AV_LOG_WARNING && !no_memory) return;
+  if (here != nullptr) {
+    here->note(context, level, format, arguments, no_memory);
+    errno = 0;
+    return;
+  }
+  {
+    const std::scoped_lock lock(registry().mutex);
+    AvWatch* const watch = of_decoder(context);
+    if (registry().watches.contains(watch)) {
+      watch->note(context, level, format, arguments, no_memory);
+      errno = 0;
+      return;
+    }
+  }
+  av_log_default_callback(context, level, format, arguments);
+}
+
+void AvWatch::note(void* context, int level, const char* format, std::va_list arguments, bool no_memory) noexcept {
+  if (no_memory) ran_out_of_memory_ = true;
+  if (level > AV_LOG_WARNING) return;
+  char text[512];
+  int prefix = 0;  // it holds an address
+  av_log_format_line2(context, level, format, arguments, text, sizeof text, &prefix);
+  if (std::string_view(text).find("insufficient memory") != std::string_view::npos) ran_out_of_memory_ = true;
+  if (std::string_view(text).find("allocate") != std::string_view::npos) was_refused_memory_ = true;
+  if (level > AV_LOG_ERROR) return;
+  try {
+    std::string line = one_line(text);
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    if (line.empty()) return;
+    const std::scoped_lock lock(mutex_);
+    line_ = std::move(line);
+  } catch (const std::bad_alloc&) {
+    // A line less to explain an error with.
+  }
+}
+
+/// The first buffer of a picture, within one that tells when it is free.
+struct AvWatch::Held {
+  AvWatch* watch;
+  AVBufferRef* buffer;
+  std::uint64_t bytes;
+};
+
+int AvWatch::get_buffer(AVCodecContext* codec, AVFrame* frame, int flags) noexcept {
+  const int code = avcodec_default_get_buffer2(codec, frame, flags);
+  if (code < 0 || frame->buf[0] == nullptr) return code;
+  AvWatch& watch = *static_cast<AvWatch*>(codec->opaque);
+  std::uint64_t bytes = 0;
+  for (const AVBufferRef* buffer : frame->buf) bytes += buffer != nullptr ? buffer->size : 0;
+  AVBufferRef* watched = nullptr;
+  if (watch.taken_.fetch_add(bytes) + bytes > watch.max_memory_) {
+    watch.exceeded_memory_ = true;
+  } else if (auto* held = new (std::nothrow) Held{&watch, frame->buf[0], bytes}) {
+    watched = av_buffer_create(frame->buf[0]->data, frame->buf[0]->size, release, held, 0);
+    if (watched == nullptr) delete held;
+  }
+  if (watched == nullptr) {
+    watch.taken_ -= bytes;
+    for (AVBufferRef*& buffer : frame->buf) av_buffer_unref(&buffer);
+    return AVERROR(ENOMEM);
+  }
+  frame->buf[0] = watched;
+  return 0;
+}
+
+void AvWatch::release(void* opaque, std::uint8_t* /*data*/) noexcept {
+  auto* held = static_cast<Held*>(opaque);
+  held->watch->taken_ -= held->bytes;
+  av_buffer_unref(&held->buffer);
+  delete held;
+}
+
+}  // namespace c63

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "io/media_module.h"
+
+namespace c63 {
+
+/// Whether FFmpeg here has the encoder.
+[[nodiscard]] bool can_encode_picture(PictureCode code);
+
+/// As MediaModule::encode(). Throws Error (usage, C63-NO-PNG) without the encoder, and std::bad_alloc.
+[[nodiscard]] std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::uint8_t> samples,
+                                                       int width, int height, int quality);
+
+}  // namespace c63

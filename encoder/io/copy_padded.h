@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace c63 {
+
+/// The next even number.
+[[nodiscard]] constexpr int even_side(int side) { return side + side % 2; }
+
+/// Copies a picture of `width` x `height` with rounded-up chroma into the linear layout of the even size.
+void copy_padded(const std::uint8_t* const* planes, const int* pitches, int width, int height,
+                 std::span<std::uint8_t> frame);
+
+}  // namespace c63

@@ -1,0 +1,133 @@
+#include "io/media_modules.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "c63/error.h"
+#include "c63/media.h"
+#include "io/descriptor.h"
+
+namespace c63 {
+namespace {
+
+/// A module that this library knows, and what it has of it. A second module is a second one of these.
+struct KnownModule {
+  const char* file;
+  const char* error_id;
+  const char* reader;     ///< whom it is for
+  const char* libraries;  ///< what to install if libraries of it are missing
+  const MediaModule* loaded = nullptr;
+};
+
+std::mutex modules_mutex;  // guards what follows
+KnownModule ffmpeg = {"libc63_ffmpeg.so", "C63-NO-FFMPEG", "FFmpeg", "FFmpeg's libraries (Debian: apt install ffmpeg)"};
+bool keeps_messages = false;
+std::optional<std::uint64_t> most_allocated;
+
+/// The folder of the program or shared library that this code is part of; empty if the system does not tell.
+std::filesystem::path own_folder() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  std::string name;
+  if (dladdr1(reinterpret_cast<void*>(&own_folder), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 &&
+      map != nullptr) {
+    name = map->l_name;
+  }
+  std::error_code fault;
+  const auto path =
+      std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // a program has no name there
+  return fault ? std::filesystem::path() : path.parent_path();
+}
+
+/// Where a module may be, first to last.
+std::vector<std::filesystem::path> folders(const std::string& named) {
+  if (!named.empty()) return {named};
+  std::vector<std::filesystem::path> list;
+  if (const auto own = own_folder(); !own.empty()) {
+    // Beside, as in a Python package; from a library in LIBDIR; from a program in BINDIR, or anything of a build.
+    list = {own, own / "c63", (own / C63_MODULE_FROM_PROGRAMS).lexically_normal()};
+  }
+  list.emplace_back(C63_MODULE_DIR);
+  return list;
+}
+
+Error missing(const KnownModule& module, const std::string& why) {
+  return {ErrorKind::input, module.error_id,
+          std::string("this needs c63's module for ") + module.reader + ", " + module.file + ", " + why};
+}
+
+/// The file of the module. Throws if it is in none of the folders.
+std::filesystem::path find(const KnownModule& module, const std::string& folder) {
+  std::string looked;
+  for (const std::filesystem::path& candidate : folders(folder)) {
+    if (::access((candidate / module.file).c_str(), F_OK) == 0) return candidate / module.file;
+    looked += (looked.empty() ? "" : ", ") + candidate.string();
+  }
+  throw missing(module, "which is not installed (it is not in " + looked + "): install it (Debian: c63-ffmpeg)");
+}
+
+struct Closer {
+  void operator()(void* library) const { dlclose(library); }
+};
+
+/// Throws the error for what dlopen() said last.
+[[noreturn]] void throw_load_fault(const KnownModule& module, const std::string& path, int code) {
+  const char* said = dlerror();
+  const std::string text = said != nullptr ? said : "unknown error";
+  for (const int short_of : {ENOMEM, EMFILE, ENFILE}) {
+    if (code != short_of && text.find(std::strerror(short_of)) == std::string::npos) continue;
+    throw system_fault(ErrorKind::input, module.error_id, "cannot load " + path, short_of);
+  }
+  throw missing(module, "which does not load: " + text + "; install " + module.libraries);
+}
+
+const MediaModule* load(const KnownModule& module, const std::string& folder) {
+  const std::string path = find(module, folder).string();
+  errno = 0;
+  std::unique_ptr<void, Closer> library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!library) throw_load_fault(module, path, errno);
+  const auto entry = reinterpret_cast<MediaEntry>(dlsym(library.get(), kMediaEntry));
+  if (entry == nullptr) throw missing(module, "but " + path + " is something else");
+  const std::string wanted = media_version();
+  const char* has = nullptr;
+  const MediaModule* loaded = entry(wanted.c_str(), &has);
+  if (loaded == nullptr) {
+    throw missing(
+        module, "but " + path + " is of c63 " + has + ", and this is c63 " + wanted + ": install both from one build");
+  }
+  if (most_allocated) loaded->limit_allocations(*most_allocated);
+  if (keeps_messages) loaded->keep_messages();
+  static_cast<void>(library.release());  // objects and errors of its code may live as long as the process
+  return loaded;
+}
+
+}  // namespace
+
+const MediaModule& ffmpeg_module(const std::string& folder) {
+  const std::scoped_lock lock(modules_mutex);
+  if (ffmpeg.loaded == nullptr) ffmpeg.loaded = load(ffmpeg, folder);
+  return *ffmpeg.loaded;
+}
+
+void keep_media_messages() {
+  const std::scoped_lock lock(modules_mutex);
+  keeps_messages = true;
+  if (ffmpeg.loaded != nullptr) ffmpeg.loaded->keep_messages();
+}
+
+void limit_media_allocations(std::uint64_t bytes) {
+  const std::scoped_lock lock(modules_mutex);
+  most_allocated = bytes;
+  if (ffmpeg.loaded != nullptr) ffmpeg.loaded->limit_allocations(bytes);
+}
+
+}  // namespace c63

@@ -1,0 +1,46 @@
+#include "io/scratch_folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+
+#include "c63/error.h"
+#include "io/descriptor.h"
+#include "io/leftovers.h"
+
+namespace c63 {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_for_temporary_files() {
+  std::error_code fault;
+  fs::path folder = fs::temp_directory_path(fault);
+  if (!fault) return folder;
+  throw Error(ErrorKind::output, "C63-WRITE-OPEN", "no folder for temporary files (TMPDIR, /tmp): " + fault.message());
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder(const std::string& parent, const std::string& name) {
+  const fs::path outer = parent.empty() ? folder_for_temporary_files() : fs::path(parent);
+  std::list<std::string> one = {(outer / (name + "-XXXXXX")).string()};
+  // The lock: no folder is without an entry when a signal ends the process.
+  const std::lock_guard lock(leftovers().mutex);
+  if (::mkdtemp(one.front().data()) == nullptr) {
+    throw system_fault(ErrorKind::output, "C63-WRITE-OPEN", "cannot make a temporary folder", errno, {.file = one.front()});
+  }
+  path_ = one.begin();
+  leftovers().folders.splice(leftovers().folders.end(), one);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;  // what is left lies among temporary files
+  fs::remove_all(*path_, ignored);
+  const std::lock_guard lock(leftovers().mutex);
+  leftovers().folders.erase(path_);
+}
+
+}  // namespace c63

@@ -1,0 +1,86 @@
+"""Checks of arguments: each returns the value in Python's own type, or raises UsageError in one line."""
+
+from __future__ import annotations
+
+import operator
+import typing
+from typing import Any, NoReturn, Optional, Sequence
+
+import numpy as np
+
+from ._error import UsageError
+
+INT32 = 2**31 - 1
+UINT64 = 2**64 - 1
+
+
+def refuse(name: str, wanted: str, got: Any) -> NoReturn:
+    """Raises UsageError: "NAME: wanted WANTED, got GOT"."""
+    text = repr(got).splitlines() or [""]
+    shown = text[0] if len(text) == 1 and len(text[0]) <= 80 else type(got).__name__
+    raise setting_error(f"{name}: wanted {wanted}, got {shown}")
+
+
+def setting_error(message: str) -> UsageError:
+    return UsageError(f"{message} [C63-SETTING]", kind="usage", id="C63-SETTING", message=message)
+
+
+def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -> int:
+    """A whole number; bools and floats are none."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        refuse(name, "an int", value)
+    if not least <= number <= most:
+        # The library itself tells the range of most settings; these are what it can be given.
+        bounds = f"of {least} or more" if number < least and least >= 0 else f"from {least} to {most}"
+        refuse(name, f"an int {bounds}", value)
+    return number
+
+
+def number(name: str, value: Any) -> float:
+    """A real number."""
+    if isinstance(value, (bool, np.bool_, str, bytes)) or not hasattr(value, "__float__") or np.ndim(value) != 0:
+        refuse(name, "a number", value)
+    try:
+        return float(value)
+    except OverflowError:
+        refuse(name, "a number that a float holds", value)
+
+
+def flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        refuse(name, "True or False", value)
+    return bool(value)
+
+
+def choice(name: str, value: Any, names: Sequence[str], optional: bool = False) -> str:
+    """One of some names."""
+    if not isinstance(value, str) or value not in names:
+        refuse(name, "one of " + ", ".join(names) + (" or None" if optional else ""), value)
+    return str(value)
+
+
+def picture_size(value: Any, name: str = "input_res") -> Optional[tuple[int, int]]:
+    """(width, height), or None."""
+    if value is None:
+        return None
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        refuse(name, "(width, height)", value)
+    return integer(name, value[0], 0), integer(name, value[1], 0)
+
+
+def by_type(name: str, value: Any, wanted: Any) -> Any:
+    """A value of a type as annotations say it: bool, int, float, a Literal of names, or Optional of one of them."""
+    options = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Union else (wanted,)
+    optional = type(None) in options
+    if optional and value is None:
+        return None
+    (kind,) = (option for option in options if option is not type(None))
+    if typing.get_origin(kind) is typing.Literal:
+        return choice(name, value, typing.get_args(kind), optional)
+    if kind is bool:
+        return flag(name, value)
+    return integer(name, value) if kind is int else number(name, value)

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+#include <vector>
+
+#include "c63/encoder.h"
+#include "c63/gop_cap.h"
+#include "c63/quality.h"
+#include "c63/target.h"
+#include "settings.h"
+
+namespace c63::python {
+
+/// What a pass came to, summed over its frames.
+struct PassTotals {
+  QualityTotals quality;
+  std::vector<GopFigures> gops;
+
+  void add(const EncodedFrame& frame, const CodingSettings& coding);
+};
+
+/// The passes over a video towards a target.
+class TargetPasses {
+ public:
+  /// Throws Error (usage) for a target that no stream can have.
+  TargetPasses(const CodingSettings& coding, const TargetRequest& request, double frames_per_s);
+
+  [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
+  /// Gives an encoder of next() what settings cannot say: the qualities of single GOPs.
+  void prepare(Encoder& encoder) const;
+  /// Takes what a pass came to; true: it is the stream.
+  bool add(const EncodeSummary& summary, const PassTotals& totals);
+  /// Whether the target is met, how nearly, and all passes.
+  [[nodiscard]] pybind11::dict summary() const;
+
+ private:
+  double frames_per_s_;
+  TargetSearch search_;
+  std::optional<CappedSearch> capped_;  ///< in its place
+};
+
+}  // namespace c63::python

@@ -1,0 +1,51 @@
+"""Builds the native part of the Python package with CMake; pyproject.toml has the rest."""
+
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = pathlib.Path(__file__).parent
+
+
+class CMakeBuild(build_ext):
+    """Configures and builds the target c63_python for the Python that runs this, and takes the modules."""
+
+    def build_extension(self, extension):
+        if shutil.which("cmake") is None:
+            sys.exit("c63: there is no cmake (Debian: cmake)")
+        folder = pathlib.Path(self.build_temp).resolve()
+        options = ["-DCMAKE_BUILD_TYPE=Release", "-DC63_PYTHON=ON", "-DC63_TOOLS=OFF", "-DC63_TESTS=OFF", "-DC63_INSTALL=OFF"]
+        options.append("-DCMAKE_UNITY_BUILD=ON")  # half the time
+        options.append(f"-DC63_PYTHON_FOR={sys.executable}")
+        if importlib.util.find_spec("pybind11"):
+            import pybind11
+
+            options.append(f"-Dpybind11_DIR={pybind11.get_cmake_dir()}")
+        if shutil.which("ninja"):
+            options.append("-GNinja")
+        options += os.environ.get("CMAKE_ARGS", "").split()
+        self.run_cmake("-S", str(ROOT), "-B", str(folder), *options)
+        jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+        self.run_cmake("--build", str(folder), "--target", "c63_python_package", "--parallel", jobs)
+        to = pathlib.Path(self.get_ext_fullpath(extension.name)).parent
+        to.mkdir(parents=True, exist_ok=True)
+        for module in (folder / "python" / "c63").glob("*.so"):  # _c63 and, if FFmpeg is there, libc63_ffmpeg
+            shutil.copy2(module, to)
+
+    @staticmethod
+    def run_cmake(*arguments):
+        if subprocess.run(["cmake", *arguments]).returncode != 0:
+            sys.exit("c63: CMake failed; what is missing is named above")
+
+
+if importlib.util.find_spec("wheel") is None and "bdist_wheel" in sys.argv:
+    sys.exit("c63: there is no Python package wheel (Debian: python3-wheel)")
+version = re.search(r"project\(c63 VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+setup(version=version, ext_modules=[Extension("c63._c63", sources=[])], cmdclass={"build_ext": CMakeBuild})

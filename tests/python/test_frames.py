@@ -1,0 +1,216 @@
+"""Whole frames that know that they are, planes of them, RGB, and videos as sequences."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import DlpackOnly, make_video
+
+import c63
+
+
+def frames_of_all_kinds(video, folder):
+    """One frame of each function that hands out whole frames, and the one after it."""
+    path = folder / "clip_112x96.yuv"
+    path.write_bytes(video.tobytes())
+    clip = c63.open(path)
+    stream = c63.encode(video, keyint=4)
+    with c63.Encoder(112, 96, keep_reconstruction=True, keep_prediction=True) as encoder:
+        for frame in video[:3]:
+            encoder.push(frame)
+    coded = encoder.poll()
+    decoder = c63.Decoder(stream, prediction=True)
+    decoded = list(decoder)
+    return {
+        "read()": (clip.read()[1], clip.read()[2]),
+        "iteration": tuple(list(clip)[1:3]),
+        "index": (clip[1], clip[2]),
+        "slice": tuple(clip[1:3]),
+        "slice with step": tuple(clip[0:12:5][1:]),
+        "decode()": (c63.decode(stream)[1], c63.decode(stream)[2]),
+        "Decoder": (decoded[1].picture, decoded[2].picture),
+        "prediction": (decoded[1].prediction, decoded[2].prediction),
+        "Decoder, index": (decoder[1].picture, decoder[2].picture),
+        "reconstruction": (coded[1].reconstruction, coded[2].reconstruction),
+        "prediction of Encoder": (coded[1].prediction, coded[2].prediction),
+        "copies": (clip[1].copy(), copy.deepcopy(clip[2])),
+        "stacked": tuple(np.stack(list(clip))[1:3]),
+        "pickled": (pickle.loads(pickle.dumps(clip[1])), pickle.loads(pickle.dumps(clip[1:4]))[1]),
+        "join_planes()": (c63.join_planes(*c63.planes(clip[1])), c63.join_planes(*c63.planes(clip[1:3]))[1]),
+        "rgb_to_yuv()": tuple(c63.rgb_to_yuv(c63.yuv_to_rgb(clip[1:3]))),
+    }
+
+
+def test_chroma_is_never_searched_as_luma(video, tmp_path):
+    for kind, (reference, current) in frames_of_all_kinds(video, tmp_path).items():
+        assert isinstance(current, c63.Frames), kind
+        plain = np.asarray(current)[:96].copy(), np.asarray(reference)[:96].copy()
+        expected = c63.estimate_motion(*plain, 8)
+        assert expected.sad.shape == (12, 14)
+        for pair in ((current, reference), (current[:96], reference[:96]), (current, plain[1]), (plain[0], reference)):
+            found = c63.estimate_motion(*pair, 8)
+            assert np.array_equal(found.vectors, expected.vectors), kind
+            assert np.array_equal(found.sad, expected.sad), kind
+        assert np.array_equal(c63.luma(current), plain[0])
+
+
+def test_frames_of_odd_height_are_not_taken_for_planes():
+    frames = np.random.default_rng(1).integers(0, 256, (16, 16 * 13 + 2 * 52), dtype=np.uint8)
+    pictures = c63.decode(c63.encode(frames, input_res=(16, 13)))
+    assert pictures.shape == (16, 312)
+    with pytest.raises(c63.UsageError, match="wanted a plane or one frame, got 16 frames"):
+        c63.estimate_motion(pictures, pictures)
+    assert c63.luma(pictures).shape == (16, 13, 16)
+    assert np.array_equal(c63.luma(pictures[3]), np.asarray(pictures)[3, :208].reshape(13, 16))
+    with pytest.raises(c63.UsageError, match="multiples of 8, got|multiples of 8"):
+        c63.estimate_motion(pictures[1], pictures[0])
+    with pytest.raises(c63.UsageError, match="even sides"):
+        c63.planes(pictures)
+
+
+def test_several_frames_are_no_plane(video):
+    pictures = c63.decode(c63.encode(video))
+    with pytest.raises(c63.UsageError, match="current: wanted a plane or one frame, got 12 frames"):
+        c63.estimate_motion(pictures, pictures[0])
+
+
+def test_what_c63_did_not_make_is_a_plane(video):
+    assert c63.estimate_motion(video[1], video[0], 4).sad.shape == (18, 14)
+    assert c63.estimate_motion(c63.luma(video[1]), c63.luma(video[0]), 4).sad.shape == (12, 14)
+
+
+def test_planes(video):
+    y, u, v = c63.planes(video)
+    assert y.base is not None and (y.shape, u.shape, v.shape) == ((12, 96, 112), (12, 48, 56), (12, 48, 56))
+    assert np.array_equal(y, video[:, :96])
+    assert np.array_equal(u[3], video[3, 96:120].reshape(48, 56)) and np.array_equal(v[3], video[3, 120:].reshape(48, 56))
+    assert c63.encode((y, u, v)) == c63.encode(video)
+    assert np.array_equal(c63.join_planes(y, u, v), video)
+    flat = video.reshape(12, -1)
+    for part, other in zip(c63.planes(flat, input_res=(112, 96)), (y, u, v)):
+        assert np.array_equal(part, other)
+    one = c63.planes(video[2])
+    assert np.array_equal(one[1], u[2])
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda: c63.planes(np.zeros((25, 16), np.uint8)), r"wanted whole frames .* got uint8 \(25, 16\)"),
+        (lambda: c63.planes(17), "got int"),
+        (lambda: c63.luma(np.zeros(100, np.uint8), input_res=(16, 16)), r"\(…, 384\)"),
+        (lambda: c63.luma(np.zeros(100, np.uint8), input_res="16x16"), r"input_res: wanted \(width, height\)"),
+        (lambda: c63.join_planes(*[np.zeros((4, 4), np.uint8)] * 3), "half the sides"),
+        (lambda: c63.join_planes(np.zeros((4, 4)), *[np.zeros((2, 2))] * 2), "y: wanted uint8"),
+        (lambda: c63.yuv_to_rgb(np.zeros((24, 16), np.uint8), "bt2020"), "matrix: wanted one of bt601, bt709"),
+        (lambda: c63.rgb_to_yuv(np.zeros((24, 16), np.uint8)), "rgb: wanted"),
+    ],
+)
+def test_wrong_pictures_are_refused(call, says):
+    with pytest.raises(c63.UsageError, match=says):
+        call()
+
+
+@pytest.mark.parametrize(
+    "matrix, full_range, expected",
+    [  # of the standards' colour bars: red, green, blue, white, black
+        ("bt601", False, [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128), (16, 128, 128)]),
+        ("bt709", False, [(63, 102, 240), (173, 42, 26), (32, 240, 118), (235, 128, 128), (16, 128, 128)]),
+        ("bt601", True, [(76, 85, 255), (150, 44, 21), (29, 255, 107), (255, 128, 128), (0, 128, 128)]),
+    ],
+)
+def test_rgb_is_that_of_the_standards(matrix, full_range, expected):
+    colours = np.array([(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0)], np.uint8)
+    rgb = np.repeat(np.repeat(colours[:, None, None], 4, axis=1), 6, axis=2)
+    frames = c63.rgb_to_yuv(rgb, matrix, full_range=full_range)
+    assert frames.shape == (5, 6, 6)
+    for frame, yuv in zip(frames, expected):
+        assert [set(plane.ravel().tolist()) for plane in c63.planes(frame)] == [{value} for value in yuv]
+    back = c63.yuv_to_rgb(frames, matrix, full_range=full_range)
+    assert abs(back.astype(int) - rgb).max() <= 2
+    assert np.array_equal(c63.yuv_to_rgb(frames[1], matrix, full_range=full_range), back[1])
+
+
+def test_a_video_is_a_sequence(video, tmp_path):
+    path = tmp_path / "clip_112x96.yuv"
+    path.write_bytes(video.tobytes())
+    with c63.open(path) as clip:
+        assert repr(clip) == f"<c63.Video {str(path)!r}: 112x96, 12 frames, 25 frames/s>"
+        assert (len(clip), bool(clip)) == (12, True)
+        for index in (0, 7, -1, -12, np.int64(3)):
+            assert np.array_equal(clip[index], video[index])
+        for part in (slice(2, 5), slice(None, None, 3), slice(None, None, -1), slice(9, 2), slice(-4, None), slice(0, 99)):
+            assert np.array_equal(clip[part], video[part])
+        assert np.array_equal(clip.read(1000), video)
+        for wrong in (12, -13, 10**30):
+            with pytest.raises(IndexError, match="of 12"):
+                clip[wrong]
+        with pytest.raises(c63.UsageError, match="index: wanted an int or a slice, got 'a'"):
+            clip["a"]
+        for count in ("3", -1, 2.5):
+            with pytest.raises(c63.UsageError, match="count: wanted an int"):
+                clip.read(count)
+    assert repr(clip).endswith("closed>")
+    for call in (lambda: clip[0], clip.read, lambda: list(clip), lambda: c63.encode(clip), lambda: clip.warnings):
+        with pytest.raises(c63.UsageError, match="closed"):
+            call()
+
+
+def test_a_pipe_is_no_sequence(video, tmp_path):
+    program = "import c63, sys; v = c63.open('/dev/stdin', input_res=(112, 96), format='raw')\n" \
+        "for call in (lambda: len(v), lambda: v[0], lambda: v[:2], lambda: c63.encode(v, bitrate=1e5)):\n" \
+        "    try: call(); sys.exit('no error')\n" \
+        "    except c63.UsageError as error: assert '\\n' not in str(error)\n" \
+        "assert v and v.count is None; print(repr(v)); print(len(v.read(5)), len(list(v)))"
+    cat = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    run = subprocess.Popen([sys.executable, "-c", program], stdin=cat.stdout, stdout=subprocess.PIPE, text=True)
+    cat.stdout.close()
+    cat.communicate(video.tobytes())
+    out = run.communicate(timeout=60)[0]
+    assert run.returncode == 0 and out == "<c63.Video '/dev/stdin': 112x96, 25 frames/s>\n5 7\n"
+
+
+def test_metrics_take_what_encode_takes(video, tmp_path):
+    noisy = video ^ 3
+    path = tmp_path / "clip_112x96.yuv"
+    path.write_bytes(video.tobytes())
+    clip = c63.open(path)
+    for measure in (c63.psnr, c63.ssim):
+        expected = measure(video, noisy)
+        for a in (clip, c63.planes(video), DlpackOnly(video), memoryview(video)):
+            assert measure(a, noisy) == expected
+        assert measure(noisy, clip) == expected
+        assert measure(video.reshape(12, -1), noisy.reshape(12, -1), input_res=(112, 96)) == expected
+    assert c63.psnr(clip, clip).all == np.inf
+    assert c63.psnr(clip, c63.decode(c63.encode(clip))) == c63.psnr(video, c63.decode(c63.encode(video)))
+    with pytest.raises(c63.UsageError, match="12 frames of 112x96 and 11 frames of 112x96"):
+        c63.psnr(clip, video[1:])
+    with pytest.raises(c63.UsageError, match="frames of 112x96 and 12 frames of 96x"):
+        c63.psnr(clip, make_video(12, 64, 96))
+
+
+def test_decoders_and_encoders_say_what_they_are(video, tmp_path):
+    stream = c63.encode(video)
+    path = tmp_path / "a.c63"
+    path.write_bytes(stream)
+    with c63.Decoder(path) as decoder:
+        assert repr(decoder) == f"<c63.Decoder {str(path)!r}>"
+        assert decoder[3].index == 3
+        assert "\n" not in repr(decoder[3]) and "index=3" in repr(decoder[3])
+    assert repr(decoder).endswith("closed>")
+    for call in (lambda: decoder[0], lambda: len(decoder), lambda: list(decoder), lambda: decoder.width):
+        with pytest.raises(c63.UsageError, match="closed"):
+            call()
+    assert repr(c63.Decoder(stream)) == f"<c63.Decoder of {len(stream)} bytes>"
+    with pytest.raises(c63.UsageError, match="index: wanted an int or a slice"):
+        c63.Decoder(stream)["4"]
+    encoder = c63.Encoder(112, 96)
+    encoder.push(video[0])
+    encoder.finish()
+    assert "\n" not in repr(encoder.poll()[0])
+    assert repr(encoder) == "<c63.Encoder 112x96, 1 frames polled, finished>"
+    assert repr(c63.VideoEncoder(112, 96)) == "<c63.VideoEncoder 112x96>"
+    assert repr(c63.encode_with_statistics(video)) == f"<c63.Encoded: 12 frames, {len(stream)} bytes>"

@@ -1,0 +1,81 @@
+"""Targets: the bytes of c63enc's passes."""
+
+import fractions
+
+import numpy as np
+import pytest
+from conftest import make_video
+
+import c63
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return make_video(10, 96, 112)
+
+
+@pytest.mark.parametrize(
+    "options, arguments",
+    [
+        ({"bitrate": 400e3}, ["--bitrate", "400k"]),
+        ({"bitrate": 900e3, "fps": 50}, ["--bitrate", "900k", "--fps", "50"]),
+        ({"size": 12_000, "preset": "fast"}, ["--size", "12000", "--preset", "fast"]),
+        ({"target_psnr": 36.5, "preset": "good"}, ["--target-psnr", "36.5", "--preset", "good"]),
+        ({"target_psnr": ("all", 38)}, ["--target-psnr", "all:38"]),
+        ({"target_psnr": ("y", 38), "qp": 12}, ["--target-psnr", "y:38", "--qp", "12"]),
+        ({"target_ssim": 0.96, "preset": "fast"}, ["--target-ssim", "0.96", "--preset", "fast"]),
+        ({"bitrate": 500e3, "gop_cap": 1.1, "keyint": 2}, ["--bitrate", "500k", "--gop-cap", "1.1x", "--keyint", "2"]),
+    ],
+)
+def test_streams_are_those_of_c63enc(frames, c63enc, tmp_path, options, arguments):
+    expected = c63enc(frames, 112, 96, tmp_path, *arguments)
+    coded = c63.encode_with_statistics(frames, backend="cpu", **options)
+    assert coded.stream == expected
+    target = coded.summary["target"]
+    assert set(target) == {"met", "distance", "passes"} and 1 < len(target["passes"]) < 40
+    last = target["passes"][-1]
+    assert last["bytes"] == len(expected) == coded.statistics["bytes"].sum()
+    assert last["psnr_y"] == pytest.approx(c63.psnr(frames, c63.decode(expected)).y, rel=1e-12)
+    encoder = c63.VideoEncoder(112, 96, backend="cpu", **options)
+    assert encoder.encode(frames) == expected
+    room = bytearray(len(expected))
+    assert encoder.encode(frames, out=room) == expected == room
+    assert encoder.summary["target"]["passes"] == target["passes"]
+    with pytest.raises(c63.Error, match="C63-ROOM"):
+        encoder.encode(frames, out=bytearray(len(expected) - 1))
+
+
+def test_a_target_is_kept(frames):
+    coded = c63.encode_with_statistics(frames, preset="fast", size=12_000)
+    assert coded.summary["target"]["met"] and 0.98 * 12_000 < len(coded.stream) <= 12_000
+    assert c63.encode_with_statistics(frames).summary["target"] is None
+    with pytest.raises(c63.Error) as caught:
+        c63.encode(frames, size=100)
+    assert (caught.value.kind, caught.value.id) == ("limit", "C63-TARGET-LIMIT")
+
+
+def test_files_have_their_own_rate(frames, tmp_path):
+    path = tmp_path / "clip.y4m"
+    path.write_bytes(b"YUV4MPEG2 W112 H96 F50:1 C420jpeg\n" + b"".join(b"FRAME\n" + f.tobytes() for f in frames))
+    clip = c63.open(path)
+    expected = c63.encode(frames, bitrate=900e3, fps=fractions.Fraction(50))
+    assert c63.encode(clip, bitrate=900e3) == expected != c63.encode(frames, bitrate=900e3)
+    assert c63.encode(clip, bitrate=900e3, fps=25) == c63.encode(frames, bitrate=900e3)
+    assert c63.VideoEncoder(112, 96, bitrate=900e3).encode(clip) == expected
+
+
+def test_files_that_cannot_be_sought_in_are_read_again(tmp_path):
+    path = tmp_path / "clip.ppm"
+    pictures = np.random.default_rng(2).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
+    path.write_bytes(b"".join(b"P6\n32 32\n255\n" + picture.tobytes() for picture in pictures))
+    try:
+        clip = c63.open(path)
+    except c63.UsageError as error:
+        if error.id != "C63-NO-FFMPEG":
+            raise
+        pytest.skip("this build reads no pictures: it has no FFmpeg")
+    assert not clip.seekable
+    frames = c63.open(path).read()
+    assert c63.encode(clip, size=9000) == c63.encode(frames, size=9000)
+    assert c63.encode(clip, size=9000) == c63.encode(frames, size=9000)
+    assert c63.psnr(clip, frames).all == c63.psnr(clip, clip).all == np.inf

@@ -1,0 +1,62 @@
+"""What pip needs for a wheel is what Debian has; what is missing is named."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import c63
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """What setuptools reads, with the package, but nothing to compile."""
+    pytest.importorskip("setuptools")
+    for name in ("setup.py", "pyproject.toml", "MANIFEST.in", "CMakeLists.txt", "LICENSE", "docs/python.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "python", tmp_path / "python", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
+    return tmp_path
+
+
+def run_setup(sources, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "setup.py", *arguments], cwd=sources, env={**os.environ, **environment}, text=True, capture_output=True
+    )
+
+
+def test_the_metadata_is_whole(sources):
+    assert run_setup(sources, "--quiet", "egg_info", "--egg-base", ".").returncode == 0
+    text = (sources / "c63.egg-info" / "PKG-INFO").read_text()
+    assert f"\nVersion: {c63.__version__}\n" in text and "\nName: c63\n" in text
+    listed = (sources / "c63.egg-info" / "SOURCES.txt").read_text().split()
+    for path in (ROOT / "python" / "c63").iterdir():
+        if path.suffix in (".py", ".pyi", ".typed"):
+            assert f"python/c63/{path.name}" in listed
+    assert {"CMakeLists.txt", "setup.py", "python/CMakeLists.txt", "python/src/module.cpp"} <= set(listed)
+
+
+def test_a_missing_cmake_is_named(sources, tmp_path):
+    run = run_setup(sources, "build_ext", PATH=str(tmp_path / "empty"))
+    assert run.returncode != 0 and "there is no cmake (Debian: cmake)" in run.stderr
+
+
+def test_a_missing_package_is_named(sources):
+    """CMake is given an empty place to look for pybind11."""
+    if not shutil.which("cmake"):
+        pytest.skip("no cmake")
+    shutil.copytree(ROOT / "cmake", sources / "cmake")
+    (sources / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(c63 VERSION 1.0.0 LANGUAGES CXX)\nadd_subdirectory(python)\n"
+    )
+    (sources / "sitecustomize.py").write_text("import sys\nsys.modules['pybind11'] = None\n")
+    run = run_setup(
+        sources, "build_ext", PYTHONPATH=str(sources), CMAKE_ARGS="-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON -DC63_PYTHON=ON"
+    )
+    assert run.returncode != 0 and "pybind11 (Debian: pybind11-dev)" in run.stdout + run.stderr
+    assert "what is missing is named above" in run.stderr

@@ -1,0 +1,6 @@
+// What libc63_ffmpeg.so of another version looks like to c63.
+
+extern "C" const void* c63_media_module(const char* /*wanted*/, const char** has) {
+  *has = "0.9.0, interface 0";
+  return nullptr;
+}
