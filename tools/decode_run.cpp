@@ -140,7 +140,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   if (lists_only(options)) return kExitDone;
   options.decoder.device = select_decode_device(options.backend, options.device);
   DecodeSink sink(options, what);
-  TraceFile trace(options.trace, options.durability);
+  TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
   options.decoder.trace = trace.sink();
   const DecodeSummary summary = decode_and_keep(session, options, sink, place);
   if (sink.frames() > 0 && summary.stopped) {

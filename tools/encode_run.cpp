@@ -207,8 +207,7 @@ bool EncodeRun::prepare_segment() {
   video_.plan = plan_from_file(options_.segment_plan, video_, *first_source_, make, is_stopped, options_.durability);
   if (is_stopped()) return false;
   if (video_.plan.frames == 0) throw no_frames();
-  segment_ = cut_into_segments(video_.plan, coding.key_interval,
-                               options_.segment->second)[static_cast<std::size_t>(options_.segment->first - 1)];
+  segment_ = cut_segment(video_.plan, coding.key_interval, options_.segment->first, options_.segment->second);
   const std::string what =
       segment_->frames == 0 ? fmt::format("segment {} of {}: no frames", segment_->number, segment_->of)
                             : fmt::format("segment {} of {}: frames {} to {} of {}", segment_->number, segment_->of,
@@ -299,7 +298,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
 
 KeptPass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
-  TraceFile trace(options_.trace, options_.durability);
+  TraceFile trace(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
   options_.encoder.measurement.trace = trace.sink();
   std::optional<SegmentRecorder> recorder;
   if (segment_) recorder.emplace(video_, *segment_);
@@ -365,7 +364,7 @@ bool EncodeRun::take_pass(TargetPasses& passes, const Pass& pass) {
 TriedPass EncodeRun::try_pass(const SelectedBackend& backend, TargetPasses& passes) {
   TriedPass tried;
   tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
-  tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability);
+  tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
   prepare_pass(passes);
   tried.coding = options_.encoder.coding;
   tried.capped = capped_pass_;

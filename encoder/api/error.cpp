@@ -19,7 +19,17 @@ std::string describe(const std::string& id, const std::string& message, const Er
 }  // namespace
 
 std::string one_line(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
+  const auto is_control = [&](std::size_t i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < ' ' || c == 127) return true;
+    // U+0080 to U+009F, which terminals take for control sequences too.
+    return c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) >= 0x80 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_control(i)) continue;
+    if (static_cast<unsigned char>(text[i]) == 0xC2) text[i + 1] = ' ';
+    text[i] = ' ';
+  }
   return text;
 }
 

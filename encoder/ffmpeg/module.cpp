@@ -43,9 +43,9 @@ class FfmpegModule final : public MediaModule {
     return std::make_unique<WatchedConverter>(pixel_format, width, height);
   }
   bool can_encode(PictureCode code) const override { return can_encode_picture(code); }
-  std::vector<std::uint8_t> encode(PictureCode code, std::span<const std::uint8_t> samples, int width, int height,
-                                   int quality) const override {
-    return encode_picture(code, samples, width, height, quality);
+  void encode(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
+              const std::function<void(std::span<const std::uint8_t>)>& take) const override {
+    encode_picture(code, samples, width, height, quality, take);
   }
   void keep_messages() const override { AvWatch::keep_messages(); }
   void limit_allocations(std::uint64_t bytes) const override { AvWatch::limit_allocations(bytes); }

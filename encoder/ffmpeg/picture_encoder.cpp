@@ -24,10 +24,23 @@ void require_memory(const T& allocated) {
   if (!allocated) throw std::bad_alloc();
 }
 
-void copy_rows(std::span<const std::uint8_t> from, std::uint8_t* to, int pitch, std::size_t row_bytes, int rows) {
-  for (int y = 0; y < rows; ++y) {
-    std::ranges::copy(from.subspan(static_cast<std::size_t>(y) * row_bytes, row_bytes),
-                      to + static_cast<std::ptrdiff_t>(y) * pitch);
+/// Throws Error (limit, C63-PICTURE-SIZE) if FFmpeg cannot count a picture's bits.
+void check_png_size(std::int64_t width, std::int64_t height) {
+  if ((8 * 3 * width + 1024) * (height + 128) <= 8 * std::int64_t{std::numeric_limits<int>::max()}) return;
+  throw Error(ErrorKind::limit, "C63-PICTURE-SIZE",
+              "FFmpeg writes no PNG of " + std::to_string(width) + "x" + std::to_string(height) + " pixels; write .ppm, or a smaller picture");
+}
+
+/// Planes of 4:2:0 without gaps.
+void copy_planes(std::span<const std::uint8_t> samples, AVFrame& frame) {
+  for (int plane = 0; plane < 3; ++plane) {
+    const int shift = plane == 0 ? 0 : 1;
+    const int rows = (frame.height + shift) >> shift;
+    const auto columns = static_cast<std::size_t>((frame.width + shift) >> shift);
+    for (int y = 0; y < rows; ++y) {
+      std::ranges::copy(samples.first(columns), frame.data[plane] + static_cast<std::ptrdiff_t>(y) * frame.linesize[plane]);
+      samples = samples.subspan(columns);
+    }
   }
 }
 
@@ -35,14 +48,15 @@ void copy_rows(std::span<const std::uint8_t> from, std::uint8_t* to, int pitch, 
 
 bool can_encode_picture(PictureCode code) { return avcodec_find_encoder(codec_of(code)) != nullptr; }
 
-std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width, int height,
-                                         int quality) {
+void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
+                    const std::function<void(std::span<const std::uint8_t>)>& take) {
   const AVCodec* codec = avcodec_find_encoder(codec_of(code));
   if (codec == nullptr) {
     throw Error(
         ErrorKind::usage, "C63-NO-PNG",
         std::string("this FFmpeg has no ") + (code == PictureCode::png ? "PNG" : "JPEG") + " encoder; write .ppm");
   }
+  if (code == PictureCode::png) check_png_size(width, height);
   const auto watch = AvWatch::make(std::numeric_limits<std::uint64_t>::max());
   const AvWatch::Use use(*watch);
   const auto require = [&](int result, const char* what) {
@@ -69,20 +83,23 @@ std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::
   frame->height = height;
   frame->format = context->pix_fmt;
   frame->quality = context->global_quality;
-  require(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer");
-  for (int plane = 0; plane < (code == PictureCode::png ? 1 : 3); ++plane) {
-    const int shift = plane == 0 ? 0 : 1;
-    const int rows = (height + shift) >> shift;
-    const auto row_bytes = static_cast<std::size_t>((width + shift) >> shift) * (code == PictureCode::png ? 3 : 1);
-    copy_rows(samples, frame->data[plane], frame->linesize[plane], row_bytes, rows);
-    samples = samples.subspan(row_bytes * static_cast<std::size_t>(rows));
+  if (code == PictureCode::png) {
+    // Coded from where it lies: a copy of a large picture would take as much again.
+    auto* const first = const_cast<std::uint8_t*>(samples.data());
+    frame->buf[0] = av_buffer_create(first, samples.size(), [](void*, std::uint8_t*) {}, nullptr, AV_BUFFER_FLAG_READONLY);
+    require_memory(frame->buf[0]);
+    frame->data[0] = first;
+    frame->linesize[0] = 3 * width;
+  } else {
+    require(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer");
+    copy_planes(samples, *frame);
   }
   const AvPacketPointer packet(av_packet_alloc());
   require_memory(packet);
   require(avcodec_send_frame(context.get(), frame.get()), "avcodec_send_frame");
   require(avcodec_send_frame(context.get(), nullptr), "avcodec_send_frame");
   require(avcodec_receive_packet(context.get(), packet.get()), "avcodec_receive_packet");
-  return {packet->data, packet->data + packet->size};
+  take({packet->data, static_cast<std::size_t>(packet->size)});
 }
 
 }  // namespace c63

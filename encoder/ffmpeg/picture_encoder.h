@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "io/media_module.h"
 
@@ -12,7 +12,7 @@ namespace c63 {
 [[nodiscard]] bool can_encode_picture(PictureCode code);
 
 /// As MediaModule::encode(). Throws Error (usage, C63-NO-PNG) without the encoder, and std::bad_alloc.
-[[nodiscard]] std::vector<std::uint8_t> encode_picture(PictureCode code, std::span<const std::uint8_t> samples,
-                                                       int width, int height, int quality);
+void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
+                    const std::function<void(std::span<const std::uint8_t>)>& take);
 
 }  // namespace c63

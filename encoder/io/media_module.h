@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,9 +69,10 @@ class MediaModule {
                                                                        int height) const = 0;
   [[nodiscard]] virtual bool can_encode(PictureCode code) const = 0;
   /// A picture as PNG, from RGB, or as JPEG, from planes of 4:2:0 in full range with rounded-up chroma, without gaps.
-  /// `quality` is JPEG's, from 2, the best, to 31.
-  [[nodiscard]] virtual std::vector<std::uint8_t> encode(PictureCode code, std::span<const std::uint8_t> samples,
-                                                         int width, int height, int quality) const = 0;
+  /// `quality` is JPEG's, from 2, the best, to 31. `take` gets the bytes, which are valid until it returns. Throws Error
+  /// (limit, C63-PICTURE-SIZE) for a picture that is too large for FFmpeg.
+  virtual void encode(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
+                      const std::function<void(std::span<const std::uint8_t>)>& take) const = 0;
   /// As keep_media_messages() and limit_media_allocations() of c63/media.h.
   virtual void keep_messages() const = 0;
   virtual void limit_allocations(std::uint64_t bytes) const = 0;
@@ -81,7 +83,7 @@ class MediaModule {
 
 /// What a module and the library must have in common: c63's version and, for builds between two versions, a number that
 /// grows with every change of this file.
-inline std::string media_version() { return version() + ", interface 1"; }
+inline std::string media_version() { return version() + ", interface 2"; }
 
 /// A module's only entry, by the name kMediaEntry. Sets `has` to the module's media_version(), and returns null if
 /// `wanted` is another.

@@ -134,9 +134,11 @@ const std::array<std::array<std::uint8_t, 64>, 3>& SeekableDecoder::tables(std::
 
 DecodedFrame SeekableDecoder::frame(std::int64_t index) {
   static_cast<void>(state_->entry(index));
-  DecodedFrame frame;
+  std::optional<DecodedFrame> frame;
   static_cast<void>(state_->decode(index, 1, /*key_frames_only=*/false, [&](const FrameView& view) { frame = copy_of(view); }, {}));
-  return frame;
+  // The index has it, so the stream was shortened since it was looked through.
+  if (!frame) throw Error(ErrorKind::input, "C63-INPUT-SHRUNK", "the stream has become shorter: the frame is gone", {.frame = index});
+  return std::move(*frame);
 }
 
 DecodeSummary SeekableDecoder::frames(std::int64_t first, std::int64_t count, const Decoder::ViewSink& sink,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -49,35 +50,37 @@ SegmentPlan plan_segments(FrameSource& source, const CodingSettings& settings, s
   return plan;
 }
 
-std::vector<std::int64_t> key_frames_of(const SegmentPlan& plan, int key_interval) {
-  std::vector<std::int64_t> keys;
-  auto scene = plan.scene_starts.begin();
-  for (std::int64_t key = 0; key < plan.frames;) {
-    keys.push_back(key);
-    scene = std::upper_bound(scene, plan.scene_starts.end(), key);
-    const std::int64_t latest = key + key_interval;
-    key = scene == plan.scene_starts.end() ? latest : std::min(latest, *scene);
-  }
-  return keys;
+std::int64_t first_key_frame_from(const SegmentPlan& plan, int key_interval, std::int64_t frame) {
+  const auto next_scene = std::ranges::upper_bound(plan.scene_starts, frame);
+  const std::int64_t scene = next_scene == plan.scene_starts.begin() ? 0 : *std::prev(next_scene);
+  const std::int64_t end = next_scene == plan.scene_starts.end() ? plan.frames : *next_scene;
+  const std::int64_t behind_key = (frame - scene) % key_interval;
+  // Compared before it is added: a plan may have as many frames as 64 bits hold.
+  if (behind_key == 0) return std::min(frame, end);
+  return key_interval - behind_key < end - frame ? frame + key_interval - behind_key : end;
+}
+
+int count_key_frames(const SegmentPlan& plan, int key_interval, int most) {
+  int count = 0;
+  for (std::int64_t key = 0; key < plan.frames && count < most; key = first_key_frame_from(plan, key_interval, key + 1)) ++count;
+  return count;
+}
+
+Segment cut_segment(const SegmentPlan& plan, int key_interval, int number, int count) {
+  if (count < 1)
+    throw Error(ErrorKind::usage, "C63-SEGMENT-COUNT", "there is at least one segment, not " + std::to_string(count));
+  const auto begin_of = [&](int index) {
+    // Divided before it is multiplied: frames times segments may be more than 64 bits hold.
+    const std::int64_t share = plan.frames / count * index + plan.frames % count * index / count;
+    return first_key_frame_from(plan, key_interval, share);
+  };
+  const std::int64_t first = begin_of(number - 1);
+  return {.number = number, .of = count, .first = first, .frames = begin_of(number) - first};
 }
 
 std::vector<Segment> cut_into_segments(const SegmentPlan& plan, int key_interval, int count) {
-  if (count < 1)
-    throw Error(ErrorKind::usage, "C63-SEGMENT-COUNT", "there is at least one segment, not " + std::to_string(count));
-  const std::vector<std::int64_t> keys = key_frames_of(plan, key_interval);
-  // Divided before it is multiplied: frames times segments may be more than 64 bits hold.
-  const auto share_begins = [&](int index) {
-    return plan.frames / count * index + plan.frames % count * index / count;
-  };
-  const auto first_key = [&](int index) {
-    const auto key = std::ranges::lower_bound(keys, share_begins(index));
-    return key == keys.end() ? plan.frames : *key;
-  };
-  std::vector<Segment> segments;
-  for (int i = 0; i < count; ++i) {
-    const std::int64_t first = first_key(i);
-    segments.push_back({.number = i + 1, .of = count, .first = first, .frames = first_key(i + 1) - first});
-  }
+  std::vector<Segment> segments = {cut_segment(plan, key_interval, 1, count)};
+  while (std::ssize(segments) < count) segments.push_back(cut_segment(plan, key_interval, segments.back().number + 1, count));
   return segments;
 }
 

@@ -36,11 +36,18 @@ struct Segment {
 [[nodiscard]] SegmentPlan plan_segments(FrameSource& source, const CodingSettings& settings, std::stop_token stop = {},
                                         const std::function<void()>& on_frame = {});
 
-/// The key frames that an encoder places, in order.
-[[nodiscard]] std::vector<std::int64_t> key_frames_of(const SegmentPlan& plan, int key_interval);
+/// The first key frame that an encoder places at `frame` or after it; the plan's frames if there is no such key frame. Takes
+/// no longer for plans of many frames.
+[[nodiscard]] std::int64_t first_key_frame_from(const SegmentPlan& plan, int key_interval, std::int64_t frame);
 
-/// All segments, in order: each has the GOPs whose key frame lies in its share of the frames. Throws Error (usage,
+/// The number of key frames that an encoder places, or `most` if there are more.
+[[nodiscard]] int count_key_frames(const SegmentPlan& plan, int key_interval, int most);
+
+/// Segment `number` of `count`, which has the GOPs whose key frame lies in its share of the frames. Throws Error (usage,
 /// C63-SEGMENT-COUNT) for less than one.
+[[nodiscard]] Segment cut_segment(const SegmentPlan& plan, int key_interval, int number, int count);
+
+/// All segments, in order. Throws what cut_segment() does.
 [[nodiscard]] std::vector<Segment> cut_into_segments(const SegmentPlan& plan, int key_interval, int count);
 
 /// The scene starts in a segment, counted from its first frame: for Encoder::set_scene_starts().

@@ -31,7 +31,7 @@ class StreamIndex {
  public:
   /// `source` can be read anywhere, and outlives this.
   StreamIndex(ByteSource& source, const Limits& limits, bool on_threads)
-      : max_entries_(limits.max_memory / sizeof(FrameEntry)), source_(source, 0), reader_(source_, limits, kChunk) {
+      : max_entries_(limits.max_memory / (2 * sizeof(FrameEntry))), source_(source, 0), reader_(source_, limits, kChunk) {
     if (on_threads) reader_.use_threads();
   }
 
@@ -58,7 +58,7 @@ class StreamIndex {
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);
 
-  std::uint64_t max_entries_;
+  std::uint64_t max_entries_;  ///< a vector that grows has room for twice as many
   SourceFrom source_;
   StreamReader reader_;
   bool ended_ = false;

@@ -107,6 +107,10 @@ std::string metadata(const char* what, int process, int thread, const std::strin
 
 void TraceRecorder::span(const TraceSpan& span) noexcept {
   const std::lock_guard lock(mutex_);
+  if (spans_.size() >= most_) {
+    ++dropped_;
+    return;
+  }
   try {
     spans_.push_back(span);
   } catch (...) {
@@ -133,6 +137,12 @@ std::size_t TraceRecorder::dropped() const {
 }
 
 std::string TraceRecorder::chrome_json() const {
+  std::string json;
+  write_chrome_json([&](std::string_view piece) { json += piece; });
+  return json;
+}
+
+void TraceRecorder::write_chrome_json(const std::function<void(std::string_view)>& write) const {
   const std::vector<TraceSpan> sorted = spans();
   const std::vector<Row> rows = place(sorted);
   std::map<Row, int> threads;
@@ -150,16 +160,17 @@ std::string TraceRecorder::chrome_json() const {
     json += metadata("thread_name", row.process, thread, "\"name\":" + quoted(name_of(row).c_str()));
     json += metadata("thread_sort_index", row.process, thread, "\"sort_index\":" + std::to_string(thread));
   }
+  json.resize(json.size() - 2);  // the comma; there is always at least one event
+  write(json);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const TraceSpan& span = sorted[i];
-    json += "{\"ph\":\"X\",\"name\":" + quoted(span.name) + ",\"cat\":\"" + category(span.track) +
-            "\",\"pid\":" + std::to_string(rows[i].process) + ",\"tid\":" + std::to_string(threads[rows[i]]) +
-            ",\"ts\":" + microseconds(span.start - origin_) + ",\"dur\":" + microseconds(span.end - span.start);
+    json = ",\n{\"ph\":\"X\",\"name\":" + quoted(span.name) + ",\"cat\":\"" + category(span.track) +
+           "\",\"pid\":" + std::to_string(rows[i].process) + ",\"tid\":" + std::to_string(threads[rows[i]]) +
+           ",\"ts\":" + microseconds(span.start - origin_) + ",\"dur\":" + microseconds(span.end - span.start);
     if (span.frame >= 0) json += ",\"args\":{\"frame\":" + std::to_string(span.frame) + "}";
-    json += "},\n";
+    write(json + "}");
   }
-  json.replace(json.size() - 2, 2, "\n]}\n");  // there is always at least one event
-  return json;
+  write("\n]}\n");
 }
 
 }  // namespace c63

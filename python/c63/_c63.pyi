@@ -63,6 +63,9 @@ class Picture:
     prediction: Any
     motion: list[PlaneMotion]
 
+class StreamFile:
+    def __init__(self, descriptor: int) -> None: ...
+
 class DecodeStream:
     def __init__(
         self, stream: Any, execution: Any, prediction: bool, motion: bool, first: int, count: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import mmap
 import operator
 import os
+import stat
 from typing import Any, Iterator, Optional, Union, overload
 
 import numpy as np
@@ -40,10 +40,9 @@ def _bytes_of(stream: Stream) -> Any:
     if not isinstance(stream, (str, os.PathLike)):
         return stream
     with open(stream, "rb") as file:
-        try:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (ValueError, OSError):  # an empty file, or a pipe
-            return file.read()
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return _c63.StreamFile(file.fileno())
+        return file.read()  # a pipe
 
 
 class Decoder:

@@ -19,8 +19,10 @@
 #include "c63/error.h"
 #include "interruptible.h"
 #include "motion.h"
+#include "own_process.h"
 #include "samples.h"
 #include "settings.h"
+#include "stream_file.h"
 
 namespace c63::python {
 namespace {
@@ -48,13 +50,35 @@ struct Picture {
   std::vector<PlaneMotion> motion;
 };
 
-/// Decodes a stream in memory on threads of its own, a few frames ahead of who takes them.
+/// What Python gives as a stream: an open file, or bytes in memory, which are held.
+class Stream {
+ public:
+  explicit Stream(py::handle object) {
+    if (py::isinstance<StreamFile>(object)) {
+      file_ = object.cast<std::shared_ptr<StreamFile>>();
+      return;
+    }
+    array_.emplace(object, "stream");
+    array_->require_host();
+    array_->require_contiguous();
+  }
+
+  /// Null for bytes in memory.
+  [[nodiscard]] std::unique_ptr<ByteSource> file() const { return file_ ? bytes_of(file_) : nullptr; }
+  [[nodiscard]] std::span<const std::uint8_t> memory() const {
+    return {static_cast<const std::uint8_t*>(array_->data()), array_->size() * static_cast<std::size_t>(array_->item_bytes())};
+  }
+
+ private:
+  std::shared_ptr<const StreamFile> file_;
+  std::optional<Array> array_;
+};
+
+/// Decodes a stream on threads of its own, a few frames ahead of who takes them.
 class DecodeStream {
  public:
   DecodeStream(py::handle stream, py::handle execution, bool prediction, bool motion, std::int64_t first, std::int64_t count)
-      : stream_(stream, "stream") {
-    stream_.require_host();
-    stream_.require_contiguous();
+      : stream_(stream) {
     settings_.execution = execution_from(execution);
     settings_.keep_prediction = prediction;
     settings_.keep_motion = motion;
@@ -68,6 +92,7 @@ class DecodeStream {
 
   /// The next frame, or nothing at the end. Throws what the decoder did, after all frames before.
   std::optional<Picture> next() {
+    if (!process_.is_current()) throw Error(ErrorKind::usage, "C63-FORKED", "the decoder's threads are in the process that made it");
     std::optional<DecodedFrame> frame;
     for (bool waited = false; !waited;) {
       {
@@ -88,6 +113,7 @@ class DecodeStream {
   }
 
   void close() {
+    if (!process_.is_current()) return;
     const py::gil_scoped_release released;
     thread_.request_stop();
     {
@@ -102,9 +128,12 @@ class DecodeStream {
   void decode(const std::stop_token& stop) {
     std::exception_ptr fault;
     try {
-      const auto* const bytes = static_cast<const std::uint8_t*>(stream_.data());
-      const std::size_t count = stream_.size() * static_cast<std::size_t>(stream_.item_bytes());
-      Decoder(settings_).decode(std::span(bytes, count), [this](DecodedFrame&& frame) { put(std::move(frame)); }, stop);
+      const Decoder::Sink sink = [this](DecodedFrame&& frame) { put(std::move(frame)); };
+      if (const auto file = stream_.file()) {
+        Decoder(settings_).decode(*file, sink, stop);
+      } else {
+        Decoder(settings_).decode(stream_.memory(), sink, stop);
+      }
     } catch (...) {
       fault = std::current_exception();
     }
@@ -123,7 +152,8 @@ class DecodeStream {
     changed_.notify_all();
   }
 
-  Array stream_;
+  OwnProcess process_;
+  Stream stream_;
   DecoderSettings settings_;
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
@@ -134,7 +164,7 @@ class DecodeStream {
   std::jthread thread_;  ///< last: it uses all of the above
 };
 
-/// Any frame of a stream in memory, one call at a time.
+/// Any frame of a stream, one call at a time.
 class SeekableStream {
   template <typename Call>
   auto locked(Call&& call) {
@@ -144,15 +174,14 @@ class SeekableStream {
   }
 
  public:
-  SeekableStream(py::handle stream, py::handle execution, bool prediction, bool motion) : stream_(stream, "stream") {
-    stream_.require_host();
-    stream_.require_contiguous();
+  SeekableStream(py::handle stream, py::handle execution, bool prediction, bool motion) : stream_(stream) {
     DecoderSettings settings;
     settings.execution = execution_from(execution);
     settings.keep_prediction = prediction;
     settings.keep_motion = motion;
-    const std::size_t count = stream_.size() * static_cast<std::size_t>(stream_.item_bytes());
-    decoder_ = std::make_unique<SeekableDecoder>(std::span(static_cast<const std::uint8_t*>(stream_.data()), count), settings);
+    auto file = stream_.file();
+    decoder_ = file ? std::make_unique<SeekableDecoder>(std::move(file), settings)
+                    : std::make_unique<SeekableDecoder>(stream_.memory(), settings);
   }
 
   std::pair<int, int> size() {
@@ -189,7 +218,7 @@ class SeekableStream {
   }
 
  private:
-  Array stream_;
+  Stream stream_;
   std::mutex mutex_;
   std::unique_ptr<SeekableDecoder> decoder_;
 };
@@ -209,12 +238,13 @@ void add_decoding(py::module_& module) {
       .def_readonly("samples", &Picture::samples)
       .def_readonly("prediction", &Picture::prediction)
       .def_readonly("motion", &Picture::motion);
-  py::class_<DecodeStream>(module, "DecodeStream")
+  py::class_<StreamFile, std::shared_ptr<StreamFile>>(module, "StreamFile").def(py::init<int>(), "descriptor"_a);
+  py::class_<DecodeStream, OwnProcessPtr<DecodeStream>>(module, "DecodeStream")
       .def(py::init<py::handle, py::handle, bool, bool, std::int64_t, std::int64_t>(), "stream"_a, "execution"_a,
            "prediction"_a, "motion"_a, "first"_a, "count"_a)
       .def("next", &DecodeStream::next)
       .def("close", &DecodeStream::close);
-  py::class_<SeekableStream>(module, "SeekableStream")
+  py::class_<SeekableStream, OwnProcessPtr<SeekableStream>>(module, "SeekableStream")
       .def(py::init<py::handle, py::handle, bool, bool>(), "stream"_a, "execution"_a, "prediction"_a, "motion"_a)
       .def("size", &SeekableStream::size)
       .def("count", &SeekableStream::count)

@@ -20,6 +20,7 @@
 #include "coded_stream.h"
 #include "interruptible.h"
 #include "motion.h"
+#include "own_process.h"
 #include "samples.h"
 #include "settings.h"
 #include "statistics.h"
@@ -168,7 +169,8 @@ class VideoEncoder {
 
 /// Frames of a GPU are encoded on it, unless somebody says otherwise.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
-                        std::vector<int> gpus, std::uintptr_t stream) {
+                        py::handle devices, std::uintptr_t stream) {
+  std::vector<int> gpus = ints_from(devices, "device");
   ArraySource arrays(frames, size, stream);
   if (arrays.device() && gpus.empty() && backend != "cpu") gpus = {*arrays.device()};
   VideoEncoder encoder(settings_for(settings, arrays.format()), select_devices(backend, gpus), target_from(settings));
@@ -188,11 +190,12 @@ py::tuple encode_video(VideoReader& reader, py::handle settings, const std::stri
   return encode_video_with(encoder, reader, py::none());
 }
 
-std::unique_ptr<VideoEncoder> keep_encoder(int width, int height, py::handle settings, const std::string& backend,
-                                           const std::vector<int>& gpus) {
-  EncoderSettings kept = settings_for(settings, {width, height, {}});
+OwnProcessPtr<VideoEncoder> keep_encoder(py::handle width, py::handle height, py::handle settings, const std::string& backend,
+                                         py::handle gpus) {
+  EncoderSettings kept = settings_for(settings, {int_from(width, "width"), int_from(height, "height"), {}});
   kept.execution.keep_devices = true;
-  return std::make_unique<VideoEncoder>(std::move(kept), select_devices(backend, gpus), target_from(settings));
+  return OwnProcessPtr<VideoEncoder>(
+      new VideoEncoder(std::move(kept), select_devices(backend, ints_from(gpus, "device")), target_from(settings)));
 }
 
 py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handle size, std::uintptr_t stream, py::handle out) {
@@ -221,10 +224,10 @@ CodedFrame hand_out(EncodedFrame&& frame) {
 /// EncodeSession with the frames that Python has.
 class PushEncoder {
  public:
-  PushEncoder(int width, int height, py::handle settings, const std::string& backend, const std::vector<int>& gpus)
-      : format_{width, height, {}} {
+  PushEncoder(py::handle width, py::handle height, py::handle settings, const std::string& backend, py::handle gpus)
+      : format_{int_from(width, "width"), int_from(height, "height"), {}} {
     EncoderSettings coding = settings_for(settings, format_);
-    Devices devices = select_devices(backend, gpus);
+    Devices devices = select_devices(backend, ints_from(gpus, "device"));
     const py::gil_scoped_release released;
     session_ = std::make_unique<EncodeSession>(std::move(coding), std::move(devices.factories));
   }
@@ -268,6 +271,7 @@ class PushEncoder {
 
   /// Ends it; frames that were not polled are lost. Other threads that are in a call keep the session until they have left it.
   void close() {
+    if (!process_.is_current()) return;
     std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
     if (session) session->close();  // who waits for a frame waits no longer
@@ -277,6 +281,9 @@ class PushEncoder {
  private:
   /// To be called with the GIL, which guards session_.
   [[nodiscard]] std::shared_ptr<EncodeSession> open() const {
+    if (!process_.is_current()) {
+      throw Error(ErrorKind::usage, "C63-FORKED", "the encoder's threads are in the process that made it");
+    }
     if (!session_) throw Error(ErrorKind::usage, "C63-SESSION-CLOSED", "the encoder was closed");
     return session_;
   }
@@ -293,6 +300,7 @@ class PushEncoder {
     return hand_out(std::move(*frame));
   }
 
+  OwnProcess process_;
   VideoFormat format_;
   std::shared_ptr<EncodeSession> session_;
 };
@@ -307,8 +315,8 @@ void add_encoding(py::module_& module) {
       .def_readonly("reconstruction", &CodedFrame::reconstruction)
       .def_readonly("prediction", &CodedFrame::prediction)
       .def_readonly("motion", &CodedFrame::motion);
-  py::class_<PushEncoder>(module, "PushEncoder")
-      .def(py::init<int, int, py::handle, const std::string&, const std::vector<int>&>(), "width"_a, "height"_a,
+  py::class_<PushEncoder, OwnProcessPtr<PushEncoder>>(module, "PushEncoder")
+      .def(py::init<py::handle, py::handle, py::handle, const std::string&, py::handle>(), "width"_a, "height"_a,
            "settings"_a, "backend"_a, "devices"_a)
       .def("push", &PushEncoder::push, "frame"_a)
       .def("poll", &PushEncoder::poll)
@@ -316,7 +324,7 @@ void add_encoding(py::module_& module) {
       .def("finish", &PushEncoder::finish)
       .def("summary", &PushEncoder::summary)
       .def("close", &PushEncoder::close);
-  py::class_<VideoEncoder>(module, "VideoEncoder")
+  py::class_<VideoEncoder, OwnProcessPtr<VideoEncoder>>(module, "VideoEncoder")
       .def(py::init(&keep_encoder), "width"_a, "height"_a, "settings"_a, "backend"_a, "devices"_a)
       .def("encode_arrays", encode_arrays_with, "frames"_a, "size"_a, "stream"_a, "out"_a)
       .def("encode_video", encode_video_with, "reader"_a, "out"_a);

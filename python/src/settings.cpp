@@ -2,7 +2,9 @@
 
 #include <pybind11/stl.h>
 
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "c63/error.h"
@@ -12,22 +14,70 @@ namespace {
 
 namespace py = pybind11;
 
+[[noreturn]] void refuse(const char* field, const std::string& wanted, py::handle given) {
+  throw Error(ErrorKind::usage, "C63-SETTING", std::string(field) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
+}
+
+/// `given` as a T. Numbers of numpy are numbers; True and False are none.
+template <typename T>
+T value_of(py::handle given, const char* field) {
+  if constexpr (std::is_same_v<T, bool>) {
+    py::detail::make_caster<bool> caster;
+    if (given.is_none() || !caster.load(given, false)) refuse(field, "True or False", given);
+    return py::detail::cast_op<bool>(caster);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const double number = PyBool_Check(given.ptr()) ? -1 : PyFloat_AsDouble(given.ptr());
+    if (PyBool_Check(given.ptr()) || (number == -1 && PyErr_Occurred() != nullptr)) {
+      PyErr_Clear();
+      refuse(field, "a number", given);
+    }
+    return number;
+  } else {
+    const auto wanted = "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+    const auto index = py::reinterpret_steal<py::object>(PyBool_Check(given.ptr()) ? nullptr : PyNumber_Index(given.ptr()));
+    if (!index) {
+      PyErr_Clear();
+      refuse(field, "a whole number", given);
+    }
+    if constexpr (std::is_unsigned_v<T>) {
+      const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
+      if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        refuse(field, wanted, given);
+      }
+      return static_cast<T>(number);
+    } else {
+      int overflow = 0;
+      const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+      if (overflow != 0 || number < std::numeric_limits<T>::min() || number > std::numeric_limits<T>::max()) refuse(field, wanted, given);
+      return static_cast<T>(number);
+    }
+  }
+}
+
 template <typename T>
 void set(T& value, py::handle object, const char* field) {
-  value = object.attr(field).cast<T>();
+  value = value_of<T>(object.attr(field), field);
 }
 
 /// None leaves the choice to the preset.
 template <typename T>
 void set(std::optional<T>& value, py::handle object, const char* field) {
   const py::object given = object.attr(field);
-  if (!given.is_none()) value = given.cast<T>();
+  if (!given.is_none()) value = value_of<T>(given, field);
+}
+
+/// A text. Throws Error (usage) for anything else.
+std::string text_of(py::handle object, const char* field) {
+  const py::object given = object.attr(field);
+  if (!py::isinstance<py::str>(given)) refuse(field, "a str", given);
+  return given.cast<std::string>();
 }
 
 /// What a name means, by one of the library's own lists of names.
 template <typename T>
 T named(py::handle object, const char* field, std::optional<T> (*from)(std::string_view), const std::vector<T>& all) {
-  const auto text = object.attr(field).cast<std::string>();
+  const std::string text = text_of(object, field);
   if (const std::optional<T> value = from(text)) return *value;
   std::string known;
   for (const T value : all) known += (known.empty() ? "" : ", ") + std::string(name(value));
@@ -39,7 +89,7 @@ template <typename T>
 std::optional<T> either(py::handle object, const char* field, std::pair<const char*, T> a, std::pair<const char*, T> b) {
   const py::object given = object.attr(field);
   if (given.is_none()) return std::nullopt;
-  const auto text = given.cast<std::string>();
+  const std::string text = text_of(object, field);
   if (text == a.first) return a.second;
   if (text == b.first) return b.second;
   throw Error(ErrorKind::usage, "C63-SETTING",
@@ -74,6 +124,17 @@ CodingSettings coding_from(py::handle object) {
 }
 
 }  // namespace
+
+int int_from(py::handle given, const char* name) { return value_of<int>(given, name); }
+
+std::vector<int> ints_from(py::handle given, const char* name) {
+  std::vector<int> numbers;
+  for (const py::handle number : given) {
+    numbers.push_back(value_of<int>(number, name));
+    if (numbers.back() < 0) refuse(name, "whole numbers from 0", number);
+  }
+  return numbers;
+}
 
 ExecutionSettings execution_from(py::handle object) {
   ExecutionSettings execution;

@@ -10,6 +10,7 @@
 #include "c63/error.h"
 #include "c63/media.h"
 #include "interruptible.h"
+#include "own_process.h"
 
 namespace c63::python {
 namespace {
@@ -80,7 +81,7 @@ void add_video_reader(py::module_& module) {
   using namespace py::literals;
   module.def("keep_media_messages", &keep_media_messages,
              "From now on FFmpeg's errors are told in c63's errors, for the whole process, instead of on standard error.");
-  py::class_<VideoReader>(module, "VideoReader")
+  py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
       .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })
       .def_property_readonly("height", [](VideoReader& r) { return r.source().format().height; })

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "c63/encoder.h"
@@ -28,6 +29,14 @@ EncoderSettings settings_with(int key_interval, bool scene_cuts) {
       .coding = {.width = kWidth, .height = kHeight, .key_interval = key_interval, .scene_cuts = scene_cuts}};
   settings.execution.threads = 2;
   return settings;
+}
+
+/// All key frames of a plan.
+Frames key_frames_of(const SegmentPlan& plan, int interval) {
+  Frames keys;
+  for (std::int64_t key = 0; key < plan.frames; key = first_key_frame_from(plan, interval, key + 1)) keys.push_back(key);
+  EXPECT_EQ(count_key_frames(plan, interval, 1000), std::ssize(keys));
+  return keys;
 }
 
 TEST(SegmentPlan, IsTheSameForEverySource) {
@@ -79,6 +88,19 @@ TEST(SegmentPlan, SegmentsAreWholeGopsEachOnce) {
   const std::vector<Segment> of_two = cut_into_segments(plan, 7, 2);
   EXPECT_EQ(of_two[1].first, 12) << "half of the frames each";
   expect_error(ErrorKind::usage, "C63-SEGMENT-COUNT", [&] { (void)cut_into_segments(plan, 7, 0); });
+}
+
+TEST(SegmentPlan, OfAnyNumberOfFramesIsCutAtOnce) {
+  for (const std::int64_t frames : {std::int64_t{1'000'000'000'000'000}, std::numeric_limits<std::int64_t>::max()}) {
+    const SegmentPlan plan{.frames = frames, .scene_starts = {4, frames - 2}};
+    const std::vector<Segment> segments = cut_into_segments(plan, 100, 3);
+    EXPECT_EQ(segments[0].first, 0);
+    EXPECT_EQ((segments[1].first - 4) % 100, 0);
+    EXPECT_EQ(segments[2].first + segments[2].frames, frames);
+    EXPECT_EQ(first_key_frame_from(plan, 100, frames - 2), frames - 2);
+    EXPECT_EQ(first_key_frame_from(plan, 100, frames - 1), frames);
+    EXPECT_EQ(count_key_frames(plan, 100, 1024), 1024);
+  }
 }
 
 TEST(SegmentPlan, ScenesOfASegmentCountFromItsFirstFrame) {

@@ -177,6 +177,15 @@ TEST(TraceTest, AnEmptyTraceIsStillATrace) {
   EXPECT_TRUE(nlohmann::json::parse(TraceRecorder().chrome_json()).at("traceEvents").is_array());
 }
 
+TEST(TraceTest, NoMoreSpansAreKeptThanWereAllowed) {
+  TraceRecorder trace(3);
+  const auto now = TraceSpan::Clock::now();
+  for (int i = 0; i < 10; ++i) trace.span({"read", TraceTrack::loop, 0, i, now + microseconds(i), now + microseconds(i + 1)});
+  EXPECT_EQ(trace.spans().size(), 3U);
+  EXPECT_EQ(trace.dropped(), 7U);
+  EXPECT_EQ(nlohmann::json::parse(trace.chrome_json())["otherData"]["dropped_spans"], "7");
+}
+
 TEST(TraceTest, ManyThreadsMayReport) {
   TraceRecorder trace;
   {

@@ -122,3 +122,29 @@ def test_pictures_outlive_their_decoder(stream):
     pictures = [frame.picture for frame in c63.Decoder(stream)]
     assert np.array_equal(np.stack(pictures), c63.decode(stream))
     pictures[0][...] = 0  # they are the caller's
+
+
+def test_a_file_that_is_shortened_is_an_error(tmp_path):
+    # Mapped, the file ended the process by SIGBUS.
+    noise = np.random.default_rng(1).integers(0, 256, (40, 432, 352), np.uint8)
+    path = tmp_path / "long.c63"
+    data = c63.encode(noise, qp=50, key_interval=4, method="zero") * 10  # more than is read ahead
+    path.write_bytes(data)
+    decoder = c63.Decoder(path)
+    assert len(decoder) == 400
+    frames = iter(c63.Decoder(path))
+    next(frames)
+    with open(path, "r+b") as file:
+        file.truncate(len(data) // 10)
+    with pytest.raises(c63.Error) as caught:
+        decoder[200]
+    assert caught.value.kind == "input"
+    with pytest.raises(c63.Error) as caught:
+        list(frames)
+    assert caught.value.kind == "input"
+
+
+def test_an_empty_file_is_an_empty_stream(tmp_path):
+    path = tmp_path / "empty.c63"
+    path.write_bytes(b"")
+    assert len(c63.Decoder(path)) == 0

@@ -281,3 +281,30 @@ def test_ctrl_c_ends_an_encode():
         c63.encode(frames, preset="good", backend="cpu")
     assert time.monotonic() - start < 30
     assert c63.encode(make_video(1, 16, 16))  # all is well afterwards
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["qp", "key_interval", "search_range", "candidates", "beam", "chroma_lambda", "lambda_scale", "threads", "lanes", "max_memory"],
+)
+@pytest.mark.parametrize("value", [-1, -(10**20), 10**20, 10**400, "7", True, [1], float("nan")])
+def test_numbers_that_no_setting_takes_are_usage_errors(video, field, value):
+    with pytest.raises(c63.UsageError) as caught:
+        c63.encode(video[:2], preset="good", **{field: value})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [-1, 10**20, 1.5, "7", None])
+def test_sizes_and_devices_that_are_none_are_usage_errors(value):
+    for make in (c63.Encoder, c63.VideoEncoder):
+        with pytest.raises(c63.UsageError):
+            make(value, 16)
+        with pytest.raises(c63.UsageError):
+            make(16, value)
+    with pytest.raises(c63.UsageError):
+        c63.Encoder(16, 16, backend="cuda", devices=[value])
+
+
+def test_numbers_of_numpy_are_numbers(video):
+    plain = c63.encode(video[:3], qp=30, key_interval=2, threads=1)
+    assert c63.encode(video[:3], qp=np.float32(30), key_interval=np.int64(2), threads=np.uint8(1)) == plain

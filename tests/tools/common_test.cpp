@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "c63/error.h"
+#include "common/csv_field.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/median_keeper.h"
+#include "common/page_text.h"
 #include "common/paths.h"
 #include "common/progress.h"
 #include "common/report.h"
@@ -250,8 +252,16 @@ TEST(Reports, SayWhatLimits) {
 TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {
   EncodeTotals totals;
   EXPECT_EQ(latency_line(totals), "latency 0.00 ms, 0.00 ms at most for 99 % of the frames");
-  for (int i = 101; i > 0; --i) totals.latencies_ms.push_back(i);
+  for (int i = 101; i > 0; --i) totals.latencies_ms.add(i);
   EXPECT_EQ(latency_line(totals), "latency 51.00 ms, 100.00 ms at most for 99 % of the frames");
+}
+
+TEST(Reports, LatenciesOfManyFramesTakeBoundedMemory) {
+  SampledValues values;
+  for (int i = 0; i < 2'000'000; ++i) values.add(i);
+  EXPECT_LE(values.values().size(), std::size_t{1} << 18);
+  EXPECT_NEAR(quantile(values.values(), 0.5), 1'000'000, 100);
+  EXPECT_NEAR(quantile(values.values(), 0.99), 1'980'000, 100);
 }
 
 TEST(Reports, SummaryLooksAsDocumented) {
@@ -304,6 +314,23 @@ TEST(Verification, NamesTheFirstSampleThatDiffers) {
     EXPECT_EQ(exit_code(error.kind()), 3);
     EXPECT_NE(error.message().find("U sample 5,3"), std::string::npos) << error.message();
   }
+}
+
+TEST(FileNames, AreNoFormulasInCsv) {
+  EXPECT_EQ(csv_field("a.yuv"), "a.yuv");
+  EXPECT_EQ(csv_field("a,b\".yuv"), "\"a,b\"\".yuv\"");
+  for (const std::string start : {"=", "+", "-", "@"}) {
+    EXPECT_EQ(csv_field(start + "1.yuv"), "'" + start + "1.yuv");
+    EXPECT_EQ(csv_field(start + "f(1,2)"), "\"'" + start + "f(1,2)\"");
+  }
+}
+
+TEST(FileNames, MoveNoCursorAndBreakNoPage) {
+  EXPECT_EQ(one_line("a\x1b[2J\x7f\nb"), "a [2J  b");
+  EXPECT_EQ(one_line("a\xC2\x9B" "31mb"), "a  31mb") << "CSI as one character";
+  EXPECT_EQ(one_line("\xC3\x9B"), "\xC3\x9B") << "a letter";
+  EXPECT_EQ(escaped("a\xFF<\x1b>"), "a\xEF\xBF\xBD&lt; >");
+  EXPECT_EQ(escaped("\xC3\xA6\xC3\xB8"), "\xC3\xA6\xC3\xB8");
 }
 
 }  // namespace

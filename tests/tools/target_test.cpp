@@ -211,12 +211,22 @@ TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
   const ProcessResult no_folder = encode(spooled, video);
   expect_one_line(no_folder, 6, "c63enc", "C63-WRITE-OPEN");
   EXPECT_TRUE(no_folder.err.starts_with("c63enc: " + path("no such folder") + ": ")) << no_folder.err;
-  // What is wrong with the input is not said of the file that it is kept in.
-  spooled.back() = path("");
-  const ProcessResult no_frame = encode(spooled, "too little");
-  expect_one_line(no_frame, 4, "c63enc", "C63-NO-FRAMES");
-  EXPECT_TRUE(no_frame.err.starts_with("c63enc: stdin: ")) << no_frame.err;
-  EXPECT_EQ(files_in_folder(), files + 2);
+}
+
+TEST_F(Targets, ErrorsOfSpooledInputNameTheInput) {
+  const std::vector<std::string> command = {"--quiet", "-w", "64", "-h", "48", "--size", "9kB", "--spool", path(""), "-o", path("o.c63"), "-"};
+  const std::ptrdiff_t files = files_in_folder();
+  const auto expect_named = [&](const std::vector<std::string>& more, const std::string& input, const std::string& line) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), more.begin(), more.end());
+    const ProcessResult result = encode(all, input);
+    expect_one_line(result, 4, "c63enc", "C63-NO-FRAMES");
+    EXPECT_TRUE(result.err.starts_with("c63enc: " + line)) << result.err;
+    EXPECT_EQ(files_in_folder(), files);
+  };
+  expect_named({}, "", "stdin: there is no whole frame");
+  expect_named({}, "too little", "stdin: ");
+  expect_named({"--seek", "1000"}, read_file(input_), "stdin: no frame after the first 1000");
 }
 
 TEST_F(Targets, StandardOutputGetsTheLastPassAlone) {

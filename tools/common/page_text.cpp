@@ -4,7 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "c63/error.h"
+
 namespace c63::tools {
+
+std::string valid_utf8(std::string_view text) {
+  const nlohmann::json json = std::string(text);
+  return nlohmann::json::parse(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)).get<std::string>();
+}
 
 std::string embedded(const nlohmann::ordered_json& json) {
   const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -15,7 +22,7 @@ std::string embedded(const nlohmann::ordered_json& json) {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : one_line(valid_utf8(text))) {
     out += c == '<' ? std::string("&lt;") : c == '&' ? std::string("&amp;") : c == '"' ? std::string("&quot;") : std::string(1, c);
   }
   return out;

@@ -64,7 +64,17 @@ void EncodeTotals::add(const EncodedFrame& frame, const EncoderSettings& setting
   if (frame.statistics.global_motion.measured) global_motion.add(frame.statistics.global_motion);
   stages += frame.statistics.times;
   bits += frame.statistics.bits;
-  latencies_ms.push_back(frame.statistics.latency_ms);
+  latencies_ms.add(frame.statistics.latency_ms);
+}
+
+void SampledValues::add(double value) {
+  constexpr std::size_t kMost = 1 << 18;
+  if (added_++ % distance_ != 0) return;
+  values_.push_back(value);
+  if (values_.size() < kMost) return;
+  for (std::size_t i = 0; i < kMost / 2; ++i) values_[i] = values_[2 * i];
+  values_.resize(kMost / 2);
+  distance_ *= 2;
 }
 
 double kilobits_per_second(const EncodeSummary& s, const VideoFormat& format) {
@@ -164,8 +174,8 @@ double quantile(std::vector<double> values, double share) {
 }
 
 std::string latency_line(const EncodeTotals& totals) {
-  return fmt::format("latency {:.2f} ms, {:.2f} ms at most for 99 % of the frames", quantile(totals.latencies_ms, 0.5),
-                     quantile(totals.latencies_ms, 0.99));
+  return fmt::format("latency {:.2f} ms, {:.2f} ms at most for 99 % of the frames", quantile(totals.latencies_ms.values(), 0.5),
+                     quantile(totals.latencies_ms.values(), 0.99));
 }
 
 std::string kinds_line(const KindBits& kinds) {

@@ -28,13 +28,25 @@ struct GlobalMotionTotals {
   [[nodiscard]] double mean_length() const;
 };
 
+/// Values for quantiles: all of up to 2^18, else evenly spaced ones, so that memory is bounded.
+class SampledValues {
+ public:
+  void add(double value);
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+  std::int64_t added_ = 0;
+  std::int64_t distance_ = 1;  ///< between the values that are kept
+};
+
 /// What one run of the encoder learned, summed over its frames.
 struct EncodeTotals {
   EncodeSummary summary;
   QualityTotals quality;
   StageTimes stages;
   BitCounts bits;
-  std::vector<double> latencies_ms;  ///< of each frame
+  SampledValues latencies_ms;
   std::vector<GopFigures> gops;
   GlobalMotionTotals global_motion;
 
@@ -111,6 +123,10 @@ struct EncodeReport {
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for any program's JSON.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
+/// JSON as write_json() writes it, without the last line end. Bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
+/// The members of an object, without its braces and the line ends next to them: others can precede or follow them.
+[[nodiscard]] std::string json_members(const nlohmann::ordered_json& json);
 /// Writes indented JSON to a file ("-": stdout) and commits it; `is_part`: as OutputFile::commit_part(). Throws Error (output).
 void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process,
                 bool is_part = false);

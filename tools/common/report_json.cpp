@@ -156,8 +156,8 @@ ordered_json to_json(const EncodeReport& report) {
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
     if (report.gop_cap) json["target"].update(cap_json(report));
   }
-  json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms, 0.5)},
-                        {"p99", quantile(report.totals.latencies_ms, 0.99)}};
+  json["latency_ms"] = {{"median", quantile(report.totals.latencies_ms.values(), 0.5)},
+                        {"p99", quantile(report.totals.latencies_ms.values(), 0.99)}};
   json["runs_frames_per_s"] = report.runs_frames_per_s;
   if (report.cpu) {
     json["compare_cpu"] = summary_json(report.cpu->summary);
@@ -168,23 +168,22 @@ ordered_json to_json(const EncodeReport& report) {
   return json;
 }
 
-namespace {
-
-/// A file's name may be any bytes; JSON is UTF-8.
-std::string text_of(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
-}  // namespace
-
 void write_json(const std::string& path, const ordered_json& json, Durability durability, bool is_part) {
   OutputFile file(path, durability);
-  file.write(text_of(json));
+  file.write(json_text(json) + "\n");
   is_part ? (void)file.commit_part() : file.commit();
 }
 
+// A file's name may be any bytes; JSON is UTF-8.
+std::string json_text(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
+
+std::string json_members(const ordered_json& json) {
+  const std::string text = json_text(json);
+  return text.substr(2, text.size() - 4);
+}
+
 void write_json(OutputFile& file, const ordered_json& json) {
-  file.write(text_of(json));
+  file.write(json_text(json) + "\n");
   file.commit();
 }
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/counted.h"
+
 namespace c63::tools {
 namespace {
 
@@ -69,13 +71,18 @@ std::vector<std::string> trace_lines(std::span<const TraceSpan> spans) {
   return lines;
 }
 
-TraceFile::TraceFile(const std::string& path, Durability durability)
-    : path_(path), file_(path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability)) {}
+TraceFile::TraceFile(const std::string& path, Durability durability, std::uint64_t max_memory)
+    : path_(path),
+      file_(path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability)),
+      recorder_(static_cast<std::size_t>(max_memory / 8 / TraceRecorder::kBytesPerSpan)) {}
 
 void TraceFile::commit(spdlog::logger& log) {
   if (!file_) return;
-  file_->write(recorder_.chrome_json());
+  recorder_.write_chrome_json([this](std::string_view piece) { file_->write(piece); });
   file_->commit();
+  if (recorder_.dropped() > 0) {
+    log.warn("{}: {} more found no room (an eighth of --max-memory)", path_, counted(static_cast<std::int64_t>(recorder_.dropped()), "span"));
+  }
   for (const std::string& line : trace_lines(recorder_.spans())) log.info("{}: {}", path_, line);
 }
 

@@ -19,8 +19,9 @@ namespace c63::tools {
 /// What --trace names: records a run and writes what was recorded. Does nothing where no file is named.
 class TraceFile {
  public:
-  /// Throws Error (output) where the file cannot be written.
-  TraceFile(const std::string& path, Durability durability);
+  /// Takes an eighth of `max_memory` at most; spans after that are dropped. Throws Error (output) where the file cannot be
+  /// written.
+  TraceFile(const std::string& path, Durability durability, std::uint64_t max_memory);
 
   [[nodiscard]] TraceSink* sink() { return file_ ? &recorder_ : nullptr; }
   /// Writes the trace and tells where the time went.

@@ -138,8 +138,8 @@ std::string AbBench::command_of(const AbPoint& point, const std::string& output,
     return text;
   }
   // What the user gives comes last: it wins over --no-psnr.
-  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr{} --csv {} --json {} -i {} -o {} {}",
-                     shell_quoted(encoder_), input.format.width, input.format.height, rate,
+  return fmt::format("{} --input-format raw --input-res {}x{} --fps {} --progress none --quiet --no-psnr --max-memory {}{} --csv {} --json {} -i {} -o {} {}",
+                     shell_quoted(encoder_), input.format.width, input.format.height, rate, options_.limits.max_memory,
                      point.quantizer.empty() ? "" : " --qp " + shell_quoted(point.quantizer), shell_quoted(folder_.file("frames.csv")),
                      shell_quoted(folder_.file("run.json")), shell_quoted(input.path), shell_quoted(output), text);
 }
@@ -164,6 +164,9 @@ void AbBench::take_encoder_report(AbPoint& point, bool measured) const {
   point.backend = result.at("backend");
   point.start_up_s = result.at("start_up_s");
   point.stages = json.at("stages");
+  point.coding = json.at("settings");
+  for (const char* how : {"threads", "lanes", "simd", "max_pixels", "max_memory_bytes"}) point.coding.erase(how);
+  if (point.coding.at("search_method") != "zero") point.coding["search_method"] = "full";  // the others find the same vectors
   if (measured) point.encode_s.push_back(result.at("elapsed_s"));
   if (!point.frame_bits.empty()) return;
   std::ifstream csv(folder_.file("frames.csv"));
@@ -326,19 +329,34 @@ void AbBench::make_pictures_of(std::size_t index) {
     session_.log->warn("{}: no picture, there is no frame {}", input.name, wanted);
     return;
   }
-  // All pictures of a report share what a page may take.
+  // All pictures of a report share what a page may take: what is compared is stored without loss if that fits, what is drawn
+  // over it is to be looked at.
   constexpr std::size_t kMostBytes = 1'500'000;
+  // A page takes several times the bytes of its pictures while it is made.
+  const std::size_t lossless_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(12'000'000, options_.limits.max_memory / 16));
   constexpr std::size_t kLayers = 3;
-  const std::size_t each = kMostBytes / (result_.inputs.size() * (kLayers * result_.configurations.size() + 1));
+  const std::size_t sides = result_.inputs.size() * (result_.configurations.size() + 1);
+  const std::size_t each = kMostBytes / (sides * kLayers);
   const int scale = std::clamp(1100 / input.format.width, 1, 3);
   const auto add = [&](std::optional<std::size_t> configuration, const std::string& quantizer, const char* title, const Image& image) {
-    result_.pictures.push_back({index, configuration, quantizer, wanted, title, data_uri("jpeg", encode_jpeg(image, each))});
+    result_.pictures.push_back({index, configuration, quantizer, wanted, title, "JPEG", data_uri("jpeg", encode_jpeg(image, each))});
+  };
+  const auto add_picture = [&](std::optional<std::size_t> configuration, const std::string& quantizer, std::span<const std::uint8_t> frame) {
+    constexpr std::size_t kBestRatio = 16;  // what has no chance to fit is not tried
+    const std::size_t most = lossless_bytes / sides;
+    std::vector<std::uint8_t> png;
+    if (3 * frame.size() / kBestRatio <= most) png = encode_png(to_image(frame, input.format.width, input.format.height, 1));
+    if (png.empty() || png.size() > most) {
+      add(configuration, quantizer, "picture", to_image(frame, input.format.width, input.format.height, scale));
+    } else {
+      result_.pictures.push_back({index, configuration, quantizer, wanted, "picture", "PNG", data_uri("png", png)});
+    }
   };
   const auto frame_of = [&](FrameSource& source) {
     std::vector<std::uint8_t> frame(frame_bytes(input.format.width, input.format.height));
     for (std::int64_t i = source.seekable() ? wanted : 0; i <= wanted && source.read(i, frame); ++i) {
     }
-    return to_image(frame, input.format.width, input.format.height, scale);
+    return frame;
   };
   const auto source = [&] {
     return open_frame_source({.path = input.path, .format = SourceFormat::raw, .width = input.format.width,
@@ -350,21 +368,21 @@ void AbBench::make_pictures_of(std::size_t index) {
     const Configuration& configuration = result_.configurations[point.configuration];
     if (point.input != index || point.quantizer != configuration.quantizers[configuration.quantizers.size() / 2]) continue;
     if (configuration.external) {
-      add(point.configuration, point.quantizer, "picture",
-          frame_of(*open_frame_source({.path = path, .format = SourceFormat::av, .limits = options_.limits})));
+      add_picture(point.configuration, point.quantizer,
+                  frame_of(*open_frame_source({.path = path, .format = SourceFormat::av, .limits = options_.limits})));
       continue;
     }
     MotionStream stream(path, source(), options_.limits);
     while (auto frame = stream.next()) {
       if (frame->index != wanted) continue;
-      add(point.configuration, point.quantizer, "picture", motion_picture(*frame, {.vectors = false, .scale = scale}));
+      add_picture(point.configuration, point.quantizer, frame->picture);
       add(point.configuration, point.quantizer, "motion vectors", motion_picture(*frame, {.scale = scale}));
       add(point.configuration, point.quantizer, "bits",
           motion_picture(*frame, {.vectors = false, .heat = OverlayOptions::Heat::bits, .scale = scale}));
       break;
     }
   }
-  add(std::nullopt, "", "picture", frame_of(*source()));
+  add_picture(std::nullopt, "", frame_of(*source()));
 }
 
 }  // namespace c63::tools

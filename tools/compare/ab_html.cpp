@@ -39,6 +39,7 @@ std::string ab_html(const AbResult& result) {
                         {"quantizer", p.quantizer},
                         {"frame", p.frame},
                         {"title", p.title},
+                        {"stored", p.stored},
                         {"data_uri", p.data_uri}});
   }
   return fill_in(report_files::html, '@', '@', {{"CSS", std::string(report_files::css)},

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "c63/error.h"
 #include "common/counted.h"
+#include "common/csv_field.h"
 #include "common/json_number.h"
 #include "common/report.h"
 
@@ -21,21 +23,15 @@ ordered_json optional_json(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 std::string ratio_text(const Ratio& ratio) {
   return ratio.low ? fmt::format("{:.3f} times as fast (95 %: {:.3f} to {:.3f})", ratio.value, *ratio.low, *ratio.high)
-                   : fmt::format("{:.3f} times as fast (one run each, no interval)", ratio.value);
+                   : fmt::format("{:.3f} times as fast (fewer than three rounds, no interval)", ratio.value);
 }
 
 std::string delta_text(const AbResult& r, std::size_t input, std::size_t configuration) {
   std::string text;
   for (const AbDelta& d : r.deltas) {
-    if (d.input != input || d.configuration != configuration) continue;
+    if (d.anchor != 0 || d.input != input || d.configuration != configuration) continue;
     const std::string rate = d.result.rate_percent ? fmt::format("{:+.2f} %", *d.result.rate_percent) : d.result.why_not;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", d.metric, rate);
     if (d.result.quality && d.metric != "ssim_y") text += fmt::format(" ({:+.3f} dB)", *d.result.quality);
@@ -87,7 +83,7 @@ std::string ab_text(const AbResult& r) {
   for (const Configuration& c : r.configurations) width = std::max(width, c.name.size());
   std::string text;
   for (std::size_t input = 0; input < r.inputs.size(); ++input) {
-    text += fmt::format("{}: {}x{}, {}\n", r.inputs[input].name, r.inputs[input].format.width,
+    text += fmt::format("{}: {}x{}, {}\n", one_line(r.inputs[input].name), r.inputs[input].format.width,
                         r.inputs[input].format.height, counted(r.inputs[input].frames, "frame"));
     text += fmt::format("  {:<{}}  {:>5}  {:>10}  {:>11}  {:>8}  {:>8}  {:>7}  {:>9}  {:>7}\n", "side", width, "qp", "bytes",
                         "kb/s", "PSNR Y", "PSNR all", "SSIM Y", "fps", "spread");
@@ -104,15 +100,22 @@ std::string ab_text(const AbResult& r) {
   for (std::size_t c = 1; c < r.configurations.size(); ++c) {
     const std::string pair = fmt::format("{} against {}", r.configurations[c].name, r.configurations[0].name);
     for (const AbSpeed& s : r.speeds) {
-      if (s.configuration == c && !s.input) text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
+      if (s.anchor == 0 && s.configuration == c && !s.input) text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
     }
     for (std::size_t input = 0; input < r.inputs.size(); ++input) {
-      text += fmt::format("{}: BD-rate on {}: {}\n", pair, r.inputs[input].name, delta_text(r, input, c));
+      text += fmt::format("{}: BD-rate on {}: {}\n", pair, one_line(r.inputs[input].name), delta_text(r, input, c));
     }
-    const auto compared = std::count_if(r.bytes.begin(), r.bytes.end(), [c](const AbBytes& b) { return b.configuration == c; });
-    const auto same = std::count_if(r.bytes.begin(), r.bytes.end(),
-                                    [c](const AbBytes& b) { return b.configuration == c && b.identical; });
-    if (compared > 0) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
+    std::size_t compared = 0;
+    std::size_t same = 0;
+    bool expected = true;
+    for (const AbBytes& bytes : r.bytes) {
+      if (bytes.anchor != 0 || bytes.configuration != c) continue;
+      ++compared;
+      same += bytes.identical;
+      expected = expected && bytes.same_settings;
+    }
+    // That other settings write other bytes is no news.
+    if (compared > 0 && (expected || same > 0)) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
   }
   if (r.stopped) text += "Stopped: these are the rounds that were finished.\n";
   text += r.process_clock ? "Speeds are of whole processes, start-up included, since not all sides are c63enc.\n"
@@ -128,11 +131,11 @@ std::string ab_csv(const AbResult& r) {
     const Spread speed = r.frames_per_s(p);
     const VideoQuality& q = p.quality;
     csv += fmt::format("{},{},{},{},{},{:.3f},{:.4f},{:.4f},{:.4f},{:.4f},{:.6f},{:.6f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
-                       quoted(r.inputs[p.input].name), quoted(r.configurations[p.configuration].name), p.quantizer,
+                       csv_field(r.inputs[p.input].name), csv_field(r.configurations[p.configuration].name), p.quantizer,
                        r.inputs[p.input].frames, p.bytes, p.kilobits_per_s, q.psnr_of_video(0), q.psnr_of_video(1),
                        q.psnr_of_video(2), q.psnr_of_video(3), q.totals.mean_ssim(0), q.ssim_of_all(), speed.median,
                        speed.low, speed.high, p.start_up_s, spread_of(p.cpu_s).median, p.digest, p.reproducible ? 1 : 0,
-                       quoted(p.command));
+                       csv_field(p.command));
   }
   return csv;
 }
@@ -161,7 +164,8 @@ ordered_json ab_json(const AbResult& r) {
   for (const AbPoint& p : r.points) json["points"].push_back(point_json(r, p));
   json["deltas"] = ordered_json::array();
   for (const AbDelta& d : r.deltas) {
-    json["deltas"].push_back({{"input", d.input},
+    json["deltas"].push_back({{"anchor", d.anchor},
+                              {"input", d.input},
                               {"configuration", d.configuration},
                               {"metric", d.metric},
                               {"bd_rate_percent", optional_json(d.result.rate_percent)},
@@ -170,7 +174,8 @@ ordered_json ab_json(const AbResult& r) {
   }
   json["speeds"] = ordered_json::array();
   for (const AbSpeed& s : r.speeds) {
-    json["speeds"].push_back({{"configuration", s.configuration},
+    json["speeds"].push_back({{"anchor", s.anchor},
+                              {"configuration", s.configuration},
                               {"input", optional_json(s.input)},
                               {"quantizer", optional_json(s.quantizer)},
                               {"ratio", json_number(s.ratio.value)},
@@ -179,9 +184,11 @@ ordered_json ab_json(const AbResult& r) {
   }
   json["bytes"] = ordered_json::array();
   for (const AbBytes& b : r.bytes) {
-    json["bytes"].push_back({{"input", b.input},
+    json["bytes"].push_back({{"anchor", b.anchor},
+                             {"input", b.input},
                              {"configuration", b.configuration},
                              {"quantizer", b.quantizer},
+                             {"same_settings", b.same_settings},
                              {"identical", b.identical}});
   }
   return json;

@@ -41,21 +41,44 @@ std::vector<double> speed_by_round(const AbResult& r, const std::vector<const Ab
   return speeds;
 }
 
-void compare_input(AbResult& r, std::size_t input, std::size_t configuration) {
-  const auto anchor = points_of(r, input, 0);
+/// Point by point if both sides have the same ones, else all of them together.
+Ratio speed_ratio(const AbResult& r, const std::vector<const AbPoint*>& anchor, const std::vector<const AbPoint*>& test) {
+  std::vector<PairedSpeeds> pairs;
+  for (const AbPoint* a : anchor) {
+    for (const AbPoint* t : test) {
+      if (a->input == t->input && a->quantizer == t->quantizer) pairs.push_back({speed_by_round(r, {a}), speed_by_round(r, {t})});
+    }
+  }
+  if (pairs.size() != anchor.size() || pairs.size() != test.size()) pairs = {{speed_by_round(r, anchor), speed_by_round(r, test)}};
+  return ratio_of_points(pairs);
+}
+
+void compare_input(AbResult& r, std::size_t input, std::size_t anchor_configuration, std::size_t configuration) {
+  const auto anchor = points_of(r, input, anchor_configuration);
   const auto test = points_of(r, input, configuration);
   for (const char* metric : {"psnr_y", "psnr_all", "ssim_y"}) {
-    r.deltas.push_back({input, configuration, metric, bjontegaard_delta(curve(anchor, metric), curve(test, metric))});
+    r.deltas.push_back({anchor_configuration, input, configuration, metric, bjontegaard_delta(curve(anchor, metric), curve(test, metric))});
   }
-  r.speeds.push_back({configuration, input, {}, ratio_of_pairs(speed_by_round(r, anchor), speed_by_round(r, test))});
+  r.speeds.push_back({anchor_configuration, configuration, input, {}, speed_ratio(r, anchor, test)});
   for (const AbPoint* a : anchor) {
     for (const AbPoint* t : test) {
       if (a->quantizer != t->quantizer) continue;
-      r.speeds.push_back(
-          {configuration, input, a->quantizer, ratio_of_pairs(speed_by_round(r, {a}), speed_by_round(r, {t}))});
-      const bool same_format = !r.configurations[0].external && !r.configurations[configuration].external;
-      if (same_format) r.bytes.push_back({input, configuration, a->quantizer, a->digest == t->digest});
+      r.speeds.push_back({anchor_configuration, configuration, input, a->quantizer, speed_ratio(r, {a}, {t})});
+      const bool same_format = !r.configurations[anchor_configuration].external && !r.configurations[configuration].external;
+      if (same_format) {
+        r.bytes.push_back({anchor_configuration, input, configuration, a->quantizer, a->coding == t->coding, a->digest == t->digest});
+      }
     }
+  }
+}
+
+void compare_with(AbResult& r, std::size_t anchor) {
+  std::vector<std::vector<const AbPoint*>> points(r.configurations.size());
+  for (const AbPoint& p : r.points) points[p.configuration].push_back(&p);
+  for (std::size_t configuration = 0; configuration < points.size(); ++configuration) {
+    if (configuration == anchor) continue;
+    r.speeds.push_back({anchor, configuration, {}, {}, speed_ratio(r, points[anchor], points[configuration])});
+    for (std::size_t input = 0; input < r.inputs.size(); ++input) compare_input(r, input, anchor, configuration);
   }
 }
 
@@ -68,16 +91,7 @@ Spread AbResult::frames_per_s(const AbPoint& point) const {
 }
 
 void compare_points(AbResult& r) {
-  for (std::size_t configuration = 1; configuration < r.configurations.size(); ++configuration) {
-    std::vector<const AbPoint*> anchor;
-    std::vector<const AbPoint*> test;
-    for (const AbPoint& p : r.points) {
-      if (p.configuration == 0) anchor.push_back(&p);
-      if (p.configuration == configuration) test.push_back(&p);
-    }
-    r.speeds.push_back({configuration, {}, {}, ratio_of_pairs(speed_by_round(r, anchor), speed_by_round(r, test))});
-    for (std::size_t input = 0; input < r.inputs.size(); ++input) compare_input(r, input, configuration);
-  }
+  for (std::size_t anchor = 0; anchor < r.configurations.size(); ++anchor) compare_with(r, anchor);
 }
 
 }  // namespace c63::tools

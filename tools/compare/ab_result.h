@@ -29,6 +29,7 @@ struct AbPoint {
   std::string quantizer;  ///< empty where there is none to vary
   std::string command;    ///< as it was run, but for the folder of temporary files
   std::string backend;    ///< what c63enc says that it ran on
+  nlohmann::ordered_json coding;  ///< c63enc: the settings that decide what is written; else null
 
   std::uint64_t bytes = 0;
   std::string digest;        ///< MD5 of the result
@@ -53,19 +54,22 @@ struct AbPicture {
   std::string quantizer;
   std::int64_t frame = 0;
   std::string title;
+  std::string stored;  ///< "PNG", or "JPEG" for pictures that are only to be looked at
   std::string data_uri;
 };
 
-/// One curve against the first configuration's.
+/// One curve against the anchor's, which is another configuration.
 struct AbDelta {
+  std::size_t anchor = 0;
   std::size_t input = 0;
   std::size_t configuration = 0;
   std::string metric;  ///< "psnr_y", "psnr_all", "ssim_y"
   BdResult result;
 };
 
-/// Speed against the first configuration's.
+/// Speed against the anchor's.
 struct AbSpeed {
+  std::size_t anchor = 0;
   std::size_t configuration = 0;
   std::optional<std::size_t> input;      ///< nothing: all inputs and points together
   std::optional<std::string> quantizer;  ///< nothing: all points of the input together
@@ -74,9 +78,11 @@ struct AbSpeed {
 
 /// Whether two configurations wrote the same bytes at the same quantizer.
 struct AbBytes {
+  std::size_t anchor = 0;
   std::size_t input = 0;
   std::size_t configuration = 0;
   std::string quantizer;
+  bool same_settings = false;  ///< different bytes are news only if this is true
   bool identical = false;
 };
 
@@ -102,7 +108,8 @@ struct AbResult {
   [[nodiscard]] Spread frames_per_s(const AbPoint& point) const;
 };
 
-/// Fills deltas, speeds and bytes from the points.
+/// Fills deltas, speeds and bytes from the points: of each configuration against each other one, those against the first before
+/// those against the second.
 void compare_points(AbResult& result);
 
 }  // namespace c63::tools

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace c63::tools {
@@ -15,21 +16,24 @@ Spread spread_of(std::span<const double> values) {
   return {median, sorted.front(), sorted.back()};
 }
 
-Ratio ratio_of_pairs(std::span<const double> anchor, std::span<const double> test) {
-  const std::size_t n = std::min(anchor.size(), test.size());
-  std::vector<double> logs;
+Ratio ratio_of_points(std::span<const PairedSpeeds> points) {
+  constexpr std::size_t kLeastRounds = 3;
+  const std::size_t rounds = points.front().anchor.size();
+  const auto pairs = static_cast<double>(points.size() * rounds);
   double mean = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    logs.push_back(std::log(test[i] / anchor[i]));
-    mean += logs.back() / static_cast<double>(n);
+  double squares = 0;  // of deviations from each point's mean
+  for (const auto& [anchor, test] : points) {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < rounds; ++i) logs.push_back(std::log(test[i] / anchor[i]));
+    const double of_point = std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(rounds);
+    for (const double value : logs) squares += (value - of_point) * (value - of_point);
+    mean += of_point / static_cast<double>(points.size());
   }
   Ratio ratio{std::exp(mean), {}, {}};
-  if (n < 2) return ratio;
-  double squares = 0;
-  for (const double value : logs) squares += (value - mean) * (value - mean);
-  const double error = std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n));
-  const boost::math::students_t distribution(static_cast<double>(n - 1));
-  const double reach = boost::math::quantile(distribution, 0.975) * error;
+  if (rounds < kLeastRounds) return ratio;
+  const double freedom = pairs - static_cast<double>(points.size());
+  const boost::math::students_t distribution(freedom);
+  const double reach = boost::math::quantile(distribution, 0.975) * std::sqrt(squares / freedom / pairs);
   ratio.low = std::exp(mean - reach);
   ratio.high = std::exp(mean + reach);
   return ratio;

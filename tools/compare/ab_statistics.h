@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace c63::tools {
 
@@ -18,14 +19,22 @@ struct Spread {
 /// Of at least one value; the median of an even number is the mean of the two in the middle.
 [[nodiscard]] Spread spread_of(std::span<const double> values);
 
-/// How many times as fast, with the 95 % confidence interval where there are two pairs at least.
+/// How many times as fast, with the 95 % confidence interval if there are three rounds at least.
 struct Ratio {
   double value = 1;
   std::optional<double> low;
   std::optional<double> high;
 };
 
-/// Geometric mean of test[i] / anchor[i], pairs measured next to each other; Student's t on their logarithms.
-[[nodiscard]] Ratio ratio_of_pairs(std::span<const double> anchor, std::span<const double> test);
+/// Speeds of two sides at one point; entries of one index were measured next to each other, in one round.
+struct PairedSpeeds {
+  std::vector<double> anchor;
+  std::vector<double> test;
+};
+
+/// Geometric mean of test / anchor over the points and their rounds; at least one point, and of each the same number of
+/// rounds. The interval is Student's t on the logarithms; points may have different ratios, so their deviations from their own
+/// means are pooled.
+[[nodiscard]] Ratio ratio_of_points(std::span<const PairedSpeeds> points);
 
 }  // namespace c63::tools

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
 #include <string>
-#include <vector>
 
+#include "common/text_file.h"
 #include "compare/metrics.h"
 
 namespace c63::tools {
@@ -17,10 +17,30 @@ struct ComparedVideo {
 /// The lines a person reads, the figures those of FFmpeg's filters.
 [[nodiscard]] std::string metric_text(const ComparedVideo& video, bool with_ssim);
 
-/// A row per frame and video.
-[[nodiscard]] std::string metric_csv(const std::vector<ComparedVideo>& videos);
+/// A row per frame and video, written as they come.
+class MetricCsv {
+ public:
+  MetricCsv(const std::string& path, Durability durability);
+  void add(const std::string& video, std::int64_t index, const FrameQuality& frame, const VideoQuality& quality);
+  void commit() { file_.commit(); }
 
-/// Everything, frames included. Infinite and missing figures are null.
-[[nodiscard]] nlohmann::ordered_json metric_json(const std::string& reference, const std::vector<ComparedVideo>& videos);
+ private:
+  TextFile file_;
+};
+
+/// Everything, written as it comes: of each video, its frames precede its sums. Infinite and missing figures are null.
+class MetricJson {
+ public:
+  MetricJson(const std::string& path, const std::string& reference, Durability durability);
+  void begin(const std::string& video);
+  void add(const FrameQuality& frame, const VideoQuality& quality);
+  void end(const VideoQuality& quality);
+  void commit();
+
+ private:
+  TextFile file_;
+  bool first_video_ = true;
+  bool first_frame_ = true;
+};
 
 }  // namespace c63::tools

@@ -7,18 +7,17 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "c63/error.h"
+#include "common/error_line.h"
 #include "common/exit_code.h"
 #include "common/notices.h"
 #include "common/paths.h"
-#include "common/report.h"
 #include "common/values.h"
 #include "compare/metric_report.h"
 #include "compare/metrics.h"
 #include "common/video_input.h"
-#include "io/output_file.h"
 #include "pictures/picture_file.h"
 
 namespace c63::tools {
@@ -82,15 +81,38 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
+/// What each of the two videos may take.
+std::uint64_t source_memory(const MetricRunOptions& o) { return o.limits.max_memory / 8 * 3; }
+
 std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, const std::string& path) {
   const SourceOptions source{
       .path = path,
       .width = path.ends_with(".c63") ? 0 : o.width,
       .height = path.ends_with(".c63") ? 0 : o.height,
       .rate = o.rate,
-      .limits = o.limits,
+      .limits = {o.limits.max_pixels, source_memory(o)},
       .warn = [&notices, path](const std::string& message) { notices.warn(path + ": " + message); }};
-  return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
+  try {
+    return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
+  } catch (const Error& error) {
+    if (error.id() != "C63-MAX-MEMORY") throw;
+    throw NotedError(error, fmt::format("two videos are compared, and each gets three eighths of {} bytes", o.limits.max_memory));
+  }
+}
+
+/// Throws Error (limit, C63-MAX-MEMORY) where comparing takes too much.
+void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
+  constexpr std::uint64_t kFramesOfDecoder = 8;
+  const std::uint64_t frame = frame_bytes(format.width, format.height);
+  const std::uint64_t luma = plane_bytes(format.width, format.height, 0);
+  const std::uint64_t sums = o.heatmap.empty() ? 0 : sizeof(std::uint64_t) * luma;
+  const std::uint64_t picture = o.heatmap.empty() ? 0 : 3 * luma + memory_to_save(o.heatmap, 3 * luma);
+  const std::uint64_t needed = sums + std::max(picture, 2 * (frame + std::min(source_memory(o), kFramesOfDecoder * frame)));
+  if (needed <= o.limits.max_memory) return;
+  throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+              fmt::format("comparing pictures of {}x{} takes {} bytes{}, the limit is {} (--max-memory)", format.width, format.height,
+                          needed, o.heatmap.empty() ? "" : " with --heatmap", o.limits.max_memory),
+              {.file = o.reference});
 }
 
 /// What a threshold says of one video; empty where it is met.
@@ -151,16 +173,24 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
   std::vector<ComparedVideo> videos;
   HeatMap heat;
   Notices notices(session.log);
+  std::optional<MetricCsv> csv;
+  std::optional<MetricJson> json;
+  if (!o.csv.empty()) csv.emplace(o.csv, o.durability);
+  if (!o.json.empty()) json.emplace(o.json, o.reference, o.durability);
   for (const std::string& path : o.others) {
     const auto reference = open(notices, o, o.reference);
     const auto other = open(notices, o, path);
     const auto progress = session.progress(reference->frame_count(), reference->format().rate.value());
     const VideoFormat format = reference->format();
+    require_memory(o, format);
     const bool quick = o.bit_exact && !o.min_psnr && o.csv.empty() && o.json.empty() && o.heatmap.empty();
     notices.begin();
+    if (json) json->begin(path);
     ComparedVideo video{path, compare_videos(*reference, o.reference, *other, path,
-                                             {.ssim = o.ssim, .stop_at_difference = quick},
-                                             [&](std::int64_t, auto a, auto b) {
+                                             {.ssim = o.ssim, .stop_at_difference = quick, .keep_frames = false},
+                                             [&](std::int64_t index, const FrameQuality& frame, const VideoQuality& quality, auto a, auto b) {
+                                               if (csv) csv->add(path, index, frame, quality);
+                                               if (json) json->add(frame, quality);
                                                if (!o.heatmap.empty()) heat.add(a, b, format);
                                                progress->advance(0);
                                              },
@@ -168,14 +198,11 @@ int run_metrics(const Session& session, const MetricRunOptions& o) {
     progress->finish();
     if (session.stop.stop_requested()) return kExitDone;
     if (!quick && !session.common.quiet) write_stdout(metric_text(video, o.ssim));
+    if (json) json->end(video.quality);
     videos.push_back(std::move(video));
   }
-  if (!o.csv.empty()) {
-    OutputFile file(o.csv, o.durability);
-    file.write(metric_csv(videos));
-    file.commit();
-  }
-  if (!o.json.empty()) write_json(o.json, metric_json(o.reference, videos), o.durability);
+  if (csv) csv->commit();
+  if (json) json->commit();
   if (!o.heatmap.empty()) {
     save_picture(o.heatmap, heat.image(), o.durability);
     session.log->info("{}: the brightest spot differs by {:.2f} in the mean", o.heatmap, heat.peak());

@@ -124,11 +124,16 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
         result.first_difference->value = b[offset];
       }
     }
-    result.frames.push_back(frame);
-    if (visit) visit(index, a, b);
+    if (const double all = result.psnr_of(frame, 3); index == 0 || all < result.lowest_psnr) {
+      result.lowest_psnr = all;
+      result.lowest_at = index;
+    }
+    ++result.frame_count;
+    if (options.keep_frames) result.frames.push_back(frame);
+    if (visit) visit(index, frame, result, a, b);
     if (options.stop_at_difference && result.first_difference) break;
   }
-  if (result.frames.empty() && !stop.stop_requested()) {
+  if (result.frame_count == 0 && !stop.stop_requested()) {
     throw Error(ErrorKind::input, "C63-NO-FRAMES", "there is no whole frame to compare", {.file = reference_name});
   }
   return result;

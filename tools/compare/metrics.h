@@ -39,7 +39,10 @@ struct FirstDifference {
 struct VideoQuality {
   VideoFormat format;
   std::array<std::uint64_t, 3> samples{};  ///< of each plane of a frame
-  std::vector<FrameQuality> frames;
+  std::int64_t frame_count = 0;
+  std::vector<FrameQuality> frames;  ///< if MetricOptions::keep_frames asks for them
+  double lowest_psnr = 0;            ///< of all planes of a frame
+  std::int64_t lowest_at = 0;
   QualityTotals totals;
   std::optional<FirstDifference> first_difference;
   std::int64_t different_frames = 0;
@@ -56,13 +59,14 @@ struct VideoQuality {
 /// SSIM in dB, as FFmpeg prints it beside the ratio.
 [[nodiscard]] double ssim_db(double ssim);
 
-/// Sees every pair of frames: index, reference, other.
-using FramePairVisitor =
-    std::function<void(std::int64_t, std::span<const std::uint8_t>, std::span<const std::uint8_t>)>;
+/// Sees every pair of frames: index, how they differ, reference, other. The video's format and samples are known.
+using FramePairVisitor = std::function<void(std::int64_t, const FrameQuality&, const VideoQuality&, std::span<const std::uint8_t>,
+                                            std::span<const std::uint8_t>)>;
 
 struct MetricOptions {
   bool ssim = true;
   bool stop_at_difference = false;
+  bool keep_frames = true;  ///< 56 bytes each
 };
 
 /// Compares frame by frame, by index. Throws Error (comparison): C63-CMP-SIZE for different picture sizes, C63-CMP-COUNT

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "c63/error.h"
 #include "common/report.h"
+#include "common/text_file.h"
 #include "motion/motion_page.h"
 #include "pictures/picture_file.h"
 
@@ -23,6 +25,7 @@ class YuviewOutput final : public MotionOutput {
  public:
   explicit YuviewOutput(const MotionOptions& o) : options_(o) {}
 
+  [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
       writer_.emplace(options_.output, options_.input, VideoFormat{frame.blocks.width, frame.blocks.height, {}},
@@ -43,128 +46,125 @@ class YuviewOutput final : public MotionOutput {
 class CsvOutput final : public MotionOutput {
  public:
   explicit CsvOutput(const MotionOptions& o) : file_(o.output, o.durability) {
-    file_.write("frame,plane,x,y,inter,mv_x,mv_y,sad,vector_bits,coefficient_bits\n");
+    file_.add("frame,plane,x,y,inter,mv_x,mv_y,sad,vector_bits,coefficient_bits\n");
   }
 
+  [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
-    std::string rows;
-    auto out = std::back_inserter(rows);
     for (std::size_t p = 0; p < 3; ++p) {
       const PlaneBlocks& plane = frame.blocks.planes[p];
       for (std::size_t i = 0; i < plane.vectors.size(); ++i) {
         const auto columns = static_cast<std::size_t>(plane.columns);
-        fmt::format_to(out, "{},{},{},{},{},{},{},", frame.index, "YUV"[p], i % columns * 8, i / columns * 8, plane.inter[i],
-                       plane.vectors[i].x, plane.vectors[i].y);
-        fmt::format_to(out, "{},{},{}\n", frame.sads[p][i], plane.motion_bits[i], plane.coefficient_bits[i]);
+        file_.add("{},{},{},{},{},{},{},", frame.index, "YUV"[p], i % columns * 8, i / columns * 8, plane.inter[i],
+                  plane.vectors[i].x, plane.vectors[i].y);
+        if (plane.inter[i] != 0) file_.add("{}", frame.sads[p][i]);
+        file_.add(",{},{}\n", plane.motion_bits[i], plane.coefficient_bits[i]);
       }
     }
-    file_.write(rows);
+    if (!frame.blocks.repeat) file_.flush();
   }
   void finish(const MotionSummary& /*summary*/) override { file_.commit(); }
 
  private:
-  OutputFile file_;
+  TextFile file_;
 };
 
-/// What an output holds until its end, about.
-class HeldBytes {
- public:
-  explicit HeldBytes(const MotionOptions& options) : options_(options) {}
-
-  /// Throws Error (limit, C63-MAX-MEMORY) where that is too much.
-  void add(std::size_t bytes) {
-    held_ += bytes;
-    if (held_ <= options_.limits.max_memory) return;
-    throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                fmt::format("--format {} holds all frames, more than the limit of {} bytes; take fewer with -f, or --format "
-                            "csv",
-                            options_.format, options_.limits.max_memory),
-                {.file = options_.input});
-  }
-
- private:
-  const MotionOptions& options_;
-  std::uint64_t held_ = 0;
-};
-
+/// Writes frames as they come, so the summary is the last member.
 class JsonOutput final : public MotionOutput {
  public:
-  explicit JsonOutput(const MotionOptions& o) : options_(o), held_(o) {}
+  explicit JsonOutput(const MotionOptions& o) : options_(o), file_(o.output, o.durability) {
+    nlohmann::ordered_json json = environment_json("c63mv");
+    json["file"] = options_.input;
+    file_.add("{{\n{},\n  \"frames\": [", json_members(json));
+  }
 
+  [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* truth) override {
+    file_.add("{}\n    {{\"frame\": {}", first_ ? "" : ",", frame.index);
+    first_ = false;
     if (frame.blocks.repeat) {
-      frames_.push_back({{"frame", frame.index}, {"repeat", true}});
+      file_.add(", \"repeat\": true}}");
       return;
     }
-    constexpr std::size_t kBytesPerBlock = 400;  // a dozen values and their text
     const PlaneBlocks& luma = frame.blocks.planes[0];
-    held_.add(kBytesPerBlock * luma.vectors.size());
-    nlohmann::ordered_json entry = {{"frame", frame.index}, {"key", frame.blocks.key},
-                                    {"columns", luma.columns}, {"rows", luma.rows}};
+    file_.add(", \"key\": {}, \"columns\": {}, \"rows\": {}", frame.blocks.key, luma.columns, luma.rows);
     if (wants(options_, "mv")) {
-      entry["inter"] = luma.inter;
-      // Made before it is filled: a null that becomes an array by push_back() does not survive a failing allocation.
-      nlohmann::ordered_json& vectors = entry["vectors"] = nlohmann::ordered_json::array();
-      for (const MotionVector v : luma.vectors) vectors.push_back({v.x, v.y});
+      add_numbers("inter", luma.inter);
+      file_.add(",\n     \"vectors\": [");
+      for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
+        file_.add("{}[{},{}]", i == 0 ? "" : ",", luma.vectors[i].x, luma.vectors[i].y);
+      }
+      file_.add("]");
     }
-    if (wants(options_, "sad")) entry["sads"] = frame.sads[0];
+    if (wants(options_, "sad")) {
+      file_.add(",\n     \"sads\": [");
+      for (std::size_t i = 0; i < luma.inter.size(); ++i) {
+        file_.add("{}{}", i == 0 ? "" : ",", luma.inter[i] != 0 ? fmt::format("{}", frame.sads[0][i]) : "null");
+      }
+      file_.add("]");
+    }
     if (wants(options_, "bits")) {
-      entry["vector_bits"] = luma.motion_bits;
-      entry["coefficient_bits"] = luma.coefficient_bits;
+      add_numbers("vector_bits", luma.motion_bits);
+      add_numbers("coefficient_bits", luma.coefficient_bits);
     }
     if (truth != nullptr) {
       const auto errors = truth->endpoint_errors(frame.index, frame.blocks);
-      double sum = 0;
-      for (const double e : errors) sum += e;
-      entry["mean_endpoint_error_samples"] =
-          errors.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(sum / static_cast<double>(errors.size()));
+      const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+      file_.add(",\n     \"mean_endpoint_error_samples\": {}",
+                errors.empty() ? "null" : fmt::format("{}", sum / static_cast<double>(errors.size())));
     }
-    frames_.push_back(std::move(entry));
+    file_.add("}}");
   }
   void finish(const MotionSummary& summary) override {
-    nlohmann::ordered_json json = environment_json("c63mv");
-    json["file"] = options_.input;
-    json["summary"] = summary.json();
-    json["frames"] = std::move(frames_);
-    write_json(options_.output, json, options_.durability);
+    file_.add("\n  ],\n{}\n}}\n", json_members({{"summary", summary.json()}}));
+    file_.commit();
   }
 
  private:
+  template <typename Values>
+  void add_numbers(const char* name, const Values& values) {
+    file_.add(",\n     \"{}\": [", name);
+    for (std::size_t i = 0; i < values.size(); ++i) file_.add("{}{}", i == 0 ? "" : ",", values[i]);
+    file_.add("]");
+  }
+
   const MotionOptions& options_;
-  HeldBytes held_;
-  nlohmann::ordered_json frames_ = nlohmann::ordered_json::array();
+  TextFile file_;
+  bool first_ = true;
 };
 
-int scale_of(const MotionOptions& o, const MotionFrame& frame) {
-  return o.scale > 0 ? o.scale : std::clamp(1100 / frame.blocks.width, 1, 4);
+int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale : std::clamp(1100 / width, 1, 4); }
+
+/// How many pictures lie side by side: one for each type.
+std::size_t panel_count(const MotionOptions& o) {
+  return static_cast<std::size_t>(wants(o, "mv")) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
 }
 
-/// One picture for each kind of heat that is asked for, at least one.
-std::vector<Image> panels(const MotionOptions& o, const MotionFrame& frame) {
+/// A picture for each type that is asked for, side by side.
+Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   OverlayOptions overlay;
   overlay.background = o.overlay == "pred" ? OverlayOptions::Background::prediction : OverlayOptions::Background::reconstruction;
-  overlay.vectors = wants(o, "mv");
-  overlay.scale = scale_of(o, frame);
-  std::vector<Image> images;
-  if (overlay.vectors) images.push_back(motion_picture(frame, overlay));
-  overlay.vectors = false;
-  for (const auto& [type, heat] : {std::pair("sad", OverlayOptions::Heat::sad), std::pair("bits", OverlayOptions::Heat::bits)}) {
-    if (!wants(o, type)) continue;
+  overlay.scale = scale_of(o, frame.blocks.width);
+  const auto [width, height] = shown_size(frame.blocks);
+  Image all(static_cast<int>(panel_count(o)) * width * overlay.scale, height * overlay.scale);
+  int left = 0;
+  const auto add = [&](bool vectors, OverlayOptions::Heat heat) {
+    overlay.vectors = vectors;
     overlay.heat = heat;
-    images.push_back(motion_picture(frame, overlay));
-  }
-  return images;
-}
-
-Image beside_each_other(const std::vector<Image>& images) {
-  Image all(static_cast<int>(images.size()) * images[0].width(), images[0].height());
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    for (int y = 0; y < all.height(); ++y) {
-      for (int x = 0; x < images[i].width(); ++x) all.set(static_cast<int>(i) * images[i].width() + x, y, images[i].at(x, y));
+    const Image panel = motion_picture(frame, overlay);
+    for (int y = 0; y < panel.height(); ++y) {
+      for (int x = 0; x < panel.width(); ++x) all.set(left + x, y, panel.at(x, y));
     }
-  }
+    left += panel.width();
+  };
+  if (wants(o, "mv")) add(true, OverlayOptions::Heat::none);
+  if (wants(o, "sad")) add(false, OverlayOptions::Heat::sad);
+  if (wants(o, "bits")) add(false, OverlayOptions::Heat::bits);
   return all;
 }
+
+/// A side of the picture that is coded.
+std::uint64_t padded(int side) { return static_cast<std::uint64_t>((side + 15) / 16 * 16); }
 
 [[noreturn]] void fail_without_frame(std::int64_t frame) {
   throw Error(ErrorKind::usage, "C63-MV-FRAME", fmt::format("there is no frame {}", frame));
@@ -174,10 +174,16 @@ class PictureOutput final : public MotionOutput {
  public:
   explicit PictureOutput(const MotionOptions& o) : options_(o) { check_picture_name(o.output); }
 
+  [[nodiscard]] std::uint64_t memory(int width, int height) const override {
+    const auto scale = static_cast<std::uint64_t>(scale_of(options_, width));
+    const std::uint64_t panel = 3 * scale * scale * padded(width) * padded(height);
+    const std::uint64_t all = panel_count(options_) * panel;
+    return all + std::max(panel + padded(width) * padded(height) * 3 / 2, memory_to_save(options_.output, all));
+  }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     const bool has_blocks = !frame.blocks.key && !frame.blocks.repeat;
     if (done_ || (options_.frame >= 0 ? frame.index != options_.frame : !has_blocks)) return;
-    save_picture(options_.output, beside_each_other(panels(options_, frame)), options_.durability);
+    save_picture(options_.output, all_panels(options_, frame), options_.durability);
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
@@ -199,6 +205,10 @@ class PageOutput final : public MotionOutput {
     page_.begin_stream(o.input);
   }
 
+  [[nodiscard]] std::uint64_t memory(int width, int height) const override {
+    // The picture as it is shown, FFmpeg's copies, and the coded picture as bytes and as text: 1.5 bytes a sample each at most.
+    return padded(width) * padded(height) * 6 + TextFile::kMemory;
+  }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (options_.frame < 0 || frame.index == options_.frame) page_.add(frame);
   }

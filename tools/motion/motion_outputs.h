@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,8 @@ namespace c63::tools {
 class MotionOutput {
  public:
   virtual ~MotionOutput() = default;
+  /// Bytes that the output takes for a frame, at most, next to the frame itself.
+  [[nodiscard]] virtual std::uint64_t memory(int width, int height) const = 0;
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
   /// The frames of another stream follow, for outputs that take two.
   virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -62,15 +63,23 @@ MotionPage::MotionPage(OutputFile& file, const std::string& title, const std::ve
 
 void MotionPage::begin_stream(const std::string& name) {
   name_ = name;
-  frames_.clear();
+  frames_ = 0;
   ++streams_;
 }
 
 void MotionPage::add(const MotionFrame& frame) {
   const FrameBlocks& blocks = frame.blocks;
-  const char* type = blocks.repeat ? "repeat" : blocks.key ? "key" : "inter";
-  frames_.push_back({frame.index, type, blocks.bits.sum(), blocks.repeat && frames_.empty()});
-  if (blocks.repeat && !frames_.back().alone) return;  // the picture before it is shown
+  const std::uint64_t bits = blocks.bits.sum();
+  const bool alone = blocks.repeat && frames_ == 0;  // the picture before it is not shown: it has its own
+  if (frames_ == 0) first_index_ = frame.index;
+  if (blocks.repeat && !alone) {
+    if (repeats_ > 0 && bits != repeat_bits_) end_run();
+    repeat_bits_ = bits;
+    ++repeats_;
+    ++frames_;
+    return;
+  }
+  end_run();
   const auto [width, height] = shown_size(blocks);
   width_ = width;
   height_ = height;
@@ -80,21 +89,28 @@ void MotionPage::add(const MotionFrame& frame) {
     rows_ = blocks.planes[0].rows;
     values = values_of(frame);
   }
-  const auto picture = encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, blocks), width, height);
-  file_.write(fmt::format("<script type=\"text/plain\" id=\"s{}f{}\">{} {}</script>\n", streams_ - 1, frames_.size() - 1,
-                          base64(picture), base64(encode_png(values))));
+  const char* type = alone ? "alone" : blocks.key ? "key" : "inter";
+  file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", streams_ - 1, type, bits,
+                          streams_ - 1, frames_));
+  file_.write(base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, blocks), width, height)));
+  file_.write(" " + base64(encode_png(values)) + "</script>\n");
+  ++frames_;
+}
+
+void MotionPage::end_run() {
+  if (repeats_ == 0) return;
+  file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} repeat {} {}\"></script>\n", streams_ - 1, repeat_bits_, repeats_));
+  repeats_ = 0;
 }
 
 void MotionPage::end_stream(const MotionSummary& summary) {
-  nlohmann::ordered_json frames = nlohmann::ordered_json::array();
-  for (const FrameEntry& f : frames_) {
-    frames.push_back({{"index", f.index}, {"type", f.type}, {"bits", f.bits}, {"alone", f.alone}});
-  }
+  end_run();
   nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
   for (const auto& [label, count] : summary.histogram()) histogram.push_back({label, count});
   const nlohmann::ordered_json stream = {{"name", name_},       {"types", types_},    {"width", width_},
                                          {"height", height_},   {"columns", columns_}, {"rows", rows_},
-                                         {"summary", summary.text(false)}, {"histogram", histogram}, {"frames", frames}};
+                                         {"summary", summary.text(false)}, {"histogram", histogram},
+                                         {"first_index", first_index_},    {"count", frames_}};
   file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");
 }
 

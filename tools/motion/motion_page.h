@@ -25,16 +25,10 @@ class MotionPage {
   void finish();
 
   /// Of the stream that was begun last.
-  [[nodiscard]] bool has_frames() const { return !frames_.empty(); }
+  [[nodiscard]] bool has_frames() const { return frames_ > 0; }
 
  private:
-  /// What the page knows of a frame without decoding its pictures.
-  struct FrameEntry {
-    std::int64_t index = 0;
-    const char* type = "";
-    std::uint64_t bits = 0;
-    bool alone = false;  ///< a repeat with pictures of its own, since no frame before it is shown
-  };
+  void end_run();
 
   OutputFile& file_;
   std::vector<std::string> types_;
@@ -46,7 +40,11 @@ class MotionPage {
   int height_ = 0;
   int columns_ = 0;
   int rows_ = 0;
-  std::vector<FrameEntry> frames_;
+  std::int64_t frames_ = 0;       ///< of the stream
+  std::int64_t first_index_ = 0;  ///< of its first frame that is shown
+  // Repeats in a row are one entry of the page, so that any number of them takes no memory.
+  std::int64_t repeats_ = 0;
+  std::uint64_t repeat_bits_ = 0;  ///< of each
 };
 
 }  // namespace c63::tools

@@ -114,17 +114,18 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
   // Raw sources tell no size: the stream's first frame does.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
-    const auto first = MotionStream(path, nullptr, o.limits).next();
-    source = open_source(session, o, first ? &*first : nullptr);
+    MotionStream beginning(path, nullptr, o.limits);
+    source = open_source(session, o, beginning.next());
   }
   MotionStream stream(path, std::move(source), o.limits);
+  if (output != nullptr) stream.set_reserve([output](int width, int height) { return output->memory(width, height); });
   const auto progress = session.progress(std::nullopt, 25);
   StreamShown shown;
   std::int64_t taken = 0;
   std::int64_t frames = 0;
   while (!session.stop.stop_requested() && (o.max_frames == 0 || taken < o.max_frames)) {
-    const auto frame = stream.next();
-    if (!frame) {
+    const MotionFrame* const frame = stream.next();
+    if (frame == nullptr) {
       if (truth != nullptr && frames > 0) truth->check_length(frames, true);
       break;
     }
@@ -176,7 +177,10 @@ int run_motion(const Session& session, const MotionOptions& given) {
   check_distinct_files({{"the stream", o.input}, {"--beside", o.beside}, {"--source", o.source}, {"--truth", o.truth}},
                        {{"--output", o.output}, {"--log-file", session.common.log.file}});
   std::optional<MotionTruth> truth;
-  if (!o.truth.empty()) truth.emplace(o.truth);
+  if (!o.truth.empty()) {
+    truth.emplace(o.truth, o.limits.max_memory / 2);
+    o.limits.max_memory -= truth->memory();
+  }
 
   const auto output = make_motion_output(o);
   const StreamShown shown = show_stream(session, o, o.input, truth ? &*truth : nullptr, output.get());

@@ -1,5 +1,7 @@
 #include "motion/motion_stream.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -32,37 +34,63 @@ MotionStream::MotionStream(const std::string& path, std::unique_ptr<FrameSource>
       bytes_(open_byte_source(path)),
       reader_(*bytes_, limits),
       decoder_(DecoderSettings{.execution = {.limits = limits}, .keep_prediction = true}),
-      analyser_(limits) {}
+      analyser_(limits),
+      max_memory_(limits.max_memory) {}
 
-std::optional<MotionFrame> MotionStream::next() {
+void MotionStream::require_memory(const Geometry& geometry) const {
+  // In samples of a picture: decoding takes 2.5 and three pictures with their predictions, what blocks say 2 and a half for
+  // their values, the frame that is handed out two, its source one.
+  const std::uint64_t samples = geometry.padded_samples();
+  const std::uint64_t own = samples * 13 + (source_ ? samples : 0);
+  const std::uint64_t more = reserve_ ? reserve_(geometry.width(), geometry.height()) : 0;
+  if (own + more <= max_memory_) return;
+  throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+              fmt::format("looking at {}x{} takes {} bytes and what is made of it {}, together {}; the limit is {} (--max-memory)",
+                          geometry.width(), geometry.height(), own, more, own + more, max_memory_));
+}
+
+void MotionStream::decode(const StreamFrame& coded) {
+  frame_.index = coded.index;
+  if (coded.parsed.repeat && !frame_.picture.empty()) {
+    frame_.blocks = analyser_.analyse(coded.bytes);
+    frame_.sads = {};
+    return;
+  }
+  if (frame_.picture.empty()) require_memory(coded.parsed.geometry);
+  frame_ = MotionFrame();  // before there is another one
+  frame_.index = coded.index;
+  DecodedFrame decoded = decoder_.decode(coded.bytes);
+  frame_.picture = std::move(decoded.picture);
+  frame_.prediction = std::move(decoded.prediction);
+  frame_.blocks = analyser_.analyse(coded.bytes);
+}
+
+const MotionFrame* MotionStream::next() {
   try {
     const auto coded = reader_.next();
-    if (!coded) return std::nullopt;
-    MotionFrame frame;
-    frame.index = coded->index;
+    if (!coded) return nullptr;
     try {
-      DecodedFrame decoded = decoder_.decode(coded->bytes);
-      frame.picture = std::move(decoded.picture);
-      frame.prediction = std::move(decoded.prediction);
-      frame.blocks = analyser_.analyse(coded->bytes);
+      decode(*coded);
     } catch (const Error& error) {
-      throw error.at({.frame = coded->index});
+      ErrorPlace place = error.place();
+      place.frame = coded->index;  // the decoder has not seen repeats
+      throw Error(error.kind(), error.id(), error.message(), std::move(place));
     }
-    std::span<const std::uint8_t> coded_picture = frame.picture;
+    std::span<const std::uint8_t> coded_picture = frame_.picture;
     if (source_) {
       const VideoFormat format = source_->format();
-      if (format.width != frame.blocks.width || format.height != frame.blocks.height) {
+      if (format.width != frame_.blocks.width || format.height != frame_.blocks.height) {
         throw Error(ErrorKind::comparison, "C63-CMP-SIZE", "the source has another picture size than the stream");
       }
-      source_frame_.resize(frame.picture.size());
-      if (!source_->read(frame.index, source_frame_)) {
-        throw Error(ErrorKind::comparison, "C63-CMP-COUNT", "the source ends before the stream", {.frame = frame.index});
+      source_frame_.resize(frame_.picture.size());
+      if (!source_->read(frame_.index, source_frame_)) {
+        throw Error(ErrorKind::comparison, "C63-CMP-COUNT", "the source ends before the stream", {.frame = frame_.index});
       }
       coded_picture = source_frame_;
-      frame.sad_of_source = true;
+      frame_.sad_of_source = true;
     }
-    if (!frame.blocks.repeat) frame.sads = block_sads(coded_picture, frame.prediction, frame.blocks);
-    return frame;
+    if (!frame_.blocks.repeat) frame_.sads = block_sads(coded_picture, frame_.prediction, frame_.blocks);
+    return &frame_;
   } catch (const Error& error) {
     throw error.at({.file = path_});
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,10 +19,11 @@ namespace c63::tools {
 struct MotionFrame {
   std::int64_t index = 0;
   FrameBlocks blocks;
-  std::vector<std::uint8_t> picture;     ///< linear layout
+  std::vector<std::uint8_t> picture;     ///< linear layout; of a repeat, the picture shown before
   std::vector<std::uint8_t> prediction;  ///< linear layout
   /// Sum of absolute differences of each block between what was coded and its prediction, over the samples of the
-  /// picture. What was coded is the source where there is one, else the reconstruction. Empty for repeats.
+  /// picture. What was coded is the source where there is one, else the reconstruction. Empty for repeats. Blocks without
+  /// a vector have no prediction: their values say nothing, and nothing shows them.
   std::array<std::vector<std::uint32_t>, 3> sads;
   bool sad_of_source = false;
 };
@@ -41,10 +43,17 @@ class MotionStream {
   /// `source` is what was encoded, and may be null.
   MotionStream(const std::string& path, std::unique_ptr<FrameSource> source, const Limits& limits);
 
-  /// Nothing at the end. Throws Error (input, limit) with file, frame and offset.
-  [[nodiscard]] std::optional<MotionFrame> next();
+  /// Bytes that what takes the frames needs next to them; for a width, a height. The limit covers them, too.
+  void set_reserve(std::function<std::uint64_t(int, int)> reserve) { reserve_ = std::move(reserve); }
+
+  /// The next frame, which stays until the next call; null at the end. A repeat keeps the picture of the frame before.
+  /// Throws Error (input, limit) with file, frame and offset.
+  [[nodiscard]] const MotionFrame* next();
 
  private:
+  void require_memory(const Geometry& geometry) const;
+  void decode(const StreamFrame& coded);
+
   std::string path_;
   std::unique_ptr<FrameSource> source_;
   std::unique_ptr<ByteSource> bytes_;
@@ -52,6 +61,9 @@ class MotionStream {
   FrameDecoder decoder_;
   BlockAnalyser analyser_;
   std::vector<std::uint8_t> source_frame_;
+  MotionFrame frame_;
+  std::uint64_t max_memory_;
+  std::function<std::uint64_t(int, int)> reserve_;
 };
 
 }  // namespace c63::tools

@@ -7,6 +7,7 @@ namespace c63::tools {
 namespace {
 
 constexpr int kBlock = 8;
+constexpr std::size_t kPeakPercentile = 99;  // a few blocks may be far above all others
 constexpr Colour kNoVector = {255, 0, 200};
 
 std::uint32_t value_of(const MotionFrame& frame, OverlayOptions::Heat heat, std::size_t block) {
@@ -22,13 +23,23 @@ void darken(Image& image) {
 
 void draw_heat(Image& image, const MotionFrame& frame, const OverlayOptions& o) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
+  const auto has_value = [&](std::size_t i) { return o.heat != OverlayOptions::Heat::sad || luma.inter[i] != 0; };
+  std::vector<std::uint32_t> values;
+  for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
+    if (has_value(i)) values.push_back(value_of(frame, o.heat, i));
+  }
   std::uint32_t peak = 1;
-  for (std::size_t i = 0; i < luma.vectors.size(); ++i) peak = std::max(peak, value_of(frame, o.heat, i));
+  if (!values.empty()) {
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * kPeakPercentile / 100);
+    std::nth_element(values.begin(), at, values.end());
+    peak = std::max(peak, *at);
+  }
   for (int y = 0; y < image.height(); ++y) {
     for (int x = 0; x < image.width(); ++x) {
-      const int block = y / o.scale / kBlock * luma.columns + x / o.scale / kBlock;
+      const auto block = static_cast<std::size_t>(y / o.scale / kBlock * luma.columns + x / o.scale / kBlock);
+      if (!has_value(block)) continue;
       // The root, since a few blocks cost far more than the rest.
-      const double heat = std::sqrt(value_of(frame, o.heat, static_cast<std::size_t>(block)) / static_cast<double>(peak));
+      const double heat = std::sqrt(std::min(1.0, value_of(frame, o.heat, block) / static_cast<double>(peak)));
       image.blend(x, y, heat_colour(heat), 0.6);
     }
   }

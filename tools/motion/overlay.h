@@ -27,7 +27,8 @@ struct OverlayOptions {
 [[nodiscard]] std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> frame, const FrameBlocks& blocks);
 
 /// Luma's blocks over the picture. Arrows are green to yellow by length; blocks without a vector in inter frames have a
-/// magenta frame. The brightest heat is the largest value of the frame. A repeat is the picture alone.
+/// magenta frame. The brightest heat is the 99th percentile of the frame; blocks without a vector have no SAD. A repeat is
+/// the picture alone.
 /// Where blocks do not line up with the picture, it is shown as it is coded, sheared and padded.
 [[nodiscard]] Image motion_picture(const MotionFrame& frame, const OverlayOptions& options);
 

@@ -29,8 +29,10 @@ void MotionSummary::add(const MotionFrame& frame, const MotionTruth* truth) {
   const PlaneBlocks& luma = frame.blocks.planes[0];
   for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
     ++blocks_;
-    if (luma.inter[i] != 0) ++counts_[{luma.vectors[i].x, luma.vectors[i].y}];
-    sad_ += frame.sads[0][i];
+    if (luma.inter[i] != 0) {
+      ++counts_[{luma.vectors[i].x, luma.vectors[i].y}];
+      sad_ += frame.sads[0][i];
+    }
     bits_[0] += luma.motion_bits[i];
     bits_[1] += luma.coefficient_bits[i];
   }
@@ -113,8 +115,8 @@ std::string MotionSummary::text(bool with_histogram) const {
     text += fmt::format("{} {},{} {:.1f} %", i == 0 ? "" : ";", frequent[i].second.first, frequent[i].second.second,
                         100 * share(frequent[i].first, vectors()));
   }
-  text += fmt::format("\nmean SAD of a block {:.1f} ({} against prediction), bits of a block: vector {:.2f}, coefficients {:.2f}\n",
-                      share(sad_, blocks_), sad_of_source_ ? "source" : "reconstruction", share(bits_[0], blocks_),
+  text += fmt::format("\nmean SAD of a predicted block {:.1f} ({} against prediction), bits of a block: vector {:.2f}, coefficients {:.2f}\n",
+                      share(sad_, vectors()), sad_of_source_ ? "source" : "reconstruction", share(bits_[0], blocks_),
                       share(bits_[1], blocks_));
   if (with_truth_) {
     text += fmt::format("endpoint error over {} blocks: mean {:.3f} samples, median {:.3f}, {:.1f} % within half a sample\n",
@@ -131,7 +133,7 @@ nlohmann::ordered_json MotionSummary::json() const {
                                  {"luma_vectors", vectors()},
                                  {"zero_share", zero_share()},
                                  {"mean_length_samples", mean_length()},
-                                 {"mean_sad", share(sad_, blocks_)},
+                                 {"mean_sad", share(sad_, vectors())},
                                  {"sad_of", sad_of_source_ ? "source" : "reconstruction"},
                                  {"mean_vector_bits", share(bits_[0], blocks_)},
                                  {"mean_coefficient_bits", share(bits_[1], blocks_)}};

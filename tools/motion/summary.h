@@ -37,7 +37,7 @@ class MotionSummary {
   std::int64_t repeats_ = 0;
   std::uint64_t blocks_ = 0;           // of luma in inter frames
   std::map<std::pair<int, int>, std::uint64_t> counts_;
-  std::uint64_t sad_ = 0;
+  std::uint64_t sad_ = 0;                // of blocks with a vector
   bool sad_of_source_ = false;
   std::array<std::uint64_t, 2> bits_{};  // motion and coefficients of luma in inter frames
   bool with_truth_ = false;

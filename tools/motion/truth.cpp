@@ -17,6 +17,7 @@
 namespace c63::tools {
 namespace {
 
+constexpr std::uint64_t kBytesOfFrame = 128;  // of an empty list in its map
 constexpr std::string_view kHeader = "frame,x,y,mv_x,mv_y";
 
 template <typename T>
@@ -40,7 +41,7 @@ std::optional<std::array<std::string_view, 5>> split(std::string_view line) {
 
 }  // namespace
 
-MotionTruth::MotionTruth(const std::string& path) : path_(path) {
+MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : path_(path) {
   std::ifstream file(path);
   const auto fail = [&](std::int64_t line, const std::string& what) {
     throw Error(ErrorKind::input, "C63-TRUTH", line > 0 ? fmt::format("line {}: {}", line, what) : what, {.file = path});
@@ -64,7 +65,15 @@ MotionTruth::MotionTruth(const std::string& path) : path_(path) {
     const auto mv_x = parse<double>((*fields)[3]);
     const auto mv_y = parse<double>((*fields)[4]);
     if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y)) fail(number, "the vector is no pair of numbers");
-    frames_[*frame].push_back({*x, *y, *mv_x, *mv_y});
+    std::vector<Entry>& entries = frames_[*frame];
+    // Errors are floats, twice while their median is taken, in a vector that grows by doubling, as the entries'.
+    memory_ += 2 * (sizeof(Entry) + 2 * sizeof(float)) + (entries.empty() ? kBytesOfFrame : 0);
+    if (memory_ > max_memory) {
+      throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
+                  fmt::format("true motion up to line {} takes {} bytes; half of --max-memory, {}, is for it", number, memory_, max_memory),
+                  {.file = path});
+    }
+    entries.push_back({*x, *y, *mv_x, *mv_y});
   }
   if (file.bad()) fail(0, "cannot be read");
   if (frames_.empty()) fail(0, fmt::format("no vector in it; it should begin with \"{}\"", kHeader));

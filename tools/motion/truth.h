@@ -13,8 +13,11 @@ namespace c63::tools {
 /// from the block at x,y to where it was in the frame before; empty where it was hidden.
 class MotionTruth {
  public:
-  /// Throws Error (input, C63-TRUTH) that names the line.
-  explicit MotionTruth(const std::string& path);
+  /// Throws Error (input, C63-TRUTH) that names the line, Error (limit, C63-MAX-MEMORY) for a list that takes more.
+  MotionTruth(const std::string& path, std::uint64_t max_memory);
+
+  /// Bytes that the list takes, and what is kept of errors against it.
+  [[nodiscard]] std::uint64_t memory() const { return memory_; }
 
   /// Number of frames of the video, of which the first has no motion.
   [[nodiscard]] std::int64_t frame_count() const { return last_frame_ + 1; }
@@ -35,6 +38,7 @@ class MotionTruth {
   };
   std::string path_;
   std::int64_t last_frame_ = 0;
+  std::uint64_t memory_ = 0;
   std::map<std::int64_t, std::vector<Entry>> frames_;
 };
 

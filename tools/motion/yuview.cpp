@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "motion/motion_stream.h"
 
@@ -25,18 +24,15 @@ std::string field(std::string text) {
 }
 
 template <typename Value>
-void add_rows(std::string& rows, std::int64_t frame, const PlaneBlocks& luma, int width, int height, int type, Value&& value) {
-  auto out = std::back_inserter(rows);
+void add_rows(TextFile& file, std::int64_t frame, const PlaneBlocks& luma, int width, int height, int type, Value&& value) {
   for (int row = 0; row < luma.rows; ++row) {
     for (int column = 0; column < luma.columns; ++column) {
       const int x = column * 8;
       const int y = row * 8;
       const std::size_t block = static_cast<std::size_t>(row) * luma.columns + column;
       if (x >= width || y >= height) continue;  // padding only
-      if (type == kVector && luma.inter[block] == 0) continue;
-      fmt::format_to(out, "{};{};{};{};{};{};", frame, x, y, std::min(8, width - x), std::min(8, height - y), type);
-      value(out, block);
-      rows += '\n';
+      if ((type == kVector || type == kSad) && luma.inter[block] == 0) continue;  // not predicted
+      file.add("{};{};{};{};{};{};{}\n", frame, x, y, std::min(8, width - x), std::min(8, height - y), type, value(block));
     }
   }
 }
@@ -61,27 +57,23 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
   if (types.bits) {
     header += fmt::format("%;type;{};Bits;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kBits, kBitsScale);
   }
-  file_.write(header);
+  file_.add("{}", header);
+  file_.flush();  // a file that cannot be written is known before the first frame is encoded
 }
 
 void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads) {
   const PlaneBlocks& luma = blocks.planes[0];
-  std::string rows;
   if (types_.vectors) {
-    add_rows(rows, frame, luma, width_, height_, kVector, [&](auto out, std::size_t i) {
-      fmt::format_to(out, "{};{}", luma.vectors[i].x, luma.vectors[i].y);
-    });
-    add_rows(rows, frame, luma, width_, height_, kIntra, [&](auto out, std::size_t i) { fmt::format_to(out, "{};", 1 - luma.inter[i]); });
+    add_rows(file_, frame, luma, width_, height_, kVector, [&](std::size_t i) { return fmt::format("{};{}", luma.vectors[i].x, luma.vectors[i].y); });
+    add_rows(file_, frame, luma, width_, height_, kIntra, [&](std::size_t i) { return fmt::format("{};", 1 - luma.inter[i]); });
   }
   if (types_.sads && !sads.empty()) {
-    add_rows(rows, frame, luma, width_, height_, kSad, [&](auto out, std::size_t i) { fmt::format_to(out, "{};", sads[i]); });
+    add_rows(file_, frame, luma, width_, height_, kSad, [&](std::size_t i) { return fmt::format("{};", sads[i]); });
   }
   if (types_.bits) {
-    add_rows(rows, frame, luma, width_, height_, kBits, [&](auto out, std::size_t i) {
-      fmt::format_to(out, "{};", luma.motion_bits[i] + luma.coefficient_bits[i]);
-    });
+    add_rows(file_, frame, luma, width_, height_, kBits, [&](std::size_t i) { return fmt::format("{};", luma.motion_bits[i] + luma.coefficient_bits[i]); });
   }
-  file_.write(rows);
+  file_.flush();
 }
 
 }  // namespace c63::tools

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "c63/picture.h"
-#include "io/output_file.h"
+#include "common/text_file.h"
 #include "pipeline/block_statistics.h"
 
 namespace c63::tools {
@@ -25,14 +25,14 @@ class YuviewWriter {
   YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types,
                Durability durability = Durability::process);
 
-  /// Frames come in order. `sads` holds one value a luma block, and may be empty. Blocks without a vector get no row for it,
-  /// repeats no rows at all.
+  /// Frames come in order. `sads` holds one value a luma block, and may be empty. Blocks without a vector get no
+  /// rows for it and its SAD, repeats no rows at all.
   void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
   void commit() { file_.commit(); }
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
-  OutputFile file_;
+  TextFile file_;
   BlockTypes types_;
   int width_;   ///< of the picture that positions are of
   int height_;

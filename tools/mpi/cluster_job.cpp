@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr std::int64_t kMostSegmentsChosen = 1024;
+constexpr int kMostSegmentsChosen = 1024;
 
 /// What a rank's part of preparing has to do with.
 struct Preparation {
@@ -153,8 +153,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
 /// So many segments that even slow and fast ranks end at nearly the same time.
 int segment_count(const ClusterJob& job) {
   if (job.options.segments > 0) return job.options.segments;
-  const auto gops = key_frames_of(job.video.plan, job.options.encode.encoder.coding.key_interval).size();
-  return static_cast<int>(std::min(static_cast<std::int64_t>(gops), kMostSegmentsChosen));
+  return count_key_frames(job.video.plan, job.options.encode.encoder.coding.key_interval, kMostSegmentsChosen);
 }
 
 }  // namespace

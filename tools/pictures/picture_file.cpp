@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "c63/error.h"
 #include "c63/picture.h"
@@ -13,6 +14,19 @@
 
 namespace c63::tools {
 namespace {
+
+/// `take` gets the picture as PNG.
+void encode_as_png(const Image& image, const std::function<void(std::span<const std::uint8_t>)>& take) {
+  ffmpeg_module().encode(PictureCode::png, image.bytes(), image.width(), image.height(), 0, take);
+}
+
+/// What `encode` gives to its argument.
+template <typename Encode>
+std::vector<std::uint8_t> copied(const Encode& encode) {
+  std::vector<std::uint8_t> bytes;
+  encode([&](std::span<const std::uint8_t> all) { bytes.assign(all.begin(), all.end()); });
+  return bytes;
+}
 
 /// Samples of video range stretched to all of 0..255, which JPEG has: `levels` from black, or either side of 128.
 std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
@@ -35,7 +49,7 @@ std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, con
       for (int x = 0; x < columns; ++x) planes.push_back(sample(p, x, y));
     }
   }
-  return ffmpeg_module().encode(PictureCode::jpeg, planes, width, height, quality);
+  return copied([&](const auto& take) { ffmpeg_module().encode(PictureCode::jpeg, planes, width, height, quality, take); });
 }
 
 }  // namespace
@@ -62,7 +76,7 @@ bool can_write_png() {
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {
-  return ffmpeg_module().encode(PictureCode::png, image.bytes(), image.width(), image.height(), 0);
+  return copied([&](const auto& take) { encode_as_png(image, take); });
 }
 
 std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height) {
@@ -114,6 +128,11 @@ void check_picture_name(const std::string& path) {
   }
 }
 
+std::uint64_t memory_to_save(const std::string& path, std::uint64_t image_bytes) {
+  // What FFmpeg codes and the packet it hands out; deflate makes nothing longer by more than a few bytes a block.
+  return path.ends_with(".ppm") ? 0 : 2 * (image_bytes + image_bytes / 64);
+}
+
 void save_picture(const std::string& path, const Image& image, Durability durability) {
   check_picture_name(path);
   OutputFile file(path, durability);
@@ -121,7 +140,7 @@ void save_picture(const std::string& path, const Image& image, Durability durabi
     file.write(fmt::format("P6\n{} {}\n255\n", image.width(), image.height()));
     file.write(image.bytes());
   } else {
-    file.write(encode_png(image));
+    encode_as_png(image, [&](std::span<const std::uint8_t> bytes) { file.write(bytes); });
   }
   file.commit();
 }

@@ -28,6 +28,9 @@ void require_png();
 /// Checks a name before anything is computed for it. Throws Error (usage) for one that save_picture() cannot serve.
 void check_picture_name(const std::string& path);
 
+/// Bytes that save_picture() takes next to a picture of `image_bytes`, at most.
+[[nodiscard]] std::uint64_t memory_to_save(const std::string& path, std::uint64_t image_bytes);
+
 /// Writes PNG or, by the name, PPM. Throws Error (usage) for other names, Error (output).
 void save_picture(const std::string& path, const Image& image, Durability durability = Durability::process);
 

@@ -89,7 +89,8 @@ std::vector<std::string> streams_among(const std::vector<std::string>& names) {
 void order_segments(std::vector<SegmentFile>& segments) {
   for (const SegmentFile& segment : segments) check_same_video(segments.front(), segment);
   std::ranges::stable_sort(segments, {}, [](const SegmentFile& file) { return file.record.segment.number; });
-  std::vector<int> missing;
+  constexpr std::size_t kMostNamed = 16;
+  std::vector<int> missing;  // the first of them
   int number = 0;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& s = segments[i].record.segment;
@@ -97,14 +98,13 @@ void order_segments(std::vector<SegmentFile>& segments) {
       refuse("C63-JOIN-TWICE", fmt::format("is segment {} of {}, as {} is", s.number, s.of, segments[i - 1].stream),
              segments[i]);
     }
-    while (++number < s.number) missing.push_back(number);
+    for (++number; number < s.number && missing.size() < kMostNamed; ++number) missing.push_back(number);
+    number = s.number;
   }
   const int of = segments.front().record.segment.of;
-  while (++number <= of) missing.push_back(number);
+  while (number < of && missing.size() < kMostNamed) missing.push_back(++number);
   if (!missing.empty()) {
-    const std::size_t all = missing.size();
-    constexpr std::size_t kMostNamed = 16;
-    if (all > kMostNamed) missing.resize(kMostNamed);
+    const std::size_t all = static_cast<std::size_t>(of) - segments.size();  // each number is there once at most
     throw Error(ErrorKind::input, "C63-JOIN-MISSING",
                 fmt::format("of {} segments {} {} missing: {}{}", of, all, all == 1 ? "is" : "are",
                             fmt::join(missing, ", "), all > kMostNamed ? ", …" : ""));
@@ -130,15 +130,16 @@ int run_join(const Session& session, const JoinOptions& options) {
   if (options.segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no segments were given");
   if (options.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
   std::vector<NamedPath> inputs;
+  const std::vector<std::string> streams = streams_among(options.segments);
   for (const std::string& name : options.segments) inputs.push_back({"a segment", name});
-  for (const std::string& stream : streams_among(options.segments)) {
+  for (const std::string& stream : streams) {
     inputs.push_back({"a segment", stream});  // named by its record alone
     inputs.push_back({"a segment's record", record_path(stream)});
   }
   check_distinct_files(inputs, {{"--output", options.output}, {"--log-file", session.common.log.file}});
   check_apart_from_log({"--output", options.output});
   std::vector<SegmentFile> segments;
-  for (const std::string& stream : streams_among(options.segments)) segments.push_back({stream, read_record(stream)});
+  for (const std::string& stream : streams) segments.push_back({stream, read_record(stream)});
   if (segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "none of the files is a segment");
   order_segments(segments);
   OutputFile output(options.output, options.durability);

@@ -3,8 +3,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace c63 {
@@ -84,26 +87,33 @@ class TraceRow {
   Clock::time_point last_;
 };
 
-/// Keeps all spans in memory.
+/// Keeps spans in memory.
 class TraceRecorder final : public TraceSink {
  public:
-  TraceRecorder() : origin_(TraceSpan::Clock::now()) {}
+  /// Bytes that a span takes until the trace is written.
+  static constexpr std::uint64_t kBytesPerSpan = 256;
+
+  /// Spans after the first `most` are counted and dropped.
+  explicit TraceRecorder(std::size_t most = std::numeric_limits<std::size_t>::max()) : origin_(TraceSpan::Clock::now()), most_(most) {}
 
   void span(const TraceSpan& span) noexcept override;
 
   /// What was recorded, in order of its start.
   [[nodiscard]] std::vector<TraceSpan> spans() const;
-  /// Spans that found no memory.
+  /// The number of spans that found no memory, or came after the most that are kept.
   [[nodiscard]] std::size_t dropped() const;
 
   /// The trace as the JSON object that Chrome's about:tracing and Perfetto (ui.perfetto.dev) open. Times are
   /// microseconds since this recorder was made.
   [[nodiscard]] std::string chrome_json() const;
+  /// The same, in pieces.
+  void write_chrome_json(const std::function<void(std::string_view)>& write) const;
 
  private:
   TraceSpan::Clock::time_point origin_;
   mutable std::mutex mutex_;
   std::vector<TraceSpan> spans_;
+  std::size_t most_;
   std::size_t dropped_ = 0;
 };
 

@@ -56,18 +56,30 @@ TEST(AbStatisticsTest, Spread) {
 }
 
 TEST(AbStatisticsTest, RatioAndItsInterval) {
-  const std::vector<double> anchor = {10, 20, 40};
-  const std::vector<double> twice = {20, 40, 80};
-  const Ratio exact = ratio_of_pairs(anchor, twice);
+  using Points = std::vector<PairedSpeeds>;
+  const Ratio exact = ratio_of_points(Points{{{10, 20, 40}, {20, 40, 80}}});
   EXPECT_NEAR(exact.value, 2, 1e-12);
   EXPECT_NEAR(*exact.low, 2, 1e-12);
   EXPECT_NEAR(*exact.high, 2, 1e-12);
-  // Logarithms 0 and ln 4: mean ln 2, standard error ln 2, t(1 degree, 97.5 %) = 12.7062.
-  const Ratio two = ratio_of_pairs(std::vector<double>{1, 1}, std::vector<double>{1, 4});
-  EXPECT_NEAR(two.value, 2, 1e-12);
-  EXPECT_NEAR(std::log(*two.high), std::log(2) * (1 + 12.7062), 1e-4);
-  EXPECT_NEAR(*two.low * *two.high, 4, 1e-9);
-  EXPECT_FALSE(ratio_of_pairs(std::vector<double>{1}, std::vector<double>{3}).low);
+  // Logarithms 0, ln 2, ln 4: mean ln 2, standard error ln 2 / sqrt 3, t(2 degrees, 97.5 %) = 4.30265.
+  const Ratio three = ratio_of_points(Points{{{1, 1, 1}, {1, 2, 4}}});
+  EXPECT_NEAR(three.value, 2, 1e-12);
+  EXPECT_NEAR(std::log(*three.high), std::log(2) * (1 + 4.30265 / std::sqrt(3)), 1e-4);
+  EXPECT_NEAR(*three.low * *three.high, 4, 1e-9);
+}
+
+TEST(AbStatisticsTest, TwoRoundsHaveNoInterval) {
+  EXPECT_FALSE(ratio_of_points(std::vector<PairedSpeeds>{{{1}, {3}}}).low);
+  EXPECT_FALSE(ratio_of_points(std::vector<PairedSpeeds>{{{1, 1}, {3, 4}}, {{1, 1}, {3, 4}}}).low);
+}
+
+TEST(AbStatisticsTest, PointsOfDifferentRatiosWidenNoInterval) {
+  // A side that is a quarter as fast at one point and half as fast at another, in rounds that differ by 1 %.
+  const std::vector<PairedSpeeds> points = {{{100, 100, 100}, {25, 25.25, 24.75}}, {{50, 50, 50}, {25, 24.75, 25.25}}};
+  const Ratio ratio = ratio_of_points(points);
+  EXPECT_NEAR(ratio.value, std::sqrt(0.125), 1e-3);
+  EXPECT_GT(*ratio.low, 0.34);
+  EXPECT_LT(*ratio.high, 0.37);
 }
 
 TEST(ProcessTest, RunsAndMeasures) {

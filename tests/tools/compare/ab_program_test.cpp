@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "support/browser.h"
@@ -52,8 +53,26 @@ TEST_F(AbProgramTest, ThreadsChangeNoByte) {
       EXPECT_NEAR(delta["bd_rate_percent"].get<double>(), 0, 1e-9);
     }
   }
-  ASSERT_FALSE(data["speeds"][0]["low"].is_null());
-  EXPECT_LE(data["speeds"][0]["low"], data["speeds"][0]["ratio"]);
+  EXPECT_TRUE(data["speeds"][0]["low"].is_null()) << "an interval of two rounds";
+  for (const auto& bytes : data["bytes"]) EXPECT_TRUE(bytes["same_settings"]);
+}
+
+TEST_F(AbProgramTest, EverySideIsComparedWithEveryOther) {
+  const auto result = run("--a '--backend cpu' --b '--backend cpu --preset fast' --side 'c=--backend cpu --me full-brute' --qp 25 --repeat 3 "
+                          "--warmup 0" + json_option());
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_EQ(result.output.find("b against a: bytes"), std::string::npos) << "presets write different bytes: " << result.output;
+  EXPECT_NE(result.output.find("c against a: bytes identical in 1 of 1 streams"), std::string::npos) << result.output;
+  const auto data = json();
+  std::map<std::pair<int, int>, double> ratios;
+  for (const auto& s : data["speeds"]) {
+    EXPECT_FALSE(s["low"].is_null());
+    EXPECT_LE(s["low"], s["ratio"]);
+    if (s["input"].is_null()) ratios[{s["anchor"], s["configuration"]}] = s["ratio"];
+  }
+  EXPECT_EQ(ratios.size(), 6U);
+  EXPECT_NEAR((ratios[{0, 1}] * ratios[{1, 0}]), 1, 1e-9);
+  for (const auto& bytes : data["bytes"]) EXPECT_EQ(bytes["same_settings"], bytes["anchor"] != 1 && bytes["configuration"] != 1);
 }
 
 TEST_F(AbProgramTest, DifferentBytesFailWhereTheyMust) {
@@ -184,17 +203,27 @@ window.addEventListener("load", () => {
     check("descending", column().every((v, i, a) => !i || a[i - 1] >= v) && bytes.getAttribute("aria-sort") === "descending");
     $("filter").value = "second qp"; $("filter").dispatchEvent(new Event("input"));  // no word of the folder's random name
     check("filter", rows().length === 4);
-    check("verdicts", $("verdicts").children.length === 1 && $("verdicts").querySelectorAll(".figure").length === 3);
+    check("verdicts", $("verdicts").children.length === 1 && $("verdicts").querySelectorAll(".figure").length === 2);
+    const figures = () => [...$("verdicts").querySelectorAll("h3, .figure")].map((n) => n.textContent);
+    const [title, ratio] = figures();
+    check("no bytes of other settings", !$("verdicts").textContent.includes("bytes"));
+    check("no interval of two rounds", $("verdicts").textContent.includes("fewer than three rounds"));
+    change("anchor", "1");
+    check("another anchor", figures()[0] === "first against second" && title === "second against first" && Math.abs(parseFloat(figures()[1]) * parseFloat(ratio) - 1) < 0.01);
+    check("comparison follows", $("comparison").tBodies[0].rows.length === 1 && $("comparison").tBodies[0].textContent.includes("first against second"));
+    check("equal markers", new Set(chart("rd").data.datasets.map((d) => d.pointRadius)).size === 1);
+    const tables = $("table").closest(".scroll");
+    check("tables scroll by keyboard", tables.tabIndex === 0);
     check("facts", $("facts").children.length >= 10);
     check("hostile names stay text", !window.injected && $("facts").textContent.includes("<script>"));
     if (@PICTURES@) {
       const names = (id) => [...$(id).options].map((o) => o.value);
       check("sides", names("left").length === 3 && names("left").includes("the input"));
       check("layers", names("layer").join() === "picture,motion vectors,bits");
-      check("two sides", $("left").value !== $("right").value && $("left-picture").src.startsWith("data:image/jpeg") && $("left-picture").src !== $("right-picture").src);
+      check("two sides", $("left").value !== $("right").value && $("left-picture").src.startsWith("data:image/png") && $("picture-note").textContent.endsWith("PNG, without loss") && $("left-picture").src !== $("right-picture").src);
       const plain = $("left-picture").src;
       $("layer").value = "bits"; $("layer").dispatchEvent(new Event("change"));
-      check("another layer", $("left-picture").src !== plain && $("left-picture").alt.startsWith("bits of frame"));
+      check("another layer", $("left-picture").src !== plain && $("left-picture").alt.startsWith("bits of frame") && $("picture-note").textContent.endsWith("only to be looked at"));
       const wipe = $("wipe"), share = () => wipe.style.getPropertyValue("--at");
       check("half", share() === "50%");
       wipe.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));

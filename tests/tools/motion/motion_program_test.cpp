@@ -247,6 +247,16 @@ addEventListener("load", async () => {
     press("ArrowRight"); check("right steps", $("frame").value === "2"); await shows("another frame");
     press("ArrowLeft"); press("End"); check("End", $("frame").value === "4"); press("Home"); check("Home", $("label").textContent.startsWith("frame 0 (key)"));
     press("ArrowRight", { shiftKey: true }); check("ten on stops at the end", $("frame").value === "4");
+    $("number").value = 2; $("number").dispatchEvent(new Event("input"));
+    check("the box of frames goes there", $("frame").value === "2" && location.hash === "#frame=2");
+    location.hash = "#frame=1"; await until("the address opens a frame", () => $("frame").value === "1");
+    point(canvas, "pointermove", 4, 4, 96, 60); point(canvas, "pointerdown", 4, 4, 96, 60); point(canvas, "pointerup", 4, 4, 96, 60);
+    point(canvas, "pointerleave", 0, 0, 96, 60);
+    await until("a click keeps a block", () => values.textContent.includes("block at 0,0"));
+    point(canvas, "pointerdown", 4, 4, 96, 60); point(canvas, "pointerup", 4, 4, 96, 60);
+    await until("another lets it go", () => !values.textContent.includes("block at"));
+    const inspector = $("inspector").getBoundingClientRect(), picture = canvas.getBoundingClientRect();
+    check("values are right of the picture and in view", inspector.left >= picture.right && inspector.bottom <= innerHeight);
     $("frame").value = 3; $("frame").dispatchEvent(new Event("input"));
     check("key frames are named", $("label").textContent.startsWith("frame 3 (key), "));
     point($("timeline"), "pointerdown", 1.5, 1, 5, 2, { buttons: 1 }); check("the time line scrubs", $("frame").value === "1");
@@ -433,6 +443,40 @@ TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
   const std::string browser = test::find_browser();
   if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
   EXPECT_EQ(test::title_after_script(browser, folder_, file("compact.html"), std::string(kPageTools) + kRepeatClicks), "ALL GOOD");
+}
+
+TEST_F(MotionProgramTest, BlocksWithoutPredictionHaveNoSad) {
+  // A key frame's blocks, and those of a preset that leaves blocks unpredicted, have nothing to be compared with.
+  ASSERT_EQ(run("--format csv -f 1 -o '" + file("key.csv") + "'").exit_code, 0);
+  std::ifstream csv(file("key.csv"));
+  std::string line;
+  std::getline(csv, line);
+  while (std::getline(csv, line)) EXPECT_NE(line.find(",0,0,0,,"), std::string::npos) << line;
+  ASSERT_EQ(run("-f 1 -o '" + file("key.json") + "'").exit_code, 0);
+  const auto json = nlohmann::json::parse(std::ifstream(file("key.json")));
+  EXPECT_TRUE(json["frames"][0]["sads"][0].is_null());
+  ASSERT_EQ(run("--format yuview -f 1 -o '" + file("key_yuview.csv") + "'").exit_code, 0);
+  EXPECT_EQ(parse_yuview(file("key_yuview.csv")).rows.at(0).count(1), 0U);
+
+  test::CompactStreamWriter writer(96, 64, 8);
+  writer.add_key();
+  writer.add_inter();
+  const test::Bytes bytes = writer.bytes();
+  std::ofstream(file("some.c63"), std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  ASSERT_EQ(test::shell("'" C63_BIN_DIR "/c63mv' --quiet '" + file("some.c63") + "' -o '" + file("some.json") + "'").exit_code, 0);
+  const auto some = nlohmann::json::parse(std::ifstream(file("some.json")));
+  double sum = 0;
+  int predicted = 0;
+  for (std::size_t i = 0; i < some["frames"][1]["inter"].size(); ++i) {
+    const bool inter = some["frames"][1]["inter"][i] != 0;
+    ASSERT_EQ(some["frames"][1]["sads"][i].is_null(), !inter);
+    if (inter) sum += some["frames"][1]["sads"][i].get<double>();
+    predicted += inter ? 1 : 0;
+  }
+  ASSERT_GT(predicted, 0);
+  ASSERT_LT(predicted, 96);
+  EXPECT_NEAR(some["summary"]["mean_sad"].get<double>(), sum / predicted, 1e-9);
 }
 
 TEST_F(MotionProgramTest, DamageIsNamed) {

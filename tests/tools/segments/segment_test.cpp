@@ -1,6 +1,7 @@
 // c63enc --segment and c63join: the bytes of one process, whatever happens in between.
 
 #include <csignal>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -271,10 +272,14 @@ TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
   expect_one_line(run({kJoin, "--quiet", "-o", path("out.c63")}), 2, "c63join", "C63-USAGE");
   const Words files = encode_segments(2, input_);
   expect_one_line(run(Words{kJoin, "--quiet"} + files), 2, "c63join", "C63-USAGE");
-  expect_one_line(run(Words{kJoin, "--quiet", "-o", files[0]} + files), 2, "c63join", "C63-SAME-FILE");
-  const std::string kept = read_file(files[1] + ".json");
-  expect_one_line(run(Words{kJoin, "--quiet", "-o", files[1] + ".json"} + files), 2, "c63join", "C63-SAME-FILE");
-  EXPECT_TRUE(read_file(files[1] + ".json") == kept);
+  const Words records = {files[0] + ".json", files[1] + ".json"};
+  for (const std::string& input : files + records) {
+    const std::string before = read_file(input);
+    for (const Words& named : {files, records, Words{files[0], records[1]}}) {
+      expect_one_line(run(Words{kJoin, "--quiet", "-o", input} + named), 2, "c63join", "C63-SAME-FILE");
+    }
+    EXPECT_TRUE(read_file(input) == before) << input;
+  }
   expect_one_line(run(Words{kJoin, "--quiet", "-o", path("no/folder/out.c63")} + files), 6, "c63join",
                   "C63-WRITE-OPEN");
 }

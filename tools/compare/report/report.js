@@ -19,7 +19,14 @@
   // Names are as long as a command line may be; plots have room for its ends. Hovering tells all of it.
   const short = (name, most = 26) => name.length <= most ? name : name.slice(0, Math.ceil(most / 2)) + "…" + name.slice(1 - Math.floor(most / 2));
   const shortLabel = (point) => short(configurations[point.configuration].name, 20) + (point.quantizer ? " qp " + point.quantizer : "");
-  const format = (value, digits) => value === null || value === undefined ? "∞" : value.toFixed(digits);
+  const format = (value, digits) => value === null || value === undefined ? "–" : value.toFixed(digits);
+  // JSON has no infinity: a PSNR that is null is that of equal pictures.
+  const psnr = (value, digits) => value === null ? "∞" : value.toFixed(digits);
+  const external = (p) => configurations[p.configuration].external;
+  const kNoSsim = "not measured (--no-ssim), or the pictures are too small";
+  // Plots tell what they cannot show, and why.
+  function tellMissing(id, reasons) { $(id + "-missing").textContent = [...new Set(reasons)].join("; "); }
+  const whyNoStages = (p) => short(configurations[p.configuration].name) + ": another encoder tells no stages";
   const element = (tag, text, className) => {
     const node = document.createElement(tag);
     if (text !== undefined) node.textContent = text;
@@ -30,6 +37,7 @@
   // What is shown.
   let input = 0;
   let metric = "psnr_y_db";
+  let anchor = 0;  // the side that the others are compared with
   let rank = null;  // which of their quantizers, lowest first, the sides are shown with where it is one at a time
   const charts = {};
   const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
@@ -60,14 +68,14 @@
   const pointTooltip = { callbacks: { label: (item) => {
     const p = item.raw.point;
     return [label(p), format(p.bitrate_kb_per_s, 2) + " kb/s, " + p.bytes + " bytes",
-            "PSNR Y " + format(p.psnr_y_db, 3) + ", all " + format(p.psnr_all_db, 3) + " dB, SSIM Y " + format(p.ssim_y, 5),
+            "PSNR Y " + psnr(p.psnr_y_db, 3) + ", all " + psnr(p.psnr_all_db, 3) + " dB, SSIM Y " + format(p.ssim_y, 5),
             format(p.frames_per_s, 1) + " fps (" + format(p.frames_per_s_low, 1) + " to " + format(p.frames_per_s_high, 1) + ")"];
   } } };
 
   function scatterSets(x) {
     return configurations.map((c, index) => ({
       label: short(c.name), borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
-      pointRadius: Math.max(4, 8 - 2 * index), pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
+      pointRadius: 6, pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
       data: pointsOf(index).filter((p) => p[metric] !== null).map((p) => ({ x: p[x], y: p[metric], point: p })).sort((a, b) => a.y - b.y),
     }));
   }
@@ -88,6 +96,8 @@
   }
 
   function drawRd() {
+    const missing = shownPoints().filter((p) => p[metric] === null);
+    tellMissing("rd", missing.map((p) => shortLabel(p) + ": " + (metric.startsWith("ssim") ? "SSIM was not measured (--no-ssim), or the pictures are too small" : "no difference, so no PSNR")));
     const rates = shownPoints().map((p) => p.bitrate_kb_per_s);
     draw("rd", { type: "scatter", data: { datasets: scatterSets("bitrate_kb_per_s") },
                  options: options({ scales: { x: $("log-rate").checked ? logarithmic("kb/s", rates) : axis("kb/s", { beginAtZero: true }), y: axis(kMetrics[metric]) },
@@ -122,7 +132,7 @@
   function drawSpeed() {
     const sets = configurations.map((c, index) => ({
       label: short(c.name), borderColor: colour(index), backgroundColor: colour(index), pointStyle: shape(index), order: configurations.length - index,
-      pointRadius: Math.max(4, 8 - 2 * index), pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
+      pointRadius: 6, pointHoverRadius: 9, borderWidth: 2, borderDash: index % 2 ? [6, 4] : [], showLine: true,
       data: pointsOf(index).map((p) => ({ x: p.bitrate_kb_per_s, y: p.frames_per_s, point: p })).sort((a, b) => a.x - b.x) }));
     const highest = Math.max(...shownPoints().map((p) => p.frames_per_s_high));
     draw("speed", { type: "scatter", data: { datasets: sets }, plugins: [whiskers],
@@ -132,6 +142,7 @@
 
   function drawStages() {
     const points = configurations.map((c, index) => pointAtRank(index, rank)).filter((p) => p && p.stages);
+    tellMissing("stages", configurations.map((c, index) => pointAtRank(index, rank)).filter((p) => p && !p.stages).map(whyNoStages));
     const frames = data.inputs[input].frames;
     const stages = Object.keys(kStageColours).filter((s) => points.some((p) => p.stages[s + "_ms"] > 0));
     draw("stages", { type: "bar",
@@ -148,12 +159,14 @@
   function frameSets(values) {
     return configurations.map((c, index) => ({ index, point: pointAtRank(index, rank) }))
       .filter((s) => s.point && values(s.point).length)
-      .map((s) => ({ label: shortLabel(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: s.index ? 1.5 : 2.5, pointRadius: 0, pointHitRadius: 8,
+      .map((s) => ({ label: shortLabel(s.point), borderColor: colour(s.index), backgroundColor: colour(s.index), borderWidth: 2, pointRadius: 0, pointHitRadius: 8,
                      order: configurations.length - s.index, pointStyle: shape(s.index), borderDash: s.index % 2 ? [5, 3] : [], data: values(s.point).map((y, x) => ({ x, y })) }));
   }
 
   function drawFrames() {
     const scales = (title, more) => ({ x: axis("frame", { type: "linear", min: 0, max: Math.max(1, data.inputs[input].frames - 1), ticks: { color: themeColours().soft, maxRotation: 0, callback: (v) => Number.isInteger(v) ? v : "" } }), y: axis(title, more) });
+    tellMissing("bits", configurations.map((c, index) => pointAtRank(index, rank)).filter((p) => p && !p.frames.bits.length)
+      .map((p) => short(configurations[p.configuration].name) + ": the bits of another encoder's frames are not known"));
     const common = { parsing: false, interaction: { mode: "index", intersect: false } };
     draw("bits", { type: "line", data: { datasets: frameSets((p) => p.frames.bits) }, options: options(Object.assign({ scales: scales("bits", { beginAtZero: true }) }, common)) });
     draw("psnr", { type: "line", data: { datasets: frameSets((p) => p.frames.psnr_y_db) }, options: options(Object.assign({ scales: scales("dB") }, common)) });
@@ -184,16 +197,16 @@
   }
 
   function verdictOnSpeed(index) {
-    const speed = data.speeds.find((s) => s.configuration === index && s.input === null);
+    const speed = data.speeds.find((s) => s.anchor === anchor && s.configuration === index && s.input === null);
     if (!speed) return [];
     const sure = speed.low !== null && (speed.low > 1 || speed.high < 1);
     return [["speed", speed.ratio.toFixed(3) + "×",
-             speed.low === null ? "one round, no interval" : "95 %: " + speed.low.toFixed(3) + " to " + speed.high.toFixed(3) + (sure ? "" : ", no clear difference"),
+             speed.low === null ? "no interval: fewer than three rounds" : "95 %: " + speed.low.toFixed(3) + " to " + speed.high.toFixed(3) + (sure ? "" : ", no clear difference"),
              sure ? (speed.ratio > 1 ? "good" : "bad") : ""]];
   }
 
   function verdictOnRate(index) {
-    const deltas = data.deltas.filter((d) => d.configuration === index && d.metric === "psnr_y");
+    const deltas = data.deltas.filter((d) => d.anchor === anchor && d.configuration === index && d.metric === "psnr_y");
     const rates = deltas.filter((d) => d.bd_rate_percent !== null).map((d) => d.bd_rate_percent);
     if (!rates.length) return deltas.length ? [["BD-rate", "none", deltas[0].why_not]] : [];
     const mean = rates.reduce((a, b) => a + b, 0) / rates.length;
@@ -202,15 +215,17 @@
   }
 
   function verdictOnBytes(index) {
-    const bytes = data.bytes.filter((b) => b.configuration === index);
-    if (!bytes.length) return [];
+    const bytes = data.bytes.filter((b) => b.anchor === anchor && b.configuration === index);
     const same = bytes.filter((b) => b.identical).length;
-    return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams", same === bytes.length ? "good" : ""]];
+    // That other settings write other bytes is no news.
+    if (!bytes.length || !same && !bytes.every((b) => b.same_settings)) return [];
+    return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams", same === bytes.length ? "good" : "bad"]];
   }
 
   function verdicts() {
+    $("verdicts").replaceChildren();
     configurations.forEach((c, index) => {
-      if (index > 0) card(c.name + " against " + configurations[0].name, [...verdictOnSpeed(index), ...verdictOnRate(index), ...verdictOnBytes(index)]);
+      if (index !== anchor) card(c.name + " against " + configurations[anchor].name, [...verdictOnSpeed(index), ...verdictOnRate(index), ...verdictOnBytes(index)]);
     });
     if (configurations.length === 1) card(configurations[0].name, [["points", data.points.length, "one side only, nothing to compare with"]]);
     if (data.points.some((p) => !p.reproducible)) card("Runs", [["bytes", "differ", "some runs wrote other bytes than the run before", "bad"]]);
@@ -219,10 +234,10 @@
   // The table.
   const kColumns = [
     ["input", (p) => data.inputs[p.input].file, null], ["side", (p) => configurations[p.configuration].name, null],
-    ["qp", (p) => p.quantizer === "" ? null : Number(p.quantizer), 0], ["bytes", (p) => p.bytes, 0], ["kb/s", (p) => p.bitrate_kb_per_s, 2],
-    ["PSNR Y", (p) => p.psnr_y_db, 3], ["PSNR U", (p) => p.psnr_u_db, 3], ["PSNR V", (p) => p.psnr_v_db, 3], ["PSNR all", (p) => p.psnr_all_db, 3],
-    ["SSIM Y", (p) => p.ssim_y, 5], ["fps", (p) => p.frames_per_s, 1], ["slowest", (p) => p.frames_per_s_low, 1], ["fastest", (p) => p.frames_per_s_high, 1],
-    ["CPU s", (p) => p.cpu_s.length ? [...p.cpu_s].sort((a, b) => a - b)[Math.floor(p.cpu_s.length / 2)] : null, 3], ["ran on", (p) => p.backend || "", null],
+    ["qp", (p) => p.quantizer === "" ? null : Number(p.quantizer), 0, "–", "the side names its own quality or rate"], ["bytes", (p) => p.bytes, 0], ["kb/s", (p) => p.bitrate_kb_per_s, 2],
+    ["PSNR Y", (p) => p.psnr_y_db, 3, "∞", "the pictures are equal"], ["PSNR U", (p) => p.psnr_u_db, 3, "∞", "the pictures are equal"], ["PSNR V", (p) => p.psnr_v_db, 3, "∞", "the pictures are equal"], ["PSNR all", (p) => p.psnr_all_db, 3, "∞", "the pictures are equal"],
+    ["SSIM Y", (p) => p.ssim_y, 5, "–", kNoSsim], ["fps", (p) => p.frames_per_s, 1], ["slowest", (p) => p.frames_per_s_low, 1], ["fastest", (p) => p.frames_per_s_high, 1],
+    ["CPU s", (p) => p.cpu_s.length ? [...p.cpu_s].sort((a, b) => a - b)[Math.floor(p.cpu_s.length / 2)] : null, 3], ["ran on", (p) => p.backend || (external(p) ? "– (another encoder)" : ""), null],
   ];
   let sortColumn = -1;
   let descending = false;
@@ -242,8 +257,10 @@
     }
     $("table").tBodies[0].replaceChildren(...rows.map((p) => {
       const row = element("tr");
-      for (const [name, value, digits] of kColumns) {
-        row.append(digits === null ? element("td", value(p), "text") : element("td", name === "qp" && value(p) === null ? "–" : format(value(p), digits)));
+      for (const [, value, digits, missing, why] of kColumns) {
+        const is = value(p), cell = digits === null ? element("td", is, "text") : element("td", is === null ? missing || "–" : is.toFixed(digits));
+        if (is === null && why) cell.title = why;
+        row.append(cell);
       }
       return row;
     }));
@@ -268,21 +285,26 @@
   }
 
   function makeComparison() {
+    $("comparison").tHead.replaceChildren();
+    $("comparison").tBodies[0].replaceChildren();
     const head = element("tr");
     for (const name of ["input", "sides"]) head.append(element("th", name, "text"));
     for (const name of ["speed", "95 % from", "to", "BD-rate PSNR Y", "BD-PSNR Y", "BD-rate PSNR all", "BD-rate SSIM Y", "same bytes"]) head.append(element("th", name));
     $("comparison").tHead.append(head);
     configurations.forEach((c, index) => data.inputs.forEach((file, i) => {
-      if (index === 0) return;
-      const speed = data.speeds.find((s) => s.configuration === index && s.input === i && s.quantizer === null);
-      const delta = (m) => data.deltas.find((d) => d.configuration === index && d.input === i && d.metric === m);
+      if (index === anchor) return;
+      const speed = data.speeds.find((s) => s.anchor === anchor && s.configuration === index && s.input === i && s.quantizer === null);
+      const delta = (m) => data.deltas.find((d) => d.anchor === anchor && d.configuration === index && d.input === i && d.metric === m);
       const percent = (d) => d.bd_rate_percent === null ? d.why_not : (d.bd_rate_percent > 0 ? "+" : "") + d.bd_rate_percent.toFixed(2) + " %";
-      const bytes = data.bytes.filter((b) => b.configuration === index && b.input === i);
+      const bytes = data.bytes.filter((b) => b.anchor === anchor && b.configuration === index && b.input === i);
       const row = element("tr");
-      row.append(element("td", file.file, "text"), element("td", c.name + " against " + configurations[0].name, "text"));
-      for (const text of [speed.ratio.toFixed(3) + "×", speed.low === null ? "–" : speed.low.toFixed(3), speed.high === null ? "–" : speed.high.toFixed(3), percent(delta("psnr_y")),
-                          delta("psnr_y").bd_quality === null ? "–" : delta("psnr_y").bd_quality.toFixed(3) + " dB", percent(delta("psnr_all")), percent(delta("ssim_y")),
-                          bytes.length ? bytes.filter((b) => b.identical).length + " of " + bytes.length : "–"]) row.append(element("td", text));
+      row.append(element("td", file.file, "text"), element("td", c.name + " against " + configurations[anchor].name, "text"));
+      const noInterval = "none: fewer than 3 rounds", lowHigh = (v) => v === null ? noInterval : v.toFixed(3);
+      const same = bytes.filter((b) => b.identical).length;
+      const bytesText = !bytes.length ? "– (not both are c63enc)" : same || bytes.every((b) => b.same_settings) ? same + " of " + bytes.length : "– (other settings)";
+      for (const text of [speed.ratio.toFixed(3) + "×", lowHigh(speed.low), lowHigh(speed.high), percent(delta("psnr_y")),
+                          delta("psnr_y").bd_quality === null ? delta("psnr_y").why_not || "–" : delta("psnr_y").bd_quality.toFixed(3) + " dB", percent(delta("psnr_all")), percent(delta("ssim_y")),
+                          bytesText]) row.append(element("td", text));
       $("comparison").tBodies[0].append(row);
     }));
     if (configurations.length === 1) $("comparison").closest("section").hidden = true;
@@ -326,12 +348,14 @@
   }
   function showPictures() {
     const list = window.c63Pictures.filter((p) => p.input === input);
+    const notes = [];
     for (const side of ["left", "right"]) {
       const of = list.filter((p) => sideOf(p) === $(side).value);
       const p = of.find((o) => o.title === $("layer").value) || of[0];
       $(side + "-picture").src = p.data_uri;
       $(side + "-picture").alt = p.title + " of frame " + p.frame + ", " + sideOf(p);
-      $("picture-note").textContent = "frame " + p.frame;
+      notes.push(p.stored === "PNG" ? "PNG, without loss" : "JPEG, only to be looked at");
+      $("picture-note").textContent = "frame " + p.frame + ", stored as " + [...new Set(notes)].join(" and ");
     }
   }
   function wipeTo(share) {
@@ -355,6 +379,9 @@
   $("input").replaceChildren(...data.inputs.map((i, index) => { const o = element("option", i.file.split("/").pop()); o.value = index; return o; }));
   $("input-label").hidden = data.inputs.length < 2;
   $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); pictures(); });
+  $("anchor").replaceChildren(...configurations.map((c, index) => { const o = element("option", short(c.name, 40)); o.value = index; o.title = c.name; return o; }));
+  $("anchor-label").hidden = configurations.length < 2;
+  $("anchor").addEventListener("change", (e) => { anchor = Number(e.target.value); verdicts(); makeComparison(); });
   $("metric").addEventListener("change", (e) => { metric = e.target.value; drawRd(); drawTradeoff(); });
   $("log-rate").addEventListener("change", drawRd);
   $("quantizer").addEventListener("change", (e) => { rank = Number(e.target.value); drawStages(); drawFrames(); });

@@ -3,7 +3,24 @@
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
   const streams = [...document.querySelectorAll("script.stream")].map((s) => JSON.parse(s.textContent));
-  const count = Math.max(...streams.map((s) => s.frames.length));
+  const count = Math.max(...streams.map((s) => s.count));
+  // Frames of a stream that are alike are one run: { start, length, type, bits of each, number of the frame that is shown }.
+  for (const stream of streams) stream.runs = [];
+  for (const script of document.querySelectorAll("script[data-frame]")) {
+    const [s, type, bits, length] = script.dataset.frame.split(" ");
+    const runs = streams[s].runs, last = runs[runs.length - 1];
+    const start = last ? last.start + last.length : 0;
+    runs.push({ start, length: Number(length), type: type === "alone" ? "repeat" : type, bits: Number(bits), shown: type === "repeat" ? last.shown : start });
+  }
+  /// The run of a frame; of the last one for numbers past the end.
+  const entryOf = (stream, number) => {
+    let low = 0, high = stream.runs.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (stream.runs[middle].start <= number) low = middle; else high = middle - 1;
+    }
+    return stream.runs[low];
+  };
   const kBlock = 8;
   const kFramesPerSecond = 25;  // a stream does not tell its own
   const kModes = [["copied from the left block", "#3b82f6"], ["vector of its own", "#22c55e"], ["inherited vector", "#eab308"],
@@ -22,7 +39,9 @@
 
   // What is shown. x and y are the picture's point in the middle of each view.
   const types = streams[0].types;
-  const state = { frame: 0, playing: false, zoom: 1, x: streams[0].width / 2, y: streams[0].height / 2, hover: null };
+  const first = streams[0].first_index;
+  const state = { frame: 0, playing: false, zoom: 1, x: streams[0].width / 2, y: streams[0].height / 2, hover: null, kept: null };
+  const chosen = () => state.kept || state.hover;
 
   // ---- Frames: a JPEG of the picture, and a PNG whose samples are the values of the blocks -------------------------------
 
@@ -45,16 +64,8 @@
     return { picture, samples: context.getImageData(0, 0, values.width, values.height).data };
   }
 
-  /// The frame whose picture and blocks are shown for one: itself, or what it repeats.
-  const shownFor = (s, number) => {
-    const frames = streams[s].frames;
-    let at = Math.min(number, frames.length - 1);
-    while (at > 0 && frames[at].type === "repeat" && !frames[at].alone) --at;
-    return at;
-  };
-
   function fetchFrame(s, number) {
-    const at = shownFor(s, number);
+    const at = entryOf(streams[s], number).shown;  // itself, or what it repeats
     const frames = kept[s];
     if (!frames.has(at)) {
       const entry = { ready: null };
@@ -77,7 +88,7 @@
     return { x: p[a] - 128, y: p[a + 1] - 128, inter, mode, sad: p[b] << 8 | p[b + 1], levels: p[b + 2],
              vectorBits, coefficientBits: p[c] << 8 | p[c + 1] };
   }
-  const heats = { none: ["none", null], sad: ["SAD", (v) => v.sad], bits: ["bits", (v) => v.vectorBits + v.coefficientBits],
+  const heats = { none: ["none", null], sad: ["SAD", (v) => v.inter ? v.sad : null], bits: ["bits", (v) => v.vectorBits + v.coefficientBits],
                   levels: ["levels that are not zero", (v) => v.levels], mode: ["mode", (v) => v.mode] };
 
   // ---- Drawing -----------------------------------------------------------------------------------------------------------
@@ -86,10 +97,17 @@
     const view = element("figure", undefined, "view");
     const canvas = element("canvas");
     canvas.style.aspectRatio = stream.width + " / " + stream.height;
-    view.style.maxWidth = "calc(85vh * " + stream.width / stream.height + ")";
+    // As high as the window leaves it, so that picture and values are seen together.
+    const most = "max(18rem, 100vh - 14rem) * " + stream.width / stream.height;
+    view.style.maxWidth = "calc(" + most + ")";
+    $("views").style.maxWidth = "calc(" + streams.length + " * (" + most + " + 0.8rem))";
     const values = element("p", undefined, "values");
-    if (streams.length > 1) view.append(element("figcaption", stream.name));
-    view.append(canvas, values);
+    if (streams.length > 1) {
+      view.append(element("figcaption", stream.name));
+      $("inspector").append(element("h3", stream.name));
+    }
+    view.append(canvas);
+    $("inspector").append(values);
     $("views").append(view);
     return { canvas, values, context: canvas.getContext("2d") };
   });
@@ -106,6 +124,7 @@
     const image = new ImageData(stream.columns, stream.rows);
     for (let block = 0; block < stream.columns * stream.rows; ++block) {
       const v = value(valuesOf(s, frame, block));
+      if (v === null) continue;
       const colour = heat === "mode" ? kModes[v][1].match(/\w\w/g).map((h) => parseInt(h, 16)) : heatColour(Math.sqrt(v / peak));
       image.data.set([...colour, 255], 4 * block);
     }
@@ -165,13 +184,18 @@
   }
   const arrowColour = (warm) => "rgb(" + Math.round(255 * warm) + ",255," + Math.round(80 * (1 - warm)) + ")";
 
+  /// The 99th percentile of what is shown: a few blocks may be far above all others.
   function peakOf(heat, frames) {
-    let peak = 1;
+    const values = [];
     frames.forEach((frame, s) => {
       if (frame.samples.length < 12 * streams[s].columns * streams[s].rows) return;  // a repeat of nothing that is shown
-      for (let block = 0; block < streams[s].columns * streams[s].rows; ++block) peak = Math.max(peak, heats[heat][1](valuesOf(s, frame, block)));
+      for (let block = 0; block < streams[s].columns * streams[s].rows; ++block) {
+        const v = heats[heat][1](valuesOf(s, frame, block));
+        if (v !== null) values.push(v);
+      }
     });
-    return peak;
+    values.sort((a, b) => a - b);
+    return Math.max(1, values[Math.floor(0.99 * (values.length - 1))] || 1);
   }
 
   function draw() {
@@ -180,7 +204,7 @@
     const heat = $("heat").value;
     const peak = heats[heat][1] && heat !== "mode" ? peakOf(heat, frames) : 1;
     views.forEach(({ canvas, context: g }, s) => {
-      const type = streams[s].frames[Math.min(state.frame, streams[s].frames.length - 1)].type;
+      const type = entryOf(streams[s], state.frame).type;
       const width = Math.max(1, Math.round(canvas.clientWidth * devicePixelRatio));
       const height = Math.max(1, Math.round(width * streams[s].height / streams[s].width));
       if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
@@ -196,10 +220,10 @@
         if (heats[heat][1] && !(heat === "mode" && type === "key")) drawHeat(g, s, frames[s], heat, peak);
         if ($("arrows").checked && type === "inter") drawArrows(g, s, frames[s], scale / devicePixelRatio);
       }
-      if (state.hover) {
+      if (chosen()) {
         g.strokeStyle = "#fff";
         g.lineWidth = 2 * devicePixelRatio / scale;
-        g.strokeRect(state.hover.column * kBlock, state.hover.row * kBlock, kBlock, kBlock);
+        g.strokeRect(chosen().column * kBlock, chosen().row * kBlock, kBlock, kBlock);
       }
     });
     tellValues(frames);
@@ -210,17 +234,18 @@
 
   function tellValues(frames) {
     views.forEach(({ values }, s) => {
-      const entry = streams[s].frames[Math.min(state.frame, streams[s].frames.length - 1)];
-      if (!state.hover || entry.type === "repeat") { values.textContent = state.hover ? "nothing is coded: the picture before it again" : ""; return; }
-      const { column, row } = state.hover;
+      const entry = entryOf(streams[s], state.frame);
+      if (!chosen()) { values.textContent = "Point at a block, or tap it."; return; }
+      if (entry.type === "repeat") { values.textContent = "nothing is coded: the picture before it again"; return; }
+      const { column, row } = chosen();
       const v = valuesOf(s, frames[s], row * streams[s].columns + column);
       const parts = [["block at", column * kBlock + "," + row * kBlock]];
       if (entry.type === "inter") {
         parts.push(["mode", kModes[v.mode][0]]);
         if (v.inter) parts.push(["vector", v.x + "," + v.y]);
       }
-      parts.push(["SAD", v.sad], ["bits", entry.type === "inter" ? v.vectorBits + " + " + v.coefficientBits : v.coefficientBits], ["levels", v.levels + " of 64"]);
-      values.replaceChildren(...parts.flatMap(([name, value]) => [document.createTextNode(name + " "), element("b", String(value)), document.createTextNode("  ")]));
+      parts.push(["SAD", v.inter ? v.sad : "none: not predicted"], ["bits", entry.type === "inter" ? v.vectorBits + " + " + v.coefficientBits : v.coefficientBits], ["levels", v.levels + " of 64"]);
+      values.replaceChildren(...parts.flatMap(([name, value]) => [document.createTextNode(name + " "), element("b", String(value)), document.createTextNode(" \n")]));
     });
   }
 
@@ -243,7 +268,7 @@
       if (stride > 1) items.push(element("span", "an arrow every " + stride + " blocks each way; zoom in for all"));
     }
     if (heat === "mode") items.push(...kModes.map(([name, colour]) => item(colour, name)));
-    else if (heats[heat][1]) items.push(item("linear-gradient(90deg," + kStops.map((c) => "rgb(" + c + ")") + ")", heats[heat][0] + ": 0 to " + peak + ", the root is shown", "scale"));
+    else if (heats[heat][1]) items.push(item("linear-gradient(90deg," + kStops.map((c) => "rgb(" + c + ")") + ")", heats[heat][0] + ": 0 to " + peak + ", the root is shown; the end of the scale is the 99th percentile of the frame", "scale"));
     $("legend").replaceChildren(...items);
   }
 
@@ -252,12 +277,15 @@
     const canvas = $("timeline"), g = canvas.getContext("2d");
     canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
     canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
-    const peak = Math.max(...streams.flatMap((s) => s.frames.map((f) => f.bits)), 1);
+    const peak = streams.reduce((most, s) => s.runs.reduce((m, run) => Math.max(m, run.bits), most), 1);
     const band = canvas.height / streams.length, step = canvas.width / count;
-    streams.forEach((stream, s) => stream.frames.forEach((f, i) => {
-      g.fillStyle = style(f.type === "key" ? "--key" : "--bar");
-      const tall = Math.max(1, (band - 2) * f.bits / peak);
-      g.fillRect(i * step, (s + 1) * band - tall, Math.max(1, step - (step > 3 ? 1 : 0)), tall);
+    const colours = { key: style("--key"), inter: style("--bar"), repeat: style("--bar") };
+    streams.forEach((stream, s) => stream.runs.forEach((run) => {
+      g.fillStyle = colours[run.type];
+      const tall = Math.max(1, (band - 2) * run.bits / peak);
+      const at = run.start * step, wide = run.length * step;
+      if (step <= 3) { g.fillRect(at, (s + 1) * band - tall, Math.max(1, wide), tall); return; }
+      for (let i = 0; i < run.length; ++i) g.fillRect(at + i * step, (s + 1) * band - tall, step - 1, tall);
     }));
     g.fillStyle = style("--ink");
     g.fillRect((state.frame + 0.5) * step - 1, 0, 2, canvas.height);
@@ -266,10 +294,19 @@
   // ---- Going through the frames ------------------------------------------------------------------------------------------
 
   function tellFrame() {
-    const entry = streams[0].frames[Math.min(state.frame, streams[0].frames.length - 1)];
+    const entry = entryOf(streams[0], state.frame), index = first + state.frame;
     $("frame").value = state.frame;
-    $("label").textContent = "frame " + entry.index + (entry.type === "inter" ? "" : " (" + entry.type + ")") + ", " + streams.map((s) => s.frames[Math.min(state.frame, s.frames.length - 1)].bits.toLocaleString("en")).join(" and ") + " bits";
+    if (document.activeElement !== $("number")) $("number").value = index;
+    $("label").textContent = "frame " + index + (entry.type === "inter" ? "" : " (" + entry.type + ")") + ", " + streams.map((s) => entryOf(s, state.frame).bits.toLocaleString("en")).join(" and ") + " bits";
   }
+  /// Keeps the address in step, so that it can be copied. Not while frames play: browsers limit how often it changes.
+  function tellAddress() {
+    if (!state.playing) history.replaceState(null, "", "#frame=" + (first + state.frame));
+  }
+  const frameOfAddress = () => {
+    const found = /^#frame=(\d+)$/.exec(location.hash);
+    return found ? Number(found[1]) - first : null;
+  };
 
   let due = false;
   function redraw() {
@@ -284,6 +321,7 @@
   function go(number) {
     state.frame = Math.min(count - 1, Math.max(0, number));
     tellFrame();
+    tellAddress();
     redraw();
     for (let ahead = 1; ahead <= Math.min(6, mostKept - 2) && state.frame + ahead < count; ++ahead) streams.forEach((_, s) => fetchFrame(s, state.frame + ahead));
   }
@@ -304,6 +342,7 @@
     state.playing = on;
     $("play").textContent = on ? "Pause" : "Play";
     last = performance.now();
+    if (!on) tellAddress();
     if (on) requestAnimationFrame(tick);
   }
 
@@ -330,14 +369,27 @@
       const box = canvas.getBoundingClientRect(), { scale, left, top } = placing(s);
       return [((event.clientX - box.left) * canvas.width / box.width - left) / scale, ((event.clientY - box.top) * canvas.height / box.height - top) / scale];
     };
-    let drag = null;
-    canvas.addEventListener("pointerdown", (event) => { drag = at(event); canvas.setPointerCapture(event.pointerId); });
-    canvas.addEventListener("pointerup", () => { drag = null; });
+    const blockAt = ([x, y]) => {
+      const column = Math.floor(x / kBlock), row = Math.floor(y / kBlock);
+      return column >= 0 && row >= 0 && column < streams[s].columns && row < streams[s].rows ? { column, row } : null;
+    };
+    let drag = null, pressed = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      drag = at(event);
+      pressed = [event.clientX, event.clientY];
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      drag = null;
+      if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // a drag
+      const block = blockAt(at(event)), old = state.kept;
+      state.kept = block && old && old.column === block.column && old.row === block.row ? null : block;
+      redraw();
+    });
     canvas.addEventListener("pointermove", (event) => {
       const [x, y] = at(event);
       if (drag) { state.x += drag[0] - x; state.y += drag[1] - y; hold(); }
-      const column = Math.floor(x / kBlock), row = Math.floor(y / kBlock);
-      state.hover = column >= 0 && row >= 0 && column < streams[s].columns && row < streams[s].rows ? { column, row } : null;
+      state.hover = blockAt([x, y]);
       redraw();
     });
     canvas.addEventListener("pointerleave", () => { state.hover = null; redraw(); });
@@ -348,6 +400,9 @@
   $("timeline").addEventListener("pointerdown", scrub);
   $("timeline").addEventListener("pointermove", scrub);
   $("frame").addEventListener("input", () => go(Number($("frame").value)));
+  $("number").addEventListener("input", () => { if ($("number").value !== "") { play(false); go(Number($("number").value) - first); } });
+  $("number").addEventListener("change", tellFrame);
+  addEventListener("hashchange", () => { const number = frameOfAddress(); if (number !== null) { play(false); go(number); } });
   $("play").addEventListener("click", () => play(!state.playing));
   for (const id of ["arrows", "heat", "light"]) $(id).addEventListener("input", redraw);
   $("in").addEventListener("click", () => zoomTo(state.zoom * 1.5));
@@ -360,7 +415,7 @@
   });
   addEventListener("resize", redraw);
   addEventListener("keydown", (event) => {
-    const own = event.target instanceof Element && event.target.matches("select, input[type=range]") && event.key.startsWith("Arrow");
+    const own = event.target instanceof Element && (event.target.matches("input[type=number]") || event.target.matches("select, input[type=range]") && event.key.startsWith("Arrow"));
     if (event.ctrlKey || event.altKey || event.metaKey || own) return;
     const far = event.shiftKey ? 10 : 1;
     const keys = {
@@ -394,5 +449,8 @@
     $("summaries").append(part);
   }
   $("frame").max = count - 1;
-  go(Math.max(0, streams[0].frames.findIndex((f) => f.type === "inter")));
+  $("number").min = first;
+  $("number").max = first + count - 1;
+  const begin = frameOfAddress();
+  go(begin !== null ? begin : (streams[0].runs.find((run) => run.type === "inter") || { start: 0 }).start);
 })();

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+
+namespace c63::python {
+
+/// Deletes an object in the process that made it. A forked child has the object, but not its threads: waiting for them would
+/// never end, so the child leaves the object as it is.
+template <typename T>
+class DeleteInOwnProcess {
+ public:
+  void operator()(T* object) const {
+    if (::getpid() == process_) delete object;
+  }
+
+ private:
+  pid_t process_ = ::getpid();
+};
+
+/// What Python holds of objects with threads or locks.
+template <typename T>
+using OwnProcessPtr = std::unique_ptr<T, DeleteInOwnProcess<T>>;
+
+/// The process that made an object.
+class OwnProcess {
+ public:
+  [[nodiscard]] bool is_current() const { return ::getpid() == process_; }
+
+ private:
+  pid_t process_ = ::getpid();
+};
+
+}  // namespace c63::python
