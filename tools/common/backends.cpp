@@ -15,6 +15,7 @@
 #include "c63/error.h"
 #include "common/cuda_environment.h"
 #include "common/machine.h"
+#include "common/not_built.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/decoder.h"
@@ -130,7 +131,7 @@ std::vector<std::string> motion_kernels() { return cuda::motion_kernel_names(); 
 
 #else
 
-std::string cuda_obstacle() { return "this c63 was built without CUDA"; }
+std::string cuda_obstacle() { return not_built_with_cuda().message(); }
 std::vector<std::string> cuda_devices() { return {}; }
 std::vector<std::string> motion_kernels() { return {}; }
 
@@ -199,6 +200,9 @@ SelectedBackend select_backend(const BackendChoice& choice,
     }
     return cpu_backend();
   }
+#if !defined(C63_HAVE_CUDA)
+  if (choice.motion_kernel) throw not_built_with_cuda();  // no kernel has that name
+#endif
   const bool demanded = names("cuda") > 0 || of_gpu != nullptr;
 #if defined(C63_HAVE_CUDA)
   std::vector<WantedDevice> devices;
