@@ -130,7 +130,18 @@ void EncodeRun::join() {
     }
     joining_.device->begin();
     const std::optional<BackendFactory> factory = joining_.device->wait(stop);
-    if (!factory || time_left() < worth.opening_ms) return;
+    const double left = time_left();
+    if (!factory || left < worth.opening_ms) return;
+    struct Hold {
+      EncodeRun& run;
+      ~Hold() {
+        run.gops_.hold(0);
+        run.changes_.notify();
+      }
+    };
+    const Hold hold{*this};
+    // Opening takes twice as long while all CPUs are busy, and most of what they would code meanwhile would be coded again.
+    if (left >= worth.starting_ms) gops_.hold(static_cast<int>(first_.size()));
     joined_ = (*factory)(settings_, joining_.max_chains);
     const BackendInfo& info = joined_->info();
     const auto chains = static_cast<std::size_t>(info.chains);
@@ -141,7 +152,6 @@ void EncodeRun::join() {
       gops_.widen(2 * chains);
       start(*joined_);
     }
-    changes_.notify();
   } catch (const std::exception& problem) {
     joining_problem_ = problem.what();
   }

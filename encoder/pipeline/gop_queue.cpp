@@ -8,6 +8,7 @@ namespace c63 {
 
 GopQueue::Turn GopQueue::find_next(ChainPosition& position) {
   const std::lock_guard lock(mutex_);
+  if (position.device < held_) return Turn::wait;
   if (position.key && position.next < *position.key + options_.key_interval) {
     const FrameState state = supply_.state(position.next);
     if (state == FrameState::pending) return Turn::wait;
@@ -80,6 +81,11 @@ void GopQueue::delivered_before(std::int64_t index) {
 void GopQueue::reserve_for(int device) {
   const std::lock_guard lock(mutex_);
   first_device_ = device;
+}
+
+void GopQueue::hold(int device) {
+  const std::lock_guard lock(mutex_);
+  held_ = device;
 }
 
 void GopQueue::take_back(int device) {

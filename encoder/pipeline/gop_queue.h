@@ -53,6 +53,8 @@ class GopQueue {
   void delivered_before(std::int64_t index);
   /// Hands GOPs that are not started yet to this device and later ones only.
   void reserve_for(int device);
+  /// Devices before this one have to wait, until it is called with 0. Whoever calls it with 0 wakes them.
+  void hold(int device);
   /// Hands the GOPs that the device has not finished to others. It must not ask for frames again.
   void take_back(int device);
   /// More GOPs may be handed out before the first of them has been delivered.
@@ -77,6 +79,7 @@ class GopQueue {
   std::mutex mutex_;  ///< guards these; the search for scene cuts, which reads, is done under it
   std::deque<Gop> handed_out_;  ///< those not yet delivered whole, and the last one
   int first_device_ = 0;  ///< that may start GOPs
+  int held_ = 0;          ///< devices before this one wait
   std::optional<std::int64_t> last_key_;
   std::int64_t searched_ = 0;  ///< no GOP starts behind last_key_ and before this frame
 };
