@@ -287,6 +287,11 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
   const bool keeps_part = outputs != nullptr && !segment_ && (!options_.target.target || is_written_directly(options_.output));
   pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
   if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
+  // One pass may be too short for a GPU that all of them together are worth.
+  const bool more_follow = options_.target.target || options_.repeat > 1 || options_.warmup > 0;
+  if (backend.joining && more_follow && pass.totals.summary.elapsed_ms > backend.joining->worth().opening_ms) {
+    backend.joining->begin();
+  }
   progress->finish();
   return pass;
 }
@@ -449,6 +454,7 @@ void EncodeRun::tell(const EncodeReport& report) const {
   spdlog::logger& log = *session_.log;
   const EncodeTotals& totals = report.totals;
   log.info("{}", settings_line(totals.summary, options_.encoder));
+  if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
   log.info("{}", quality_line(totals, options_.encoder));
   if (options_.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
   log.info("{}", stages_line(totals));
@@ -476,6 +482,7 @@ int EncodeRun::run() {
   }
   check_command_line();
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
+  options_.backend.at_once = options_.compare_cpu;
   // A GPU's driver takes longer to start than anything here; the input is opened beside it.
   auto selecting = std::async(std::launch::async, [this] {
     return select_backend(options_.backend, [this](const std::string& note) { notices_.info(note); });

@@ -1,5 +1,7 @@
 #include "cpu/cpu_backend.h"
 
+#include <oneapi/tbb/parallel_for_each.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -65,11 +67,14 @@ class CpuBackend final : public Backend {
         threads_(arena_, chains_.size() * (kDepth + 1)) {
     const Kernels& kernels = cpu::kernels(settings.execution.simd);
     const Geometry geometry(settings.coding.width, settings.coding.height);
-    for (ScheduledChain& chain : chains_) {
-      chain.chain.emplace(settings, kernels);
-      for (Slot& slot : chain.slots) slot.picture = PaddedPicture(geometry);
-      chain.trace = TraceRow(settings.measurement.trace, TraceTrack::lane, index_of(chain));
-    }
+    // Side by side: to fill the memory of all takes 0.4 s at 1920x1080.
+    arena_.execute([&] {
+      oneapi::tbb::parallel_for_each(chains_, [&](ScheduledChain& chain) {
+        chain.chain.emplace(settings, kernels);
+        for (Slot& slot : chain.slots) slot.picture = PaddedPicture(geometry);
+        chain.trace = TraceRow(settings.measurement.trace, TraceTrack::lane, index_of(chain));
+      });
+    });
     const int concurrency = arena_.concurrency();
     info_.description = "cpu (" + std::string(name(kernels.level)) + ", " + std::to_string(concurrency) +
                         (concurrency == 1 ? " thread)" : " threads)");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -47,22 +48,21 @@ class ArrivingSupply final : public FrameSupply {
   }
 
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
-    std::vector<std::uint8_t> bytes;
+    std::shared_ptr<std::vector<std::uint8_t>> bytes;  // shared: two devices may read a frame that stays
     {
       const std::lock_guard lock(mutex_);
       const auto found = frames_.find(index);
       if (found == frames_.end()) return false;
-      bytes = std::move(found->second.bytes);
+      bytes = found->second.bytes;
       if (!rewindable_) frames_.erase(found);
     }
-    std::ranges::copy(bytes, frame.begin());
+    std::ranges::copy(*bytes, frame.begin());
     {
       const std::lock_guard lock(mutex_);
       if (!rewindable_) {
-        spare_.push_back(std::move(bytes));
+        spare_.push_back(std::move(*bytes));
         --waiting_;
       } else if (const auto found = frames_.find(index); found != frames_.end()) {
-        found->second.bytes = std::move(bytes);
         if (!std::exchange(found->second.taken, true)) --waiting_;
       }
     }
@@ -112,7 +112,7 @@ class ArrivingSupply final : public FrameSupply {
   using Clock = std::chrono::steady_clock;
 
   struct Frame {
-    std::vector<std::uint8_t> bytes;
+    std::shared_ptr<std::vector<std::uint8_t>> bytes;
     bool taken = false;
   };
 
@@ -167,7 +167,7 @@ class ArrivingSupply final : public FrameSupply {
       const std::lock_guard lock(mutex_);
       reading_ += end - start;
       if (!there) return false;
-      frames_.emplace(index, Frame{std::move(bytes)});
+      frames_.emplace(index, Frame{std::make_shared<std::vector<std::uint8_t>>(std::move(bytes))});
       if (histogram) cuts_->add(*histogram);
       ++next_;
       ++waiting_;

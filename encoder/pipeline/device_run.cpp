@@ -16,7 +16,9 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
       info_(backend.info()),
       chains_(static_cast<std::size_t>(info_.chains)),
       most_reads_(info_.inputs),
+      index_(index),
       trace_(parts.settings.measurement.trace, TraceTrack::feeder, index) {
+  for (Chain& chain : chains_) chain.position.device = index;
   const CodingSettings& coding = parts.settings.coding;
   const LookaheadDecisions lookahead = preset_decisions(coding).lookahead;
   if (!lookahead.any()) return;
@@ -228,10 +230,12 @@ void DeviceRun::hand_over(std::vector<ChainResult>& results) {
       InFlight& frame = in_flight.front();
       result.frame.statistics.global_motion = frame.global_motion;
       frame.planner->finished(result.frame);
-      finished_.push_back({std::move(result.frame), frame.read});
+      parts_.gops.finished(index_, result.frame.index);
+      finished_.push_back({std::move(result.frame), frame.read, index_});
       in_flight.pop_front();
     }
     in_flight_ -= static_cast<int>(results.size());
+    frames_finished_ += static_cast<std::int64_t>(results.size());
   }
   parts_.order.put(finished_);
   parts_.changes.notify();

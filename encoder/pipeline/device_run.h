@@ -48,8 +48,10 @@ class DeviceRun {
   void collect();
 
   /// Ends both threads before the video does: collect() goes on with the frames in flight at StopLevel::finish, and drops them
-  /// at StopLevel::drop.
+  /// at StopLevel::drop; the device is of no use afterwards.
   void stop(StopLevel level) noexcept;
+  /// Frames that it has finished.
+  [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
   /// What went wrong on the device; null where nothing did.
   [[nodiscard]] std::exception_ptr fault();
 
@@ -103,6 +105,8 @@ class DeviceRun {
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
   double read_ms_ = 0;  ///< what reading a frame took last
+  int index_;           ///< of the device in the run
+  std::atomic<std::int64_t> frames_finished_ = 0;
   std::vector<FinishedFrame> finished_;  ///< the collecting thread's
   TraceRow trace_;
   std::atomic<StopLevel> stop_ = StopLevel::none;

@@ -1,23 +1,30 @@
 #pragma once
 
-#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "decide/presets.h"
+#include "c63/joining_device.h"
 #include "pipeline/device_run.h"
-#include "threads/start_thread.h"
+#include "pipeline/worth_joining.h"
 
 namespace c63 {
 
 /// One run of a list of devices over the frames of a supply, from one key frame to the end. Every device has two threads, one
 /// that feeds it and one that collects; the caller's thread delivers in order. So reading, encoding and writing go on at the
 /// same time, and no finished frame is held back.
+///
+/// One more device may join while the run goes on. It takes over what the others have not finished, so that the CPU is free to
+/// read frames for it.
 class EncodeRun {
  public:
   struct Options {
@@ -32,95 +39,74 @@ class EncodeRun {
     std::stop_token drop;  ///< StopLevel::drop
   };
 
-  EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
-            FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options)
-      : gops_(supply, std::move(planners),
-              {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
-               preset_decisions(settings.coding).lookahead.frames(), options.window}),
-        order_(options.delivered, options.most_waiting),
-        first_stop_(options.first_stop),
-        supply_(supply),
-        changes_(changes) {
-    // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
-    const int readers = arena.is_callers() ? 1 : arena.concurrency();
-    // Looking ahead is some work, whatever reading is.
-    const bool side_by_side = readers > 1 && (supply.concurrent() || preset_decisions(settings.coding).lookahead.any());
-    int index = 0;
-    for (const auto& device : devices) {
-      devices_.emplace_back(RunParts{settings, supply, gops_, order_, changes, [this] { end(); }, side_by_side}, *device,
-                            index++);
-      reading_arenas_.emplace_back(readers);
-    }
-  }
-
-  /// Calls `deliver` for the finished frames in order, then throws what a device or the supply threw.
-  void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver) {
-    {
-      std::vector<std::jthread> threads;
-      threads.reserve(2 * devices_.size());  // a thread that found no place would be waited for before it is told to end
-      const End on_leaving{*this};  // before the threads are joined
-      auto reading_arena = reading_arenas_.begin();
-      for (DeviceRun& device : devices_) {
-        order_.add_producer();
-        try {
-          threads.push_back(start_thread([&device] { device.collect(); }));
-        } catch (...) {
-          order_.remove_producer();
-          throw;
-        }
-        threads.push_back(start_thread([&device, &arena = *reading_arena++] { arena.execute([&] { device.feed(); }); }));
-      }
-      const std::stop_callback on_stop(stops.stop, [this] { stop(first_stop_); });
-      const std::stop_callback on_drop(stops.drop, [this] { stop(StopLevel::drop); });
-      std::vector<FinishedFrame> frames;
-      while (order_.take(frames)) {
-        trace.did("wait");
-        for (FinishedFrame& frame : frames) {
-          if (frame.frame.key) {
-            gops_.delivered_before(frame.frame.index);
-            changes_.notify();
-          }
-          deliver(std::move(frame));
-        }
-      }
-      trace.did("wait");
-    }
-    for (DeviceRun& device : devices_) {
-      if (const std::exception_ptr fault = device.fault()) std::rethrow_exception(fault);
-    }
-    if (const std::exception_ptr fault = supply_.fault()) std::rethrow_exception(fault);
-  }
-
- private:
-  struct End {
-    EncodeRun& run;
-    ~End() { run.end(); }
+  /// A device that may join.
+  struct Joining {
+    JoiningDevice* device = nullptr;      ///< null: none will
+    TimeLeft::Work work = {};             ///< all that is to be encoded
+    int max_chains = 1;                   ///< that it may have
+    bool may_take_over = true;            ///< the supply gives a frame a second time
   };
 
-  void end() noexcept {
-    order_.close();
-    for (DeviceRun& device : devices_) device.stop(StopLevel::drop);
-  }
+  EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
+            FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options, const Joining& joining);
 
-  void stop(StopLevel level) noexcept {
-    // Devices first: to them the end of what was read is the end of the video.
-    if (level == StopLevel::finish) {
-      for (DeviceRun& device : devices_) device.stop(level);
-    }
-    if (level == StopLevel::drop) end();
-    supply_.stop();
-    changes_.notify();
-  }
+  /// Calls `deliver` for the finished frames in order, then throws what a device or the supply threw.
+  void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver);
 
+  /// The device that joined; null if none did. Called after run().
+  [[nodiscard]] std::unique_ptr<Backend> take_joined() { return std::move(joined_); }
+  /// Why the device could not join; empty if it could, or was not ready. Called after run().
+  [[nodiscard]] const std::string& joining_problem() const { return joining_problem_; }
+
+ private:
+  /// A device at work, and its threads.
+  struct Member {
+    Member(const RunParts& parts, Backend& backend, int index, int readers) : reading_arena(readers), device(parts, backend, index) {}
+
+    /// What the feeding thread runs in, so that reading has no more threads than coding. Of its own: all places of the one that
+    /// the CPU computes in may be taken for as long as there is something to code.
+    ThreadArena reading_arena;
+    DeviceRun device;
+    std::jthread collector;
+    std::jthread feeder;
+  };
+  /// Ends a run and its threads when it is left.
+  struct Ending {
+    EncodeRun& run;
+    ~Ending();
+  };
+
+  /// The device is a producer of the order's already. Under mutex_.
+  void start(Backend& backend);
+  void stop(StopLevel level) noexcept;
+  void end() noexcept;
+  /// What the joining thread does.
+  void join();
+  [[nodiscard]] double time_left();
+  /// Under mutex_.
+  void relieve_first();
+
+  const EncoderSettings& settings_;
+  std::span<const std::unique_ptr<Backend>> first_;
   GopQueue gops_;
   FrameOrder order_;
   StopLevel first_stop_;
   FrameSupply& supply_;
   ChangeSignal& changes_;
-  /// What the devices' feeding threads run in, so that reading has no more threads than coding. Of their own: all places of the
-  /// one that the CPU computes in may be taken for as long as there is something to code.
-  std::list<ThreadArena> reading_arenas_;
-  std::list<DeviceRun> devices_;
+  Joining joining_;
+  TimeLeft time_left_;          ///< the joining thread's
+  int readers_ = 1;             ///< threads that read for a device
+  bool reads_side_by_side_ = false;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+
+  std::unique_ptr<Backend> joined_;  ///< before members_, which use it
+  std::string joining_problem_;
+  std::stop_source stops_joining_;
+  std::jthread joiner_;
+
+  std::mutex mutex_;  ///< guards these
+  std::list<Member> members_;  ///< the joined one is the last
+  StopLevel stop_ = StopLevel::none;  ///< that the devices were told
 };
 
 }  // namespace c63

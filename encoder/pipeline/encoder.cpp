@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <future>
+#include <limits>
 #include <span>
 #include <string>
 #include <system_error>
@@ -12,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "c63/error.h"
+#include "c63/joining_device.h"
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "codec/geometry.h"
@@ -49,17 +51,21 @@ bool holds_a_gop(const EncoderSettings& settings) {
          static_cast<std::uint64_t>(settings.coding.key_interval);
 }
 
-/// How many GOPs a run can encode at the same time: no more than there are and the memory limit holds, where half of it is for
-/// frames and pictures that wait in memory for their turn. Throws Error (limit) where not even one fits.
-int chain_limit(const EncoderSettings& settings, const FrameSource& source) {
-  constexpr std::int64_t kMost = 1024;
-  std::int64_t limit = kMost;
-  if (const auto frames = source.frame_count()) {
-    // Scene cuts may make a GOP of every frame.
-    const int frames_per_gop = settings.coding.scene_cuts ? 1 : settings.coding.key_interval;
-    const std::int64_t gops = (*frames + frames_per_gop - 1) / frames_per_gop;
-    limit = std::clamp<std::int64_t>(gops, 1, kMost);
-  }
+constexpr std::int64_t kMostChains = 1024;
+
+/// GOPs of the source, as far as is known; 1..kMostChains.
+std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& source) {
+  const auto frames = source.frame_count();
+  if (!frames) return kMostChains;
+  // Scene cuts may make a GOP of every frame.
+  const int frames_per_gop = settings.coding.scene_cuts ? 1 : settings.coding.key_interval;
+  const std::int64_t gops = (*frames + frames_per_gop - 1) / frames_per_gop;
+  return std::clamp<std::int64_t>(gops, 1, kMostChains);
+}
+
+/// How many GOPs the memory limit allows to be encoded at the same time; half of it is for frames and pictures that wait in
+/// memory for their turn. Throws Error (limit) if not even one fits.
+int memory_chain_limit(const EncoderSettings& settings, const FrameSource& source) {
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
   const std::uint64_t picture = Geometry(settings.coding.width, settings.coding.height).padded_samples();
   const std::uint64_t looked_at = preset_decisions(settings.coding).lookahead.host_pictures();
@@ -72,7 +78,7 @@ int chain_limit(const EncoderSettings& settings, const FrameSource& source) {
   // Whether frames that are looked at lie in the host's memory a device knows, and sees to it; for global motion they always do.
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : pictures_per_chain(settings) * picture;
   const std::uint64_t chains_in_half = max_memory / 2 / chain_bytes;
-  limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(chains_in_half, 1, static_cast<std::uint64_t>(limit)));
+  auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(chains_in_half, 1, kMostChains));
   if (!source.seekable()) {
     // A chain more than GOPs that can wait whole.
     limit = std::min(limit, 1 + read_ahead_frames(settings) / settings.coding.key_interval);
@@ -142,9 +148,14 @@ struct OpenDevices {
     for (const auto& device : devices) sum += device->info().parallelism;
     return sum;
   }
+  [[nodiscard]] std::vector<std::string> descriptions() const {
+    std::vector<std::string> all;
+    for (const auto& device : devices) all.push_back(device->info().description);
+    return all;
+  }
   void describe(EncodeSummary& summary) const {
     summary.backend.clear();
-    for (const auto& device : devices) summary.backend += (summary.backend.empty() ? "" : ", ") + device->info().description;
+    for (const std::string& device : descriptions()) summary.backend += (summary.backend.empty() ? "" : ", ") + device;
     summary.lanes = chains();
   }
   /// Whether opening them again, for so many chains at most, would give the same.
@@ -174,9 +185,11 @@ BitCounts& BitCounts::operator+=(const BitCounts& other) {
 struct Encoder::State {
   EncoderSettings settings;
   std::vector<BackendFactory> devices;
-  PlannerFactory planner;
-  BackendFactory fallback;
-  std::function<void(const std::string&)> on_fallback;
+  std::shared_ptr<JoiningDevice> joining = {};
+  std::function<void(const std::string&)> on_joining_problem = {};
+  PlannerFactory planner = {};
+  BackendFactory fallback = {};
+  std::function<void(const std::string&)> on_fallback = {};
   std::function<void(std::int64_t)> on_drain = {};
   std::optional<std::vector<std::int64_t>> scene_starts = {};
   OpenDevices kept = {};  ///< between two encodes, of settings that say so
@@ -188,7 +201,7 @@ Encoder::Encoder(EncoderSettings settings, BackendFactory device)
     : Encoder(std::move(settings), std::vector<BackendFactory>{std::move(device)}) {}
 
 Encoder::Encoder(EncoderSettings settings, std::vector<BackendFactory> devices)
-    : state_(std::make_unique<State>(State{std::move(settings), std::move(devices), nullptr, nullptr, nullptr})) {
+    : state_(std::make_unique<State>(State{std::move(settings), std::move(devices)})) {
   validate(state_->settings);
   if (state_->devices.empty()) throw Error(ErrorKind::usage, "C63-NO-DEVICE", "an encoder needs a device to encode on");
   if (!state_->settings.execution.arena) {
@@ -208,6 +221,10 @@ void Encoder::set_fallback(BackendFactory factory, std::function<void(const std:
   state_->on_fallback = std::move(on_fallback);
 }
 
+void Encoder::set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string&)> on_problem) {
+  state_->joining = std::move(device);
+  state_->on_joining_problem = std::move(on_problem);
+}
 void Encoder::set_on_drain(std::function<void(std::int64_t frames)> on_drain) { state_->on_drain = std::move(on_drain); }
 
 void Encoder::set_scene_starts(std::vector<std::int64_t> frames) { state_->scene_starts = std::move(frames); }
@@ -232,12 +249,27 @@ class Delivery {
     if (frame.key) {
       last_key_ = index;
       supply_.forget_before(index);
+      end_gop();
     }
+    device_ = static_cast<std::size_t>(finished.device);
+    if (device_ >= shares_.size()) shares_.resize(device_ + 1);
+    ++shares_[device_].frames;
     const auto handed_out = Clock::now();
     frame.statistics.latency_ms = milliseconds(handed_out - finished.read);
     sink_(std::move(frame));
     next_ = index + 1;
     writing_ms_ += milliseconds(trace_.did("write", index) - handed_out);
+  }
+
+  /// Tells the summary what the devices of a run, in their order, have encoded.
+  void end_run(std::span<const std::string> devices) {
+    end_gop();
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      DeviceShare share = i < shares_.size() ? shares_[i] : DeviceShare{};
+      share.description = devices[i];
+      summary_.devices.push_back(std::move(share));
+    }
+    shares_.clear();
   }
 
   [[nodiscard]] std::int64_t next() const { return next_; }
@@ -246,6 +278,14 @@ class Delivery {
   [[nodiscard]] double writing_ms() const { return writing_ms_; }
 
  private:
+  /// A GOP is counted for the device that encoded its last frame.
+  void end_gop() {
+    if (device_ < shares_.size()) ++shares_[device_].gops;
+    device_ = kNoDevice;
+  }
+
+  static constexpr std::size_t kNoDevice = std::numeric_limits<std::size_t>::max();
+
   const Encoder::Sink& sink_;
   EncodeSummary& summary_;
   FrameSupply& supply_;
@@ -254,6 +294,8 @@ class Delivery {
   std::int64_t last_key_ = 0;
   StageTimes stages_;
   double writing_ms_ = 0;
+  std::vector<DeviceShare> shares_;   ///< of the run's devices
+  std::size_t device_ = kNoDevice;    ///< that has encoded the last frame
 };
 
 }  // namespace
@@ -268,13 +310,23 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   }
 
   EncodeSummary summary;
-  const int max_chains = chain_limit(settings, source);
+  const auto gops = static_cast<int>(gop_limit(settings, source));
+  const int memory_chains = memory_chain_limit(settings, source);
+  const int max_chains = std::min(gops, memory_chains);
   TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   OpenDevices open = std::exchange(state_->kept, {});
-  const auto open_anew = [&](std::span<const BackendFactory> factories) {
+  const TimeLeft::Work work{.frames = source.frame_count(),
+                            .frame_blocks = Geometry(settings.coding.width, settings.coding.height).blocks(),
+                            .preset = settings.coding.preset,
+                            .threads = settings.execution.arena->concurrency()};
+  const bool joins_soon =
+      state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
+  // GOPs that are not finished are lost when another device takes over: one at a time loses least.
+  const int first_chains = joins_soon ? 1 : max_chains;
+  const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
     open.devices.clear();  // those before, whose memory the new ones need
-    open = {open_devices(factories, settings, max_chains), max_chains};
+    open = {open_devices(factories, settings, chains), chains};
   };
   bool may_fall_back = state_->fallback != nullptr;
   bool fell_back = false;
@@ -282,23 +334,24 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     may_fall_back = false;
     fell_back = true;
     if (state_->on_fallback) state_->on_fallback(fault.what());
-    open_anew({&state_->fallback, 1});
+    open_anew({&state_->fallback, 1}, max_chains);
   };
   try {
-    if (!open.serve(max_chains)) open_anew(state_->devices);
+    if (!open.serve(max_chains)) open_anew(state_->devices, first_chains);
   } catch (const Error& fault) {
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
   // Without room for a GOP, what cannot be read again cannot be coded again.
-  may_fall_back = may_fall_back && (source.seekable() || holds_a_gop(settings));
+  const bool can_repeat = source.seekable() || holds_a_gop(settings);
+  may_fall_back = may_fall_back && can_repeat;
   const auto start = trace.did("open");
   summary.start_up_ms = milliseconds(start - open_start);
 
   ChangeSignal changes;
   const FrameSupplyOptions supply_options{.scene_cuts = settings.coding.scene_cuts,
                                           .scene_starts = state_->scene_starts,
-                                          .rewindable = may_fall_back,
+                                          .rewindable = can_repeat && (may_fall_back || state_->joining),
                                           .read_ahead = read_ahead_frames(settings),
                                           .threads = settings.execution.arena->is_callers() ? 1 : settings.execution.arena->concurrency(),
                                           .trace = settings.measurement.trace};
@@ -311,20 +364,45 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (drains && waiting > 0 && state_->on_drain) state_->on_drain(waiting);
   });
   const bool keeps_pictures = settings.measurement.keep_reconstruction || settings.measurement.keep_prediction;
+  bool joined = false;
   for (bool done = false; !done;) {
     open.describe(summary);
     const auto chains = static_cast<std::size_t>(summary.lanes);
     int depth = 1;
     for (const auto& device : open.devices) depth = std::max(depth, device->info().depth);
+    EncodeRun::Joining joining;
+    // Half of the memory limit is for the chains of both.
+    const int joining_chains = std::min(gops, memory_chains - summary.lanes);
+    if (!fell_back && state_->joining && joining_chains > 0) {
+      const int lanes = settings.execution.lanes;
+      joining = {.device = state_->joining.get(),
+                 .work = work,
+                 .max_chains = lanes > 0 ? std::min(lanes, joining_chains) : joining_chains,
+                 .may_take_over = can_repeat};
+    }
     EncodeRun run(settings, *settings.execution.arena, open.devices, *supply, changes, state_->planner,
                   {.first_frame = delivery.last_key(),
                    .delivered = delivery.next(),
                    .window = keeps_pictures ? chains + 1 : 2 * chains,
                    .most_waiting = chains * static_cast<std::size_t>(depth),
-                   .first_stop = drains ? StopLevel::drain : StopLevel::finish});
+                   .first_stop = drains ? StopLevel::drain : StopLevel::finish},
+                  joining);
+    std::exception_ptr ended;
     try {
       run.run(trace, {.stop = stop, .drop = drop}, [&](FinishedFrame&& frame) { delivery.deliver(std::move(frame)); });
       done = true;
+    } catch (...) {
+      ended = std::current_exception();
+    }
+    if (state_->on_joining_problem && !run.joining_problem().empty()) state_->on_joining_problem(run.joining_problem());
+    if (std::unique_ptr<Backend> device = run.take_joined()) {
+      open.devices.push_back(std::move(device));
+      joined = true;
+    }
+    delivery.end_run(open.descriptions());
+    open.describe(summary);
+    try {
+      if (ended) std::rethrow_exception(ended);
     } catch (const Error& fault) {
       if (fault.kind() != ErrorKind::device || !may_fall_back) throw fault.at({.frame = delivery.next()});
       fall_back(fault);
@@ -342,7 +420,13 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   .bus = share(stages.upload / open.parallelism()),
                   .coding = share(coding_ms / open.parallelism()),
                   .writing = share(delivery.writing_ms())};
-  if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) state_->kept = std::move(open);
+  if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) {
+    if (joined) {  // those that it relieved are of no more use
+      open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));
+      open.limit = max_chains;
+    }
+    state_->kept = std::move(open);
+  }
   return summary;
 }
 

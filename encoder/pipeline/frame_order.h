@@ -17,6 +17,7 @@ namespace c63 {
 struct FinishedFrame {
   EncodedFrame frame;
   std::chrono::steady_clock::time_point read;  ///< when it had been read
+  int device = 0;                              ///< of the run, that has encoded it
 };
 
 /// Brings finished frames into display order: devices put them in as they are done, one thread takes them in order.
@@ -42,11 +43,20 @@ class FrameOrder {
     put_.notify_one();
   }
 
-  /// Another device that puts frames, and the end of one.
+  /// Adds a device that puts frames.
   void add_producer() {
     const std::lock_guard lock(mutex_);
     ++producers_;
   }
+  /// Adds one that comes late, and makes room for more frames that wait. Returns false if the run has ended.
+  bool add_late_producer(std::size_t more_waiting) {
+    const std::lock_guard lock(mutex_);
+    if (producers_ == 0 || closed_) return false;
+    ++producers_;
+    most_waiting_ += more_waiting;
+    return true;
+  }
+  /// Ends what add_producer() began.
   void remove_producer() {
     {
       const std::lock_guard lock(mutex_);
@@ -85,7 +95,7 @@ class FrameOrder {
   /// Appends a frame, and those that waited for it, to `frames`, or keeps it until its turn has come.
   void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
-    if (index < next_) return;  // taken before a device failed
+    if (index < next_) return;  // another device was faster, or it was taken before a device failed
     if (index > next_) {
       early_.emplace(index, std::move(finished));
       return;

@@ -6,7 +6,9 @@ is compiled, `python` is run where the package is found. A comment before a bloc
 
   <!-- not run: needs a GPU -->
 
-Usage: run_blocks.py --source DIR --bin DIR --compiler C++ [--python PYTHON --python-path DIR] GUIDE.md
+Variables that a block sets are set in those after it. A guide that sets PATH gets the programs by that line alone.
+
+Usage: run_blocks.py --source DIR --bin DIR --compiler C++ [--python PYTHON --python-path DIR] [--foreman SEQUENCE] GUIDE.md
 """
 
 import argparse
@@ -23,6 +25,11 @@ FENCE = re.compile(r"(?:<!-- not run: (?P<reason>[^>]*?) -->\n)?^```(?P<language
 RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobile_352x288.yuv": "rotate",
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
+ASSIGNMENT = re.compile(r"^(?:export )?\w+=\S+", re.M)
+# Where tools/demo leaves its programs and its video, and what README says to name instead of that one.
+DEMO = "build/demo"
+DEMO_VIDEO = f"{DEMO}/natural_352x288.yuv"
+FOREMAN = "FOREMAN_352x288.yuv"
 # What blocks of Python are given.
 PYTHON = """import c63
 import io
@@ -46,10 +53,31 @@ def commands_of(text):
     return prompted or [line for line in lines if line.strip()]
 
 
-def make_videos(folder, environment, text):
+def make_foreman(sequence):
+    """The command that makes FOREMAN: of the H.264 file, or else a video of as many frames that needs more bytes: 441 kB at
+    the lowest quality of preset `good`, where FOREMAN takes 402."""
+    if os.environ.get("C63_SHARED_DATA"):
+        sequence = pathlib.Path(os.environ["C63_SHARED_DATA"], "sequences", sequence.name)
+    sequence = sequence.resolve()
+    if sequence.exists() and shutil.which("ffmpeg"):
+        return f"ffmpeg -nostdin -v error -y -i '{sequence}' -pix_fmt yuv420p {FOREMAN}"
+    return f"c63gen --quiet --mv 6,-5 {FOREMAN}"
+
+
+def make_videos(folder, environment, text, options):
     """What the guide's commands read, as far as it names it."""
     made = []
+    if DEMO in text:
+        (folder / DEMO).mkdir(parents=True)
+        (folder / DEMO / "bin").symlink_to(options.bin.resolve())
+        if DEMO_VIDEO in text:
+            made.append(re.search(r"c63gen\"(.*) -o", (options.source / "tools/demo").read_text())[1].strip())
+            made[-1] = f"c63gen --quiet {made[-1]} {DEMO_VIDEO}"
+    if options.foreman:
+        made.append(make_foreman(options.foreman))
     for name, pattern in RAW.items():
+        if options.foreman and name == FOREMAN:
+            continue
         size = re.search(r"(\d+)x(\d+)", name)
         width, height = size.groups() if size else ("1920", "1080")
         if name in text or (name == "foreman_352x288.yuv" and re.search(r"foreman\w*\.(mp4|264)|\bin\.", text)):
@@ -90,14 +118,14 @@ def reason_to_skip(match, options):
     return None
 
 
-def run_block(match, options, folder, environment):
+def run_block(match, options, folder, environment, variables):
     if match["language"] == "cpp":
         return compile_cpp(match["text"], options, folder)
     if match["language"] == "python":
         file = folder / "block.py"
         file.write_text(PYTHON + match["text"])
         return shell(f"'{options.python}' {file.name}", folder, environment | {"PYTHONPATH": options.python_path})
-    return shell("\n".join(commands_of(match["text"])), folder, environment)
+    return shell("\n".join(variables + commands_of(match["text"])), folder, environment)
 
 
 def main():
@@ -108,8 +136,14 @@ def main():
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--python", default="python3")
     parser.add_argument("--python-path", default="", help="where the package c63 is; without it blocks of Python are skipped")
+    parser.add_argument("--foreman", type=pathlib.Path, metavar="SEQUENCE",
+                        help="use FOREMAN in place of the demo's video; of this H.264 file, or one that takes as much if it is not there")
     options = parser.parse_args()
     text = options.guide.read_text()
+    if options.foreman:
+        if f"video={DEMO_VIDEO}" not in text:
+            sys.exit(f"{options.guide} does not say video={DEMO_VIDEO}")
+        text = text.replace(f"video={DEMO_VIDEO}", f"video={FOREMAN}")
     name = options.guide.resolve().relative_to(options.source.resolve())
     environment = dict(os.environ, PATH=f"{options.bin.resolve()}:{os.environ['PATH']}")
     failed = ran = 0
@@ -118,8 +152,13 @@ def main():
         for linked in ("docs", "tools"):
             (folder / linked).symlink_to(options.source.resolve() / linked)
         blocks = [match for match in FENCE.finditer(text) if match["language"] != "text"]
+        if options.foreman:  # the rest is as without
+            blocks = [match for match in blocks if not match["language"]]
         to_run = "".join(match["text"] for match in blocks if reason_to_skip(match, options) is None)
-        make_videos(folder, environment, to_run)
+        make_videos(folder, environment, to_run, options)
+        if re.search(r"^export PATH=", to_run, re.M):
+            environment = os.environ
+        variables = []
         for match in blocks:
             line = text.count("\n", 0, match.start("text"))
             test = f"{name}:{line}"
@@ -129,9 +168,11 @@ def main():
                 print(f"{test}: Skipped\n{reason}\n\n[  SKIPPED ] {test} (0 ms)")
                 continue
             start = time.monotonic()
-            result = run_block(match, options, folder, environment)
+            result = run_block(match, options, folder, environment, variables)
             milliseconds = 1000 * (time.monotonic() - start)
             ran += 1
+            if match["language"] == "":
+                variables += ASSIGNMENT.findall(match["text"])
             if result.returncode != 0:
                 failed += 1
                 print(f"{match['text']}ended with {result.returncode}:\n{result.stdout}")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,10 +22,15 @@ class FailingBackend final : public Backend {
   void submit(std::span<const ChainFrame> frames) override { backend_->submit(frames); }
   void collect(std::vector<ChainResult>& finished) override {
     // One by one, so that the device is lost at exactly that frame.
-    while (waiting_.empty()) backend_->collect(waiting_);
+    while (waiting_.empty() && !is_abandoned_) backend_->collect(waiting_);
+    if (is_abandoned_) return;
     if (left_-- == 0) throw Error(kind_, "TEST-DEVICE-LOST", "the device is gone");
     finished.push_back(std::move(waiting_.front()));
     waiting_.erase(waiting_.begin());
+  }
+  void drop() noexcept override {
+    is_abandoned_ = true;
+    backend_->drop();
   }
 
  private:
@@ -32,6 +38,7 @@ class FailingBackend final : public Backend {
   std::vector<ChainResult> waiting_;
   int left_;
   ErrorKind kind_;
+  std::atomic<bool> is_abandoned_ = false;
 };
 
 /// Opens one; with less than 0 frames, opening fails.

@@ -7,8 +7,8 @@
 
 namespace c63::bench {
 
-void bench_filters_on_gpu(const FilterBenchOptions&, FilterTable&) { std::puts("GPU: this build has no CUDA"); }
-void bench_scans_on_gpu(const FilterBenchOptions&, FilterTable&) { std::puts("GPU: this build has no CUDA"); }
+void bench_filters_on_gpu(const FilterBenchOptions&, FilterTable&) { std::puts("GPU: this c63 was built without CUDA"); }
+void bench_scans_on_gpu(const FilterBenchOptions&, FilterTable&) { std::puts("GPU: this c63 was built without CUDA"); }
 
 }  // namespace c63::bench
 

@@ -5,6 +5,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "c63/error.h"
 #include "common/cuda_environment.h"
 #include "common/machine.h"
+#include "common/not_built.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/decoder.h"
@@ -58,7 +61,7 @@ std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
 
 cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   cuda::CudaBackendOptions options;
-  if (!choice.motion_kernel.empty()) options.motion_kernel = choice.motion_kernel;
+  if (choice.motion_kernel) options.motion_kernel = *choice.motion_kernel;
   if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
   if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
   options.graphs = choice.launch != "stream";
@@ -96,6 +99,23 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
   return factories;
 }
 
+/// GPUs that processes may have begun to start. Nothing is destroyed when the program ends, which would wait for their driver.
+std::vector<std::shared_ptr<JoiningDevice>>& joining_devices() {
+  static auto& devices = *new std::vector<std::shared_ptr<JoiningDevice>>;
+  return devices;
+}
+
+/// The first GPU, to join when it is worth it. Until then nothing of CUDA is called, which would start the driver.
+std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
+  const WantedDevice device = show_wanted_devices({}).front();
+  return joining_devices().emplace_back(std::make_shared<JoiningDevice>([device, options = cuda_options(choice)]() mutable {
+    options.devices = {device.index};
+    options.numbers = {device.number};
+    static_cast<void>(cuda::require_device(device.index));
+    return cuda::make_backend_factories(options).front();
+  }));
+}
+
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   for (const cuda::DeviceInfo& info : cuda::devices().devices) {
@@ -111,7 +131,7 @@ std::vector<std::string> motion_kernels() { return cuda::motion_kernel_names(); 
 
 #else
 
-std::string cuda_obstacle() { return "this c63 was built without CUDA"; }
+std::string cuda_obstacle() { return not_built_with_cuda().message(); }
 std::vector<std::string> cuda_devices() { return {}; }
 std::vector<std::string> motion_kernels() { return {}; }
 
@@ -121,7 +141,8 @@ std::vector<std::string> motion_kernels() { return {}; }
 
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
   app.add_option("--backend", choice.names,
-                 "Where to encode: auto, cpu, cuda, or cuda,cpu for both together; auto takes a GPU where one can be used")
+                 "Where to encode: auto, cpu, cuda, or cuda,cpu for both together; auto begins on the CPU, and a GPU joins when "
+                 "the work that is left is worth starting it")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
@@ -139,22 +160,22 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
                             ->group("Machine");
   if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
     kernel->check(CLI::IsMember(kernels));
-  app.add_option("--entropy", choice.entropy, "Who codes what the GPU has transformed: gpu or cpu")
+  app.add_option("--entropy", choice.entropy, "Where entropy coding of the GPU's frames runs: gpu or cpu")
       ->check(CLI::IsMember({"gpu", "cpu"}))
       ->type_name("NAME")
-      ->capture_default_str()
+      ->default_str("gpu")
       ->group("Machine");
   app.add_option("--upload", choice.upload, "What goes to the GPU for each frame: frame, or pair with its reference")
       ->check(CLI::IsMember({"frame", "pair"}))
       ->type_name("NAME")
-      ->capture_default_str()
+      ->default_str("frame")
       ->group("Machine");
   app.add_option("--launch", choice.launch,
                  "How work gets to the GPU: stream, kernel by kernel; auto, frames recorded once and launched whole where a "
                  "GPU has one lane")
       ->check(CLI::IsMember({"auto", "stream"}))
       ->type_name("NAME")
-      ->capture_default_str()
+      ->default_str("auto")
       ->group("Machine");
 }
 
@@ -167,18 +188,32 @@ SelectedBackend select_backend(const BackendChoice& choice,
     throw Error(ErrorKind::usage, "C63-USAGE", "--backend takes auto alone, or cpu and cuda once each");
   }
   const bool on_cpu = names("cpu") > 0;
+  const char* const of_gpu = !choice.devices.empty() ? "--device"
+                             : choice.motion_kernel  ? "--me-kernel"
+                             : choice.entropy        ? "--entropy"
+                             : choice.upload         ? "--upload"
+                             : choice.launch         ? "--launch"
+                                                     : nullptr;
   if (on_cpu && names("cuda") == 0) {
-    if (!choice.devices.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "--device names GPUs, --backend the CPU");
-    if (!choice.motion_kernel.empty()) {
-      throw Error(ErrorKind::usage, "C63-USAGE", "--me-kernel names a kernel of the GPU, --backend the CPU");
+    if (of_gpu != nullptr) {
+      throw Error(ErrorKind::usage, "C63-USAGE", fmt::format("{} is for a GPU, and --backend names the CPU alone", of_gpu));
     }
     return cpu_backend();
   }
-  const bool demanded = names("cuda") > 0 || !choice.devices.empty();
+#if !defined(C63_HAVE_CUDA)
+  if (choice.motion_kernel) throw not_built_with_cuda();  // no kernel has that name
+#endif
+  const bool demanded = names("cuda") > 0 || of_gpu != nullptr;
 #if defined(C63_HAVE_CUDA)
   std::vector<WantedDevice> devices;
   ask_for_queues(choice.queues);
   const bool shares = choice.sharer && choice.devices.empty();
+  if (!demanded && !choice.at_once && !shares && has_gpu()) {
+    SelectedBackend selected = cpu_backend();
+    selected.fallback = open_cpu_backend;
+    selected.joining = joining_gpu(choice);
+    return selected;
+  }
   if (!wants_all(choice) && !shares) devices = show_wanted_devices(choice);
 #endif
   const std::string obstacle = cuda_obstacle();
@@ -208,7 +243,19 @@ Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& bac
                      const std::function<void(const std::string&)>& note) {
   Encoder encoder(settings, backend.devices);
   if (backend.fallback) encoder.set_fallback(backend.fallback, note);
+  if (backend.joining) encoder.set_joining(backend.joining, note);
   return encoder;
+}
+
+int leave_driver(int code) {
+#if defined(C63_HAVE_CUDA)
+  const auto is_starting = [](const std::shared_ptr<JoiningDevice>& device) { return device->is_starting(); };
+  if (std::ranges::any_of(joining_devices(), is_starting)) {
+    std::fflush(nullptr);
+    std::_Exit(code);
+  }
+#endif
+  return code;
 }
 
 std::shared_ptr<DecodeBackend> select_decode_device(const std::string& backend, std::optional<int> device) {

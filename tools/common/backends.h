@@ -8,6 +8,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "c63/joining_device.h"
 
 namespace CLI {
 class App;
@@ -19,10 +20,12 @@ namespace c63::tools {
 struct BackendChoice {
   std::vector<std::string> names = {"auto"};  ///< auto alone, or cpu and cuda
   std::vector<std::string> devices;  ///< GPUs by number, or "all"; empty: the first that can be used
-  std::string motion_kernel = "";    ///< of the GPU; empty: its fastest
-  std::string entropy = "gpu";       ///< gpu, cpu: who codes the GPU's frames
-  std::string upload = "frame";      ///< frame, pair: what goes to the GPU for each frame
-  std::string launch = "auto";       ///< auto, stream: how work gets to the GPU
+  // What is said of a GPU demands one.
+  std::optional<std::string> motion_kernel = {};  ///< nothing: the fastest
+  std::optional<std::string> entropy = {};        ///< gpu, cpu: who codes the GPU's frames; nothing: gpu
+  std::optional<std::string> upload = {};         ///< frame, pair: what goes to the GPU for each frame; nothing: frame
+  std::optional<std::string> launch = {};         ///< auto, stream: how work gets to the GPU; nothing: auto
+  bool at_once = false;              ///< auto opens a GPU before anything is encoded, instead of when it is worth it
   std::optional<int> sharer;         ///< this process's number among those that take the machine's GPUs in turn
   int queues = 2;                    ///< hardware queues of a GPU (ask_for_queues())
 };
@@ -34,10 +37,11 @@ void add_backend_options(CLI::App& app, BackendChoice& choice);
 struct SelectedBackend {
   std::vector<BackendFactory> devices;
   BackendFactory fallback = {};  ///< empty: a failure is an error
+  std::shared_ptr<JoiningDevice> joining = {};  ///< a GPU that joins when it is worth it; null: none does
 };
 
-/// The chosen devices. `auto` takes the CPU where no GPU can be used and, in a build
-/// with CUDA, says why in one call of `note`.
+/// The chosen devices. `auto` begins on the CPU, and a GPU joins when the work that is left is worth it. Where no GPU can be
+/// used, a build with CUDA says why in one call of `note`.
 /// Throws Error (device) where a GPU is demanded and cannot be used.
 [[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice,
                                              const std::function<void(const std::string&)>& note);
@@ -46,6 +50,10 @@ struct SelectedBackend {
 /// An encoder on the backend; `note` is told the reason if it has to fall back.
 [[nodiscard]] Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
                                    const std::function<void(const std::string&)>& note);
+
+/// Returns `code`, a program's exit code. Ends the process with it at once, without calling what exit() calls, if a GPU's driver
+/// is still being started for select_backend(): that takes up to 0.4 s and cannot be interrupted. All files must be closed.
+[[nodiscard]] int leave_driver(int code);
 
 /// What to decode on: null for the CPU, as with `auto` unless `device` names a GPU, for opening one takes longer than most
 /// streams. Throws Error (device) where a GPU is demanded and cannot be used.

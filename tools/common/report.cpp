@@ -107,6 +107,15 @@ std::string settings_line(const EncodeSummary& summary, const EncoderSettings& s
                      s.coding.scene_cuts ? " and at scene cuts" : "");
 }
 
+std::string devices_line(const EncodeSummary& summary) {
+  std::string line;
+  for (const DeviceShare& device : summary.devices) {
+    line += fmt::format("{}{}: {} and {}", line.empty() ? "" : "; ", device.description, counted(device.gops, "GOP"),
+                        counted(device.frames, "frame"));
+  }
+  return line;
+}
+
 std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings) {
   const EncodeSummary& s = totals.summary;
   const QualityTotals& q = totals.quality;

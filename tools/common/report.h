@@ -81,6 +81,8 @@ struct EncodeReport {
                                      std::optional<std::int64_t> frames);
 /// "cpu (AVX-512, 2 threads), 2 lanes, full search ±16, qp 25, keyint 100"
 [[nodiscard]] std::string settings_line(const EncodeSummary& summary, const EncoderSettings& settings);
+/// "cpu (avx512, 16 threads): 4 GOPs and 400 frames; cuda:0 NVIDIA H200 (sm_90): 26 GOPs and 2600 frames"
+[[nodiscard]] std::string devices_line(const EncodeSummary& summary);
 /// "key 3, inter 297; PSNR Y 36.611 U 43.976 V 43.727 all 37.980; SSIM Y 0.96092"
 [[nodiscard]] std::string quality_line(const EncodeTotals& totals, const EncoderSettings& settings);
 /// "global motion: mean -0.021, 0.004, mean length 0.103 samples in 297 frames; 2 more have no texture"

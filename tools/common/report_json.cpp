@@ -10,8 +10,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json devices_json(const std::vector<DeviceShare>& devices) {
+  ordered_json list = ordered_json::array();
+  for (const DeviceShare& d : devices) list.push_back({{"device", d.description}, {"gops", d.gops}, {"frames", d.frames}});
+  return list;
+}
+
 ordered_json summary_json(const EncodeSummary& s) {
   return {{"backend", s.backend},
+          {"devices", devices_json(s.devices)},
           {"lanes", s.lanes},
           {"frames", s.frames},
           {"key_frames", s.key_frames},

@@ -72,7 +72,7 @@ std::unique_ptr<FilterEngine> make_cpu_engine(const std::string& variant) {
 
 #if !defined(C63_HAVE_CUDA)
 std::unique_ptr<FilterEngine> make_cuda_engine(int, const std::string&) {
-  throw Error(ErrorKind::device, "C63-CUDA-NO-CODE", "this build has no CUDA");
+  throw Error(ErrorKind::device, "C63-CUDA-NO-CODE", "this c63 was built without CUDA");
 }
 #endif
 

@@ -7,8 +7,8 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <set>
+#include <string_view>
 #include <system_error>
 
 #include "c63/error.h"
@@ -21,9 +21,16 @@ namespace {
 
 /// Whether it is a file that some program did not complete: NAME.part-PID-N, without a record.
 bool is_unfinished(const std::string& path) {
-  static const std::regex part(R"([\s\S]*\.part-\d+-\d+)");
+  constexpr std::string_view kMark = ".part-";
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t mark = path.rfind(kMark);
+  if (mark == std::string::npos) return false;
+  const std::string_view numbers = std::string_view(path).substr(mark + kMark.size());
+  const std::size_t dash = std::min(numbers.find_first_not_of(kDigits), numbers.size());
+  const bool are_two = dash > 0 && dash + 1 < numbers.size() && numbers[dash] == '-' &&
+                       numbers.find_first_not_of(kDigits, dash + 1) == std::string_view::npos;
   std::error_code ignored;
-  return std::regex_match(path, part) && !std::filesystem::exists(record_path(path), ignored);
+  return are_two && !std::filesystem::exists(record_path(path), ignored);
 }
 
 [[noreturn]] void refuse(const char* id, const std::string& what, const SegmentFile& file) {

@@ -79,6 +79,13 @@ struct EncodeLoad {
   double writing = 0;  ///< the caller's sink
 };
 
+/// What one device did of an encode.
+struct DeviceShare {
+  std::string description = {};  ///< of the device, for people
+  std::int64_t gops = 0;         ///< whose last frame it encoded
+  std::int64_t frames = 0;
+};
+
 struct EncodeSummary {
   std::int64_t frames = 0;
   std::int64_t key_frames = 0;
@@ -88,6 +95,7 @@ struct EncodeSummary {
   int lanes = 1;
   EncodeLoad load;
   std::string backend;      ///< what ran it, for people
+  std::vector<DeviceShare> devices;  ///< those that took part, in the order in which they began
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
   std::int64_t dropped = 0;  ///< then: frames of a live source that were read and are not coded
 };
@@ -101,6 +109,7 @@ using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSetti
 /// The CPU as a device: what Encoder uses unless it is given others.
 [[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains);
 
+class JoiningDevice;
 class Planner;
 /// Makes the object that decides for the frames of one GOP (encoder/decide/planner.h).
 using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
@@ -127,6 +136,10 @@ class Encoder {
   /// limit, a device that fails after the first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
+  /// Has a device join each encode when it is ready, if the work that is left is worth it (c63/joining_device.h). It encodes all
+  /// that is left then, and the devices that began are free. Input that cannot seek has to fit into memory for a GOP; otherwise
+  /// they finish the GOPs that they have begun. No encode waits for the device. If it cannot be opened, the encode goes on without it, and `on_problem` is told why at the end.
+  void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
   /// `on_drain` is told when a stop request finds frames of a live source that were read and are still to be coded: how many.
   /// It is called on the thread that requests the stop.
   void set_on_drain(std::function<void(std::int64_t frames)> on_drain);

@@ -40,6 +40,17 @@ TEST(BenchProgram, WantsASubcommand) {
   EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, page", 0), 0U) << result.output;
 }
 
+TEST(BenchProgram, WhatNeedsCudaSaysSoWithoutIt) {
+  if (bench("--version").output.find("CUDA not built in") == std::string::npos) GTEST_SKIP() << "this c63 has CUDA";
+  for (const char* options : {"me --frames 3 more", "encode", "frame --quiet", "decide"}) {
+    const auto result = bench(std::string(options) + " 2>&1");
+    EXPECT_EQ(result.exit_code, 8) << options;
+    EXPECT_EQ(result.output.rfind("c63bench: this c63 was built without CUDA [C63-NO-CUDA]", 0), 0U) << result.output;
+  }
+  const auto filters = bench("filter --no-cpu --cuda --only none 2>&1");
+  EXPECT_NE(filters.output.find("this c63 was built without CUDA"), std::string::npos) << filters.output;
+}
+
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   const auto figures = figures_of("cpu --rounds 1 --only 'sad scalar' -w 64 -h 48");
   EXPECT_GT(figures.at("clock_ghz").get<double>(), 0);

@@ -92,7 +92,11 @@ TEST_P(ShellFilesTest, EveryOptionOfHelpIsCovered) {
   for (const auto& sub : tree["subcommands"]) {
     const std::string name = sub["name"];
     const auto own = options_of_help(GetParam() + "' " + name);
-    EXPECT_GT(own.size(), 1U) << name;
+    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, and has --help alone
+      EXPECT_EQ(own.size(), 1U) << name;
+    } else {
+      EXPECT_GT(own.size(), 1U) << name;
+    }
     expect_covered(own, complete(GetParam(), {name, "-"}));
   }
 }

@@ -1,0 +1,49 @@
+#include "common/not_built.h"
+
+#include <CLI/App.hpp>
+
+#include "common/command_line.h"
+#include "support/expect_error.h"
+#include "tools_test_support.h"
+
+// An option or a subcommand that needs a part that was not built says which part.
+
+namespace c63::test {
+namespace {
+
+TEST(NotBuilt, ASubcommandTakesWhateverFollowsIt) {
+  const tools::Subcommand me = tools::subcommand_without_cuda("me");
+  CLI::App app;
+  CLI::App* added = app.add_subcommand(me.name, me.description);
+  added->fallthrough();
+  me.add_options(*added);
+  std::vector<std::string> words = {"more", "3", "--frames", "--quiet", "me"};  // CLI11 parses from the back
+  ASSERT_NO_THROW(app.parse(words));
+  EXPECT_TRUE(app.got_subcommand("me"));
+  tools::Session session;
+  expect_error(ErrorKind::device, "C63-NO-CUDA", [&] { static_cast<void>(me.run(session)); });
+  EXPECT_EQ(me.description, "Needs CUDA: this c63 was built without CUDA");
+}
+
+class NotBuiltTest : public ToolsTest {};
+
+TEST_F(NotBuiltTest, ProgramsWithoutCudaSaySo) {
+  if (run({kEnc, "--version"}).out.find("CUDA not built in") == std::string::npos) GTEST_SKIP() << "this c63 has CUDA";
+  const std::string video = write_file("v_32x32.yuv", generate({'B', 0, 32, 32, 3}));
+  const auto expect = [](const std::string& program, std::vector<std::string> command, const std::string& id) {
+    command.emplace_back("--quiet");
+    const ProcessResult result = run(command);
+    expect_one_line(result, 8, program, id);
+    EXPECT_NE(result.err.find("this c63 was built without CUDA"), std::string::npos) << result.err;
+  };
+  expect("c63enc", {kEnc, video, path("o.c63"), "--me-kernel", "textbook"}, "C63-NO-CUDA");
+  expect("c63enc", {kEnc, video, path("o.c63"), "--backend", "cuda"}, "C63-NO-GPU");
+  expect("c63enc", {kEnc, video, path("o.c63"), "--device", "0"}, "C63-NO-GPU");
+  ASSERT_EQ(run({kEnc, "--quiet", video, path("s.c63")}).exit_code, 0);
+  expect("c63dec", {kDec, path("s.c63"), path("o.yuv"), "--backend", "cuda"}, "C63-NO-GPU");
+  expect("c63filter", {kFilter, "histogram", "--backend", "cuda", video}, "C63-CUDA-NO-CODE");
+  EXPECT_NE(run({kEnc, "--list-devices"}).out.find("cuda: none, this c63 was built without CUDA"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace c63::test
