@@ -163,11 +163,8 @@ void EncodeRun::relieve_first() {
   if (!joining_.may_take_over) return;
   int device = 0;
   for (Member& member : members_) {
-    if (!gops_.has_nearly_finished(device)) {
-      member.device.stop(StopLevel::drop);
-      gops_.take_back(device);
-    }
-    ++device;
+    member.device.stop(StopLevel::drop);
+    gops_.take_back(device++);
   }
 }
 

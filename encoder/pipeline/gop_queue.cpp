@@ -88,16 +88,6 @@ void GopQueue::hold(int device) {
   held_ = device;
 }
 
-bool GopQueue::has_nearly_finished(int device) {
-  const std::lock_guard lock(mutex_);
-  for (auto gop = handed_out_.begin(); gop != handed_out_.end(); ++gop) {
-    const auto next = std::next(gop);
-    const std::int64_t frames = next == handed_out_.end() ? options_.key_interval : next->key - gop->key;
-    if (gop->device == device && 4 * gop->finished < 3 * frames) return false;
-  }
-  return true;
-}
-
 void GopQueue::take_back(int device) {
   const std::lock_guard lock(mutex_);
   for (auto gop = handed_out_.begin(); gop != handed_out_.end(); ++gop) {

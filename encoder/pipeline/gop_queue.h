@@ -55,8 +55,6 @@ class GopQueue {
   void reserve_for(int device);
   /// Devices before this one have to wait, until it is called with 0. Whoever calls it with 0 wakes them.
   void hold(int device);
-  /// Whether the device has finished three quarters at least of each GOP that it has begun.
-  [[nodiscard]] bool has_nearly_finished(int device);
   /// Hands the GOPs that the device has not finished to others. It must not ask for frames again.
   void take_back(int device);
   /// More GOPs may be handed out before the first of them has been delivered.
