@@ -1,8 +1,10 @@
 #include "c63/cuda/devices.h"
 
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <mutex>
 #include <string>
@@ -167,6 +169,12 @@ const char* name(DeviceState state) noexcept {
 }
 
 const DeviceList& devices() { return Devices::instance().all_probed(); }
+
+bool has_device_files() {
+  // Of Linux, of Windows' subsystem for Linux, and of NVIDIA's boards with the GPU on the chip.
+  constexpr std::array kFiles = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
+  return std::ranges::any_of(kFiles, [](const char* file) { return ::access(file, F_OK) == 0; });
+}
 
 const DeviceList& listed_devices() { return Devices::instance().list(); }
 

@@ -63,8 +63,8 @@ class PushSource final : public FrameSource {
 }  // namespace
 
 struct EncodeSession::State {
-  State(EncoderSettings settings, std::vector<BackendFactory> devices)
-      : encoder(std::move(settings), std::move(devices)),
+  explicit State(Encoder with)
+      : encoder(std::move(with)),
         source({encoder.settings().coding.width, encoder.settings().coding.height, {}}),
         thread(start_thread([this](const std::stop_token& drop) { run(drop); })) {}
 
@@ -127,7 +127,9 @@ EncodeSession::EncodeSession(EncoderSettings settings)
     : EncodeSession(std::move(settings), std::vector<BackendFactory>{open_cpu_backend}) {}
 
 EncodeSession::EncodeSession(EncoderSettings settings, std::vector<BackendFactory> devices)
-    : state_(std::make_unique<State>(std::move(settings), std::move(devices))) {}
+    : EncodeSession(Encoder(std::move(settings), std::move(devices))) {}
+
+EncodeSession::EncodeSession(Encoder encoder) : state_(std::make_unique<State>(std::move(encoder))) {}
 
 EncodeSession::~EncodeSession() = default;
 

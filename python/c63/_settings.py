@@ -73,7 +73,7 @@ class Settings:
     fps: frames per second that bitrate is of. None: the file's own rate, or 25.
 
     Where it runs; no byte depends on it:
-    backend: "auto", "cpu", "cuda" or "cuda,cpu"; auto takes a GPU where one can be used.
+    backend: "auto", "cpu", "cuda" or "cuda,cpu"; auto begins on the CPU, and a GPU joins if the work that is left is worth starting it.
     device: GPUs by CUDA's index, such as 0 or [0, 1]; empty: the first that can be used.
     threads: of the CPU; 0: as many as it has.
     lanes: groups of pictures encoded at the same time; 0: chosen.

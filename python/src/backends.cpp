@@ -1,7 +1,9 @@
 #include "backends.h"
 
 #include <algorithm>
+#include <exception>
 #include <sstream>
+#include <utility>
 
 #include "backend/backend.h"
 #include "c63/error.h"
@@ -9,6 +11,7 @@
 #include "c63/cuda/backend.h"
 #include "c63/cuda/devices.h"
 #endif
+#include "own_process.h"
 
 // The only file of the binding that names all backends.
 
@@ -32,6 +35,26 @@ std::vector<BackendFactory> cuda_factories([[maybe_unused]] const std::vector<in
 #endif
 }
 
+/// The first GPU, which all encoders of a process share.
+struct JoiningGpu {
+  OwnProcess process;
+  std::shared_ptr<JoiningDevice> device;
+};
+
+/// Never destroyed: a process that ends has waited for it (wait_for_driver), or does not own it.
+std::unique_ptr<JoiningGpu>& joining_gpu() {
+  static auto& gpu = *new std::unique_ptr<JoiningGpu>;
+  return gpu;
+}
+
+#if defined(C63_HAVE_CUDA)
+/// Called with the GIL.
+std::shared_ptr<JoiningDevice> first_gpu() {
+  if (!joining_gpu()) joining_gpu().reset(new JoiningGpu{{}, cuda::make_joining_device()});
+  return joining_gpu()->process.is_current() ? joining_gpu()->device : nullptr;
+}
+#endif
+
 }  // namespace
 
 std::string gpu_obstacle() {
@@ -43,6 +66,25 @@ std::string gpu_obstacle() {
 #endif
 }
 
+Encoder make_encoder(EncoderSettings settings, const Devices& devices) {
+  Encoder encoder(std::move(settings), devices.factories);
+  if (devices.joining) {
+    encoder.set_joining(devices.joining, nullptr);
+    encoder.set_fallback(open_cpu_backend, nullptr);
+  }
+  return encoder;
+}
+
+void wait_for_driver() {
+  const JoiningGpu* const gpu = joining_gpu().get();
+  if (gpu == nullptr || !gpu->process.is_current() || !gpu->device->is_starting()) return;
+  try {
+    static_cast<void>(gpu->device->wait({}));
+  } catch (const std::exception&) {
+    // It does not start.
+  }
+}
+
 Devices select_devices(const std::string& names, const std::vector<int>& gpus) {
   const std::vector<std::string> all = split(names);
   const auto count = [&](const char* name) { return std::ranges::count(all, name); };
@@ -52,17 +94,19 @@ Devices select_devices(const std::string& names, const std::vector<int>& gpus) {
   }
   const bool on_cpu = count("cpu") > 0;
   const bool demanded = count("cuda") > 0 || !gpus.empty();
+#if defined(C63_HAVE_CUDA)
+  if (!demanded && cuda::has_device_files()) return {{open_cpu_backend}, first_gpu()};
+#endif
   if (!automatic && count("cuda") == 0) {
-    if (!gpus.empty()) throw Error(ErrorKind::usage, "C63-SETTING", "devices: they name GPUs, backend the CPU");
+    if (!gpus.empty()) throw Error(ErrorKind::usage, "C63-SETTING", "device: it names GPUs, backend the CPU");
     return {{open_cpu_backend}};
   }
+  if (!demanded) return {{open_cpu_backend}};
   if (const std::string obstacle = gpu_obstacle(); !obstacle.empty()) {
-    if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
-    return {{open_cpu_backend}};
+    throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
   }
   Devices devices{cuda_factories(gpus)};
   if (on_cpu) devices.factories.emplace_back(open_cpu_backend);
-  if (!demanded) devices.fallback = open_cpu_backend;
   return devices;
 }
 

@@ -1,22 +1,29 @@
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "c63/encoder.h"
+#include "c63/joining_device.h"
 
 namespace c63::python {
 
-/// What to encode on, and what to go on with if that fails on the way.
+/// What to encode on.
 struct Devices {
   std::vector<BackendFactory> factories;
-  BackendFactory fallback = {};  ///< empty: a failure is an error
+  std::shared_ptr<JoiningDevice> joining = {};  ///< null: none
 };
+
+/// An encoder on these devices.
+[[nodiscard]] Encoder make_encoder(EncoderSettings settings, const Devices& devices);
 
 /// The devices of a list such as "auto", "cpu", "cuda" or "cuda,cpu"; `gpus` are CUDA's indices, empty for the first that can
 /// be used. Throws Error: usage (C63-SETTING) for other lists, device (C63-NO-GPU) where a GPU is demanded and there is none.
 [[nodiscard]] Devices select_devices(const std::string& names, const std::vector<int>& gpus);
+
+/// Waits until no driver is being started: a process must not end meanwhile.
+void wait_for_driver();
 
 /// Why no GPU can be used, as far as that is known before one is opened; empty where one may be.
 [[nodiscard]] std::string gpu_obstacle();

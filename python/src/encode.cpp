@@ -140,9 +140,7 @@ class VideoEncoder {
   }
 
   [[nodiscard]] Encoder make_encoder(EncoderSettings settings) const {
-    Encoder encoder(std::move(settings), devices_.factories);
-    if (devices_.fallback) encoder.set_fallback(devices_.fallback, nullptr);
-    return encoder;
+    return c63::python::make_encoder(std::move(settings), devices_);
   }
 
   /// The number of a stream's bytes in the caller's room, where they are put now if they are `apart`.
@@ -229,7 +227,7 @@ class PushEncoder {
     EncoderSettings coding = settings_for(settings, format_);
     Devices devices = select_devices(backend, ints_from(gpus, "device"));
     const py::gil_scoped_release released;
-    session_ = std::make_unique<EncodeSession>(std::move(coding), std::move(devices.factories));
+    session_ = std::make_unique<EncodeSession>(make_encoder(std::move(coding), devices));
   }
   ~PushEncoder() { close(); }
   PushEncoder(const PushEncoder&) = delete;

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "c63/version.h"
+#include "backends.h"
 #include "decode.h"
 #include "device_arrays.h"
 #include "encode.h"
@@ -22,6 +23,7 @@ PYBIND11_MODULE(_c63, module) {
   add_device_motion(module);
   add_video_reader(module);
   add_encoding(module);
+  pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(&wait_for_driver));
   add_decoding(module);
   add_quality(module);
   add_filters(module);

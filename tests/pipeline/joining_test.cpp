@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "c63/encode_session.h"
 #include "cpu/cpu_backend.h"
 #include "pipeline/coding.h"
 #include "pipeline/failing_backend.h"
@@ -312,6 +313,19 @@ TEST(Joining, TimeLeftIsTheLeastAnyCpuNeedsUntilItIsMeasured) {
   EXPECT_GT(best.estimate(0, 1), 2000);
   TimeLeft live({.frames = std::nullopt, .frame_blocks = 2376, .chains = 10, .threads = 16});
   EXPECT_EQ(live.estimate(100, 50), 50) << "as much is left as was seen";
+}
+
+TEST(Joining, APushSessionTakesAnEncoderWithAllThatItWasGiven) {
+  const Encoded expected = encode_alone(settings_of());
+  Encoder encoder(settings_of());
+  encoder.set_joining(ready_at_once(), [](const std::string& problem) { FAIL() << problem; });
+  EncodeSession session(std::move(encoder));
+  const std::size_t bytes = frame_bytes(kWidth, kHeight);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kFrames); ++i) session.push(std::span(video()).subspan(i * bytes, bytes));
+  session.finish();
+  Encoded encoded;
+  while (auto frame = session.wait()) encoded.frames.push_back(std::move(*frame));
+  expect_first_frames_of(expected, encoded, kFrames);
 }
 
 }  // namespace

@@ -108,12 +108,10 @@ std::vector<std::shared_ptr<JoiningDevice>>& joining_devices() {
 /// The first GPU, to join when it is worth it. Until then nothing of CUDA is called, which would start the driver.
 std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
   const WantedDevice device = show_wanted_devices({}).front();
-  return joining_devices().emplace_back(std::make_shared<JoiningDevice>([device, options = cuda_options(choice)]() mutable {
-    options.devices = {device.index};
-    options.numbers = {device.number};
-    static_cast<void>(cuda::require_device(device.index));
-    return cuda::make_backend_factories(options).front();
-  }));
+  cuda::CudaBackendOptions options = cuda_options(choice);
+  options.devices = {device.index};
+  options.numbers = {device.number};
+  return joining_devices().emplace_back(cuda::make_joining_device(options));
 }
 
 std::vector<std::string> cuda_devices() {
@@ -208,7 +206,7 @@ SelectedBackend select_backend(const BackendChoice& choice,
   std::vector<WantedDevice> devices;
   ask_for_queues(choice.queues);
   const bool shares = choice.sharer && choice.devices.empty();
-  if (!demanded && !choice.at_once && !shares && has_gpu()) {
+  if (!demanded && !choice.at_once && !shares && cuda::has_device_files()) {
     SelectedBackend selected = cpu_backend();
     selected.fallback = open_cpu_backend;
     selected.joining = joining_gpu(choice);

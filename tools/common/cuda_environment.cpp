@@ -1,9 +1,5 @@
 #include "common/cuda_environment.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -25,12 +21,6 @@ bool show_only_devices(std::span<const int> devices) {
     shown += value == nullptr ? std::to_string(device) : visible[i];
   }
   return setenv(kVariable, shown.c_str(), 1) == 0;
-}
-
-bool has_gpu() {
-  // Of Linux, of Windows' subsystem for Linux, and of NVIDIA's boards with the GPU on the chip.
-  constexpr std::array kFiles = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
-  return std::ranges::any_of(kFiles, [](const char* file) { return ::access(file, F_OK) == 0; });
 }
 
 void ask_for_queues(int count) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(count).c_str(), 0); }

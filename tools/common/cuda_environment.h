@@ -13,9 +13,6 @@ namespace c63::tools {
 /// `devices` are numbers among those visible so far, without repeats. False, and nothing is hidden, where one does not exist.
 [[nodiscard]] bool show_only_devices(std::span<const int> devices);
 
-/// Returns whether this machine seems to have a GPU and its driver's kernel part. Asks the driver nothing, which would start it.
-[[nodiscard]] bool has_gpu();
-
 /// Has the driver open GPUs with so many hardware queues instead of eight: each takes it up to 60 ms to open and close
 /// (docs/gpu.md). Two are what a backend's batches need, so that coding and the scan beside it do not wait for each other;
 /// one is better where there is little to encode. What the environment says already stays.

@@ -19,6 +19,8 @@ class EncodeSession {
   /// Starts the encoder's threads. Throws what the Encoder does.
   explicit EncodeSession(EncoderSettings settings);
   EncodeSession(EncoderSettings settings, std::vector<BackendFactory> devices);
+  /// With all that the encoder was given: devices that join or that it falls back to, a planner.
+  explicit EncodeSession(Encoder encoder);
   /// As close(): frames that were not polled are lost.
   ~EncodeSession();
   EncodeSession(const EncodeSession&) = delete;

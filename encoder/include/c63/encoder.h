@@ -95,7 +95,7 @@ struct EncodeSummary {
   int lanes = 1;
   EncodeLoad load;
   std::string backend;      ///< what ran it, for people
-  std::vector<DeviceShare> devices;  ///< those that took part, in the order in which they began
+  std::vector<DeviceShare> devices = {};  ///< those that took part, in the order in which they began
   bool stopped = false;     ///< a stop request ended it early; what was written is whole
   std::int64_t dropped = 0;  ///< then: frames of a live source that were read and are not coded
 };

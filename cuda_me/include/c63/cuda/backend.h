@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "c63/encoder.h"
+#include "c63/joining_device.h"
 
 namespace c63::cuda {
 
@@ -47,6 +49,10 @@ struct CudaBackendOptions {
 /// have; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw Error
 /// (device) with the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
+
+/// The first of these GPUs, to join encodes that other devices have begun (c63/joining_device.h). The driver is started with the
+/// first encode that is worth it, not by this call.
+[[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
 /// Device memory that a chain takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
 /// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a

@@ -40,6 +40,9 @@ struct DeviceList {
   int runtime_version = 0;
 };
 
+/// Whether this machine seems to have a GPU and the kernel's part of its driver. Asks the driver nothing, which would start it.
+[[nodiscard]] bool has_device_files();
+
 /// Looked at once per process; later calls give the same answer. Opens every device, side by side, to see whether it can
 /// be used. Never throws for a machine that lacks something.
 [[nodiscard]] const DeviceList& devices();
