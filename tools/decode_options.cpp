@@ -52,7 +52,8 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--backend", o.backend, "Where to decode: auto and cpu take the CPU, cuda a GPU, which pays for long streams")
+  app.add_option("--backend", o.backend, "Where to decode: auto, cpu or cuda; auto begins on the CPU, and a GPU takes over if the rest of the stream is worth "
+                 "starting it")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str()

@@ -138,7 +138,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
 
   if (options.list || !options.index.empty()) list_frames(options, place);
   if (lists_only(options)) return kExitDone;
-  options.decoder.device = select_decode_device(options.backend, options.device);
+  select_decode_device(options.backend, options.device, options.decoder);
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
   options.decoder.trace = trace.sink();
@@ -160,6 +160,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
     write_stdout(sink.md5() + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
+  if (summary.joined_frames > 0) session.log->info("{} decoded on the GPU, which joined", counted(summary.joined_frames, "frame"));
   const double seconds = summary.elapsed_ms / 1000;
   session.summary->info("{}decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes",
                         summary.stopped ? stopped_text(sink.frames(), {}) + ": " : "", counted(sink.frames(), "frame"),

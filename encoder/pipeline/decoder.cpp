@@ -6,6 +6,7 @@
 #include "c63/error.h"
 #include "pipeline/decode_run.h"
 #include "pipeline/frame_pipeline.h"
+#include "pipeline/joining_frame_pipeline.h"
 #include "pipeline/memory_bytes.h"
 #include "pipeline/stream_reader.h"
 
@@ -19,6 +20,12 @@ Decoder::Decoder(DecoderSettings settings) : settings_(std::move(settings)) {
 
 DecodeSummary Decoder::decode_views(ByteSource& source, const ViewSink& sink, std::stop_token stop) {
   StreamReader reader(source, settings_.execution.limits);
+  if (settings_.joining && !settings_.device && !settings_.keep_prediction && !settings_.keep_motion) {
+    JoiningFramePipeline pipeline(settings_, source.size());
+    DecodeSummary summary = decode_run(reader, pipeline, settings_, sink, stop);
+    summary.joined_frames = pipeline.joined_frames();
+    return summary;
+  }
   const auto pipeline = make_frame_pipeline(settings_);
   return decode_run(reader, *pipeline, settings_, sink, stop);
 }

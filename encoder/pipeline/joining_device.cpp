@@ -7,78 +7,90 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "backend/decode_backend.h"
 #include "threads/start_thread.h"
 
 namespace c63 {
 
-struct JoiningDevice::State {
-  std::function<BackendFactory()> start;
+template <typename Opened>
+struct LateDevice<Opened>::State {
+  std::function<Opened()> start;
   Worth worth;
 
   mutable std::mutex mutex;  ///< guards what follows
   mutable std::condition_variable_any ended;
   bool begun = false;
   bool is_ended = false;
-  BackendFactory factory;
+  std::optional<Opened> opened;
   std::exception_ptr fault;
 
   std::jthread thread;  ///< last: it uses all of the above
 
   void run() {
-    BackendFactory opened;
+    std::optional<Opened> result;
     std::exception_ptr why;
     try {
-      opened = start();
+      result = start();
     } catch (...) {
       why = std::current_exception();
     }
     const std::lock_guard lock(mutex);
-    factory = std::move(opened);
+    opened = std::move(result);
     fault = why;
     is_ended = true;
     ended.notify_all();
   }
 
   /// The mutex is held.
-  [[nodiscard]] std::optional<BackendFactory> result() const {
+  [[nodiscard]] std::optional<Opened> result() const {
     if (fault) std::rethrow_exception(fault);
-    if (!is_ended) return std::nullopt;
-    return factory;
+    return opened;
   }
 };
 
-JoiningDevice::JoiningDevice(std::function<BackendFactory()> start) : JoiningDevice(std::move(start), Worth{}) {}
+template <typename Opened>
+LateDevice<Opened>::LateDevice(std::function<Opened()> start) : LateDevice(std::move(start), Worth{}) {}
 
-JoiningDevice::JoiningDevice(std::function<BackendFactory()> start, const Worth& worth) : state_(std::make_unique<State>()) {
+template <typename Opened>
+LateDevice<Opened>::LateDevice(std::function<Opened()> start, const Worth& worth) : state_(std::make_unique<State>()) {
   state_->start = std::move(start);
   state_->worth = worth;
 }
 
-JoiningDevice::~JoiningDevice() = default;
+template <typename Opened>
+LateDevice<Opened>::~LateDevice() = default;
 
-const JoiningDevice::Worth& JoiningDevice::worth() const { return state_->worth; }
+template <typename Opened>
+const typename LateDevice<Opened>::Worth& LateDevice<Opened>::worth() const { return state_->worth; }
 
-void JoiningDevice::begin() {
+template <typename Opened>
+void LateDevice<Opened>::begin() {
   const std::lock_guard lock(state_->mutex);
   if (state_->begun) return;
   state_->thread = start_thread([state = state_.get()] { state->run(); });
   state_->begun = true;
 }
 
-bool JoiningDevice::is_starting() const {
+template <typename Opened>
+bool LateDevice<Opened>::is_starting() const {
   const std::lock_guard lock(state_->mutex);
   return state_->begun && !state_->is_ended;
 }
 
-std::optional<BackendFactory> JoiningDevice::ready() const {
+template <typename Opened>
+std::optional<Opened> LateDevice<Opened>::ready() const {
   const std::lock_guard lock(state_->mutex);
   return state_->result();
 }
 
-std::optional<BackendFactory> JoiningDevice::wait(const std::stop_token& stop) const {
+template <typename Opened>
+std::optional<Opened> LateDevice<Opened>::wait(const std::stop_token& stop) const {
   std::unique_lock lock(state_->mutex);
   state_->ended.wait(lock, stop, [this] { return state_->is_ended; });
   return state_->result();
 }
+
+template class LateDevice<BackendFactory>;
+template class LateDevice<std::shared_ptr<DecodeBackend>>;
 
 }  // namespace c63

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <semaphore>
 
+#include "c63/joining_device.h"
 #include "pipeline/coding.h"
 #include "support/compact_stream.h"
 #include "support/device_decoding.h"
@@ -110,6 +114,85 @@ TEST(DeviceDecode, ADeviceThatDoubtsAFineFrameIsNotBelieved) {
   EXPECT_EQ(decoded.error->id(), "C63-DEVICE-DECODE");
   EXPECT_EQ(decoded.error->place().frame, 4);
   EXPECT_EQ(decoded.frames.size(), 4U);
+}
+
+/// A host device that is ready before the first frame, or never.
+std::shared_ptr<JoiningDecoder> joining(const std::shared_ptr<DecodeBackend>& device) {
+  constexpr JoiningDecoder::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
+  auto decoder = std::make_shared<JoiningDecoder>([device] { return device; }, kAlways);
+  decoder->begin();
+  static_cast<void>(decoder->wait({}));
+  return decoder;
+}
+
+TEST(DeviceDecode, ADeviceTakesOverAtAnyKeyFrame) {
+  const Bytes stream = encode(moving_video(44, 36, 17), {.coding = {.width = 44, .height = 36, .key_interval = 3}});
+  DecodeOutcome expected = outcome_of([&](const auto& sink) { static_cast<void>(Decoder().decode_views(stream, sink)); });
+  std::int64_t joined = 0;
+  for (std::size_t after = 0; after <= 17; ++after) {
+    std::counting_semaphore<> may_join(0);
+    DecoderSettings settings;
+    settings.execution.threads = 2;
+    constexpr JoiningDecoder::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
+    settings.joining = std::make_shared<JoiningDecoder>(
+        [&] {
+          may_join.acquire();
+          return host(2);
+        },
+        kAlways);
+    if (after == 0) {
+      may_join.release();
+      settings.joining->begin();
+      static_cast<void>(settings.joining->wait({}));
+    }
+    DecodeSummary summary;
+    std::size_t frames = 0;
+    const DecodeOutcome outcome = outcome_of([&](const auto& sink) {
+      summary = Decoder(settings).decode_views(stream, [&](const FrameView& view) {
+        sink(view);
+        if (++frames != after) return;
+        may_join.release();
+        static_cast<void>(settings.joining->wait({}));
+      });
+    });
+    if (frames < after || after == 0) may_join.release();
+    expect_same_outcome(expected, outcome);
+    EXPECT_LE(summary.joined_frames, 17);
+    if (after == 0) {
+      EXPECT_EQ(summary.joined_frames, 17);
+    }
+    joined += summary.joined_frames;
+  }
+  EXPECT_GT(joined, 17);
+}
+
+TEST(DeviceDecode, ADeviceThatTakesOverHasTheSameErrors) {
+  CompactStreamWriter writer(48, 80, 3);
+  writer.add_any(20, 4);
+  const Bytes stream = writer.bytes();
+  Random random(7);
+  for (int round = 0; round < 40; ++round) {
+    Bytes changed = stream;
+    changed[random.below(static_cast<std::uint32_t>(changed.size()))] ^= static_cast<std::uint8_t>(1 + random.below(255));
+    DecoderSettings settings;
+    settings.execution.threads = 2;
+    const auto decode = [&](const auto& sink) { static_cast<void>(Decoder(settings).decode_views(changed, sink)); };
+    const DecodeOutcome expected = outcome_of(decode);
+    settings.joining = joining(host(3));
+    expect_same_outcome(expected, outcome_of(decode));
+  }
+}
+
+TEST(DeviceDecode, ADeviceThatCannotBeOpenedDoesNotTakeOver) {
+  const Bytes stream = encode(moving_video(44, 36, 17), {.coding = {.width = 44, .height = 36, .key_interval = 3}});
+  DecoderSettings settings;
+  settings.joining = std::make_shared<JoiningDecoder>(
+      []() -> std::shared_ptr<DecodeBackend> { throw Error(ErrorKind::device, "C63-TEST", "no"); },
+      JoiningDecoder::Worth{.starting_ms = 0, .opening_ms = 0});
+  settings.joining->begin();
+  const DecodeSummary summary = Decoder(settings).decode_views(stream, [](const FrameView&) {});
+  EXPECT_EQ(summary.frames, 17);
+  EXPECT_EQ(summary.joined_frames, 0);
 }
 
 }  // namespace

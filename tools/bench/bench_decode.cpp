@@ -64,7 +64,9 @@ void run(const DecodeBenchOptions& options) {
   // Opened once; its memory stays with it from run to run, and the first run is not counted.
   std::shared_ptr<DecodeBackend> gpu;
   if (std::ranges::count(options.backends, "cuda") > 0) {
-    gpu = tools::select_decode_device("cuda", {});
+    DecoderSettings settings;
+    tools::select_decode_device("cuda", {}, settings);
+    gpu = settings.device;
     figures["device"] = gpu->description();
   }
   std::printf("%-28s %-7s %-7s %7s %10s %22s %10s\n", "stream", "backend", "output", "threads", "frames/s", "", "efficiency");

@@ -99,10 +99,16 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
   return factories;
 }
 
-/// GPUs that processes may have begun to start. Nothing is destroyed when the program ends, which would wait for their driver.
-std::vector<std::shared_ptr<JoiningDevice>>& joining_devices() {
-  static auto& devices = *new std::vector<std::shared_ptr<JoiningDevice>>;
+/// Whether GPUs that may join are being started. They are kept here, since to destroy one waits for its driver.
+std::vector<std::function<bool()>>& starting_devices() {
+  static auto& devices = *new std::vector<std::function<bool()>>;
   return devices;
+}
+
+template <typename Device>
+std::shared_ptr<Device> kept(std::shared_ptr<Device> device) {
+  starting_devices().emplace_back([device] { return device->is_starting(); });
+  return device;
 }
 
 /// The first GPU, to join when it is worth it. Until then nothing of CUDA is called, which would start the driver.
@@ -111,7 +117,7 @@ std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
   cuda::CudaBackendOptions options = cuda_options(choice);
   options.devices = {device.index};
   options.numbers = {device.number};
-  return joining_devices().emplace_back(cuda::make_joining_device(options));
+  return kept(cuda::make_joining_device(options));
 }
 
 std::vector<std::string> cuda_devices() {
@@ -247,8 +253,7 @@ Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& bac
 
 int leave_driver(int code) {
 #if defined(C63_HAVE_CUDA)
-  const auto is_starting = [](const std::shared_ptr<JoiningDevice>& device) { return device->is_starting(); };
-  if (std::ranges::any_of(joining_devices(), is_starting)) {
+  if (std::ranges::any_of(starting_devices(), [](const auto& is_starting) { return is_starting(); })) {
     std::fflush(nullptr);
     std::_Exit(code);
   }
@@ -256,21 +261,27 @@ int leave_driver(int code) {
   return code;
 }
 
-std::shared_ptr<DecodeBackend> select_decode_device(const std::string& backend, std::optional<int> device) {
+void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings) {
   if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
-  if (backend != "cuda" && !device) return nullptr;
+  const bool demanded = backend == "cuda" || device;
 #if defined(C63_HAVE_CUDA)
+  if (backend == "cpu" || (!demanded && !cuda::has_device_files())) return;
   BackendChoice choice;
   if (device) choice.devices.push_back(std::to_string(*device));
   const WantedDevice wanted = show_wanted_devices(choice).front();
+  const cuda::CudaDecoderOptions options{.device = wanted.index, .number = wanted.number};
+  if (!demanded) {
+    settings.joining = kept(cuda::make_joining_decoder(options));
+    return;
+  }
+#else
+  if (!demanded) return;
 #endif
   if (const std::string obstacle = cuda_obstacle(); !obstacle.empty()) {
     throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
   }
 #if defined(C63_HAVE_CUDA)
-  return cuda::open_decoder({.device = wanted.index, .number = wanted.number});
-#else
-  return nullptr;  // there is always an obstacle
+  settings.device = cuda::open_decoder(options);
 #endif
 }
 

@@ -55,9 +55,9 @@ struct SelectedBackend {
 /// is still being started for select_backend(): that takes up to 0.4 s and cannot be interrupted. All files must be closed.
 [[nodiscard]] int leave_driver(int code);
 
-/// What to decode on: null for the CPU, as with `auto` unless `device` names a GPU, for opening one takes longer than most
-/// streams. Throws Error (device) where a GPU is demanded and cannot be used.
-[[nodiscard]] std::shared_ptr<DecodeBackend> select_decode_device(const std::string& backend, std::optional<int> device);
+/// Sets what to decode on. With `auto` the CPU begins, and a GPU takes over if the rest of the stream is worth it; `device`
+/// names a GPU to decode on alone. Throws Error (device) where a GPU is demanded and cannot be used.
+void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings);
 
 /// One line per device that can be encoded on, for --list-devices; also why there is no GPU, where there is none.
 [[nodiscard]] std::vector<std::string> list_devices();

@@ -18,6 +18,9 @@
 namespace c63 {
 
 class DecodeBackend;
+template <typename Opened>
+class LateDevice;
+using JoiningDecoder = LateDevice<std::shared_ptr<DecodeBackend>>;  // c63/joining_device.h
 
 struct DecoderSettings {
   ExecutionSettings execution = {};     ///< lanes are the encoder's
@@ -30,6 +33,10 @@ struct DecoderSettings {
   /// What decodes the frames (c63/cuda/decoder.h); null: the CPU. Its memory stays with it, for the next decoder of pictures
   /// of that size. It has one decoder at a time, keeps neither predictions nor vectors, and FrameDecoder takes none.
   std::shared_ptr<DecodeBackend> device = {};
+  /// Without `device`: what takes over from the CPU at a key frame when it is ready, if the rest of the stream is worth it. No
+  /// decode waits for it, and one that cannot be opened is left out. Decoder alone uses it, and not where predictions or vectors are
+  /// kept.
+  std::shared_ptr<JoiningDecoder> joining = {};
 };
 
 /// What is known of a decoded frame besides its samples.
@@ -65,6 +72,7 @@ struct DecodeSummary {
   std::uint64_t bytes = 0;  ///< of the stream, as far as it was read
   double elapsed_ms = 0;
   bool stopped = false;
+  std::int64_t joined_frames = 0;  ///< that DecoderSettings::joining decoded, repeats among them
 };
 
 /// Where a coded stream comes from.

@@ -109,7 +109,9 @@ using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSetti
 /// The CPU as a device: what Encoder uses unless it is given others.
 [[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains);
 
-class JoiningDevice;
+template <typename Opened>
+class LateDevice;
+using JoiningDevice = LateDevice<BackendFactory>;  // c63/joining_device.h
 class Planner;
 /// Makes the object that decides for the frames of one GOP (encoder/decide/planner.h).
 using PlannerFactory = std::function<std::unique_ptr<Planner>()>;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "c63/decoder.h"
+#include "c63/joining_device.h"
 
 namespace c63::cuda {
 
@@ -21,5 +22,8 @@ struct CudaDecoderOptions {
 /// Throws Error (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that cannot be used. Decoding
 /// throws C63-CUDA-MEMORY where not one frame fits, and Error (device) where the device fails.
 [[nodiscard]] std::shared_ptr<DecodeBackend> open_decoder(const CudaDecoderOptions& options = {});
+
+/// The same for DecoderSettings::joining. The driver is started with the first decode that is worth it, not by this call.
+[[nodiscard]] std::shared_ptr<JoiningDecoder> make_joining_decoder(const CudaDecoderOptions& options = {});
 
 }  // namespace c63::cuda

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "c63/joining_device.h"
+#include "pipeline/frame_pipeline.h"
+
+namespace c63 {
+
+/// Begins on the CPU. From a key frame on, the device of DecoderSettings::joining decodes, if it is ready and the rest of the
+/// stream is worth it.
+class JoiningFramePipeline final : public FramePipeline {
+ public:
+  /// `stream_bytes`: of the whole stream; nothing if that is not known.
+  JoiningFramePipeline(const DecoderSettings& settings, std::optional<std::uint64_t> stream_bytes);
+
+  void open(const Geometry& geometry) override;
+  [[nodiscard]] bool is_open() const override { return cpu_->is_open(); }
+  [[nodiscard]] bool has_room() const override { return last().has_room(); }
+  void submit(StreamFrame&& coded, std::int64_t count, bool wanted) override;
+  [[nodiscard]] bool empty() const override { return cpu_->empty() && (!device_ || device_->empty()); }
+  [[nodiscard]] bool is_ready() override { return first().is_ready(); }
+  [[nodiscard]] const Output& front() override { return first().front(); }
+  std::vector<std::uint8_t> pop() override;
+  void clear() noexcept override;
+
+  /// Frames that the device has decoded.
+  [[nodiscard]] std::int64_t joined_frames() const { return joined_frames_; }
+
+ private:
+  /// What frames come out of next, and what they go into.
+  [[nodiscard]] FramePipeline& first() const { return cpu_->empty() && device_ ? *device_ : *cpu_; }
+  [[nodiscard]] FramePipeline& last() const { return device_ ? *device_ : *cpu_; }
+  /// Starts the device, if it is worth it.
+  void begin_if_worth();
+  /// Hands over to the device, if it is ready and worth it.
+  void join_if_ready();
+  /// Milliseconds that the CPU needs for the rest, as far as that is known.
+  [[nodiscard]] double time_left() const;
+
+  DecoderSettings settings_;
+  std::optional<std::uint64_t> stream_bytes_;
+  std::unique_ptr<FramePipeline> cpu_;
+  std::unique_ptr<FramePipeline> device_;  ///< null until it has joined
+  std::optional<Geometry> geometry_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::uint64_t done_bytes_ = 0;
+  std::int64_t done_frames_ = 0;
+  std::int64_t joined_frames_ = 0;
+  bool has_begun_ = false;
+};
+
+}  // namespace c63
