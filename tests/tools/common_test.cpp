@@ -230,6 +230,7 @@ EncodeReport foreman_report() {
                            .lanes = 3,
                            .load = {},
                            .backend = "cuda:0 NVIDIA H200 (sm_90)",
+                           .devices = {},
                            .stopped = false};
   report.totals.stages.motion = 62;
   report.totals.stages.read = 38;

@@ -54,6 +54,7 @@ TEST(BenchProgram, WhatNeedsCudaSaysSoWithoutIt) {
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   const auto figures = figures_of("cpu --rounds 1 --only 'sad scalar' -w 64 -h 48");
   EXPECT_GT(figures.at("clock_ghz").get<double>(), 0);
+  EXPECT_LT(figures.at("clock_ghz").get<double>(), 8) << "several additions in one clock";
   EXPECT_FALSE(figures.at("revision").get<std::string>().empty());
   std::set<std::string> kernels;
   for (const auto& entry : figures.at("kernels")) {
@@ -62,6 +63,22 @@ TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   }
   EXPECT_TRUE(kernels.contains("sad scalar"));
   EXPECT_FALSE(kernels.contains("sums scalar")) << "only what is asked for";
+}
+
+TEST(BenchProgram, CpuColumnsHaveHeadersAndSharesAbove100PercentANote) {
+  const auto text = bench("cpu --rounds 1 --only 'search full-eliminate' -w 64 -h 48 2>&1");
+  ASSERT_EQ(text.exit_code, 0) << text.output;
+  EXPECT_EQ(text.output.rfind("kernel ", 0), 0U) << text.output;
+  for (const char* header : {"level", "us a run", "per clock", "unit", "of ceiling"}) {
+    EXPECT_NE(text.output.substr(0, text.output.find('\n')).find(header), std::string::npos) << text.output;
+  }
+  EXPECT_NE(text.output.find(" [1]\n"), std::string::npos) << text.output;
+  EXPECT_NE(text.output.find("\n[1] the differences of all candidates are counted"), std::string::npos) << text.output;
+  for (const auto& entry : figures_of("cpu --rounds 1 --only '' -w 64 -h 48").at("kernels")) {
+    if (entry.value("share_of_ceiling", 0.0) > 1) {
+      EXPECT_FALSE(entry.value("note", "").empty()) << entry;
+    }
+  }
 }
 
 TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
@@ -170,6 +187,22 @@ TEST(BenchProgram, FilterAndScanTimeBothForms) {
       EXPECT_GT(row.at("ms").at("median").get<double>(), 0) << row;
     }
     EXPECT_EQ(variants, (std::set<std::string>{"fast", "serial"}));
+  }
+}
+
+TEST(BenchProgram, PeersSayTheirVersion) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("figures.json");
+  const auto result = bench("filter --no-cpu --cuda --mb 1 --repeats 1 --only 'histogram, u8 random' --json '" + file + "' 2>&1");
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto figures = nlohmann::json::parse(std::ifstream(file));
+  if (figures.at("rows").empty()) GTEST_SKIP() << "no GPU can be used";
+  for (const auto& row : figures.at("rows")) {
+    EXPECT_EQ(row.contains("peer"), row.at("variant") == "cub") << row;
+    if (row.at("variant") != "cub") continue;
+    EXPECT_EQ(row.at("peer").get<std::string>().rfind("CUB ", 0), 0U) << row;
+    EXPECT_EQ(row.at("note"), "(32-bit counters)");
+    EXPECT_NE(result.output.find(row.at("peer").get<std::string>()), std::string::npos) << result.output;
   }
 }
 
