@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -110,7 +111,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   EXPECT_NE(missing.output.find("C63-BENCH-VIDEO"), std::string::npos) << missing.output;
 }
 
-/// Goes through the page of motion kernels.
+/// Goes through the page of motion kernels in a wide window.
 constexpr const char* kClicks = R"js(
 addEventListener("load", () => {
   const failures = [];
@@ -119,7 +120,7 @@ addEventListener("load", () => {
   try {
     const bars = () => [...document.querySelectorAll("#ladder rect")];
     const rows = () => [...$("table").tBodies[0].rows];
-    check("the course's size first", $("size").value === "352x288");
+    check("the course's size and frames a launch first", $("size").value === "352x288" && $("jobs").value === "8");
     check("CPU and GPU", document.querySelectorAll("#ladder .cpu").length >= 4 && document.querySelectorAll("#ladder .gpu").length >= 8);
     check("slowest first", rows().every((r, i, a) => !i || parseFloat(a[i - 1].cells[5].textContent.replace(/,/g, "")) <= parseFloat(r.cells[5].textContent.replace(/,/g, ""))));
     check("a point for each bar", document.querySelectorAll("#roofline circle, #roofline rect").length === bars().length && rows().length === bars().length);
@@ -142,6 +143,35 @@ addEventListener("load", () => {
 });
 )js";
 
+/// The same page in a frame as wide as a phone: all text is in it, and large enough to be read.
+constexpr const char* kPhone = R"js(
+addEventListener("load", () => {
+  if (window !== top) return;
+  const frame = document.createElement("iframe");
+  frame.width = 360;
+  frame.height = 740;
+  frame.style.border = "0";
+  frame.srcdoc = document.documentElement.outerHTML;
+  frame.addEventListener("load", () => {
+    const failures = [], page = frame.contentDocument;
+    const check = (what, good) => { if (!good && !failures.includes(what)) failures.push(what); };
+    check("a width of its own: " + frame.contentWindow.innerWidth, frame.contentWindow.innerWidth === 360);
+    check("a viewport", !!page.querySelector("meta[name=viewport]"));
+    check("drawn", page.querySelectorAll("#ladder rect").length > 10 && page.querySelectorAll("#roofline text").length > 10);
+    check("nothing is wider than the phone: " + page.documentElement.scrollWidth, page.documentElement.scrollWidth <= 360);
+    for (const text of page.querySelectorAll("svg text")) {
+      const box = text.getBoundingClientRect(), size = parseFloat(frame.contentWindow.getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+      check("text of " + size.toFixed(1) + " px", size >= 12.5);
+      check("cut: " + text.textContent, box.left >= -1 && box.right <= 361);
+    }
+    const scroll = page.querySelector(".scroll");
+    check("the table scrolls by itself", scroll.scrollWidth > scroll.clientWidth && page.defaultView.getComputedStyle(scroll).overflowX === "auto");
+    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
+  });
+  document.body.append(frame);
+});
+)js";
+
 TEST(BenchProgram, PageOfTheLadder) {
   const test::TemporaryFolder folder;
   const std::string page = folder.file("ladder.html");
@@ -155,7 +185,10 @@ TEST(BenchProgram, PageOfTheLadder) {
   EXPECT_EQ(bench("page -o '" + page + "' 2>&1").exit_code, 2);
   const std::string browser = test::find_browser();
   if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
+  const std::string phone = folder.file("phone.html");
+  std::filesystem::copy_file(page, phone);
   EXPECT_EQ(test::title_after_script(browser, folder, page, kClicks), "ALL GOOD");
+  EXPECT_EQ(test::title_after_script(browser, folder, phone, kPhone), "ALL GOOD");
 }
 
 TEST(BenchProgram, DecodingIsTimedByThreadsAndOutput) {
