@@ -250,6 +250,19 @@ TEST(Reports, SayWhatLimits) {
             "of the time");
 }
 
+TEST(Reports, LookingAheadIsNoReading) {
+  EncodeTotals totals;
+  totals.stages.read = 1;
+  totals.stages.motion = 60;
+  totals.stages.lookahead = 29;
+  totals.stages.filter = 10;
+  EXPECT_EQ(stages_line(totals), "read 1 %, motion 60 %, lookahead 29 %, filter 10 % (start-up 0.00 s not counted)");
+  EncodeSummary summary;
+  summary.load = {.reading = 0.01, .coding = 0.6, .looking_ahead = 0.8};
+  EXPECT_EQ(limit_line(summary),
+            "limited by looking ahead: reading 1 %, looking ahead 80 %, coding 60 %, writing 0 % of the time");
+}
+
 TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {
   EncodeTotals totals;
   EXPECT_EQ(latency_line(totals), "latency 0.00 ms, 0.00 ms at most for 99 % of the frames");
