@@ -159,10 +159,14 @@ addEventListener("load", () => {
     check("a viewport", !!page.querySelector("meta[name=viewport]"));
     check("drawn", page.querySelectorAll("#ladder rect").length > 10 && page.querySelectorAll("#roofline text").length > 10);
     check("nothing is wider than the phone: " + page.documentElement.scrollWidth, page.documentElement.scrollWidth <= 360);
+    const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const boxes = [...page.querySelectorAll("#ladder text")].map((text) => text.getBoundingClientRect());
+    check("text over text", !boxes.some((a, i) => boxes.some((b, k) => k > i && overlap({ left: a.left, right: a.right, top: a.top + 4, bottom: a.bottom - 4 }, b))));
     for (const text of page.querySelectorAll("svg text")) {
+      const sheet = text.ownerSVGElement.getBoundingClientRect();
       const box = text.getBoundingClientRect(), size = parseFloat(frame.contentWindow.getComputedStyle(text).fontSize) * text.getScreenCTM().a;
       check("text of " + size.toFixed(1) + " px", size >= 12.5);
-      check("cut: " + text.textContent, box.left >= -1 && box.right <= 361);
+      check("cut: " + text.textContent, box.left >= sheet.left - 1 && box.right <= sheet.right + 1);
     }
     const scroll = page.querySelector(".scroll");
     check("the table scrolls by itself", scroll.scrollWidth > scroll.clientWidth && page.defaultView.getComputedStyle(scroll).overflowX === "auto");

@@ -21,6 +21,8 @@
     return number(value);
   };
 
+  const timeOf = (us) => us >= 1e6 ? us / 1e6 + " s" : us >= 1000 ? us / 1000 + " ms" : us + " µs";
+
   // A row of the ladder for every kernel of the chosen size, content and frames a launch; slowest first.
   function rowsShown() {
     const size = $("size").value, [width, height] = size.split("x").map(Number);
@@ -65,14 +67,14 @@
 
   function drawLadder(rows) {
     const kWidth = widthOf("ladder"), narrow = kWidth < 700;
-    const kLeft = narrow ? 24 : 210, kRight = narrow ? 28 : 170, kRow = narrow ? 58 : 34, kTop = 8;
+    const kLeft = narrow ? 24 : 210, kRight = narrow ? 32 : 170, kRow = narrow ? 58 : 34, kTop = 8;
     const low = Math.floor(Math.log10(Math.min(...rows.map((r) => r.us.median)))), high = Math.ceil(Math.log10(Math.max(...rows.map((r) => r.us.median))));
     const at = (us) => kLeft + (Math.log10(us) - low) / Math.max(1, high - low) * (kWidth - kLeft - kRight);
     const height = kTop + kRow * rows.length + 28;
     const svg = node("svg", { viewBox: `0 0 ${kWidth} ${height}`, role: "img", "aria-label": "Microseconds of each kernel" });
     for (let power = low; power <= high; ++power) {
       const x = at(10 ** power);
-      svg.append(node("line", { x1: x, x2: x, y1: kTop, y2: height - 24 }), node("text", { class: "soft", x, y: height - 8, "text-anchor": "middle" }, (10 ** power).toLocaleString("en") + " µs"));
+      svg.append(node("line", { x1: x, x2: x, y1: kTop, y2: height - 24 }), node("text", { class: "soft", x, y: height - 8, "text-anchor": "middle" }, timeOf(10 ** power)));
     }
     rows.forEach((row, i) => {
       const y = kTop + kRow * i, x = at(row.us.median), bar = narrow ? y + 20 : y + 6;
@@ -88,7 +90,7 @@
 
   function drawRoofline(rows) {
     const kWidth = widthOf("roofline"), narrow = kWidth < 700;
-    const kHeight = 460, kLeft = narrow ? 52 : 90, kRight = 20, kTop = 16, kBottom = 44;
+    const kHeight = 460, kLeft = narrow ? 52 : 90, kRight = 26, kTop = 16, kBottom = 44;
     const roof = 4 * data.absdiff4_ceiling_per_s, copy = data.copy_bytes_per_s;
     const intensity = (row) => row.rate * row.us.median / 1e6 / row.bytes;
     const xs = [1, 10000], lowest = Math.min(...rows.map((r) => r.rate)), ys = [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(Math.max(roof, ...rows.map((r) => r.rate))) )];
