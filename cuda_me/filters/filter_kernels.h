@@ -39,10 +39,15 @@ void convolve_2d_separable(FilterQueue& queue, BasicPlaneView<const Sample> in, 
 void histogram_sections(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
-/// Bytes of scratch behind the counts, where `temporary` is null; else sets the counts.
-std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts,
+/// The most bytes that CUB counts at once: 32-bit counters cannot overflow, and CUB uses 32-bit offsets.
+inline constexpr std::size_t kCubHistogramBytes = std::size_t{1} << 30;
+/// Returns the bytes that `temporary` needs if it is null; else sets the 256 counts of at most kCubHistogramBytes bytes.
+/// CUB's own benchmarks use 32-bit counters; 64-bit ones are several times slower.
+std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint32_t* counts,
                           void* temporary, std::size_t temporary_bytes);
-void map_counts(FilterQueue& queue, const std::uint64_t* values, const BinMap& map, std::uint64_t* counts);
+/// Counts of values to counts of bins, which are set or added to.
+template <typename Count>
+void map_counts(FilterQueue& queue, const Count* values, const BinMap& map, std::uint64_t* counts, bool add);
 
 enum class Reduction { sum, minimum, maximum, argmin, argmax };
 

@@ -20,6 +20,7 @@ struct LookedAt {
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
   std::span<const std::uint8_t> original_in_place = {};
   std::shared_ptr<const FrameWeights> weights = {};  ///< propagated_weights.h; null: none
+  double filter_ms = 0;                              ///< milliseconds that it took to filter it
 };
 
 /// The frames of one GOP as they come, and what is worked out of their samples before they are coded: wherever a device has

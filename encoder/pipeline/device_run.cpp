@@ -105,7 +105,7 @@ void DeviceRun::read_frames() {
     for (Read& read : reads_) read_frame(read);
   }
   for (const Read& read : reads_) {
-    if (read.frame.in_place.empty()) read_ms_ = read.frame.read_ms;
+    if (read.frame.in_place.empty()) read_ms_ = read.frame.read_ms + read.lookahead_ms + read.filter_ms;
   }
 }
 
@@ -113,6 +113,7 @@ void DeviceRun::read_frame(Read& read) {
   const TraceScope trace(parts_.settings.measurement.trace, parts_.supply.read_name(), TraceTrack::input, read.frame.chain,
                          read.index);
   const auto start = Clock::now();
+  read.frame.read_ms = read.lookahead_ms = read.filter_ms = 0;
   try {
     std::span<const std::uint8_t> samples = read.frame.in_place;
     read.done = !samples.empty();
@@ -128,7 +129,17 @@ void DeviceRun::read_frame(Read& read) {
   } catch (...) {
     read.fault = std::current_exception();
   }
-  read.frame.read_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  const double all_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  const bool looks =
+      chains_[static_cast<std::size_t>(read.frame.chain)].lookahead || parts_.settings.measurement.global_motion;
+  (looks ? read.lookahead_ms : read.frame.read_ms) += std::max(0.0, all_ms - read.frame.read_ms - read.filter_ms);
+}
+
+bool DeviceRun::read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to) {
+  const auto start = Clock::now();
+  const bool done = parts_.supply.read(index, to);
+  read.frame.read_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return done;
 }
 
 bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
@@ -140,8 +151,8 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
     chain.lookahead->set_lambda(position.planner->lookahead_lambda().value_or(of_settings));
   }
   // Looking at the frames of a whole GOP takes seconds, and submit() takes nothing after a stop.
-  const auto read_source = [this](std::int64_t index, std::span<std::uint8_t> frame) {
-    return !feeds_no_more() && parts_.supply.read(index, frame);
+  const auto read_ahead = [this, &read](std::int64_t index, std::span<std::uint8_t> frame) {
+    return !feeds_no_more() && read_source(read, index, frame);
   };
   const auto input = [&] {
     read.has_input = true;
@@ -150,12 +161,13 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
     return taken;
   };
   if (chain.lookahead) {
-    std::optional<LookedAt> looked = chain.lookahead->look(*position.key, position.last, read_source, planned, input);
+    std::optional<LookedAt> looked = chain.lookahead->look(*position.key, position.last, read_ahead, planned, input);
     if (!looked) return false;
+    read.filter_ms = looked->filter_ms;
     read.frame.in_place = looked->in_place;
     read.frame.original = std::move(looked->original);
     read.frame.original_in_place = looked->original_in_place;
-  } else if (!parts_.supply.read(read.index, input())) {
+  } else if (!read_source(read, read.index, input())) {
     return false;
   }
   read.frame.plan = position.planner->plan(planned);
@@ -189,7 +201,7 @@ void DeviceRun::submit() {
         continue;
       }
       Chain& chain = chains_[static_cast<std::size_t>(read.frame.chain)];
-      chain.in_flight.push_back({now, read.global_motion, chain.position.planner});
+      chain.in_flight.push_back({now, read.global_motion, read.lookahead_ms, read.filter_ms, chain.position.planner});
       batch_.push_back(std::move(read.frame));
     }
   }
@@ -229,6 +241,8 @@ void DeviceRun::hand_over(std::vector<ChainResult>& results) {
       auto& in_flight = chains_[static_cast<std::size_t>(result.chain)].in_flight;
       InFlight& frame = in_flight.front();
       result.frame.statistics.global_motion = frame.global_motion;
+      result.frame.statistics.times.lookahead = frame.lookahead_ms;
+      result.frame.statistics.times.filter = frame.filter_ms;
       frame.planner->finished(result.frame);
       parts_.gops.finished(index_, result.frame.index);
       finished_.push_back({std::move(result.frame), frame.read, index_});

@@ -62,6 +62,8 @@ class DeviceRun {
   struct InFlight {
     Clock::time_point read;
     GlobalMotion global_motion;
+    double lookahead_ms = 0;
+    double filter_ms = 0;
     std::shared_ptr<GopPlanner> planner;
   };
   struct Chain {
@@ -76,6 +78,8 @@ class DeviceRun {
     ChainFrame frame;
     std::int64_t index = 0;
     GlobalMotion global_motion;
+    double lookahead_ms = 0;
+    double filter_ms = 0;
     bool done = false;  ///< false: there is no such frame
     bool has_input = false;  ///< the chain's input was taken for it
     std::exception_ptr fault;
@@ -86,6 +90,8 @@ class DeviceRun {
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
+  /// Reads a frame of the source, and adds what that takes to the frame's time.
+  bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
   /// Has the frame's samples put into the chain's input, as they are to be coded, which `samples` is then, or says where they
   /// lie; and plans it. False where there is none.
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
@@ -104,7 +110,7 @@ class DeviceRun {
   int first_chain_ = 0;  ///< whose turn it is
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
-  double read_ms_ = 0;  ///< what reading a frame took last
+  double read_ms_ = 0;  ///< what reading a frame took last, and looking ahead
   int index_;           ///< of the device in the run
   std::atomic<std::int64_t> frames_finished_ = 0;
   std::vector<FinishedFrame> finished_;  ///< the collecting thread's

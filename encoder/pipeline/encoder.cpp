@@ -168,8 +168,9 @@ struct OpenDevices {
 }  // namespace
 
 StageTimes& StageTimes::operator+=(const StageTimes& other) {
-  for (const auto stage : {&StageTimes::read, &StageTimes::upload, &StageTimes::motion, &StageTimes::transform,
-                           &StageTimes::measure, &StageTimes::entropy, &StageTimes::download, &StageTimes::write}) {
+  for (const auto stage :
+       {&StageTimes::read, &StageTimes::upload, &StageTimes::motion, &StageTimes::transform, &StageTimes::measure,
+        &StageTimes::entropy, &StageTimes::download, &StageTimes::write, &StageTimes::lookahead, &StageTimes::filter}) {
     this->*stage += other.*stage;
   }
   return *this;
@@ -419,7 +420,8 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   summary.load = {.reading = share(supply->reading_ms()),
                   .bus = share(stages.upload / open.parallelism()),
                   .coding = share(coding_ms / open.parallelism()),
-                  .writing = share(delivery.writing_ms())};
+                  .writing = share(delivery.writing_ms()),
+                  .looking_ahead = share((stages.lookahead + stages.filter) / open.parallelism())};
   if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) {
     if (joined) {  // those that it relieved are of no more use
       open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));

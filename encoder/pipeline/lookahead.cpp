@@ -1,5 +1,7 @@
 #include "pipeline/lookahead.h"
 
+#include <chrono>
+
 #include "pipeline/host_source_frames.h"
 
 namespace c63 {
@@ -31,7 +33,11 @@ std::optional<LookedAt> Lookahead::look(std::int64_t key, std::int64_t last, con
   frame.stays = seen_[at].back > 1;
   frame.is_replaced = at + 1 < seen_.size() && seen_[at + 1].back > 1;
   frame.hardly_new = seen_[at].hardly_new;
+  const auto start = std::chrono::steady_clock::now();
   LookedAt looked = frames_.look_at(at, frames_.has_in_place() ? std::span<std::uint8_t>() : input());
+  if (decisions_.filter) {
+    looked.filter_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
   frame.weights = looked.weights;
   return looked;
 }

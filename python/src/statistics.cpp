@@ -20,6 +20,7 @@ struct Row {
   std::uint64_t bits[4];
   double milliseconds[8];
   double latency_ms;
+  double ahead_ms[2];
   std::uint8_t key;
   std::uint8_t repeat;
 };
@@ -40,6 +41,7 @@ std::string row_of(const EncodedFrame& frame) {
                 {s.bits.header, s.bits.motion, s.bits.luma, s.bits.chroma},
                 {t.read, t.upload, t.motion, t.transform, t.measure, t.entropy, t.download, t.write},
                 s.latency_ms,
+                {t.lookahead, t.filter},
                 static_cast<std::uint8_t>(frame.key),
                 static_cast<std::uint8_t>(frame.repeat)};
   return {reinterpret_cast<const char*>(&row), sizeof row};
@@ -57,7 +59,7 @@ py::list row_fields() {
   add("shift_y", "f8");
   for (const char* const name : {"header_bits", "motion_bits", "luma_bits", "chroma_bits"}) add(name, "u8");
   for (const char* const name : {"read_ms", "upload_ms", "motion_ms", "transform_ms", "measure_ms", "entropy_ms",
-                                 "download_ms", "write_ms", "latency_ms"}) {
+                                 "download_ms", "write_ms", "latency_ms", "lookahead_ms", "filter_ms"}) {
     add(name, "f8");
   }
   add("key", "?");

@@ -1,7 +1,10 @@
 // Filters and scans of signals on a GPU: every variant against the serial form on the CPU, at every length, also for data
 // that is not aligned.
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
+#include "cuda_me/runtime/memory.h"
 #include "filters_test_support.h"
 
 namespace c63::cuda {
@@ -58,6 +61,33 @@ TEST(CudaHistogram, EveryVariantIsExact) {
       }
     }
   }
+}
+
+/// More equal bytes than a 32-bit counter counts, in more pieces than one.
+TEST(CudaHistogram, CubCountsBeyond32Bits) {
+  C63_NEED_FILTER_GPU();
+  constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12'345;
+  FilterQueue queue;
+  DeviceArray<std::uint8_t> bytes;
+  try {
+    bytes = DeviceArray<std::uint8_t>(queue, kBytes);
+  } catch (const Error&) {
+    GTEST_SKIP() << "the GPU has no 4 GiB that are free";
+  }
+  fill_async(bytes.data(), 7, kBytes, queue.stream());
+  fill_async(bytes.data() + kBytes - 5, 9, 5, queue.stream());
+  const DeviceArray<std::uint64_t> counts(queue, 256);
+  histogram(queue, bytes.const_span(), BinMap::identity(), counts.span(), HistogramVariant::cub);
+  std::vector<std::uint64_t> expected(256);
+  expected[7] = kBytes - 5;
+  expected[9] = 5;
+  EXPECT_EQ(counts.download(queue), expected);
+}
+
+TEST(Cub, TellsItsVersion) {
+  const std::string_view version = cub_version();
+  EXPECT_EQ(std::count(version.begin(), version.end(), '.'), 2) << version;
+  EXPECT_EQ(version.find_first_not_of("0123456789."), std::string_view::npos) << version;
 }
 
 template <typename T>

@@ -230,6 +230,7 @@ EncodeReport foreman_report() {
                            .lanes = 3,
                            .load = {},
                            .backend = "cuda:0 NVIDIA H200 (sm_90)",
+                           .devices = {},
                            .stopped = false};
   report.totals.stages.motion = 62;
   report.totals.stages.read = 38;
@@ -247,6 +248,19 @@ TEST(Reports, SayWhatLimits) {
   EXPECT_EQ(limit_line(summary),
             "limited by no single stage, frames wait for one another: reading 20 %, bus 30 %, kernels 60 %, writing 10 % "
             "of the time");
+}
+
+TEST(Reports, LookingAheadIsNoReading) {
+  EncodeTotals totals;
+  totals.stages.read = 1;
+  totals.stages.motion = 60;
+  totals.stages.lookahead = 29;
+  totals.stages.filter = 10;
+  EXPECT_EQ(stages_line(totals), "read 1 %, motion 60 %, lookahead 29 %, filter 10 % (start-up 0.00 s not counted)");
+  EncodeSummary summary;
+  summary.load = {.reading = 0.01, .coding = 0.6, .looking_ahead = 0.8};
+  EXPECT_EQ(limit_line(summary),
+            "limited by looking ahead: reading 1 %, looking ahead 80 %, coding 60 %, writing 0 % of the time");
 }
 
 TEST(Reports, LatencyIsOfTheMiddleAndOfNearlyAllFrames) {

@@ -44,6 +44,8 @@ void FilterTable::add(FilterRow row) {
       if (copy.where == row.where) row.share = rate / copy.bytes_per_s;
     }
   }
+  if (const auto found = peers_.find(row.variant); found != peers_.end()) row.peer = found->second;
+  const std::string words = row.peer + (row.peer.empty() || row.note.empty() ? "" : " ") + row.note;
   const auto or_blank = [](double value, const char* format) {
     char text[32] = "";
     if (value != 0) std::snprintf(text, sizeof text, format, value);
@@ -51,7 +53,7 @@ void FilterTable::add(FilterRow row) {
   };
   std::printf("%-34s %-12s %-18s %11.5f %9s %9s %7s %s\n", row.utility.c_str(), row.where.c_str(), row.variant.c_str(),
               row.ms.median, or_blank(row.serial_ms / row.ms.median, "%.1f").c_str(),
-              or_blank(rate * 1e-9, "%.1f").c_str(), or_blank(row.share * 100, "%.1f").c_str(), row.note.c_str());
+              or_blank(rate * 1e-9, "%.1f").c_str(), or_blank(row.share * 100, "%.1f").c_str(), words.c_str());
   std::fflush(stdout);
   rows_.push_back(std::move(row));
 }
@@ -80,6 +82,7 @@ void FilterTable::finish() const {
                                    {"ms", to_json(row.ms)}};
     if (row.serial_ms != 0) json["times_serial"] = row.serial_ms / row.ms.median;
     if (row.share != 0) json["share_of_copy"] = row.share;
+    if (!row.peer.empty()) json["peer"] = row.peer;
     if (!row.note.empty()) json["note"] = row.note;
     rows.push_back(std::move(json));
   }

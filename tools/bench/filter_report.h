@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct FilterRow {
   double serial_ms = 0;  ///< of the serial form on the same input; 0: not timed
   double share = 0;      ///< of the copy's bytes per second; 0: not bound by memory
   std::string note;
+  std::string peer = {};  ///< the library that it calls, with its version; set by FilterTable::add()
 };
 
 /// Collects rows, prints the table as it grows, and makes JSON of it.
@@ -33,6 +35,8 @@ class FilterTable {
   [[nodiscard]] bool wants(const std::string& utility) const;
   /// Bytes per second, read and written, that a copy reaches there; shares are of the last one told for that place.
   void set_copy(const std::string& where, double bytes_per_s, double bytes);
+  /// Says which library's function the rows of a variant call: "CUB 3.0.1".
+  void set_peer(const std::string& variant, const std::string& peer) { peers_[variant] = peer; }
   void add(FilterRow row);
   /// Times both forms of a utility on the CPU; `bound`: by memory, so that a share of the copy says something.
   void add_cpu_forms(const std::string& utility, double bytes, bool bound, const std::function<void(FilterForm)>& work);
@@ -48,6 +52,7 @@ class FilterTable {
   std::string name_;
   FilterBenchOptions options_;
   std::vector<Copy> copies_;
+  std::map<std::string, std::string> peers_;  ///< by variant
   std::vector<FilterRow> rows_;
 };
 

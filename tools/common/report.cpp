@@ -14,7 +14,10 @@ namespace {
 
 using Stage = std::pair<const char*, double>;
 
-std::array<Stage, 8> stages_of(const StageTimes& t) {
+constexpr std::size_t kStages = 10;
+constexpr std::size_t kFirstStages = 8;  // those whose columns in the CSV come before those of kinds of bits
+
+std::array<Stage, kStages> stages_of(const StageTimes& t) {
   return {{{"read", t.read},
            {"upload", t.upload},
            {"motion", t.motion},
@@ -22,10 +25,12 @@ std::array<Stage, 8> stages_of(const StageTimes& t) {
            {"measure", t.measure},
            {"entropy", t.entropy},
            {"download", t.download},
-           {"write", t.write}}};
+           {"write", t.write},
+           {"lookahead", t.lookahead},
+           {"filter", t.filter}}};
 }
 
-double sum_of(const std::array<Stage, 8>& stages) {
+double sum_of(const std::array<Stage, kStages>& stages) {
   return std::accumulate(stages.begin(), stages.end(), 0.0, [](double sum, const Stage& s) { return sum + s.second; });
 }
 
@@ -153,6 +158,7 @@ std::string limit_line(const EncodeSummary& summary) {
   const EncodeLoad& load = summary.load;
   const bool on_gpu = load.bus > 0;
   std::vector<Stage> parts = {{"reading", load.reading}};
+  if (load.looking_ahead > 0) parts.emplace_back("looking ahead", load.looking_ahead);
   if (on_gpu) parts.emplace_back("bus", load.bus);
   parts.emplace_back(on_gpu ? "kernels" : "coding", load.coding);
   parts.emplace_back("writing", load.writing);
@@ -234,7 +240,8 @@ FrameCsv::FrameCsv(const std::string& path, Durability durability) : file_(path,
   file_.write(
       "frame,type,bytes,header_bits,motion_bits,luma_bits,chroma_bits,psnr_y_db,psnr_u_db,psnr_v_db,psnr_all_db,"
       "ssim_y,ssim_u,ssim_v,luma_sad,read_ms,upload_ms,motion_ms,transform_ms,measure_ms,entropy_ms,download_ms,"
-      "write_ms,flag_bits,vector_bits,dc_bits,ac_bits,end_of_block_bits,global_motion,global_dx,global_dy\n");
+      "write_ms,flag_bits,vector_bits,dc_bits,ac_bits,end_of_block_bits,global_motion,global_dx,global_dy,lookahead_ms,"
+      "filter_ms\n");
 }
 
 void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds) {
@@ -256,7 +263,8 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, c
   }
   for (const double ssim : s.ssim) row += settings.measurement.ssim ? fmt::format(",{:.6f}", ssim) : ",";
   row += fmt::format(",{}", s.luma_sad);
-  for (const auto& stage : stages_of(s.times)) row += fmt::format(",{:.4f}", stage.second);
+  const auto stages = stages_of(s.times);
+  for (std::size_t i = 0; i < kFirstStages; ++i) row += fmt::format(",{:.4f}", stages[i].second);
   row += kinds != nullptr
              ? fmt::format(",{},{},{},{},{}", kinds->flags, kinds->vectors, kinds->dc, kinds->ac, kinds->end_of_block)
              : ",,,,,";
@@ -266,6 +274,7 @@ void FrameCsv::add(const EncodedFrame& frame, const EncoderSettings& settings, c
   } else {
     row += motion.measured ? ",textureless,," : ",,,";
   }
+  for (std::size_t i = kFirstStages; i < kStages; ++i) row += fmt::format(",{:.4f}", stages[i].second);
   file_.write(row + "\n");
 }
 

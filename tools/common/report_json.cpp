@@ -28,7 +28,11 @@ ordered_json summary_json(const EncodeSummary& s) {
           {"start_up_s", s.start_up_ms / 1000},
           {"frames_per_s", frames_per_second(s)},
           {"load",
-           {{"reading", s.load.reading}, {"bus", s.load.bus}, {"coding", s.load.coding}, {"writing", s.load.writing}}},
+           {{"reading", s.load.reading},
+            {"bus", s.load.bus},
+            {"coding", s.load.coding},
+            {"writing", s.load.writing},
+            {"looking_ahead", s.load.looking_ahead}}},
           {"stopped", s.stopped}};
 }
 
@@ -52,7 +56,8 @@ ordered_json quality_json(const EncodeTotals& totals, const EncoderSettings& set
 ordered_json stages_json(const StageTimes& t) {
   return {{"read_ms", t.read},           {"upload_ms", t.upload},   {"motion_ms", t.motion},
           {"transform_ms", t.transform}, {"measure_ms", t.measure}, {"entropy_ms", t.entropy},
-          {"download_ms", t.download},   {"write_ms", t.write}};
+          {"download_ms", t.download},   {"write_ms", t.write},     {"lookahead_ms", t.lookahead},
+          {"filter_ms", t.filter}};
 }
 
 /// What GOPs came to that a cap is for.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -74,6 +75,51 @@ AbBench::AbBench(const Session& session, const AbOptions& options, AbResult& res
                                   [](const Configuration& c) { return !c.external; });
   if (needed && (access(encoder_.c_str(), X_OK) != 0 || fs::is_directory(encoder_))) {
     throw Error(ErrorKind::usage, "C63-AB-ENCODER", "there is no c63enc to run; name it with --c63enc", {.file = encoder_});
+  }
+}
+
+void AbBench::ask_versions() {
+  for (Configuration& configuration : result_.configurations) {
+    const std::string question = configuration.external ? version_question(configuration.text) : std::string();
+    if (question.empty() || session_.stop.stop_requested()) continue;
+    const std::string answer = folder_.file("version");
+    const ProcessResult process =
+        run_process(question + " 2>&1", "", answer, folder_.path(), {.stop = session_.stop, .drop = session_.drop});
+    std::ifstream file(answer);
+    if (process.exit_code == 0) std::getline(file, configuration.version);
+  }
+}
+
+void AbBench::ask_frame_bits(AbPoint& point, const std::string& file) const {
+  const std::string answer = folder_.file("frames.txt");
+  // Frames in the order in which they are shown; packets of raw streams have no times to be sorted by.
+  const std::string question =
+      "ffprobe -v error -select_streams v:0 -show_entries frame=key_frame,pkt_size -of default=noprint_wrappers=1 " +
+      shell_quoted(file);
+  const ProcessResult process =
+      run_process(question, "", answer, folder_.path(), {.stop = session_.stop, .drop = session_.drop});
+  if (process.exit_code != 0) {
+    point.why_no_bits =
+        process.exit_code == 127 ? "ffprobe is not installed, which could tell" : "ffprobe cannot read the stream";
+    return;
+  }
+  std::ifstream lines(answer);
+  const std::string key = "key_frame=";
+  const std::string size = "pkt_size=";
+  for (std::string line; std::getline(lines, line);) {
+    std::uint64_t value = 0;
+    const auto number = [&](std::size_t at) {
+      return std::from_chars(line.data() + at, line.data() + line.size(), value).ec == std::errc();
+    };
+    if (line.starts_with(key) && number(key.size())) point.frame_keys.push_back(value != 0 ? 1 : 0);
+    if (line.starts_with(size) && number(size.size())) point.frame_bits.push_back(8 * value);
+  }
+  const auto frames = static_cast<std::size_t>(result_.inputs[point.input].frames);
+  if (point.frame_bits.size() != frames || point.frame_keys.size() != frames) {
+    point.why_no_bits = fmt::format("ffprobe tells the sizes of {} of {}", point.frame_bits.size(),
+                                    counted(result_.inputs[point.input].frames, "frame"));
+    point.frame_bits.clear();
+    point.frame_keys.clear();
   }
 }
 
@@ -219,6 +265,7 @@ void AbBench::take_result(Work& work) {
   SourceOptions coded{.path = file, .limits = options_.limits};
   if (configuration.external) coded.format = SourceFormat::av;
   point.quality = compare_videos(*reference, input.name, *open_video(coded), configuration.name, {.ssim = options_.ssim});
+  if (configuration.external) ask_frame_bits(point, file);
   keep(point, file);
   streams_[work.point] = folder_.file(fmt::format("stream{}{}", work.point, fs::path(file).extension().string()));
   fs::copy_file(file, streams_[work.point]);

@@ -18,6 +18,8 @@ class AbBench {
  public:
   AbBench(const Session& session, const AbOptions& options, AbResult& result);
 
+  /// Asks the other encoders for their versions.
+  void ask_versions();
   /// Makes every input raw frames that all sides read alike. After a stop request some may be missing.
   void prepare_inputs();
   /// Fills result.points. After a stop request the result has the rounds that were finished, and is marked as stopped.
@@ -40,6 +42,8 @@ class AbBench {
   void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
                                        std::string& stdout_path) const;
+  /// Asks ffprobe for the bits of another encoder's frames.
+  void ask_frame_bits(AbPoint& point, const std::string& file) const;
   void take_encoder_report(AbPoint& point, bool measured) const;
   void take_result(Work& work);
   [[nodiscard]] std::string result_file(const std::string& output) const;

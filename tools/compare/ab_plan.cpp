@@ -40,6 +40,22 @@ bool names_quantizer(const std::string& options) {
   return false;
 }
 
+std::string version_question(const std::string& command) {
+  const std::string program = command.substr(0, command.find_first_of(" \t"));
+  // A name that the shell would read as more than a name is not asked.
+  if (program.find_first_of("'\"`$\\;&|<>(){}*?~") != std::string::npos) return {};
+  const std::string name = program.substr(program.rfind('/') + 1);
+  for (const auto& [known, question] : {std::pair{"ffmpeg", "-version"},
+                                        {"x264", "--version"},
+                                        {"x265", "--version"},
+                                        {"kvazaar", "--version"},
+                                        {"rav1e", "--version"},
+                                        {"SvtAv1EncApp", "--version"}}) {
+    if (name == known) return program + " " + question;
+  }
+  return {};
+}
+
 Configuration parse_configuration(const std::string& name, const std::string& text,
                                   const std::vector<std::string>& quantizers) {
   Configuration c{name, trimmed(text), false, quantizers};

@@ -11,6 +11,7 @@ struct Configuration {
   std::string text;                     ///< as the user gave it
   bool external = false;                ///< another encoder's command
   std::vector<std::string> quantizers;  ///< its points; one empty string where it has no quantizer to vary
+  std::string version = {};             ///< of another encoder, as it says; empty: not one that is known to tell
 };
 
 /// Understands one side. Text that is empty or starts with "-" is options of c63enc; so is text that starts with the word
@@ -20,6 +21,10 @@ struct Configuration {
 /// Throws Error (usage).
 [[nodiscard]] Configuration parse_configuration(const std::string& name, const std::string& text,
                                                 const std::vector<std::string>& quantizers);
+
+/// What asks the encoder of an external side for its version: "x264 --version". Empty for programs that may not know
+/// the question.
+[[nodiscard]] std::string version_question(const std::string& command);
 
 /// "5,10,15" as its parts. Throws Error (usage) for an empty one.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& text);

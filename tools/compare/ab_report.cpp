@@ -31,7 +31,7 @@ std::string ratio_text(const Ratio& ratio) {
 std::string delta_text(const AbResult& r, std::size_t input, std::size_t configuration) {
   std::string text;
   for (const AbDelta& d : r.deltas) {
-    if (d.anchor != 0 || d.input != input || d.configuration != configuration) continue;
+    if (d.anchor != r.anchor || d.input != input || d.configuration != configuration) continue;
     const std::string rate = d.result.rate_percent ? fmt::format("{:+.2f} %", *d.result.rate_percent) : d.result.why_not;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", d.metric, rate);
     if (d.result.quality && d.metric != "ssim_y") text += fmt::format(" ({:+.3f} dB)", *d.result.quality);
@@ -68,6 +68,7 @@ ordered_json point_json(const AbResult& r, const AbPoint& p) {
   ordered_json& frames = json["frames"] = ordered_json::object();
   frames["bits"] = p.frame_bits;
   frames["key"] = p.frame_keys;
+  if (!p.why_no_bits.empty()) frames["why_no_bits"] = p.why_no_bits;
   ordered_json& psnr = frames["psnr_y_db"] = ordered_json::array();
   for (const FrameQuality& f : q.frames) {
     const double value = q.psnr_of(f, 0);
@@ -97,10 +98,12 @@ std::string ab_text(const AbResult& r) {
                           p.reproducible ? "" : "  (bytes differ from run to run)");
     }
   }
-  for (std::size_t c = 1; c < r.configurations.size(); ++c) {
-    const std::string pair = fmt::format("{} against {}", r.configurations[c].name, r.configurations[0].name);
+  for (std::size_t c = 0; c < r.configurations.size(); ++c) {
+    if (c == r.anchor) continue;
+    const std::string pair = fmt::format("{} against {}", r.configurations[c].name, r.configurations[r.anchor].name);
     for (const AbSpeed& s : r.speeds) {
-      if (s.anchor == 0 && s.configuration == c && !s.input) text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
+      if (s.anchor == r.anchor && s.configuration == c && !s.input)
+        text += fmt::format("{}: {}\n", pair, ratio_text(s.ratio));
     }
     for (std::size_t input = 0; input < r.inputs.size(); ++input) {
       text += fmt::format("{}: BD-rate on {}: {}\n", pair, one_line(r.inputs[input].name), delta_text(r, input, c));
@@ -109,7 +112,7 @@ std::string ab_text(const AbResult& r) {
     std::size_t same = 0;
     bool expected = true;
     for (const AbBytes& bytes : r.bytes) {
-      if (bytes.anchor != 0 || bytes.configuration != c) continue;
+      if (bytes.anchor != r.anchor || bytes.configuration != c) continue;
       ++compared;
       same += bytes.identical;
       expected = expected && bytes.same_settings;
@@ -159,7 +162,9 @@ ordered_json ab_json(const AbResult& r) {
   json["configurations"] = ordered_json::array();
   for (const Configuration& c : r.configurations) {
     json["configurations"].push_back({{"name", c.name}, {"text", c.text}, {"external", c.external}, {"quantizers", c.quantizers}});
+    if (!c.version.empty()) json["configurations"].back()["version"] = c.version;
   }
+  json["anchor"] = r.anchor;
   json["points"] = ordered_json::array();
   for (const AbPoint& p : r.points) json["points"].push_back(point_json(r, p));
   json["deltas"] = ordered_json::array();

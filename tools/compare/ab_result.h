@@ -43,8 +43,9 @@ struct AbPoint {
   double start_up_s = 0;          ///< c63enc: opening the backend
 
   nlohmann::ordered_json stages;             ///< c63enc: milliseconds by stage, of the last measured run; else null
-  std::vector<std::uint64_t> frame_bits;     ///< c63enc: of each frame
-  std::vector<std::uint8_t> frame_keys;      ///< c63enc: 1 for key frames
+  std::vector<std::uint64_t> frame_bits;     ///< of each frame, as c63enc or ffprobe says; empty if neither does
+  std::vector<std::uint8_t> frame_keys;      ///< then: 1 for key frames
+  std::string why_no_bits;                   ///< else: the reason
 };
 
 /// A picture that shows what a configuration did.
@@ -89,6 +90,7 @@ struct AbBytes {
 struct AbResult {
   std::vector<AbInput> inputs;
   std::vector<Configuration> configurations;
+  std::size_t anchor = 0;  ///< the configuration that the others are compared with, until a reader chooses another one
   int repeat = 1;
   bool stopped = false;  ///< before all rounds were finished
   int warmup = 0;

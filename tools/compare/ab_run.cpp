@@ -46,6 +46,15 @@ std::vector<Configuration> configurations_of(const AbOptions& o) {
   return list;
 }
 
+std::size_t anchor_of(const std::string& name, const std::vector<Configuration>& sides) {
+  if (name.empty()) return 0;
+  const auto found = std::ranges::find(sides, name, &Configuration::name);
+  if (found != sides.end()) return static_cast<std::size_t>(found - sides.begin());
+  std::string names;
+  for (const Configuration& side : sides) names += (names.empty() ? "" : ", ") + side.name;
+  throw Error(ErrorKind::usage, "C63-USAGE", "--anchor takes the name of a side (" + names + "), not \"" + name + "\"");
+}
+
 void check_command_line(const Session& session, const AbOptions& o) {
   if (o.inputs.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input video was given");
   if ((o.width == 0) != (o.height == 0)) {
@@ -78,13 +87,18 @@ void write_text(OutputFile& file, const std::string& text) {
 void add_options(CLI::App& app, AbOptions& o) {
   const std::string group = "A/B";
   app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(group);
-  app.add_option("--a", o.a, "First side, the anchor: options of c63enc, or another encoder's command with {in} {out} {qp}")
+  app.add_option("--a", o.a,
+                 "First side, the anchor unless --anchor says another: options of c63enc, or another encoder's command "
+                 "with {in} {out} {qp}")
       ->type_name("TEXT")
       ->group(group);
   app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(group);
   app.add_option("--side", o.more, "One more side; may be given more than once")
       ->type_name("NAME=TEXT")
       ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--anchor", o.anchor, "Side that the others are compared with, instead of the first")
+      ->type_name("NAME")
       ->group(group);
   app.add_option("--qp", o.quantizers, "Quantizers of each side that names none itself")
       ->type_name("LIST")
@@ -113,7 +127,8 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
   app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) where sides that are c63enc write different bytes")->group(group);
-  app.add_flag("--pictures,!--no-pictures", o.pictures, "Show motion in the report (on by default)")->group(group);
+  app.add_flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)")
+      ->group(group);
   app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
       ->check(whole_number())
       ->type_name("N")
@@ -133,6 +148,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   check_command_line(session, o);
   AbResult result;
   result.configurations = configurations_of(o);
+  result.anchor = anchor_of(o.anchor, result.configurations);
   result.repeat = o.repeat;
   result.warmup = o.warmup;
   result.process_clock = std::any_of(result.configurations.begin(), result.configurations.end(),
@@ -143,6 +159,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   const auto csv = open_output(o.csv, o.durability);
   const auto json = open_output(o.json, o.durability);
   AbBench bench(session, o, result);
+  bench.ask_versions();
   bench.prepare_inputs();
   bench.run_points();
   if (result.points.empty()) {

@@ -20,6 +20,7 @@ struct AbOptions {
   std::optional<std::string> a;
   std::optional<std::string> b;
   std::vector<std::string> more;  ///< NAME=TEXT
+  std::string anchor;             ///< name of the side that the others are compared with; empty: the first
   std::string quantizers = "10,15,20,25";
   int repeat = 3;
   int warmup = 1;

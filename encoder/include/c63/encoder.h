@@ -20,7 +20,7 @@ namespace c63 {
 
 /// Milliseconds that one frame spent in each stage; wall time of the stage wherever it ran.
 struct StageTimes {
-  double read = 0;
+  double read = 0;      ///< from the source, which may filter by itself (Prefilter)
   double upload = 0;    ///< host to device; 0 on the CPU
   double motion = 0;
   double transform = 0; ///< compensation, transform, quantization, reconstruction
@@ -28,6 +28,8 @@ struct StageTimes {
   double entropy = 0;
   double download = 0;
   double write = 0;     ///< the caller's sink
+  double lookahead = 0;  ///< before coding: references, what becomes of errors, global motion
+  double filter = 0;     ///< before coding: the presets' filter over time, with the weights of its result
 
   StageTimes& operator+=(const StageTimes& other);
 };
@@ -77,6 +79,7 @@ struct EncodeLoad {
   double bus = 0;      ///< uploads; 0 on the CPU
   double coding = 0;   ///< a GPU's kernels, or the CPU's stages
   double writing = 0;  ///< the caller's sink
+  double looking_ahead = 0;  ///< look-ahead and filters
 };
 
 /// What one device did of an encode.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -54,6 +55,7 @@ TEST(BenchProgram, WhatNeedsCudaSaysSoWithoutIt) {
 TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   const auto figures = figures_of("cpu --rounds 1 --only 'sad scalar' -w 64 -h 48");
   EXPECT_GT(figures.at("clock_ghz").get<double>(), 0);
+  EXPECT_LT(figures.at("clock_ghz").get<double>(), 8) << "several additions in one clock";
   EXPECT_FALSE(figures.at("revision").get<std::string>().empty());
   std::set<std::string> kernels;
   for (const auto& entry : figures.at("kernels")) {
@@ -62,6 +64,22 @@ TEST(BenchProgram, CpuKernelsAreHeldAgainstCeilings) {
   }
   EXPECT_TRUE(kernels.contains("sad scalar"));
   EXPECT_FALSE(kernels.contains("sums scalar")) << "only what is asked for";
+}
+
+TEST(BenchProgram, CpuColumnsHaveHeadersAndSharesAbove100PercentANote) {
+  const auto text = bench("cpu --rounds 1 --only 'search full-eliminate' -w 64 -h 48 2>&1");
+  ASSERT_EQ(text.exit_code, 0) << text.output;
+  EXPECT_EQ(text.output.rfind("kernel ", 0), 0U) << text.output;
+  for (const char* header : {"level", "us a run", "per clock", "unit", "of ceiling"}) {
+    EXPECT_NE(text.output.substr(0, text.output.find('\n')).find(header), std::string::npos) << text.output;
+  }
+  EXPECT_NE(text.output.find(" [1]\n"), std::string::npos) << text.output;
+  EXPECT_NE(text.output.find("\n[1] the differences of all candidates are counted"), std::string::npos) << text.output;
+  for (const auto& entry : figures_of("cpu --rounds 1 --only '' -w 64 -h 48").at("kernels")) {
+    if (entry.value("share_of_ceiling", 0.0) > 1) {
+      EXPECT_FALSE(entry.value("note", "").empty()) << entry;
+    }
+  }
 }
 
 TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
@@ -93,7 +111,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   EXPECT_NE(missing.output.find("C63-BENCH-VIDEO"), std::string::npos) << missing.output;
 }
 
-/// Goes through the page of motion kernels.
+/// Goes through the page of motion kernels in a wide window.
 constexpr const char* kClicks = R"js(
 addEventListener("load", () => {
   const failures = [];
@@ -102,7 +120,7 @@ addEventListener("load", () => {
   try {
     const bars = () => [...document.querySelectorAll("#ladder rect")];
     const rows = () => [...$("table").tBodies[0].rows];
-    check("the course's size first", $("size").value === "352x288");
+    check("the course's size and frames a launch first", $("size").value === "352x288" && $("jobs").value === "8");
     check("CPU and GPU", document.querySelectorAll("#ladder .cpu").length >= 4 && document.querySelectorAll("#ladder .gpu").length >= 8);
     check("slowest first", rows().every((r, i, a) => !i || parseFloat(a[i - 1].cells[5].textContent.replace(/,/g, "")) <= parseFloat(r.cells[5].textContent.replace(/,/g, ""))));
     check("a point for each bar", document.querySelectorAll("#roofline circle, #roofline rect").length === bars().length && rows().length === bars().length);
@@ -125,6 +143,39 @@ addEventListener("load", () => {
 });
 )js";
 
+/// The same page in a frame as wide as a phone: all text is in it, and large enough to be read.
+constexpr const char* kPhone = R"js(
+addEventListener("load", () => {
+  if (window !== top) return;
+  const frame = document.createElement("iframe");
+  frame.width = 360;
+  frame.height = 740;
+  frame.style.border = "0";
+  frame.srcdoc = document.documentElement.outerHTML;
+  frame.addEventListener("load", () => {
+    const failures = [], page = frame.contentDocument;
+    const check = (what, good) => { if (!good && !failures.includes(what)) failures.push(what); };
+    check("a width of its own: " + frame.contentWindow.innerWidth, frame.contentWindow.innerWidth === 360);
+    check("a viewport", !!page.querySelector("meta[name=viewport]"));
+    check("drawn", page.querySelectorAll("#ladder rect").length > 10 && page.querySelectorAll("#roofline text").length > 10);
+    check("nothing is wider than the phone: " + page.documentElement.scrollWidth, page.documentElement.scrollWidth <= 360);
+    const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const boxes = [...page.querySelectorAll("#ladder text")].map((text) => text.getBoundingClientRect());
+    check("text over text", !boxes.some((a, i) => boxes.some((b, k) => k > i && overlap({ left: a.left, right: a.right, top: a.top + 4, bottom: a.bottom - 4 }, b))));
+    for (const text of page.querySelectorAll("svg text")) {
+      const sheet = text.ownerSVGElement.getBoundingClientRect();
+      const box = text.getBoundingClientRect(), size = parseFloat(frame.contentWindow.getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+      check("text of " + size.toFixed(1) + " px", size >= 12.5);
+      check("cut: " + text.textContent, box.left >= sheet.left - 1 && box.right <= sheet.right + 1);
+    }
+    const scroll = page.querySelector(".scroll");
+    check("the table scrolls by itself", scroll.scrollWidth > scroll.clientWidth && page.defaultView.getComputedStyle(scroll).overflowX === "auto");
+    document.title = failures.length ? "FAILED: " + failures.join("; ") : "ALL GOOD";
+  });
+  document.body.append(frame);
+});
+)js";
+
 TEST(BenchProgram, PageOfTheLadder) {
   const test::TemporaryFolder folder;
   const std::string page = folder.file("ladder.html");
@@ -138,7 +189,10 @@ TEST(BenchProgram, PageOfTheLadder) {
   EXPECT_EQ(bench("page -o '" + page + "' 2>&1").exit_code, 2);
   const std::string browser = test::find_browser();
   if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the page is not clicked through";
+  const std::string phone = folder.file("phone.html");
+  std::filesystem::copy_file(page, phone);
   EXPECT_EQ(test::title_after_script(browser, folder, page, kClicks), "ALL GOOD");
+  EXPECT_EQ(test::title_after_script(browser, folder, phone, kPhone), "ALL GOOD");
 }
 
 TEST(BenchProgram, DecodingIsTimedByThreadsAndOutput) {
@@ -170,6 +224,22 @@ TEST(BenchProgram, FilterAndScanTimeBothForms) {
       EXPECT_GT(row.at("ms").at("median").get<double>(), 0) << row;
     }
     EXPECT_EQ(variants, (std::set<std::string>{"fast", "serial"}));
+  }
+}
+
+TEST(BenchProgram, PeersSayTheirVersion) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("figures.json");
+  const auto result = bench("filter --no-cpu --cuda --mb 1 --repeats 1 --only 'histogram, u8 random' --json '" + file + "' 2>&1");
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto figures = nlohmann::json::parse(std::ifstream(file));
+  if (figures.at("rows").empty()) GTEST_SKIP() << "no GPU can be used";
+  for (const auto& row : figures.at("rows")) {
+    EXPECT_EQ(row.contains("peer"), row.at("variant") == "cub") << row;
+    if (row.at("variant") != "cub") continue;
+    EXPECT_EQ(row.at("peer").get<std::string>().rfind("CUB ", 0), 0U) << row;
+    EXPECT_EQ(row.at("note"), "(32-bit counters)");
+    EXPECT_NE(result.output.find(row.at("peer").get<std::string>()), std::string::npos) << result.output;
   }
 }
 

@@ -93,5 +93,14 @@ TEST(ProcessTest, RunsAndMeasures) {
   EXPECT_EQ(run_process("kill -9 $$", "", "", folder.path()).exit_code, 137);
 }
 
+TEST(AbPlanTest, OnlyKnownEncodersAreAskedForTheirVersion) {
+  EXPECT_EQ(version_question("x264 --preset ultrafast -o {out} {in}"), "x264 --version");
+  EXPECT_EQ(version_question("/opt/bin/ffmpeg -i {in}"), "/opt/bin/ffmpeg -version");
+  EXPECT_EQ(version_question("./my_script {in}"), "");
+  EXPECT_EQ(version_question("x264;reboot"), "");
+  EXPECT_EQ(version_question("$(x)/x264 {in}"), "");
+  EXPECT_EQ(version_question(""), "");
+}
+
 }  // namespace
 }  // namespace c63::tools

@@ -98,9 +98,62 @@ TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
     EXPECT_TRUE(point["psnr_all_db"].is_null()) << "not lossless: " << point["psnr_all_db"];
     EXPECT_EQ(point["ssim_y"], 1.0);
     ++lossless;
+    if (!test::have_command("ffprobe")) {
+      EXPECT_EQ(point["frames"]["why_no_bits"], "ffprobe is not installed, which could tell");
+      continue;
+    }
+    ASSERT_EQ(point["frames"]["bits"].size(), 6U) << point["frames"];
+    EXPECT_EQ(point["frames"]["key"].size(), 6U);
+    std::uint64_t bits = 0;
+    for (const auto& frame : point["frames"]["bits"]) bits += frame.get<std::uint64_t>();
+    EXPECT_LT(bits, 8 * point["bytes"].get<std::uint64_t>()) << "the container takes some";
+    EXPECT_GT(bits, 4 * point["bytes"].get<std::uint64_t>());
   }
   EXPECT_EQ(lossless, 2);
   EXPECT_EQ(data["deltas"][0]["why_not"], "fewer than four points");
+  EXPECT_FALSE(data["configurations"][0].contains("version"));
+  EXPECT_EQ(data["configurations"][1]["version"].get<std::string>().rfind("ffmpeg version ", 0), 0U);
+}
+
+TEST_F(AbProgramTest, WhyFramesHaveNoBitsIsSaid) {
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
+  const std::string command =
+      "'" C63_BIN_DIR "/c63cmp' ab '" + input_ +
+      "' --side 'ffv1=\"$FFMPEG\" -nostdin -v error -f rawvideo -pix_fmt yuv420p"
+      " -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv' --repeat 1 --warmup 0 --c63enc '" C63_BIN_DIR "/c63enc'" +
+      json_option();
+  const auto without = test::shell("FFMPEG=$(command -v ffmpeg) PATH=/nowhere " + command + " 2>&1");
+  ASSERT_EQ(without.exit_code, 0) << without.output;
+  const auto data = json();
+  EXPECT_TRUE(data["points"][0]["frames"]["bits"].empty());
+  EXPECT_EQ(data["points"][0]["frames"]["why_no_bits"], "ffprobe is not installed, which could tell");
+}
+
+TEST_F(AbProgramTest, AnySideCanBeTheAnchor) {
+  const std::string sides =
+      "--side 'first=--backend cpu' --side 'second=--backend cpu --keyint 3' --qp 25 --repeat 1 --warmup 0 --anchor ";
+  const auto result = run(sides + "second" + json_option());
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("first against second: "), std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("second against first"), std::string::npos) << result.output;
+  EXPECT_EQ(json()["anchor"], 1);
+  const auto wrong = run(sides + "third");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.output.find("--anchor takes the name of a side (first, second), not \"third\" [C63-USAGE]"),
+            std::string::npos)
+      << wrong.output;
+}
+
+TEST_F(AbProgramTest, LookingAheadAndFilteringAreStages) {
+  const auto result =
+      run("--side 'plain=--backend cpu' --side 'best=--backend cpu --preset best' --qp 25 --repeat 1 --warmup 0" +
+          json_option());
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto points = json()["points"];
+  EXPECT_EQ(points[0]["stages"]["lookahead_ms"], 0.0);
+  EXPECT_EQ(points[0]["stages"]["filter_ms"], 0.0);
+  EXPECT_GT(points[1]["stages"]["lookahead_ms"].get<double>(), 0);
+  EXPECT_GT(points[1]["stages"]["filter_ms"].get<double>(), 0);
 }
 
 TEST_F(AbProgramTest, FailingSidesAreNamed) {
@@ -162,7 +215,7 @@ TEST_F(AbProgramTest, StreamsAndTracesAreKept) {
 
 /// Clicks through the report as a person would, and leaves what it saw in the page's title.
 constexpr const char* kClicks = R"js(
-window.addEventListener("load", () => {
+window.addEventListener("load", async () => {
   const failures = [];
   const check = (what, good) => { if (!good) failures.push(what); };
   const $ = (id) => document.getElementById(id);
@@ -219,11 +272,25 @@ window.addEventListener("load", () => {
     if (@PICTURES@) {
       const names = (id) => [...$(id).options].map((o) => o.value);
       check("sides", names("left").length === 3 && names("left").includes("the input"));
-      check("layers", names("layer").join() === "picture,motion vectors,bits");
+      check("layers", names("layer").join() === "picture,motion vectors,bits,difference");
+      const figures = () => $("left-figures").textContent;
+      check("PSNR and bits of the frame", /^Left: first qp \d+, frame 5: PSNR Y [\d.]+ dB, [\d,]+ bits$/.test(figures()) && $("right-figures").textContent.startsWith("Right: second"));
       check("two sides", $("left").value !== $("right").value && $("left-picture").src.startsWith("data:image/png") && $("picture-note").textContent.endsWith("PNG, without loss") && $("left-picture").src !== $("right-picture").src);
       const plain = $("left-picture").src;
       $("layer").value = "bits"; $("layer").dispatchEvent(new Event("change"));
       check("another layer", $("left-picture").src !== plain && $("left-picture").alt.startsWith("bits of frame") && $("picture-note").textContent.endsWith("only to be looked at"));
+      change("layer", "difference");
+      check("difference", $("wipe").hidden && !$("difference").hidden);
+      for (let i = 0; i < 500 && $("difference").width !== 64; ++i) await new Promise((done) => setTimeout(done, 10));
+      const samples = () => [...$("difference").getContext("2d").getImageData(0, 0, 64, 48).data].filter((_, i) => i % 4 !== 3);
+      check("sides differ", $("difference").height === 48 && samples().some((v) => v !== 128));
+      change("zoom", "4");
+      check("zoom", $("difference").getBoundingClientRect().width >= 256 && $("wipe").style.width === "256px");
+      $("right").value = $("left").value; change("layer", "difference");
+      for (let i = 0; i < 500 && samples().some((v) => v !== 128); ++i) await new Promise((done) => setTimeout(done, 10));
+      check("no difference from itself", samples().every((v) => v === 128));
+      change("right", names("right").find((name) => name.startsWith("second"))); change("zoom", "0"); change("layer", "picture");
+      check("back", !$("wipe").hidden && $("difference").hidden && $("wipe").style.width === "");
       const wipe = $("wipe"), share = () => wipe.style.getPropertyValue("--at");
       check("half", share() === "50%");
       wipe.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));

@@ -55,6 +55,7 @@ std::optional<FilterQueue> open(const FilterBenchOptions& options, FilterTable& 
     return std::nullopt;
   }
   FilterQueue queue(options.device);
+  table.set_peer("cub", "CUB " + std::string(cuda::cub_version()));
   std::printf("GPU: %s\n", cuda::require_device(options.device).name.c_str());
   const auto bytes = static_cast<std::size_t>(options.megabytes * 1e6) / 256 * 256;
   table.set_copy(kWhere, copy_rate(queue, bytes, options.repeats), 2.0 * static_cast<double>(bytes));
@@ -132,7 +133,9 @@ void bench_histogram(const FilterBenchOptions& options, FilterTable& table, Filt
       if (!slow) require_same(counts.download(queue) == expected, utility, name);
       table.add({utility, kWhere, std::string(name), static_cast<double>(some.size()),
                  time_on_gpu(queue, slow ? 2 : options.repeats, 1, work), slow ? serial_ms / 16 : serial_ms, 1,
-                 slow ? "(a sixteenth of the input)" : ""});
+                 slow                                       ? "(a sixteenth of the input)"
+                 : variant == cuda::HistogramVariant::cub ? "(32-bit counters)"
+                                                          : ""});
     }
   }
 }

@@ -21,6 +21,8 @@
     return number(value);
   };
 
+  const timeOf = (us) => us >= 1e6 ? us / 1e6 + " s" : us >= 1000 ? us / 1000 + " ms" : us + " µs";
+
   // A row of the ladder for every kernel of the chosen size, content and frames a launch; slowest first.
   function rowsShown() {
     const size = $("size").value, [width, height] = size.split("x").map(Number);
@@ -60,28 +62,35 @@
     return mark;
   }
 
+  // Drawings are as wide as there is room, so that their text keeps its size: on a phone, names go above the bars.
+  const widthOf = (id) => Math.max(280, Math.min(1040, $(id).clientWidth || 1040));
+
   function drawLadder(rows) {
-    const kLeft = 210, kRight = 170, kWidth = 1040, kRow = 34, kTop = 8;
+    const kWidth = widthOf("ladder"), narrow = kWidth < 700;
+    const kLeft = narrow ? 24 : 210, kRight = narrow ? 32 : 170, kRow = narrow ? 58 : 34, kTop = 8;
     const low = Math.floor(Math.log10(Math.min(...rows.map((r) => r.us.median)))), high = Math.ceil(Math.log10(Math.max(...rows.map((r) => r.us.median))));
     const at = (us) => kLeft + (Math.log10(us) - low) / Math.max(1, high - low) * (kWidth - kLeft - kRight);
     const height = kTop + kRow * rows.length + 28;
     const svg = node("svg", { viewBox: `0 0 ${kWidth} ${height}`, role: "img", "aria-label": "Microseconds of each kernel" });
     for (let power = low; power <= high; ++power) {
       const x = at(10 ** power);
-      svg.append(node("line", { x1: x, x2: x, y1: kTop, y2: height - 24 }), node("text", { class: "soft", x, y: height - 8, "text-anchor": "middle" }, (10 ** power).toLocaleString("en") + " µs"));
+      svg.append(node("line", { x1: x, x2: x, y1: kTop, y2: height - 24 }), node("text", { class: "soft", x, y: height - 8, "text-anchor": "middle" }, timeOf(10 ** power)));
     }
     rows.forEach((row, i) => {
-      const y = kTop + kRow * i, x = at(row.us.median);
-      svg.append(node("text", { x: 0, y: y + 19 }, row.name),
-                 withTip(node("rect", { class: row.kind, x: kLeft - 4, y: y + 6, width: Math.max(6, x - kLeft + 4), height: 18, rx: 4 }), tell(row, rows[0])),
-                 node("text", { class: "value", x: x + 10, y: y + 17 }, number(row.us.median) + " µs"),
-                 node("text", { class: "soft", x: x + 10, y: y + 31 }, number(1e6 / row.us.median) + " frames/s, " + number(rows[0].us.median / row.us.median) + "×"));
+      const y = kTop + kRow * i, x = at(row.us.median), bar = narrow ? y + 20 : y + 6;
+      const value = narrow ? { x: kWidth, y: y + 15, "text-anchor": "end" } : { x: x + 10, y: y + 17 };
+      const rate = narrow ? { x: 0, y: y + 52 } : { x: x + 10, y: y + 31 };
+      svg.append(node("text", { x: 0, y: narrow ? y + 15 : y + 19 }, row.name),
+                 withTip(node("rect", { class: row.kind, x: kLeft - 4, y: bar, width: Math.max(6, x - kLeft + 4), height: 18, rx: 4 }), tell(row, rows[0])),
+                 node("text", { class: "value", ...value }, number(row.us.median) + " µs"),
+                 node("text", { class: "soft", ...rate }, number(1e6 / row.us.median) + " frames/s, " + number(rows[0].us.median / row.us.median) + "×"));
     });
     $("ladder").replaceChildren(svg);
   }
 
   function drawRoofline(rows) {
-    const kWidth = 1040, kHeight = 460, kLeft = 90, kRight = 20, kTop = 16, kBottom = 44;
+    const kWidth = widthOf("roofline"), narrow = kWidth < 700;
+    const kHeight = 460, kLeft = narrow ? 52 : 90, kRight = 26, kTop = 16, kBottom = 44;
     const roof = 4 * data.absdiff4_ceiling_per_s, copy = data.copy_bytes_per_s;
     const intensity = (row) => row.rate * row.us.median / 1e6 / row.bytes;
     const xs = [1, 10000], lowest = Math.min(...rows.map((r) => r.rate)), ys = [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(Math.max(roof, ...rows.map((r) => r.rate))) )];
@@ -107,8 +116,9 @@
     [...rows].sort((a, b) => b.rate - a.rate).forEach((row) => {
       const place = Math.max(y(row.rate) + 4, last + 14);
       last = place;
-      const px = x(intensity(row));
-      svg.append(node("line", { x1: px + 8, y1: y(row.rate), x2: px + 30, y2: place - 4 }), node("text", { class: "soft", x: px + 34, y: place }, row.name));
+      const px = x(intensity(row)), way = px + 34 + 7.5 * row.name.length > kWidth ? -1 : 1;  // to where there is room
+      svg.append(node("line", { x1: px + 8 * way, y1: y(row.rate), x2: px + 30 * way, y2: place - 4 }),
+                 node("text", { class: "soft", x: px + 34 * way, y: place, "text-anchor": way < 0 ? "end" : "start" }, row.name));
     });
     $("roofline").replaceChildren(svg);
   }
@@ -141,10 +151,13 @@
   const sizes = distinct("size");
   fill("size", sizes, sizes.includes("352x288") ? "352x288" : sizes[0]);
   fill("content", distinct("content"), distinct("content")[0]);
-  fill("jobs", distinct("jobs"), distinct("jobs")[0]);
+  // As many as docs/course.md and its picture speak of.
+  fill("jobs", distinct("jobs"), distinct("jobs").includes(8) ? 8 : distinct("jobs")[0]);
   root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   $("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; });
   $("subtitle").textContent = [data.architecture, data.multiprocessors + " multiprocessors", "range ±" + data.range, data.cpu_name ? "CPU: " + data.cpu_name + ", one thread" : "",
                                data.date ? data.date.slice(0, 10) : "", data.revision ? "revision " + data.revision : ""].filter(Boolean).join(" · ");
   draw();
+  let drawnWidth = innerWidth;
+  addEventListener("resize", () => { if (innerWidth !== drawnWidth) { drawnWidth = innerWidth; draw(); } });
 })();

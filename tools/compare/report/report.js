@@ -8,8 +8,18 @@
   // Okabe and Ito's colours, told apart with every kind of colour vision; each side also has a point shape of its own.
   const kColours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f"];
   const kShapes = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded"];
-  const kStageColours = { read: "#56b4e9", upload: "#8c6bb1", motion: "#d55e00", transform: "#009e73", measure: "#7f7f7f",
-                          entropy: "#e69f00", download: "#cc79a7", write: "#0072b2" };
+  const kStageColours = {
+    read: '#56b4e9',
+    upload: '#8c6bb1',
+    motion: '#d55e00',
+    transform: '#009e73',
+    measure: '#7f7f7f',
+    entropy: '#e69f00',
+    download: '#cc79a7',
+    write: '#0072b2',
+    lookahead: '#b3a000',
+    filter: '#4b3f72'
+  };
   const kMetrics = { psnr_y_db: "PSNR Y (dB)", psnr_all_db: "PSNR of all planes (dB)", ssim_y: "SSIM Y", ssim_all: "SSIM of all planes" };
 
   const configurations = data.configurations;
@@ -37,7 +47,7 @@
   // What is shown.
   let input = 0;
   let metric = "psnr_y_db";
-  let anchor = 0;  // the side that the others are compared with
+  let anchor = data.anchor;  // the side that the others are compared with
   let rank = null;  // which of their quantizers, lowest first, the sides are shown with where it is one at a time
   const charts = {};
   const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
@@ -165,8 +175,11 @@
 
   function drawFrames() {
     const scales = (title, more) => ({ x: axis("frame", { type: "linear", min: 0, max: Math.max(1, data.inputs[input].frames - 1), ticks: { color: themeColours().soft, maxRotation: 0, callback: (v) => Number.isInteger(v) ? v : "" } }), y: axis(title, more) });
-    tellMissing("bits", configurations.map((c, index) => pointAtRank(index, rank)).filter((p) => p && !p.frames.bits.length)
-      .map((p) => short(configurations[p.configuration].name) + ": the bits of another encoder's frames are not known"));
+    tellMissing(
+        'bits',
+        configurations.map((c, index) => pointAtRank(index, rank))
+            .filter((p) => p && !p.frames.bits.length)
+            .map((p) => short(configurations[p.configuration].name) + ': no bits of frames, ' + p.frames.why_no_bits));
     const common = { parsing: false, interaction: { mode: "index", intersect: false } };
     draw("bits", { type: "line", data: { datasets: frameSets((p) => p.frames.bits) }, options: options(Object.assign({ scales: scales("bits", { beginAtZero: true }) }, common)) });
     draw("psnr", { type: "line", data: { datasets: frameSets((p) => p.frames.psnr_y_db) }, options: options(Object.assign({ scales: scales("dB") }, common)) });
@@ -321,7 +334,10 @@
         (data.stopped ? "; stopped: these are the rounds that were finished" : ""));
     add("clock", data.clock === "process" ? "whole processes, start-up included (not all sides are c63enc)" : "c63enc's own time, start-up not counted");
     data.inputs.forEach((i) => add("input", i.file + ": " + i.width_pixels + "x" + i.height_pixels + ", " + i.frames + " frames at " + i.frames_per_s + " fps"));
-    configurations.forEach((c) => add("side " + c.name, (c.external ? "" : "c63enc ") + (c.text || "(defaults)")));
+    configurations.forEach(
+        (c) =>
+            add('side ' + c.name,
+                (c.external ? '' : 'c63enc ') + (c.text || '(defaults)') + (c.version ? ' — ' + c.version : '')));
     $("commands").textContent = data.points.map((p) => p.command).join("\n");
     $("subtitle").textContent = configurations.map((c) => c.name).join(" · ") + " on " + data.inputs.map((i) => i.file.split("/").pop()).join(", ") + " · " + data.created.slice(0, 10);
     $("speed-note").textContent = (data.stopped ? "stopped: median of the finished rounds" : "median of " + data.repeat) + ", slowest to fastest";
@@ -343,20 +359,63 @@
     const sides = [...new Set(list.map(sideOf))], coded = sides.filter((s) => s !== "the input");
     fill("left", sides, coded[0]);
     fill("right", sides, coded[1] || coded[0]);
-    fill("layer", [...new Set(list.map((p) => p.title))], list[0].title);
+    fill('layer', [...new Set(list.map((p) => p.title)), 'difference'], list[0].title);
     showPictures();
   }
   function showPictures() {
     const list = window.c63Pictures.filter((p) => p.input === input);
-    const notes = [];
+    const notes = [], differs = $('layer').value === 'difference';
     for (const side of ["left", "right"]) {
       const of = list.filter((p) => sideOf(p) === $(side).value);
-      const p = of.find((o) => o.title === $("layer").value) || of[0];
+      const p = of.find((o) => o.title === (differs ? 'picture' : $('layer').value)) || of[0];
+      $(side + '-figures').textContent = side[0].toUpperCase() + side.slice(1) + ': ' + frameFigures(p);
       $(side + "-picture").src = p.data_uri;
       $(side + "-picture").alt = p.title + " of frame " + p.frame + ", " + sideOf(p);
       notes.push(p.stored === "PNG" ? "PNG, without loss" : "JPEG, only to be looked at");
       $("picture-note").textContent = "frame " + p.frame + ", stored as " + [...new Set(notes)].join(" and ");
     }
+    $('wipe').hidden = differs;
+    $('difference').hidden = !differs;
+    if (differs) drawDifference();
+    zoom();
+  }
+  // What the frame that is shown took, and how good it is.
+  function frameFigures(p) {
+    if (p.configuration === null) return 'the input';
+    const point = data.points.find(
+        (q) => q.input === p.input && q.configuration === p.configuration && q.quantizer === p.quantizer);
+    const bits = point.frames.bits[p.frame];
+    return label(point) + ', frame ' + p.frame + ': PSNR Y ' + psnr(point.frames.psnr_y_db[p.frame], 3) + ' dB, ' +
+        (bits === undefined ? 'bits not known (' + point.frames.why_no_bits + ')' :
+                              bits.toLocaleString('en') + ' bits');
+  }
+  const kGain = 8;
+  async function drawDifference() {
+    const images = ['left-picture', 'right-picture'].map($);
+    await Promise.all(images.map((image) => image.decode()));
+    const width = Math.min(...images.map((i) => i.naturalWidth)),
+          height = Math.min(...images.map((i) => i.naturalHeight));
+    const [left, right] = images.map((image) => {
+      const canvas = element('canvas');
+      canvas.width = width;
+      canvas.height = height;
+      const context = canvas.getContext('2d', {willReadFrequently: true});
+      context.drawImage(image, 0, 0, width, height);
+      return context.getImageData(0, 0, width, height);
+    });
+    for (let i = 0; i < left.data.length; ++i)
+      if (i % 4 !== 3) left.data[i] = 128 + kGain * (left.data[i] - right.data[i]);
+    const canvas = $('difference');
+    canvas.width = width;
+    canvas.height = height;
+    canvas.getContext('2d').putImageData(left, 0, 0);
+    zoom();
+  }
+  // Samples of the video are a number of pixels wide, or as many as fit.
+  function zoom() {
+    const times = Number($('zoom').value), width = times ? data.inputs[input].width_pixels * times + 'px' : '';
+    for (const id of ['wipe', 'difference'])
+      $(id).style.width = width || (id === 'difference' ? 'min(100%, 66rem)' : '');
   }
   function wipeTo(share) {
     const at = Math.min(100, Math.max(0, share));
@@ -380,6 +439,7 @@
   $("input-label").hidden = data.inputs.length < 2;
   $("input").addEventListener("change", (e) => { input = Number(e.target.value); fillQuantizers(); drawAll(); pictures(); });
   $("anchor").replaceChildren(...configurations.map((c, index) => { const o = element("option", short(c.name, 40)); o.value = index; o.title = c.name; return o; }));
+  $('anchor').value = anchor;
   $("anchor-label").hidden = configurations.length < 2;
   $("anchor").addEventListener("change", (e) => { anchor = Number(e.target.value); verdicts(); makeComparison(); });
   $("metric").addEventListener("change", (e) => { metric = e.target.value; drawRd(); drawTradeoff(); });
@@ -389,6 +449,7 @@
   $("save-csv").addEventListener("click", () => save("c63-ab.csv", "text/csv", csv));
   $("save-json").addEventListener("click", () => save("c63-ab.json", "application/json", JSON.stringify(data, null, 2) + "\n"));
 
+  $('zoom').addEventListener('change', zoom);
   for (const id of ["left", "right", "layer"]) $(id).addEventListener("change", showPictures);
   const wipe = (event) => { const box = $("wipe").getBoundingClientRect(); wipeTo(100 * (event.clientX - box.left) / box.width); };
   $("wipe").addEventListener("pointerdown", (event) => { $("wipe").setPointerCapture(event.pointerId); wipe(event); });

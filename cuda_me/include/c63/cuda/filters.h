@@ -131,7 +131,7 @@ enum class HistogramVariant {
   sections,     ///< a section of the bytes a thread, global atomics
   interleaved,  ///< neighbouring threads take neighbouring bytes, global atomics
   privatized,   ///< counts of each block in shared memory
-  cub,
+  cub,          ///< with 32-bit counters; inputs of more than 2^30 bytes in pieces
 };
 
 void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const BinMap& map,
@@ -256,6 +256,9 @@ class Whitener {
   std::deque<DeviceArray<Sample>> past_;  ///< newest last
   DeviceArray<float> out_;
 };
+
+/// The version of CUB that the `cub` variants are made of, as "3.0.1".
+[[nodiscard]] std::string_view cub_version();
 
 // Names of variants, as programs take and print them; all of them in order, `best` first.
 
