@@ -46,6 +46,9 @@ void check_command_line(const Session& session, const DecodeOptions& o) {
                                                   {"--trace", o.trace},
                                                   {"--log-file", session.common.log.file}});
   check_apart_from_log({"the output", o.output});
+  if (o.format == OutputFormat::automatic) {
+    check_no_container({"the output", o.output}, "write .y4m, or to a pipe: c63dec IN - | ffmpeg -f rawvideo -s WxH -i - OUT");
+  }
 }
 
 /// Takes the decoded frames to where they go.

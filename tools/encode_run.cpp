@@ -156,6 +156,7 @@ void EncodeRun::check_command_line() {
                         {"the segment's record", o.segment ? record_path(o.output) : ""},
                         {"--log-file", session_.common.log.file}});
   check_apart_from_log({"--output", o.output});
+  check_no_container({"--output", o.output}, "a c63 stream has a name like video.c63");
   o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
   o.encoder.measurement.keep_prediction = !o.prediction.empty();
   o.encoder.measurement.keep_motion = !o.yuview.empty();
@@ -453,13 +454,13 @@ CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
 void EncodeRun::tell(const EncodeReport& report) const {
   spdlog::logger& log = *session_.log;
   const EncodeTotals& totals = report.totals;
-  log.info("{}", settings_line(totals.summary, options_.encoder));
+  // A plain encode says what it read, how far it is, and what came of it; -v says why it took so long.
+  log.debug("{}", settings_line(totals.summary, options_.encoder));
   if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
-  log.info("{}", quality_line(totals, options_.encoder));
   if (options_.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
-  log.info("{}", stages_line(totals));
-  log.info("{}", limit_line(totals.summary));
-  if (totals.summary.lanes == 1) log.info("{}", latency_line(totals));
+  log.debug("{}", stages_line(totals));
+  log.debug("{}", limit_line(totals.summary));
+  if (totals.summary.lanes == 1) log.debug("{}", latency_line(totals));
   if (report.kinds) log.info("{}", kinds_line(*report.kinds));
   if (options_.timing) {
     for (const std::string& line : timing_table(totals)) log.info("{}", line);
@@ -469,8 +470,8 @@ void EncodeRun::tell(const EncodeReport& report) const {
   if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
   const std::string search = target_passes_.size() == 1 ? "stopped after 1 pass, which is kept: "
                                                         : fmt::format("stopped after {} passes, the best is kept: ", target_passes_.size());
-  session_.summary->info("{}{}", stopped_search_ ? search : "",
-                         result_line(totals, format_, frame_count_));
+  session_.summary->info("{}{}; {}", stopped_search_ ? search : "", result_line(totals, format_, frame_count_),
+                         quality_line(totals, options_.encoder));
 }
 
 int EncodeRun::run() {
@@ -485,7 +486,7 @@ int EncodeRun::run() {
   options_.backend.at_once = options_.compare_cpu;
   // A GPU's driver takes longer to start than anything here; the input is opened beside it.
   auto selecting = std::async(std::launch::async, [this] {
-    return select_backend(options_.backend, [this](const std::string& note) { notices_.info(note); });
+    return select_backend(options_.backend, [this](const std::string& note) { session_.log->debug(note); });
   });
   open_first_source();
   if (options_.segment && !prepare_segment()) return kExitDone;

@@ -31,11 +31,10 @@ double number_from(const std::string& option, std::string_view text) {
   return value;
 }
 
-/// "800k", "2.5M", "96000".
 double bitrate_from(const std::string& text) {
-  const char unit = text.empty() ? ' ' : text.back();
-  const double factor = unit == 'k' ? 1e3 : unit == 'M' ? 1e6 : 1;
-  return factor * number_from("--bitrate", std::string_view(text).substr(0, text.size() - (factor == 1 ? 0 : 1)));
+  const auto bits = quantity_from(text);
+  if (!bits) throw CLI::ValidationError("--bitrate", fmt::format("\"{}\" is no rate like 800k or 2.5M", text));
+  return *bits;
 }
 
 /// "1.5x", "1.5".

@@ -98,8 +98,13 @@ bool RawPipeSource::read(std::int64_t index, std::span<std::uint8_t> frame) {
 
 std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file, const SourceOptions& options) {
   VideoFormat format{options.width, options.height, options.rate.value_or(FrameRate{})};
-  if (format.width == 0) {
-    const auto named = size_from_name(options.path);
+  const auto named = size_from_name(options.path);
+  if (format.width != 0) {
+    if (named && *named != std::pair(format.width, format.height)) {
+      warn(options, "the name says " + size_text(named->first, named->second) + ", and it is read as " +
+                        size_text(format.width, format.height));
+    }
+  } else {
     if (!named) {
       throw Error(ErrorKind::usage, "C63-SIZE-UNKNOWN",
                   "raw video does not tell its picture size: give width and height, or name it like name_352x288.yuv",

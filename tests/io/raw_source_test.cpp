@@ -50,6 +50,15 @@ TEST_F(RawSource, TakesTheSizeFromTheName) {
   EXPECT_EQ(source->format().height, 4);
 }
 
+TEST_F(RawSource, WarnsIfTheNameSaysAnotherSize) {
+  const std::string path = write_file("clip_8x4.yuv", sample_bytes(96));
+  EXPECT_EQ(open_frame_source(options(path, 8, 4))->frame_count(), 2);
+  EXPECT_TRUE(warnings_.empty());
+  EXPECT_EQ(open_frame_source(options(path, 4, 4))->frame_count(), 4);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_EQ(warnings_[0], "the name says 8x4, and it is read as 4x4");
+}
+
 TEST_F(RawSource, OddSidesWithTheCourseRule) {
   const std::string bytes = sample_bytes(2 * 30);  // 5x4: 20 + 5 + 5
   EXPECT_EQ(read_all(*open_frame_source(options(write_file("a.yuv", bytes), 5, 4))), bytes);

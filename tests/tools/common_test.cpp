@@ -246,8 +246,7 @@ TEST(Reports, SayWhatLimits) {
   EXPECT_EQ(limit_line(summary), "limited by reading: reading 90 %, coding 60 %, writing 0 % of the time");
   summary.load = {.reading = 0.2, .bus = 0.3, .coding = 0.6, .writing = 0.1};
   EXPECT_EQ(limit_line(summary),
-            "limited by no single stage, frames wait for one another: reading 20 %, bus 30 %, kernels 60 %, writing 10 % "
-            "of the time");
+            "no stage is busy all the time: reading 20 %, bus 30 %, kernels 60 %, writing 10 % of the time");
 }
 
 TEST(Reports, LookingAheadIsNoReading) {

@@ -325,7 +325,7 @@ TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasACodeOfItsOwn) {
   if (run({kEnc, "--list-devices"}).out.find("cuda: none") == std::string::npos) GTEST_SKIP() << "there is a GPU here";
   expect_one_line(encode({"--backend", "cuda", "-w", "32", "-h", "32", "-o", path("o.c63"), input_}), 8, "c63enc",
                   "C63-NO-GPU");
-  const ProcessResult fallback = run({kEnc, "-w", "32", "-h", "32", "-o", path("o.c63"), input_});
+  const ProcessResult fallback = run({kEnc, "-v", "-w", "32", "-h", "32", "-o", path("o.c63"), input_});
   EXPECT_EQ(fallback.exit_code, 0);
   const bool built_in = run({kEnc, "--version"}).out.find("CUDA not built in") == std::string::npos;
   EXPECT_EQ(fallback.err.find("encoding on the CPU: ") != std::string::npos, built_in) << fallback.err;

@@ -37,6 +37,8 @@ TEST_F(FirstMinutes, WhatIsUnknownIsNamedInItsOrder) {
   expect_usage({kEnc, "--zeta", "1", "--alpha", "in", "out", "more"},
                "unknown options --zeta, --alpha; unexpected arguments out, more [");
   expect_usage({kEnc, "--zeta", input_, path("o")}, "unknown option --zeta [");
+  expect_usage({kEnc, "--preste", "good", "-o", path("o")}, "unknown option --preste; did you mean --preset? [");
+  expect_usage({kEnc, "--key-int=3", input_, path("o")}, "unknown option --key-int=3; did you mean --keyint? [");
 }
 
 TEST_F(FirstMinutes, TheShortHelpThatIsTheHeightExplainsItself) {

@@ -92,7 +92,7 @@ TEST_F(Options, SceneCutsArePlacedAndTold) {
   for (const char* row : {"\n4,inter,", "\n5,key,", "\n8,key,", "\n9,inter,", "\n10,key,"}) {
     EXPECT_NE(csv.find(row), std::string::npos) << row;
   }
-  const std::string text = run({kEnc, "--scenecut", "-o", path("o.c63"), input}).err;
+  const std::string text = run({kEnc, "-v", "--scenecut", "-o", path("o.c63"), input}).err;
   EXPECT_NE(text.find("keyint 100 and at scene cuts"), std::string::npos) << text;
   EXPECT_NE(text.find("not the course encoder's bytes: key frames at scene cuts"), std::string::npos) << text;
   EXPECT_NE(text.find("key 3, inter 12;"), std::string::npos) << text;
@@ -259,14 +259,38 @@ TEST_F(Options, JsonTellsSettingsMachineAndResult) {
 
 TEST_F(Options, TheSummaryTellsWhatWasAskedFor) {
   const std::string text =
-      run({kEnc, "--ssim", "--timing", "--verify", "--repeat", "3", "--compare-cpu", "-o", path("o.c63"), input_}).err;
+      run({kEnc, "-v", "--ssim", "--timing", "--verify", "--repeat", "3", "--compare-cpu", "-o", path("o.c63"), input_}).err;
   for (const char* part : {"c63enc: ", "32x32 yuv420p, 8 frames at 25 fps\n", "full search ±16, qp 25, keyint 100\n",
-                           "key 1, inter 7; PSNR Y ", "; SSIM Y 0.", "motion ", "(start-up ", "ms/frame",
+                           " bytes; key 1, inter 7; PSNR Y ", "motion ", "(start-up ", "ms/frame",
                            "verified: ", "3 runs: median ", "bytes identical", "\nencoded 8 frames in "}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find('\r'), std::string::npos);
-  EXPECT_TRUE(text.ends_with(" bytes\n")) << text;
+  EXPECT_NE(text.rfind("; SSIM Y 0."), std::string::npos) << text;
+}
+
+TEST_F(Options, APlainEncodeSaysWhatItReadAndWhatCameOfIt) {
+  const std::string text = run({kEnc, "--progress", "none", "-o", path("o.c63"), input_}).err;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2) << text;
+  EXPECT_TRUE(text.starts_with("c63enc: ")) << text;
+  EXPECT_NE(text.find("\nencoded 8 frames in "), std::string::npos) << text;
+}
+
+TEST_F(Options, NumbersOfBytesAndBitsTakeTheSameUnits) {
+  for (const char* const size : {"9K", "9k", "9kB", "9.0e3", "8.8KiB", "0.009M"}) {
+    EXPECT_EQ(run({kEnc, "--quiet", "--size", size, "-o", path("o.c63"), input_}).exit_code, 0) << size;
+  }
+  for (const char* const rate : {"800K", "800k", "0.8M", "800000"}) {
+    EXPECT_EQ(run({kEnc, "--quiet", "--bitrate", rate, "-o", path("o.c63"), input_}).exit_code, 0) << rate;
+  }
+  for (const char* const none : {"", "k", "9x", "-9k", "9kk", "nan", "1e300"}) {
+    EXPECT_EQ(run({kEnc, "--quiet", "--size", none, "-o", path("o.c63"), input_}).exit_code, 2) << none;
+  }
+}
+
+TEST_F(Options, OutputsThatAreNamedLikeOtherFormatsAreRefused) {
+  expect_one_line(run({kEnc, "--quiet", input_, path("o.mp4")}), 2, "c63enc", "C63-OUTPUT-NAME");
+  EXPECT_FALSE(std::filesystem::exists(path("o.mp4")));
 }
 
 TEST_F(Options, WithoutPsnrThereIsNone) {

@@ -20,9 +20,12 @@
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "c63/error.h"
 #include "c63/media.h"
@@ -132,8 +135,41 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
 /// Set before main, where options are made and nothing is caught.
 [[maybe_unused]] const std::terminate_handler kDefaultHandler = std::set_terminate(end_by_exception);
 
+/// How many characters have to be changed, added or left out to make one word of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// "; did you mean --keyint?" for an option that is mistyped; empty if none is near.
+std::string suggestion(const CLI::App& app, const std::string& word) {
+  const std::string typed = word.substr(0, word.find('='));
+  std::string nearest;
+  std::size_t least = std::max<std::size_t>(2, typed.size() / 3) + 1;
+  const auto compare = [&](const CLI::App& of) {
+    for (const CLI::Option* option : of.get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        const std::size_t d = distance(typed, "--" + name);
+        if (d < least) nearest = "--" + name, least = d;
+      }
+    }
+  };
+  compare(app);
+  for (const CLI::App* sub : app.get_subcommands()) compare(*sub);
+  return nearest.empty() || typed.size() < 4 ? "" : "; did you mean " + nearest + "?";
+}
+
 /// What of a command line nothing was made of, in its order.
-std::string unexpected_text(const std::vector<std::string>& words) {
+std::string unexpected_text(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> options;
   std::vector<std::string> others;
   for (const std::string& word : words) (word.size() > 1 && word[0] == '-' ? options : others).push_back(word);
@@ -141,7 +177,7 @@ std::string unexpected_text(const std::vector<std::string>& words) {
     return of.empty() ? "" : fmt::format("{}{} {}", what, of.size() == 1 ? "" : "s", fmt::join(of, ", "));
   };
   return list("unknown option", options) + (options.empty() || others.empty() ? "" : "; ") +
-         list("unexpected argument", others);
+         list("unexpected argument", others) + (options.size() == 1 && others.empty() ? suggestion(app, options[0]) : "");
 }
 
 nlohmann::ordered_json describe_option(const CLI::Option& option) {
@@ -285,7 +321,7 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
     write_stdout(std::string(e.what()) + "\n");
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
-    throw Error(ErrorKind::usage, "C63-USAGE", unexpected_text(app.remaining(true)));
+    throw Error(ErrorKind::usage, "C63-USAGE", unexpected_text(app, app.remaining(true)));
   } catch (const CLI::ParseError& e) {
     if (const auto* file = dynamic_cast<const ConfigFile*>(app.get_config_formatter().get())) {
       if (const auto fault = file->fault(app, e)) throw *fault;

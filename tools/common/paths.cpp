@@ -60,8 +60,19 @@ void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vecto
 void check_apart_from_log(const NamedPath& output) {
   struct stat standard_error {};
   const auto status = status_of(output.path);
+  if (output.path == "-" && ::isatty(STDOUT_FILENO) == 1) {
+    throw Error(ErrorKind::usage, "C63-TERMINAL", "standard output is a terminal, which would show bytes as text");
+  }
   if (status && ::fstat(STDERR_FILENO, &standard_error) == 0 && is_same(*status, standard_error)) {
     refuse(output, {"standard error", output.path});
+  }
+}
+
+void check_no_container(const NamedPath& output, const std::string& instead) {
+  const std::string extension = fs::path(output.path).extension().string();
+  for (const char* const container : {".mp4", ".m4v", ".mkv", ".mov", ".avi", ".webm", ".ts", ".flv", ".264", ".h264", ".mpg"}) {
+    if (extension != container) continue;
+    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME", fmt::format("{} files are not written here: {}", extension, instead), {.file = output.path});
   }
 }
 

@@ -15,7 +15,11 @@ struct NamedPath {
 /// two outputs go to stdout. Devices may be named more than once.
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
-/// Throws the same if standard error goes where an output of bytes does, as with `-o - 2>&1`: log lines would be in it.
+/// Throws the same if standard error goes where an output of bytes does, as with `-o - 2>&1`: log lines would be in it. Throws
+/// Error (usage, C63-TERMINAL) if the output is a terminal.
 void check_apart_from_log(const NamedPath& output);
+
+/// Throws Error (usage, C63-OUTPUT-NAME) if an output is named like a file of another format; `instead` says what to do.
+void check_no_container(const NamedPath& output, const std::string& instead);
 
 }  // namespace c63::tools

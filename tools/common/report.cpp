@@ -165,7 +165,7 @@ std::string limit_line(const EncodeSummary& summary) {
   const auto busiest = std::ranges::max_element(parts, {}, &Stage::second);
   constexpr double kBusy = 0.7;
   std::string line = busiest->second >= kBusy ? fmt::format("limited by {}:", busiest->first)
-                                              : std::string("limited by no single stage, frames wait for one another:");
+                                              : std::string("no stage is busy all the time:");
   for (const auto& [name, share] : parts) {
     line += fmt::format("{} {} {:.0f} %", name == parts.front().first ? "" : ",", name, 100 * share);
   }

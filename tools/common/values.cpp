@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -73,17 +74,31 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
       "");
 }
 
+std::optional<double> quantity_from(std::string_view text) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || !std::isfinite(value)) return std::nullopt;
+  std::string unit(end, text.data() + text.size());
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (unit.ends_with('b')) unit.pop_back();
+  const double thousand = unit.size() == 2 && unit[1] == 'i' ? 1024 : 1000;
+  if (thousand == 1024) unit.pop_back();
+  if (unit.size() > 1) return std::nullopt;
+  const std::size_t power = unit.empty() ? 0 : std::string_view(" kmgt").find(unit[0], 1);
+  if (power == std::string_view::npos) return std::nullopt;
+  return value * std::pow(thousand, power);
+}
+
 CLI::Validator number_of_bytes() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
         const std::string given = text;
-        const std::size_t digits = std::min(given.find_first_not_of("0123456789"), given.size());
-        if (!integer_from<std::int64_t>(std::string_view(given).substr(0, digits))) {
-          return "\"" + given + "\" is no number of bytes like 512MiB";
-        }
-        std::string fault = CLI::AsSizeValue(true)(text);
-        if (fault.empty() && !integer_from<std::int64_t>(text)) fault = "\"" + given + "\" is more bytes than there can be";
-        return fault;
+        if (const auto bytes = integer_from<std::int64_t>(given); bytes && *bytes >= 0) return {};
+        const auto bytes = quantity_from(given);
+        if (!bytes || *bytes < 0) return "\"" + given + "\" is no number of bytes like 512MiB";
+        if (*bytes >= 0x1p63) return "\"" + given + "\" is more bytes than there can be";
+        text = std::to_string(static_cast<std::int64_t>(std::llround(*bytes)));
+        return {};
       },
       "");
 }

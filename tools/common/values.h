@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "c63/picture.h"
@@ -30,6 +31,10 @@ namespace c63::tools {
 /// that are too large for the largest there is.
 [[nodiscard]] CLI::Validator whole_number(std::int64_t low = 0,
                                           std::int64_t high = std::numeric_limits<std::int64_t>::max());
+
+/// "800k", "2.5M", "1.5MiB", "96000": a number with a unit. k, M, G and T are thousands, Ki, Mi, Gi and Ti 1024s, in either case; a B may
+/// follow. Nothing for anything else.
+[[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
 /// Takes a number of bytes like 512MiB for the number itself; refuses what is negative or too large, which CLI11 itself takes
 /// for a huge one.
