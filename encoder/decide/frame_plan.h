@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "codec/frame_headers.h"
 #include "codec/quantization.h"
@@ -11,9 +10,6 @@
 
 namespace c63 {
 
-/// One byte for each block of a frame, 0 or 1: the blocks of Y, then U, then V, each plane in raster order.
-using BlockMask = std::vector<std::uint8_t>;
-
 /// Everything that was decided for one frame before it is encoded: data that a planner makes and a backend carries out.
 /// Nothing else decides, so equal plans and samples give equal bytes on every backend.
 struct FramePlan {
@@ -21,8 +17,6 @@ struct FramePlan {
   bool key = false;        ///< predicts from nothing, and starts a GOP
   QuantizationTables tables{};  ///< of Y, U and V; no zeros
   FrameHeaders headers = {};
-  /// Blocks of an inter frame that are coded without a vector, predicted from zero; null: none.
-  std::shared_ptr<const BlockMask> unpredicted = {};
   RateDecisions rate = {};
   /// How much error counts in each MCU of a frame that is decided by rate; null: alike.
   std::shared_ptr<const FrameWeights> weights = {};

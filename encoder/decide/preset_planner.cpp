@@ -37,7 +37,6 @@ class PresetPlanner final : public Planner {
                    .key = frame.key,
                    .tables = decisions_.tables,
                    .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
-                   .unpredicted = nullptr,
                    .rate = decisions_.rate,
                    .weights = frame.weights};
     choose_tables(frame, plan);

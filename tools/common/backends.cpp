@@ -261,7 +261,7 @@ int leave_driver(int code) {
   return code;
 }
 
-void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings) {
+void select_decode_device(const std::string& backend, std::optional<int> device, [[maybe_unused]] DecoderSettings& settings) {
   if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
   const bool demanded = backend == "cuda" || device;
 #if defined(C63_HAVE_CUDA)

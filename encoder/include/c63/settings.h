@@ -15,10 +15,9 @@ class TraceSink;
 
 /// How the encoder looks for the best vector.
 enum class SearchMethod {
-  full,            ///< whichever of the next two is faster, as found while encoding: the bytes of the course encoder
-  full_brute,      ///< every candidate, one by one
-  full_eliminate,  ///< every candidate but those that sums of their samples prove to be worse
-  zero,            ///< the zero vector only: fast, for many bits
+#define C63_SEARCH_METHOD(method, text, make) method,
+#include "c63/search_methods.inc"
+#undef C63_SEARCH_METHOD
 };
 
 /// Named sets of coding decisions.
