@@ -53,33 +53,29 @@ struct FrameReport {
 
 /// The unstuffed bits of a frame, in segments that each start at a word.
 struct ScanParts {
-  /// kMaxSegmentWords a segment, most significant bit first. Where the codes are written from kept levels
-  /// (enqueue_transform()), the levels of a segment's blocks lie here before: 64 a block, zig-zag order, in coding order.
+  /// kMaxSegmentWords a segment, most significant bit first.
   std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;              ///< of each segment
-  std::int16_t* last_dc = nullptr;            ///< kept DC levels of each segment's last Y block, U and V, and one unused
   unsigned long long* bit_offsets = nullptr;  ///< of each segment in the scan
   std::uint32_t* stuffing = nullptr;          ///< 0xFF bytes that start in each segment
   unsigned long long* bytes = nullptr;        ///< of the stuffed scan, one number
-  std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
+  std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; CodingJob::coded_capacity bytes
 };
-inline constexpr int kSegmentLevels = kBlocksPerSegment * 64;
-inline constexpr int kLastDcLevels = 4;  ///< a segment, in ScanParts::last_dc
 
 /// Quantizers of Y, U and V in the order in which threads take them: plane, column of the block, row.
-using QuantizerTable = std::array<Quantizer, kPlanes * 64>;
+using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 [[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
 
 /// Stands for a block that is predicted from zero; no search gives it.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
 /// One frame of one chain. Device memory, but for `coded` and `report`, which are mapped host memory.
-struct FrameJob {
+struct CodingJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, predicts zero
   std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
-  const Quantizer* quantizers = nullptr;    ///< a QuantizerTable
+  const StepQuantizer* quantizers = nullptr;    ///< a QuantizerTable
   /// One a block, as the search found them; not read in key frames. Coding puts in what blocks without a vector are
   /// predicted from, so that in the end all say where their block came from.
   MotionVector* vectors = nullptr;
@@ -98,20 +94,13 @@ inline constexpr int kMaxFramesPerLaunch = 24;
 
 /// Puts on `stream`: compensation, transform, quantization, reconstruction, and the codes of every block, segment by
 /// segment, all at once. For frames whose blocks all have a vector, or none in a key frame.
-void enqueue_coding(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
-
-/// The same in two steps, for all frames: levels are kept in between, in ScanParts::words and ScanParts::last_dc.
-void enqueue_transform(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
-void enqueue_codes(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
-
-/// Ends frames whose codes are written elsewhere: reports, without a scan.
-void enqueue_report(std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
 /// Puts on `stream` what makes a scan of the segments: 0xFF counts, stuffed bytes, flush, report.
-void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
 /// Puts on `stream` the copy of the finished scans to the host: exactly their bytes, which the host need not know for
 /// it. Runs beside other work: it takes a few thread blocks that mostly wait for the bus.
-void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

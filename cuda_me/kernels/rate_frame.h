@@ -101,10 +101,9 @@ struct RateScratch {
 
 /// One frame that is decided by rate.
 struct RateFrame {
-  FrameJob job;  ///< `unpredicted` points to `decided`
+  CodingJob job;  ///< `unpredicted` points to `decided`
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers
-  const std::uint8_t* planned = nullptr;       ///< blocks that must do without a vector, one a block; null: none
-  std::uint8_t* decided = nullptr;             ///< blocks that do, one a block
+  std::uint8_t* decided = nullptr;             ///< blocks without a vector, one a block
   const std::uint8_t* original = nullptr;      ///< picture that errors are measured against; null: the job's current one
   const Weight* planned_weights = nullptr;     ///< one an MCU; null: all plain
   const Weight* weights = nullptr;             ///< those that count, likewise
@@ -113,7 +112,6 @@ struct RateFrame {
   RateDecisions rate;
   FrameHeaders headers;
   bool may_repeat = false;
-  bool keeps_levels = false;  ///< the host writes the codes: levels are left in ScanParts::words
   int slots = 1;  ///< candidates that `scratch` has room for in a block
   RateScratch scratch;
 };

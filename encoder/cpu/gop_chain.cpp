@@ -32,12 +32,12 @@ void for_each_mcu_row(const Geometry& geometry, Row&& row) {
 
 }  // namespace
 
-GopChain::GopChain(const EncoderSettings& settings, const Kernels& kernels)
-    : settings_(settings), kernels_(kernels), geometry_(settings.coding.width, settings.coding.height) {
+GopChain::GopChain(const ResolvedEncode& encode, const Kernels& kernels)
+    : settings_(encode.settings), kernels_(kernels), geometry_(encode.geometry) {
   for (FrameSyntax& syntax : syntax_) syntax = FrameSyntax(geometry_);
   for (PaddedPicture& picture : pictures_) picture = PaddedPicture(geometry_);
   for (PredictionVectors& vectors : vectors_) vectors = PredictionVectors(geometry_);
-  if (settings.measurement.keep_prediction) prediction_ = PaddedPicture(geometry_);
+  if (settings_.measurement.keep_prediction) prediction_ = PaddedPicture(geometry_);
 }
 
 void GopChain::code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,

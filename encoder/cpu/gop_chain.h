@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "decide/resolved_encode.h"
 #include "bitstream/frame_syntax.h"
 #include "bitstream/prediction_vectors.h"
 #include "c63/encoder.h"
@@ -32,7 +33,7 @@ class GopChain {
   /// Frames that may be coded and not yet written.
   static constexpr std::int64_t kUnwritten = 2;
 
-  GopChain(const EncoderSettings& settings, const Kernels& kernels);
+  GopChain(const ResolvedEncode& encode, const Kernels& kernels);
 
   /// Searches, transforms and reconstructs frame number `count` of the chain, which fills everything of `frame` but its bytes
   /// and their statistics. Tells `trace` what took the time.

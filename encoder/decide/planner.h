@@ -2,12 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "c63/encoder.h"
-#include "decide/cost.h"
 #include "decide/frame_plan.h"
 #include "decide/frame_weights.h"
+#include "decide/lookahead_decisions.h"
 
 namespace c63 {
 
@@ -43,8 +42,8 @@ class Planner {
   /// Frame k is planned when the frames of its GOP up to k - lag() have been observed, and no others. 1 or more: small
   /// values make a GOP wait for itself.
   [[nodiscard]] virtual int lag() const { return kNeverObserves; }
-  /// What a bit is worth where frames of the GOP that begins at `key` are looked at ahead; nothing: what the settings say.
-  [[nodiscard]] virtual std::optional<Cost> lookahead_lambda([[maybe_unused]] std::int64_t key) const { return std::nullopt; }
+  /// What frames of the GOP that begins at frame `key` are looked at ahead for. In all GOPs of an encode only λ may differ.
+  [[nodiscard]] virtual LookaheadDecisions lookahead([[maybe_unused]] std::int64_t key) const { return {}; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
   /// Is told what became of the next frame.
   virtual void observe([[maybe_unused]] const FrameOutcome& frame) {}

@@ -207,7 +207,6 @@ TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
     for (const std::string& kernel : motion_kernel_names()) {
       EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel}).stream())) << kernel;
     }
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
   }
 }
@@ -235,32 +234,29 @@ TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
     settings.measurement.keep_prediction = true;
     settings.measurement.keep_motion = true;
     const Encoded cpu = on_cpu(settings, video);
-    for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
-      const Encoded gpu = on_gpu(settings, video, {.entropy = entropy});
-      ASSERT_EQ(cpu.frames.size(), gpu.frames.size());
-      for (std::size_t i = 0; i < cpu.frames.size(); ++i) {
-        const EncodedFrame& a = cpu.frames[i];
-        const EncodedFrame& b = gpu.frames[i];
-        EXPECT_EQ(a.index, b.index);
-        EXPECT_EQ(a.key, b.key);
-        EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
-        EXPECT_TRUE(same_bytes(a.reconstruction, b.reconstruction));
-        EXPECT_TRUE(same_bytes(a.prediction, b.prediction));
-        EXPECT_EQ(a.statistics.sse, b.statistics.sse);
-        EXPECT_EQ(a.statistics.ssim, b.statistics.ssim);
-        EXPECT_EQ(a.statistics.luma_sad, b.statistics.luma_sad);
-        EXPECT_EQ(a.statistics.bits.header, b.statistics.bits.header);
-        EXPECT_EQ(a.statistics.bits.motion, b.statistics.bits.motion);
-        EXPECT_EQ(a.statistics.bits.luma, b.statistics.bits.luma);
-        EXPECT_EQ(a.statistics.bits.chroma, b.statistics.bits.chroma);
-        for (int p = 0; p < 3; ++p) {
-          EXPECT_EQ(a.motion[p].columns, b.motion[p].columns);
-          EXPECT_EQ(a.motion[p].rows, b.motion[p].rows);
-          EXPECT_EQ(a.motion[p].vectors, b.motion[p].vectors);
-          EXPECT_EQ(a.motion[p].sads, b.motion[p].sads);
-        }
+    const Encoded gpu = on_gpu(settings, video);
+    ASSERT_EQ(cpu.frames.size(), gpu.frames.size());
+    for (std::size_t i = 0; i < cpu.frames.size(); ++i) {
+      const EncodedFrame& a = cpu.frames[i];
+      const EncodedFrame& b = gpu.frames[i];
+      EXPECT_EQ(a.index, b.index);
+      EXPECT_EQ(a.key, b.key);
+      EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
+      EXPECT_TRUE(same_bytes(a.reconstruction, b.reconstruction));
+      EXPECT_TRUE(same_bytes(a.prediction, b.prediction));
+      EXPECT_EQ(a.statistics.sse, b.statistics.sse);
+      EXPECT_EQ(a.statistics.ssim, b.statistics.ssim);
+      EXPECT_EQ(a.statistics.luma_sad, b.statistics.luma_sad);
+      EXPECT_EQ(a.statistics.bits.header, b.statistics.bits.header);
+      EXPECT_EQ(a.statistics.bits.motion, b.statistics.bits.motion);
+      EXPECT_EQ(a.statistics.bits.luma, b.statistics.bits.luma);
+      EXPECT_EQ(a.statistics.bits.chroma, b.statistics.bits.chroma);
+      for (int p = 0; p < 3; ++p) {
+        EXPECT_EQ(a.motion[p].columns, b.motion[p].columns);
+        EXPECT_EQ(a.motion[p].rows, b.motion[p].rows);
+        EXPECT_EQ(a.motion[p].vectors, b.motion[p].vectors);
+        EXPECT_EQ(a.motion[p].sads, b.motion[p].sads);
       }
-    }
   }
 }
 
@@ -280,7 +276,6 @@ TEST_F(BackendTest, SmallForSanitizers) {
   settings.measurement.keep_reconstruction = true;
   settings.measurement.keep_prediction = true;
   settings.measurement.keep_motion = true;
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
 }
 
@@ -354,7 +349,7 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
   const double frame = 1920.0 * 1080 * 3 / 2;
-  const double formula = 8 * picture + 14 * blocks + 3 * (segments * (10176 + 24) + frame / 2 + (64 << 10)) + (18 << 10);
+  const double formula = 8 * picture + 8 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10)) + (18 << 10);
   EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), formula, formula * 0.001);
   EncoderSettings best = settings;
   best.coding.preset = Preset::best;
@@ -419,9 +414,7 @@ TEST_P(RealVideo, GivesTheCourseEncodersBytes) {
   const EncoderSettings settings{.coding = {.width = width, .height = height}};
   const Bytes video = test::read_bytes(test::shared_path(yuv));
   const Bytes expected = test::read_bytes(test::shared_path(golden));
-  for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = entropy}).stream()));
-  }
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sequences, RealVideo,

@@ -104,13 +104,14 @@ struct EncodeSummary {
 };
 
 class Backend;
+struct ResolvedEncode;
 
-/// Opens one device for the settings, with at most `max_chains` GOPs at the same time; it chooses fewer where
-/// settings.execution.lanes is 0, and has max_chains of them where it is not. settings.execution.arena is set.
-using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSettings& settings, int max_chains)>;
+/// Opens one device for an encode, with at most `max_chains` GOPs at the same time. If settings.execution.lanes is 0, the device
+/// may choose fewer; otherwise it has max_chains of them.
+using BackendFactory = std::function<std::unique_ptr<Backend>(const ResolvedEncode& encode, int max_chains)>;
 
-/// The CPU as a device: what Encoder uses unless it is given others.
-[[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains);
+/// Opens the CPU as a device, which Encoder uses unless it is given others.
+[[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const ResolvedEncode& encode, int max_chains);
 
 template <typename Opened>
 class LateDevice;

@@ -132,7 +132,8 @@ struct EncoderSettings {
 
 /// The search range that goes with a preset: CodingSettings::search_range of those who ask for none.
 [[nodiscard]] int search_range_of(Preset preset);
-/// Whether frames are looked at before they are coded: to filter them, to weigh them, or to choose what they are predicted from.
+/// Whether the settings' preset looks at frames before they are coded: to filter them, to weigh them, or to choose what they are
+/// predicted from.
 [[nodiscard]] bool looks_ahead(const CodingSettings& settings);
 
 /// Whether the settings let a backend decide anything by rate and distortion.

@@ -10,12 +10,6 @@
 
 namespace c63::cuda {
 
-/// Who writes the codes of a frame.
-enum class EntropyCoder {
-  gpu,  ///< the device, beside the work on other frames; only coded bytes come back
-  cpu,  ///< the host, from downloaded levels: for comparison
-};
-
 /// What travels to the device for each frame.
 enum class UploadMode {
   frame,  ///< the new frame; its reference stays on the device
@@ -27,7 +21,6 @@ struct CudaBackendOptions {
   std::vector<int> numbers = {};            ///< what descriptions call each of them, for programs that hide other GPUs
                                             ///< from CUDA; empty: their index
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
-  EntropyCoder entropy = EntropyCoder::gpu;
   UploadMode upload = UploadMode::frame;
   bool graphs = true;  ///< where a GPU has one GOP at a time, its frames are recorded as graphs once and launched whole
   std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself; larger ones are
@@ -57,7 +50,7 @@ struct CudaBackendOptions {
 /// Device memory that a chain takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
 /// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a
 /// frame of input,
-///   8·P (six inputs, two pictures) + 14·B (masks, vectors, SADs, weights) + 3·S·(10176 + 24) + 3/2·F + 192 KiB (codes of three
+///   8·P (six inputs, two pictures) + 8·B (masks, vectors, SADs, weights) + 3·S·(10176 + 16) + 3/2·F + 192 KiB (codes of three
 ///   frames) + 18 KiB (quantizers)
 /// and one more P with keep_prediction, six with a filter over time; every array rounded up to 256 bytes. A chain whose
 /// frames are recorded as graphs takes 4 MiB more. Preset best takes 19·(F + P + 40/3·B) + 6·F + 32·B more for frames that
