@@ -117,7 +117,7 @@ TEST_F(PlanTest, SmallForSanitizers) {
 class DrivenChain {
  public:
   explicit DrivenChain(const EncoderSettings& settings, bool graphs)
-      : backend_(with_arena(settings), {.graphs = graphs}, {}, 1) {}
+      : backend_(resolve(settings), {.graphs = graphs}, {}, 1) {}
 
   EncodedFrame encode(std::span<const std::uint8_t> samples, const FramePlan& plan) {
     std::ranges::copy(samples, backend_.input(0).begin());
@@ -129,11 +129,6 @@ class DrivenChain {
   }
 
  private:
-  static EncoderSettings with_arena(EncoderSettings settings) {
-    settings.execution.arena = std::make_shared<ThreadArena>(1);
-    return settings;
-  }
-
   CudaBackend backend_;
 };
 

@@ -60,8 +60,8 @@ struct CudaBackendOptions {
                                                  const CudaBackendOptions& options = {});
 
 /// Page-locked memory of the host that a device with C chains takes, in bytes: min(48 MiB / F, 6·C) frames of input, at
-/// least two, through which all of them are read, masks, weights and quantizers, and the coded bytes of three frames a chain,
-///   min(48 MiB / F, 6·C)·F + C·(7·B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
+/// least two, through which all of them are read, weights and quantizers, and the coded bytes of three frames a chain,
+///   min(48 MiB / F, 6·C)·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
 /// and a frame of F and B / 6 a chain with preset best, and three more frames of F a chain each with keep_reconstruction or ssim, keep_prediction, and ssim.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
