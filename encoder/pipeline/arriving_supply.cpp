@@ -1,5 +1,5 @@
-// Frames of a source that gives them one after another: a thread reads them as they come and keeps them until the chain
-// comes that they are for. So a pipe is read while frames are coded, and a frame can be coded as soon as it is there.
+// Frames of a source that cannot seek. A thread reads them as they come and keeps them until their chain takes them. So a pipe is
+// read while frames are coded, and a frame can be coded as soon as it has arrived.
 
 #include <chrono>
 #include <condition_variable>
@@ -116,7 +116,7 @@ class ArrivingSupply final : public FrameSupply {
     bool taken = false;
   };
 
-  /// What the reader's thread does.
+  /// The reading thread's work.
   void read_all() {
     bool more = true;
     while (more) {
@@ -185,10 +185,10 @@ class ArrivingSupply final : public FrameSupply {
   std::size_t frame_bytes_;
   std::size_t luma_bytes_;
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable room_;
   std::map<std::int64_t, Frame> frames_;
-  std::vector<std::vector<std::uint8_t>> spare_;  ///< buffers to use again
+  std::vector<std::vector<std::uint8_t>> spare_;  ///< buffers for reuse
   std::int64_t next_ = 0;     ///< frames before it have been read
   std::int64_t waiting_ = 0;  ///< frames that nobody has taken yet
   bool stopped_ = false;
@@ -196,7 +196,7 @@ class ArrivingSupply final : public FrameSupply {
   std::exception_ptr fault_;
   Clock::duration reading_{};
   std::optional<SceneCuts> cuts_;
-  std::jthread reader_;  ///< last: it uses all of the above
+  std::jthread reader_;  ///< the last member, since it uses all others
 };
 
 }  // namespace

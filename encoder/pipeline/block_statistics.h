@@ -11,18 +11,18 @@
 
 namespace c63 {
 
-/// What a coded frame says of the 8x8 blocks of one plane, in raster order.
+/// The 8x8 blocks of one plane of a coded frame, in raster order.
 struct PlaneBlocks {
   int columns = 0;
   int rows = 0;
   std::vector<MotionVector> vectors;  ///< coded or inherited; zero for blocks without one
-  std::vector<std::uint8_t> inter;    ///< 1 for blocks that are predicted by a vector, 0 for those predicted from nothing
+  std::vector<std::uint8_t> inter;    ///< 1 for blocks that are predicted by a vector, 0 for those predicted from zero
   std::vector<std::uint32_t> motion_bits;
   std::vector<std::uint32_t> coefficient_bits;
-  std::vector<std::uint8_t> nonzero_levels;  ///< how many of the 64
+  std::vector<std::uint8_t> nonzero_levels;  ///< of the block's 64
 };
 
-/// Bits of coded frames by what they say.
+/// Bits of coded frames, by kind.
 struct KindBits {
   std::uint64_t header = 0;   ///< markers, tables, stuffing, padding
   std::uint64_t flags = 0;    ///< whether blocks have a vector, and whether it is their left neighbour's
@@ -44,7 +44,7 @@ struct FrameBlocks {
   KindBits bits;
 };
 
-/// Takes the frames of one stream apart, in order: where their bits went.
+/// Counts the bits of the frames of one stream, block by block. Frames come in order.
 class BlockAnalyser {
  public:
   explicit BlockAnalyser(Limits limits = {});

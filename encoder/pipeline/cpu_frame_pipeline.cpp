@@ -10,16 +10,16 @@
 namespace c63 {
 namespace {
 
-/// The current picture and its reference stay until the frame after the last one submitted.
+/// The current picture and its reference are kept until the next frame is submitted.
 constexpr std::size_t kKeptPictures = 2;
 
-/// Pictures that may wait, and their bytes. Of small ones there are several for each thread: a thread that is woken late finds
-/// much to do. More would be slower, for pictures that are used again soon are still in a cache.
+/// The most pictures that may wait, and their bytes. Of small pictures there are several for each thread, so a thread that wakes late
+/// finds work. More would be slower: pictures that are reused soon are still in a cache.
 constexpr std::uint64_t kWaitingBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWaitingPictures = 64;
 constexpr std::uint64_t kWaitingPicturesPerThread = 6;
 
-/// So many frames end before whoever waits is woken.
+/// The number of frames that finish before a waiting thread is woken.
 constexpr std::size_t kWakeAfter = 16;
 
 std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geometry) {
@@ -31,7 +31,7 @@ std::uint64_t picture_bytes(const DecoderSettings& settings, const Geometry& geo
 std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings) {
   const ExecutionSettings& execution = settings.execution;
   if (execution.arena) return execution.arena;
-  // A thread without a CPU keeps rows back that others wait for.
+  // A thread that has no CPU delays rows that other threads wait for.
   const int cpus = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return std::make_shared<ThreadArena>(std::min(execution.threads, cpus));
 }
@@ -70,8 +70,8 @@ CpuFramePipeline::~CpuFramePipeline() {
 
 void CpuFramePipeline::open(const Geometry& geometry) {
   require_memory(settings_, geometry);
-  // A quarter of the memory is for coded frames. Half as many frames again as there are threads are in work, for some wait
-  // for their reference; as many again or more may wait for their turn.
+  // A quarter of the memory is for coded frames. There are one and a half times as many frames in work as threads, since some wait
+  // for their reference. As many again or more may wait for their turn.
   const std::uint64_t memory = settings_.execution.limits.max_memory / 4 * 3;
   const std::uint64_t picture = picture_bytes(settings_, geometry);
   const std::uint64_t frame = FrameTask::memory(geometry) + 2 * picture;
@@ -91,8 +91,8 @@ void CpuFramePipeline::open(const Geometry& geometry) {
 
 bool CpuFramePipeline::has_room() const {
   if (!is_open()) return true;
-  // A frame takes a picture, and the last two stay in use beside those of the outputs. Of frames that nobody wants few wait:
-  // memory that is used for the first time takes longer than waking whoever waits.
+  // Each frame takes a picture, and the last two stay in use with those of the outputs. Few unwanted frames wait: using memory for
+  // the first time takes longer than waking a thread.
   const bool are_wanted = outputs_.empty() || outputs_.back().wanted;
   const std::size_t most = are_wanted ? pool_.size() : std::min(pool_.size(), kKeptPictures + 2 * tasks_.size() + kWakeAfter);
   if (outputs_.size() + kKeptPictures >= most) return false;
@@ -108,7 +108,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   output.wanted = wanted;
   if (frame.repeat) {
     output.picture = chain_.current();
-    output.done = true;  // as soon as the frame before it
+    output.done = true;  // when the previous frame is done
     return;
   }
   DecodedPicture& picture = *pool_.find_free();
@@ -123,7 +123,7 @@ void CpuFramePipeline::submit(StreamFrame&& coded, std::int64_t count, bool want
   begin_next(task);
 }
 
-/// Has a task begin the first job. The mutex is held.
+/// Starts the first job on a task. The caller holds the mutex.
 void CpuFramePipeline::begin_next(Task& task) noexcept {
   Job& job = jobs_.front();
   task.output = job.output;
@@ -174,7 +174,7 @@ void CpuFramePipeline::post(Task& task) noexcept {
                &task, reinterpret_cast<std::size_t>(this)});
 }
 
-/// The first worker that is not busy is so now; none where there are more than were thought of.
+/// Marks the first free worker as busy and returns it; null if there are more threads than workers.
 CpuFramePipeline::Worker* CpuFramePipeline::begin_work() noexcept {
   const std::lock_guard lock(mutex_);
   const auto free = std::ranges::find(workers_, false, &Worker::busy);
@@ -189,24 +189,24 @@ void CpuFramePipeline::run(Task& task) noexcept {
   TraceRow nobody;
   const bool ended = task.run(worker != nullptr ? worker->trace : nobody);
   if (ended) finish(task);
-  // The mutex is held to the end: whoever waits may destroy all of this as soon as it is released.
+  // The mutex is held to the end: a waiting thread may destroy this object as soon as it is released.
   const std::lock_guard lock(mutex_);
   if (worker != nullptr) worker->busy = false;
   if (!ended) return;
   task.output->done = true;
   coded_bytes_ -= std::exchange(task.coded_bytes, 0);
   if (jobs_.empty()) {
-    free_tasks_.push_back(&task);  // there is room for all of them
+    free_tasks_.push_back(&task);  // it has room for all tasks
   } else {
     begin_next(task);
   }
   ++finished_;
-  // To wake a thread takes as long as a small frame: not for one alone, while there are others to go on with.
+  // Waking a thread takes as long as a small frame, so it is not done for one frame while others are in work.
   const bool is_worth_waking = jobs_.size() < tasks_.size() || finished_ >= kWakeAfter;
   if ((awaited_ != nullptr && awaited_->done && is_worth_waking) || free_tasks_.size() == tasks_.size()) changed_.notify_all();
 }
 
-/// Takes from a task what its output wants, and gives back what it used.
+/// Moves a task's result to its output, and releases what the task used.
 void CpuFramePipeline::finish(Task& task) noexcept {
   Decoded& output = *task.output;
   output.fault = task.fault();

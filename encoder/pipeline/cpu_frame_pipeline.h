@@ -21,22 +21,22 @@
 
 namespace c63 {
 
-/// The arena that settings ask for: the caller's, or one of its own, of no more threads than the machine has CPUs.
+/// Returns the arena of the settings, or a new one with no more threads than the machine has CPUs.
 [[nodiscard]] std::shared_ptr<ThreadArena> arena_of(const DecoderSettings& settings);
 
-/// The view of a picture; `with_prediction` where that is kept.
+/// Returns a view of a picture, with its prediction if `with_prediction`.
 [[nodiscard]] FrameView view_of(const FrameInfo& info, const DecodedPicture& picture, bool with_prediction);
 
-/// Throws Error (limit) where not even one frame at a time fits the memory limit.
+/// Throws Error (limit) if one frame at a time does not fit into the memory limit.
 void require_memory(const DecoderSettings& settings, const Geometry& geometry);
 
-/// Decodes the frames of a stream side by side and gives them back in order. Frames are entropy decoded independently of one
-/// another, and restored row by row behind the rows of their reference, so as many are in work as there are threads, of one
-/// GOP or of several. More wait before and after that, so that threads seldom wait for the one that submits and takes.
+/// Decodes the frames of a stream side by side and gives them back in order. Frames are entropy decoded independently. A row is
+/// reconstructed when the rows of its reference are. So each thread has a frame to work on, of one GOP or of several. More frames
+/// wait before and after decoding, so threads seldom wait for the caller.
 class CpuFramePipeline final : public FramePipeline {
  public:
   CpuFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
-  /// Frames that were submitted and not taken are dropped.
+  /// Drops frames that were submitted and not taken.
   ~CpuFramePipeline() override;
   CpuFramePipeline(const CpuFramePipeline&) = delete;
   CpuFramePipeline& operator=(const CpuFramePipeline&) = delete;
@@ -57,8 +57,8 @@ class CpuFramePipeline final : public FramePipeline {
  private:
   struct Decoded : Output {
     PictureRef picture;
-    std::exception_ptr fault;  ///< why there is no picture
-    bool done = false;         ///< with the mutex
+    std::exception_ptr fault;  ///< the error, if there is no picture
+    bool done = false;         ///< guarded by the mutex
   };
 
   class Task final : public FrameTask {
@@ -67,20 +67,20 @@ class CpuFramePipeline final : public FramePipeline {
     void resume() noexcept override { owner_.post(*this); }
 
     Decoded* output = nullptr;
-    std::uint64_t coded_bytes = 0;  ///< of its frame; with the mutex
+    std::uint64_t coded_bytes = 0;  ///< of its frame; guarded by the mutex
 
    private:
     CpuFramePipeline& owner_;
   };
 
-  /// A frame that no task has begun.
+  /// A frame that no task has started.
   struct Job {
     StreamFrame coded;
     FramePictures pictures;
     Decoded* output = nullptr;
   };
 
-  /// A thread at work, as a trace shows it.
+  /// A thread of the pipeline, as a trace shows it.
   struct Worker {
     TraceRow trace;
     bool busy = false;
@@ -102,15 +102,15 @@ class CpuFramePipeline final : public FramePipeline {
   std::condition_variable changed_;
   PicturePool pool_;
   std::deque<Task> tasks_;
-  // With the mutex:
+  // Guarded by the mutex:
   std::vector<Task*> free_tasks_;
-  std::deque<Job> jobs_;            ///< begun in order, so the frame before one of them was begun before it
+  std::deque<Job> jobs_;            ///< started in order
   std::uint64_t coded_bytes_ = 0;   ///< of jobs, and of tasks at work
   const Decoded* awaited_ = nullptr;
-  std::size_t finished_ = 0;        ///< frames, since that one is awaited
+  std::size_t finished_ = 0;        ///< frames that are finished, since a caller waits for that number
 
-  std::deque<Decoded> outputs_;     ///< in order of the stream
-  std::optional<WorkThreads> work_;  ///< last: its threads use all of the above
+  std::deque<Decoded> outputs_;     ///< in stream order
+  std::optional<WorkThreads> work_;  ///< the last member, since its threads use all others
 };
 
 }  // namespace c63

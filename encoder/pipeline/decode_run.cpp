@@ -14,7 +14,7 @@
 namespace c63 {
 namespace {
 
-/// A frame that was read, or a run of repeats: each of those is 4 bytes for a whole picture, and there may be millions.
+/// A frame that was read, or a run of repeats. A repeat has 4 bytes, so a stream may have millions of them.
 struct CodedRun {
   StreamFrame frame;  ///< the first one
   std::int64_t count = 1;
@@ -22,7 +22,7 @@ struct CodedRun {
   [[nodiscard]] std::int64_t end() const { return frame.index + count; }
 };
 
-/// One decode of a stream: reads on one side of the pipeline, hands out on the other.
+/// One decode of a stream. It feeds coded frames into a pipeline and hands out decoded ones.
 class DecodeRun {
  public:
   DecodeRun(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings)
@@ -54,7 +54,7 @@ class DecodeRun {
       } else if (!pipeline_.empty()) {
         hand_out(sink, stop);
       } else {
-        break;  // no more to read, and none is left
+        break;  // all frames are read and handed out
       }
       while (!pipeline_.empty() && !wants_no_more() && pipeline_.is_ready()) hand_out(sink, stop);
     }
@@ -71,19 +71,19 @@ class DecodeRun {
     return summary_.stopped || (settings_.max_frames >= 0 && summary_.frames >= settings_.max_frames);
   }
 
-  /// Frames before the first wanted one are kept back, as far as there is room: a key frame may make them needless.
+  /// Holds back frames before the first wanted one if there is room: a key frame may make them unnecessary.
   [[nodiscard]] bool may_submit() const {
     return !waiting_.empty() &&
            (waiting_.back().end() > settings_.first_frame || waiting_.size() >= kMaxWaiting ||
             waiting_bytes_ >= settings_.execution.limits.max_memory / 4);
   }
 
-  /// Reads a coded frame; false at the end of the stream.
+  /// Reads a coded frame. Returns false at the end of the stream.
   bool read_frame() {
     std::optional<StreamFrame> frame = reader_.next();
     if (!frame) return false;
     CodedRun run{.frame = std::move(*frame)};
-    // Frames of a run take as many bytes each; with a pad byte a repeat takes one more than those that follow.
+    // All frames of a run have the same size. With a pad byte, a repeat is one byte longer than those that follow.
     const bool is_plain_repeat = run.frame.parsed.repeat && run.frame.parsed.size == kRepeatFrameBytes;
     if (is_plain_repeat) run.count += reader_.take_repeats(end_ - reader_.index());
     if (!pipeline_.is_open()) pipeline_.open(run.frame.parsed.geometry);
@@ -105,7 +105,7 @@ class DecodeRun {
     pipeline_.submit(std::move(run.frame), run.count, wanted);
   }
 
-  /// Waits for the next frame or run of repeats and hands out what is wanted of it.
+  /// Waits for the next frame or run of repeats, and hands out the wanted ones.
   void hand_out(const Decoder::ViewSink& sink, const std::stop_token& stop) {
     const FramePipeline::Output& output = pipeline_.front();
     loop_.did("wait");
@@ -134,9 +134,9 @@ class DecodeRun {
   FramePipeline& pipeline_;
   const DecoderSettings& settings_;
   TraceRow loop_;
-  std::int64_t end_ = 0;  ///< the first frame that is not wanted any more
+  std::int64_t end_ = 0;  ///< the first frame that is no longer wanted
   DecodeSummary summary_;
-  std::deque<CodedRun> waiting_;  ///< read, and not yet submitted
+  std::deque<CodedRun> waiting_;  ///< read, but not yet submitted
   std::uint64_t waiting_bytes_ = 0;
 };
 

@@ -8,11 +8,11 @@
 
 namespace c63 {
 
-/// A copy of what a view shows.
+/// Returns a copy of the frame that a view shows.
 [[nodiscard]] DecodedFrame copy_of(const FrameView& view);
 
-/// Decodes what `reader` reads and hands out the frames from settings.first_frame on, settings.max_frames at most. Throws
-/// the first fault in order of the stream, after every frame before it has been handed out.
+/// Decodes the stream of `reader`. Hands out the frames from settings.first_frame on, no more than settings.max_frames. Throws the
+/// stream's first error after it has handed out all frames before it.
 DecodeSummary decode_run(StreamReader& reader, FramePipeline& pipeline, const DecoderSettings& settings,
                          const Decoder::ViewSink& sink, const std::stop_token& stop);
 

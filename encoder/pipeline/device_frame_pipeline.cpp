@@ -11,7 +11,7 @@
 namespace c63 {
 namespace {
 
-/// Throws what is wrong with a frame that the device did not decode.
+/// Throws the error of a frame that the device did not decode.
 [[noreturn]] void throw_fault(const StreamFrame& coded) {
   try {
     FrameSyntax syntax(coded.parsed.geometry);
@@ -24,7 +24,7 @@ namespace {
               {.frame = coded.index});
 }
 
-/// Has a device do something for a frame; its errors are told with the frame.
+/// Runs a device's function for a frame. Adds the frame to its errors.
 template <typename Work>
 decltype(auto) at_frame(std::int64_t frame, Work&& work) {
   try {

@@ -11,11 +11,11 @@
 
 namespace c63 {
 
-/// Has a device decode the frames. The device only tells that a frame is not fine; what is wrong with it, and where, the CPU's
-/// decoder says, so that errors are the same on every device.
+/// Decodes frames on a device. The device only says that a frame is damaged. The CPU's decoder then finds the error and its place,
+/// so errors are the same on every device.
 class DeviceFramePipeline final : public FramePipeline {
  public:
-  /// `settings.device` is set. Throws Error (device) for settings that want what only the CPU keeps.
+  /// `settings.device` is set. Throws Error (device) if the settings keep what only the CPU can keep.
   DeviceFramePipeline(const DecoderSettings& settings, std::shared_ptr<ThreadArena> arena);
   ~DeviceFramePipeline() override;
   DeviceFramePipeline(const DeviceFramePipeline&) = delete;

@@ -26,7 +26,7 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
     chains_[static_cast<std::size_t>(i)].lookahead.emplace(parts.encode.geometry, cpu::kernels(parts.encode.settings.execution.simd), lookahead,
                                                            on_device ? backend.source_frames(i) : nullptr);
   }
-  if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;  // they take no inputs
+  if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;  // frames on the device take no inputs
 }
 
 void DeviceRun::feed() {
@@ -87,13 +87,13 @@ bool DeviceRun::find_work() {
 void DeviceRun::read_frames() {
   const bool measures = parts_.encode.settings.measurement.global_motion;
   const bool takes_in_place = !measures || parts_.supply.in_host_memory();
-  std::size_t work = 0;  // frames that take some time
+  std::size_t work = 0;  // frames that take time to read
   for (Read& read : reads_) {
     const std::span<const std::uint8_t> samples = parts_.supply.in_place(read.index);
     if (takes_in_place && !chains_[0].lookahead && !samples.empty() && backend_.accepts(samples)) read.frame.in_place = samples;
     if (read.frame.in_place.empty() || measures) ++work;
   }
-  // Calling other threads takes some microseconds, as long as copying a small frame.
+  // Calling other threads takes some microseconds, as long as copying a small frame takes.
   constexpr double kWorthSharingMs = 0.05;
   const bool is_much = chains_[0].lookahead || static_cast<double>(work) * read_ms_ > kWorthSharingMs;
   if (work > 1 && parts_.reads_side_by_side && is_much) {
@@ -146,7 +146,7 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   if (chain.lookahead && planned.key) {
     chain.lookahead->set_lambda(position.planner->lookahead().lambda);
   }
-  // Looking at the frames of a whole GOP takes seconds, and submit() takes nothing after a stop.
+  // Looking at a whole GOP takes seconds, and submit() takes no frames after a stop.
   const auto read_ahead = [this, &read](std::int64_t index, std::span<std::uint8_t> frame) {
     return !feeds_no_more() && read_source(read, index, frame);
   };
@@ -185,7 +185,7 @@ GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span
 
 void DeviceRun::submit() {
   batch_.clear();
-  // Asked once, after all was read: what was looked at during a stop may not have seen its whole GOP.
+  // Asked once, after all reading: a frame that was looked at during a stop may not have seen its whole GOP.
   const bool stopped = feeds_no_more();
   const auto now = Clock::now();
   {
@@ -254,7 +254,7 @@ void DeviceRun::hand_over(std::vector<ChainResult>& results) {
 void DeviceRun::stop(StopLevel level) noexcept {
   bool drops = false;
   {
-    const std::lock_guard lock(mutex_);  // so that nobody is between looking and waiting
+    const std::lock_guard lock(mutex_);  // so that no thread is between its check and its wait
     stop_ = std::max(stop_.load(), level);
     drops = stop_ == StopLevel::drop && (in_flight_ > 0 || !fed_all_);
   }

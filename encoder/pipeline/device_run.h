@@ -26,34 +26,33 @@
 
 namespace c63 {
 
-/// What the devices of a run share.
+/// The parts that the devices of a run share.
 struct RunParts {
   const ResolvedEncode& encode;
   FrameSupply& supply;
   GopQueue& gops;
   FrameOrder& order;
   ChangeSignal& changes;  ///< input arrived, frames were finished or delivered, or the run is to end
-  std::function<void()> end_run;  ///< has all devices quit
-  bool reads_side_by_side;        ///< frames, by the threads of the arena that feed() is called in
+  std::function<void()> end_run;  ///< ends the run on all devices
+  bool reads_side_by_side;        ///< the threads of the arena in which feed() is called read frames at the same time
 };
 
-/// One device at work in a run. Two threads drive it: one that keeps the inputs of its chains filled, and one that takes what
-/// it has finished.
+/// One device at work in a run. Two threads drive it: one fills the inputs of its chains, and one collects finished frames.
 class DeviceRun {
  public:
   DeviceRun(const RunParts& parts, Backend& backend, int index);
 
-  /// What the feeding thread does: until no chain has a frame left, or the run ends.
+  /// The feeding thread's work. Returns when no chain has a frame left, or when the run ends.
   void feed();
-  /// What the collecting thread does: until all that was submitted is finished and nothing more will be, or the run ends.
+  /// The collecting thread's work. Returns when all frames are finished, or when the run ends.
   void collect();
 
-  /// Ends both threads before the video does: collect() goes on with the frames in flight at StopLevel::finish, and drops them
-  /// at StopLevel::drop; the device is of no use afterwards.
+  /// Ends both threads before the end of the video. At StopLevel::finish, collect() finishes the frames in flight. At StopLevel::drop,
+  /// it drops them, and the device cannot be used afterwards.
   void stop(StopLevel level) noexcept;
-  /// Frames that it has finished.
+  /// Returns how many frames the device has finished.
   [[nodiscard]] std::int64_t finished() const { return frames_finished_; }
-  /// What went wrong on the device; null where nothing did.
+  /// Returns the device's error, or null.
   [[nodiscard]] std::exception_ptr fault();
 
  private:
@@ -69,9 +68,9 @@ class DeviceRun {
   };
   struct Chain {
     ChainPosition position;
-    std::optional<Lookahead> lookahead;   ///< where the settings look ahead
-    std::vector<std::uint8_t> last_luma;  ///< of the frame read last, where global motion is measured
-    bool has_room = true;                 ///< as the feeding thread saw it last
+    std::optional<Lookahead> lookahead;   ///< if planners look ahead
+    std::vector<std::uint8_t> last_luma;  ///< of the frame read last, if global motion is measured
+    bool has_room = true;                 ///< when the feeding thread last looked
     std::deque<InFlight> in_flight;       ///< guarded by mutex_
   };
   /// A frame on its way into a chain's input.
@@ -81,20 +80,20 @@ class DeviceRun {
     GlobalMotion global_motion;
     double lookahead_ms = 0;
     double filter_ms = 0;
-    bool done = false;  ///< false: there is no such frame
+    bool done = false;  ///< false if there is no such frame
     bool has_input = false;  ///< the chain's input was taken for it
     std::exception_ptr fault;
   };
 
-  /// Fills reads_ with the next frames of chains that have room, as many as the device takes at once. False when no chain
-  /// will have another frame.
+  /// Fills reads_ with the next frames of chains that have room, up to the number that the device takes at once. Returns false when
+  /// no chain will have another frame.
   bool find_work();
   void read_frames();
   void read_frame(Read& read);
-  /// Reads a frame of the source, and adds what that takes to the frame's time.
+  /// Reads a frame of the source, and adds the time to the frame's.
   bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
-  /// Has the frame's samples put into the chain's input, as they are to be coded, which `samples` is then, or says where they
-  /// lie; and plans it. False where there is none.
+  /// Prepares a frame and plans it. Its samples are put into the chain's input, where `samples` then points, or the frame says where
+  /// they lie. Returns false if there is no such frame.
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();
@@ -108,17 +107,17 @@ class DeviceRun {
   BackendInfo info_;
   std::vector<Chain> chains_;
   int most_reads_;       ///< frames that are read at the same time
-  int first_chain_ = 0;  ///< whose turn it is
+  int first_chain_ = 0;  ///< the chain whose turn it is
   std::vector<Read> reads_;
   std::vector<ChainFrame> batch_;
-  double read_ms_ = 0;  ///< what reading a frame took last, and looking ahead
+  double read_ms_ = 0;  ///< time of the last frame's reading and look-ahead
   int index_;           ///< of the device in the run
   std::atomic<std::int64_t> frames_finished_ = 0;
-  std::vector<FinishedFrame> finished_;  ///< the collecting thread's
+  std::vector<FinishedFrame> finished_;  ///< used by the collecting thread alone
   TraceRow trace_;
   std::atomic<StopLevel> stop_ = StopLevel::none;
 
-  std::mutex mutex_;  ///< guards what follows, and Chain::in_flight
+  std::mutex mutex_;  ///< guards the members below, and Chain::in_flight
   std::condition_variable submitted_;
   int in_flight_ = 0;
   bool fed_all_ = false;

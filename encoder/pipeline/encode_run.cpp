@@ -25,10 +25,10 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
       changes_(changes),
       joining_(joining),
       time_left_(joining.work) {
-  // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
+  // A caller's arena may be full during the whole run, so each device's frames are read by one thread then.
   const ThreadArena& arena = *encode.settings.execution.arena;
   readers_ = arena.is_callers() ? 1 : arena.concurrency();
-  // Looking ahead is some work, whatever reading is.
+  // Looking ahead is enough work for several threads, however fast reading is.
   reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || encode.lookahead.any());
 }
 
@@ -73,7 +73,7 @@ EncodeRun::Ending::~Ending() {
 
 void EncodeRun::start(Backend& backend) {
   const RunParts parts{encode_, supply_, gops_, order_, changes_, [this] { end(); }, reads_side_by_side_};
-  bool collects = false;  // its collecting thread then ends what the producer began
+  bool collects = false;  // then the collecting thread removes the producer
   try {
     Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
     if (stop_ >= StopLevel::finish) member.device.stop(stop_);
@@ -105,7 +105,7 @@ void EncodeRun::stop(StopLevel level) noexcept {
   stops_joining_.request_stop();
   if (level == StopLevel::drop) end();
   {
-    // Devices first: to them the end of what was read is the end of the video.
+    // Devices first, since to them the end of the frames that were read is the end of the video.
     const std::lock_guard lock(mutex_);
     stop_ = std::max(stop_, level);
     if (level == StopLevel::finish) {
@@ -138,7 +138,7 @@ void EncodeRun::join() {
       }
     };
     const Hold hold{*this};
-    // Opening takes twice as long while all CPUs are busy, and most of what they would code meanwhile would be coded again.
+    // Opening takes twice as long while all CPUs are busy, and most frames coded meanwhile would be coded again.
     if (left >= worth.starting_ms) gops_.hold(static_cast<int>(first_.size()));
     joined_ = (*factory)(encode_, joining_.max_chains);
     const BackendInfo& info = joined_->info();

@@ -17,7 +17,7 @@
 namespace c63 {
 namespace {
 
-/// What was pushed, as a source that cannot seek. The run's own supply keeps frames that wait; one at a time passes here.
+/// The pushed frames as a source that cannot seek. It passes one frame at a time; waiting frames are kept by the run's supply.
 class PushSource final : public FrameSource {
  public:
   explicit PushSource(VideoFormat format) : format_(format) {}
@@ -37,7 +37,7 @@ class PushSource final : public FrameSource {
 
   void stop_waiting() override { finish(); }
 
-  /// Waits until the frame has been taken; false where nobody will.
+  /// Waits until the frame is taken. Returns false if it will not be.
   bool push(std::span<const std::uint8_t> frame) {
     std::unique_lock lock(mutex_);
     if (finished_) return false;
@@ -54,9 +54,9 @@ class PushSource final : public FrameSource {
 
  private:
   VideoFormat format_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
-  std::span<const std::uint8_t> pushed_;  ///< empty: none
+  std::span<const std::uint8_t> pushed_;  ///< empty if there is none
   bool finished_ = false;
 };
 
@@ -90,7 +90,7 @@ struct EncodeSession::State {
     } catch (...) {
       why = std::current_exception();
     }
-    source.finish();  // whoever pushes waits for nobody now
+    source.finish();  // a pushing thread no longer waits
     const std::lock_guard lock(mutex);
     fault = why;
     summary = std::move(result);
@@ -98,7 +98,7 @@ struct EncodeSession::State {
     changed.notify_all();
   }
 
-  /// The mutex is held.
+  /// The caller holds the mutex.
   std::optional<EncodedFrame> take() {
     if (coded.empty()) {
       if (fault) std::rethrow_exception(fault);
@@ -111,16 +111,16 @@ struct EncodeSession::State {
 
   Encoder encoder;
   PushSource source;
-  bool finished = false;  ///< of the thread that pushes
+  bool finished = false;  ///< used by the pushing thread alone
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards the members below
   std::condition_variable changed;
   std::deque<EncodedFrame> coded;
   bool ended = false;
   std::exception_ptr fault;
   EncodeSummary summary;
 
-  std::jthread thread;  ///< last: it uses all of the above
+  std::jthread thread;  ///< the last member, since it uses all others
 };
 
 EncodeSession::EncodeSession(EncoderSettings settings)

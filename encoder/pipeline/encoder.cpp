@@ -29,18 +29,18 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 constexpr std::int64_t kMostChains = 1024;
 
-/// GOPs of the source, as far as is known; 1..kMostChains.
+/// Returns the number of GOPs of the source, or an upper bound; 1..kMostChains.
 std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& source) {
   const auto frames = source.frame_count();
   if (!frames) return kMostChains;
-  // Scene cuts may make a GOP of every frame.
+  // With scene cuts, every frame may be a GOP.
   const int frames_per_gop = settings.coding.scene_cuts ? 1 : settings.coding.key_interval;
   const std::int64_t gops = (*frames + frames_per_gop - 1) / frames_per_gop;
   return std::clamp<std::int64_t>(gops, 1, kMostChains);
 }
 
-/// How many GOPs the memory limit allows to be encoded at the same time; half of it is for frames and pictures that wait in
-/// memory for their turn. Throws Error (limit) if not even one fits.
+/// Returns how many GOPs the memory limit allows at the same time. Half of the limit is for frames and pictures that wait. Throws Error
+/// (limit) if one GOP does not fit.
 int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) {
   const EncoderSettings& settings = encode.settings;
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
@@ -54,13 +54,13 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
   auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
-    // A chain more than GOPs that can wait whole.
+    // One chain more than the GOPs that can wait whole.
     limit = std::min(limit, 1 + encode.read_ahead_frames() / settings.coding.key_interval);
   }
   const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
                              static_cast<std::uint64_t>(settings.measurement.keep_prediction);
   if (kept_pictures > 0) {
-    // Divided step by step: the bytes of a GOP may be more than 64 bits hold.
+    // Divided step by step, since the bytes of a GOP may exceed 64 bits.
     const std::uint64_t pictures = encode.chains_in_half(encode.frame_bytes()) / kept_pictures;
     const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
@@ -68,7 +68,7 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
   return static_cast<int>(limit);
 }
 
-/// Share number `index` of `all` that `parts` divide between them.
+/// Returns share `index` of `all`, which is divided into `parts`.
 int share_of(int all, std::size_t parts, std::size_t index) {
   const auto n = static_cast<int>(parts);
   return all / n + (static_cast<int>(index) < all % n ? 1 : 0);
@@ -76,7 +76,7 @@ int share_of(int all, std::size_t parts, std::size_t index) {
 
 using Devices = std::vector<std::unique_ptr<Backend>>;
 
-/// Opens the devices side by side, each with its share of the chains; those that would have none are left out.
+/// Opens the devices at the same time, each with its share of the chains. Devices without a chain are left out.
 Devices open_devices(std::span<const BackendFactory> factories, const ResolvedEncode& encode, int max_chains) {
   const int lanes = encode.settings.execution.lanes;
   const int chains = lanes > 0 ? std::min(lanes, max_chains) : max_chains;
@@ -106,7 +106,7 @@ Devices open_devices(std::span<const BackendFactory> factories, const ResolvedEn
   return devices;
 }
 
-/// Devices that are open, and how many chains they were allowed.
+/// The open devices, and the most chains that they were allowed.
 struct OpenDevices {
   Devices devices;
   int limit = 0;
@@ -131,7 +131,7 @@ struct OpenDevices {
     for (const std::string& device : descriptions()) summary.backend += (summary.backend.empty() ? "" : ", ") + device;
     summary.lanes = chains();
   }
-  /// Whether opening them again, for so many chains at most, would give the same.
+  /// Returns true if opening them again with `max_chains` would give the same devices.
   [[nodiscard]] bool serve(int max_chains) const {
     if (devices.empty()) return false;
     return max_chains == limit || (chains() < limit && chains() <= max_chains);
@@ -166,7 +166,7 @@ struct Encoder::State {
   std::function<void(const std::string&)> on_fallback = {};
   std::function<void(std::int64_t)> on_drain = {};
   std::optional<std::vector<std::int64_t>> scene_starts = {};
-  OpenDevices kept = {};  ///< between two encodes, of settings that say so
+  OpenDevices kept = {};  ///< between two encodes, if the settings keep devices
 };
 
 Encoder::Encoder(EncoderSettings settings) : Encoder(std::move(settings), open_cpu_backend) {}
@@ -206,7 +206,7 @@ void Encoder::set_planner(PlannerFactory planner) { state_->planners = std::move
 
 namespace {
 
-/// Adds up what is delivered, and hands it out.
+/// Hands out frames, and adds up their statistics.
 class Delivery {
  public:
   Delivery(const Encoder::Sink& sink, EncodeSummary& summary, FrameSupply& supply, TraceRow& trace)
@@ -234,7 +234,7 @@ class Delivery {
     writing_ms_ += milliseconds(trace_.did("write", index) - handed_out);
   }
 
-  /// Tells the summary what the devices of a run, in their order, have encoded.
+  /// Adds to the summary what the devices of a run, in their order, have encoded.
   void end_run(std::span<const std::string> devices) {
     end_gop();
     for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -251,7 +251,7 @@ class Delivery {
   [[nodiscard]] double writing_ms() const { return writing_ms_; }
 
  private:
-  /// A GOP is counted for the device that encoded its last frame.
+  /// Counts a GOP for the device that encoded its last frame.
   void end_gop() {
     if (device_ < shares_.size()) ++shares_[device_].gops;
     device_ = kNoDevice;
@@ -268,7 +268,7 @@ class Delivery {
   StageTimes stages_;
   double writing_ms_ = 0;
   std::vector<DeviceShare> shares_;   ///< of the run's devices
-  std::size_t device_ = kNoDevice;    ///< that has encoded the last frame
+  std::size_t device_ = kNoDevice;    ///< the device that encoded the last frame
 };
 
 }  // namespace
@@ -296,10 +296,10 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                             .threads = settings.execution.arena->concurrency()};
   const bool joins_soon =
       state_->joining && settings.execution.lanes == 0 && TimeLeft(work).estimate(0, 0) >= state_->joining->worth().starting_ms;
-  // GOPs that are not finished are lost when another device takes over: one at a time loses least.
+  // Unfinished GOPs are lost when another device takes over. One at a time loses least.
   const int first_chains = joins_soon ? 1 : max_chains;
   const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
-    open.devices.clear();  // those before, whose memory the new ones need
+    open.devices.clear();  // closes the earlier ones, whose memory the new ones need
     open = {open_devices(factories, encode, chains), chains};
   };
   bool may_fall_back = state_->fallback != nullptr;
@@ -316,7 +316,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     if (fault.kind() != ErrorKind::device || !may_fall_back) throw;
     fall_back(fault);
   }
-  // Without room for a GOP, what cannot be read again cannot be coded again.
+  // Without room for a GOP, frames that cannot be read again cannot be coded again.
   const bool can_repeat = source.seekable() || encode.holds_a_gop();
   may_fall_back = may_fall_back && can_repeat;
   const auto start = trace.did("open");
@@ -396,7 +396,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                   .writing = share(delivery.writing_ms()),
                   .looking_ahead = share((stages.lookahead + stages.filter) / open.parallelism())};
   if (settings.execution.keep_devices && !fell_back && !drop.stop_requested()) {
-    if (joined) {  // those that it relieved are of no more use
+    if (joined) {  // the devices that it relieved are no longer needed
       open.devices.erase(open.devices.begin(), std::prev(open.devices.end()));
       open.limit = max_chains;
     }

@@ -22,7 +22,7 @@ struct FrameDecoder::State {
     task.emplace(settings);
   }
 
-  /// Decodes one frame; places of faults are from its start.
+  /// Decodes one frame. Offsets of errors count from its start.
   DecodedFrame decode(std::span<const std::uint8_t> bytes) {
     const bool chain_is_broken = std::exchange(broken, true);  // until this frame is decoded
     StreamFrame coded;
@@ -44,7 +44,7 @@ struct FrameDecoder::State {
       FramePictures pictures = chain.next(parsed.key, parsed.advances_reference, *pool.find_free());
       coded.index = index;
       task->begin(std::move(coded), std::move(pictures));
-      static_cast<void>(task->run(trace));  // to the end, for its reference is complete
+      static_cast<void>(task->run(trace));  // runs to the end, since its reference is complete
       const std::exception_ptr fault = task->fault();
       if (settings.keep_motion && !fault) motion = task->motion();
       task->end();
@@ -60,7 +60,7 @@ struct FrameDecoder::State {
     return frame;
   }
 
-  static constexpr std::size_t kPictures = 3;  ///< the frame's, and the two before it that it may need
+  static constexpr std::size_t kPictures = 3;  ///< the frame's picture and the two earlier ones that it may need
 
   DecoderSettings settings;
   FrameParser parser;

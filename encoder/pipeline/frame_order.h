@@ -13,27 +13,27 @@
 
 namespace c63 {
 
-/// A frame that is encoded, on its way to the sink.
+/// An encoded frame on its way to the sink.
 struct FinishedFrame {
   EncodedFrame frame;
-  std::chrono::steady_clock::time_point read;  ///< when it had been read
-  int device = 0;                              ///< of the run, that has encoded it
+  std::chrono::steady_clock::time_point read;  ///< the end of its reading
+  int device = 0;                              ///< index in the run of the device that encoded it
 };
 
-/// Brings finished frames into display order: devices put them in as they are done, one thread takes them in order.
+/// Brings finished frames into display order. Devices put frames in as they finish them; one thread takes them in order.
 class FrameOrder {
  public:
-  /// Frames before `next` have been taken before. At most `most_waiting` frames wait in order to be taken.
+  /// Frames before `next` were taken earlier. No more than `most_waiting` frames wait to be taken.
   FrameOrder(std::int64_t next, std::size_t most_waiting) : next_(next), most_waiting_(most_waiting) {}
 
-  /// Waits while the one who takes is behind; false when there will be no more taking.
+  /// Waits while too many frames wait to be taken. Returns false if no more will be taken.
   bool wait_for_room() {
     std::unique_lock lock(mutex_);
     taken_.wait(lock, [this] { return arrived_.size() < most_waiting_ || closed_; });
     return !closed_;
   }
 
-  /// Puts in what a device has finished, and empties `finished`.
+  /// Puts in the frames that a device has finished, and empties `finished`.
   void put(std::vector<FinishedFrame>& finished) {
     {
       const std::lock_guard lock(mutex_);
@@ -48,7 +48,7 @@ class FrameOrder {
     const std::lock_guard lock(mutex_);
     ++producers_;
   }
-  /// Adds one that comes late, and makes room for more frames that wait. Returns false if the run has ended.
+  /// Adds a device during the run, and makes room for more waiting frames. Returns false if the run has ended.
   bool add_late_producer(std::size_t more_waiting) {
     const std::lock_guard lock(mutex_);
     if (producers_ == 0 || closed_) return false;
@@ -56,7 +56,7 @@ class FrameOrder {
     most_waiting_ += more_waiting;
     return true;
   }
-  /// Ends what add_producer() began.
+  /// Removes a device that add_producer() added.
   void remove_producer() {
     {
       const std::lock_guard lock(mutex_);
@@ -65,7 +65,7 @@ class FrameOrder {
     put_.notify_one();
   }
 
-  /// Takes all frames that are next, waiting for one; false when there will be none.
+  /// Waits for the next frame, then takes all that follow in order. Returns false at the end.
   bool take(std::vector<FinishedFrame>& frames) {
     frames.clear();
     while (frames.empty()) {
@@ -82,7 +82,7 @@ class FrameOrder {
     return true;
   }
 
-  /// Nothing will be taken any more.
+  /// Says that no more frames will be taken.
   void close() {
     {
       const std::lock_guard lock(mutex_);
@@ -92,10 +92,10 @@ class FrameOrder {
   }
 
  private:
-  /// Appends a frame, and those that waited for it, to `frames`, or keeps it until its turn has come.
+  /// Appends a frame and those that waited for it to `frames`, or keeps it until its turn.
   void sort(FinishedFrame&& finished, std::vector<FinishedFrame>& frames) {
     const std::int64_t index = finished.frame.index;
-    if (index < next_) return;  // another device was faster, or it was taken before a device failed
+    if (index < next_) return;  // another device finished it first, or it was taken before a device failed
     if (index > next_) {
       early_.emplace(index, std::move(finished));
       return;
@@ -107,12 +107,12 @@ class FrameOrder {
     }
   }
 
-  // The taking thread's own, so that devices never wait while it sorts.
+  // Used by the taking thread alone, so that devices never wait while it sorts.
   std::vector<FinishedFrame> taking_;
-  std::map<std::int64_t, FinishedFrame> early_;  ///< finished before a frame that comes before them
-  std::int64_t next_;                            ///< frame that is to be taken next
+  std::map<std::int64_t, FinishedFrame> early_;  ///< finished before their turn
+  std::int64_t next_;                            ///< the next frame to take
 
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable put_;
   std::condition_variable taken_;
   std::vector<FinishedFrame> arrived_;

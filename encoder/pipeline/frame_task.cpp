@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// Few enough MCU rows that their levels stay in a cache, and enough that looking for those of the reference is no work.
+/// MCU rows of a step: few enough for their levels to stay in a cache, and enough to make looking at the reference cheap.
 int rows_per_step(const Geometry& geometry) { return std::max(1, geometry.mcu_rows() / 16); }
 
 }  // namespace

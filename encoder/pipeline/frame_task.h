@@ -17,33 +17,33 @@
 
 namespace c63 {
 
-/// Decodes a coded frame, and then others, into pictures. A few MCU rows at a time are entropy decoded, and restored where the
-/// rows of the reference that they need are there; where those are missing, entropy decoding goes on to the end of the frame.
+/// Decodes coded frames into pictures, one after another. It entropy decodes a few MCU rows at a time and reconstructs them if the
+/// rows of the reference that they need are decoded. If not, entropy decoding continues to the end of the frame.
 class FrameTask : public RowProgress::Waiter {
  public:
   explicit FrameTask(const DecoderSettings& settings);
   virtual ~FrameTask() = default;
 
-  /// The next frame to decode, which is no repeat.
+  /// Takes the next frame to decode, which is not a repeat.
   void begin(StreamFrame&& coded, FramePictures&& pictures);
 
-  /// Decodes as far as the reference is there. False: it is not, and resume() will be called; then nothing here may be
-  /// touched any more, for another thread may run it. True: the frame is decoded, or fault() says why not.
+  /// Decodes as far as the reference is decoded. Returns true if the frame is decoded or failed (fault()). Returns false if it must
+  /// wait: resume() will be called, and the task must not be touched, since another thread may already run it.
   [[nodiscard]] bool run(TraceRow& trace) noexcept;
-  /// Not from run(): whoever made the task decides where it runs on.
+  /// Called when the task can go on. A derived class decides where; it does not call run() here.
   void resume() noexcept override {}
 
-  /// The next run() ends the frame without decoding it.
+  /// Makes the next run() end the frame without decoding it.
   void cancel() noexcept { cancelled_ = true; }
 
-  /// Of the frame that was decoded; places are those in the stream. Nothing where a frame before it failed.
+  /// Returns the error of the frame, with its place in the stream. Null if there is none, or if an earlier frame failed.
   [[nodiscard]] const std::exception_ptr& fault() const { return fault_; }
-  /// The vectors of an inter frame, inherited ones included.
+  /// Returns the vectors of an inter frame, with inherited ones.
   [[nodiscard]] std::array<MotionField, kPlanes> motion() const;
-  /// Gives the pictures and the coded bytes back.
+  /// Releases the pictures and the coded bytes.
   void end() noexcept;
 
-  /// Bytes that a task holds besides its coded frame and pictures.
+  /// Returns the bytes that a task holds, without its coded frame and pictures.
   [[nodiscard]] static std::uint64_t memory(const Geometry& geometry) { return 5 * geometry.padded_samples() / 2; }
 
  private:
@@ -60,7 +60,7 @@ class FrameTask : public RowProgress::Waiter {
   StreamFrame coded_;
   FramePictures pictures_;
   std::optional<ScanDecoder> scan_;
-  int decoded_ = 0;   ///< MCU rows
+  int decoded_ = 0;   ///< MCU rows that are entropy decoded
   int restored_ = 0;
   std::atomic<bool> cancelled_ = false;
   std::exception_ptr fault_;

@@ -11,14 +11,14 @@
 
 namespace c63 {
 
-/// A planner with what has become of its frames: it observes each of them at a moment that depends on nothing but its lag.
-/// One thread plans, another one may tell what is finished.
+/// A planner with the outcomes of its frames. The planner observes each outcome at a moment that depends on its lag alone. One thread
+/// plans; another one may report finished frames.
 class GopPlanner {
  public:
   GopPlanner(std::unique_ptr<Planner> planner, std::int64_t key)
       : planner_(std::move(planner)), key_(key), observes_(planner_->lag() < Planner::kNeverObserves) {}
 
-  /// Whether all frames have been finished that are to be observed before frame `index` is planned.
+  /// Returns true if all frames are finished that must be observed before frame `index` is planned.
   [[nodiscard]] bool can_plan(std::int64_t index) {
     if (!observes_) return true;
     const std::lock_guard lock(mutex_);
@@ -41,7 +41,7 @@ class GopPlanner {
     return planner_->plan(frame);
   }
 
-  /// The next frame of the GOP is finished.
+  /// Reports the next finished frame of the GOP.
   void finished(const EncodedFrame& frame) {
     if (!observes_) return;
     const std::lock_guard lock(mutex_);
@@ -54,7 +54,7 @@ class GopPlanner {
   std::unique_ptr<Planner> planner_;
   std::int64_t key_;
   bool observes_;
-  std::mutex mutex_;  ///< guards these
+  std::mutex mutex_;  ///< guards the members below
   std::deque<FrameOutcome> finished_;
   std::int64_t observed_ = 0;  ///< frames of the GOP
 };

@@ -15,7 +15,7 @@
 
 namespace c63 {
 
-/// Source frames in the host's memory, looked at by the thread that asks.
+/// Source frames in the host's memory. The calling thread does the work.
 class HostSourceFrames final : public SourceFrames {
  public:
   HostSourceFrames(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions);
@@ -36,9 +36,9 @@ class HostSourceFrames final : public SourceFrames {
   struct Frame {
     std::shared_ptr<std::vector<std::uint8_t>> original;
     cpu::PaddedPicture picture;
-    SourceMotion backward;         ///< against the frame before it
-    SourceMotion second_backward;  ///< against the one before that
-    int back = 0;                  ///< how many frames before it lies its reference; 0: it has none
+    SourceMotion backward;         ///< against the previous frame
+    SourceMotion second_backward;  ///< against the frame two before
+    int back = 0;                  ///< distance to its reference, in frames; 0: it has none
     ErrorFlow flow;                ///< from its reference
   };
 
@@ -50,9 +50,9 @@ class HostSourceFrames final : public SourceFrames {
   LookaheadDecisions decisions_;
   const cpu::Kernels& kernels_;
   TemporalFilter filter_;
-  std::shared_ptr<std::vector<std::uint8_t>> next_;  ///< what input() gave
+  std::shared_ptr<std::vector<std::uint8_t>> next_;  ///< the memory that input() gave
   std::deque<Frame> frames_;
-  SourceMotion further_;  ///< of the newest frame, against the one further_back_ before it
+  SourceMotion further_;  ///< of the newest frame, against the frame further_back_ before it
   int further_back_ = 0;
   cpu::PaddedPicture averaged_;
 };

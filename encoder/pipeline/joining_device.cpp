@@ -17,14 +17,14 @@ struct LateDevice<Opened>::State {
   std::function<Opened()> start;
   Worth worth;
 
-  mutable std::mutex mutex;  ///< guards what follows
+  mutable std::mutex mutex;  ///< guards the members below
   mutable std::condition_variable_any ended;
   bool begun = false;
   bool is_ended = false;
   std::optional<Opened> opened;
   std::exception_ptr fault;
 
-  std::jthread thread;  ///< last: it uses all of the above
+  std::jthread thread;  ///< the last member, since it uses all others
 
   void run() {
     std::optional<Opened> result;
@@ -41,7 +41,7 @@ struct LateDevice<Opened>::State {
     ended.notify_all();
   }
 
-  /// The mutex is held.
+  /// The caller holds the mutex.
   [[nodiscard]] std::optional<Opened> result() const {
     if (fault) std::rethrow_exception(fault);
     return opened;

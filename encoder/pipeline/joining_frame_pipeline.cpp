@@ -16,7 +16,7 @@ JoiningFramePipeline::JoiningFramePipeline(const DecoderSettings& settings, std:
       cpu_(std::make_unique<CpuFramePipeline>(settings_, arena_of(settings_))) {}
 
 void JoiningFramePipeline::open(const Geometry& geometry) {
-  // Both work at the same time for a while, with half of the memory each. Where that is little, the CPU has all of it.
+  // Both work at the same time for a while, with half of the memory each. If that is little, the CPU has all of it.
   constexpr std::uint64_t kFewestPictures = 128;
   std::uint64_t& max_memory = settings_.execution.limits.max_memory;
   if (kFewestPictures * frame_bytes(geometry.width(), geometry.height()) > max_memory / 2) {
@@ -78,7 +78,7 @@ void JoiningFramePipeline::join_if_ready() {
 
 double JoiningFramePipeline::time_left() const {
   const double elapsed = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started_).count();
-  // Nothing is known of the first frames, which include the start of threads.
+  // The first frames are not measured, since they include the start of threads.
   constexpr std::int64_t kFirstFrames = 8;
   double left = elapsed;
   if (stream_bytes_) {

@@ -10,11 +10,11 @@
 
 namespace c63 {
 
-/// Begins on the CPU. From a key frame on, the device of DecoderSettings::joining decodes, if it is ready and the rest of the
-/// stream is worth it.
+/// Starts on the CPU. From a key frame on, the device of DecoderSettings::joining decodes, if it is ready and enough of the stream
+/// is left.
 class JoiningFramePipeline final : public FramePipeline {
  public:
-  /// `stream_bytes`: of the whole stream; nothing if that is not known.
+  /// `stream_bytes` is the size of the whole stream, if it is known.
   JoiningFramePipeline(const DecoderSettings& settings, std::optional<std::uint64_t> stream_bytes);
 
   void open(const Geometry& geometry) override;
@@ -27,24 +27,24 @@ class JoiningFramePipeline final : public FramePipeline {
   std::vector<std::uint8_t> pop() override;
   void clear() noexcept override;
 
-  /// Frames that the device has decoded.
+  /// Returns how many frames the device has decoded.
   [[nodiscard]] std::int64_t joined_frames() const { return joined_frames_; }
 
  private:
-  /// What frames come out of next, and what they go into.
+  /// The pipeline that gives the next frame, and the one that takes it.
   [[nodiscard]] FramePipeline& first() const { return cpu_->empty() && device_ ? *device_ : *cpu_; }
   [[nodiscard]] FramePipeline& last() const { return device_ ? *device_ : *cpu_; }
-  /// Starts the device, if it is worth it.
+  /// Starts the device if enough of the stream is left.
   void begin_if_worth();
-  /// Hands over to the device, if it is ready and worth it.
+  /// Hands over to the device if it is ready and enough of the stream is left.
   void join_if_ready();
-  /// Milliseconds that the CPU needs for the rest, as far as that is known.
+  /// Estimates how many milliseconds the CPU needs for the rest.
   [[nodiscard]] double time_left() const;
 
   DecoderSettings settings_;
   std::optional<std::uint64_t> stream_bytes_;
   std::unique_ptr<FramePipeline> cpu_;
-  std::unique_ptr<FramePipeline> device_;  ///< null until it has joined
+  std::unique_ptr<FramePipeline> device_;  ///< null until it joins
   std::optional<Geometry> geometry_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::uint64_t done_bytes_ = 0;

@@ -15,45 +15,45 @@
 
 namespace c63 {
 
-/// What is found by looking at the frames of a GOP before they are coded: filtered frames, references, and weights by what
-/// becomes of errors. It has the frames of one GOP at a time, and knows of no other.
+/// Looks at the frames of a GOP before they are coded. It filters them, chooses their references, and weighs blocks by how long
+/// their errors will be seen. It holds the frames of one GOP at a time.
 class Lookahead {
  public:
-  /// `frames` are the device's; null: the frames lie in the host's memory.
+  /// `frames` are the device's, or null if the frames lie in the host's memory.
   Lookahead(const Geometry& geometry, const cpu::Kernels& kernels, const LookaheadDecisions& decisions, SourceFrames* frames);
 
-  /// What a bit is worth in the GOP that is looked at next.
+  /// Sets λ of the next GOP.
   void set_lambda(Cost lambda) { decisions_.lambda = lambda; }
 
-  /// Fills its argument with a frame of the source; false where there is none.
+  /// Fills `frame` with a frame of the source. Returns false if there is none.
   using Read = std::function<bool(std::int64_t index, std::span<std::uint8_t> frame)>;
-  /// Says where a frame's samples are to be put.
+  /// Returns the memory for a frame's samples.
   using Input = std::function<std::span<std::uint8_t>()>;
 
-  /// Looks from a frame of the GOP that begins at `key` to frame `last` of it, if there are so many. Frames of a GOP come in
-  /// order. Adds to `frame` what is found; `input` is asked for where the frame does not lie in place. Nothing where there is
-  /// no such frame.
+  /// Looks at the frames from `frame` up to frame `last`, or to the end of the GOP that begins at `key`. Frames of a GOP come in
+  /// order. Adds the findings to `frame`. Calls `input` if the frame does not lie in place. Returns nullopt if there is no such
+  /// frame.
   [[nodiscard]] std::optional<LookedAt> look(std::int64_t key, std::int64_t last, const Read& read, FramePosition& frame,
                                              const Input& input);
 
  private:
   /// A frame that has been read.
   struct Seen {
-    int back = 1;  ///< how many frames before it lies its reference; 0: a key frame
+    int back = 1;  ///< distance to its reference, in frames; 0: a key frame
     bool hardly_new = false;
   };
 
-  /// Reads the next frame; false where there is none.
+  /// Reads the next frame. Returns false if there is none.
   bool read_next(const Read& read);
-  /// How many frames before the frame behind those seen, which was added last, its reference is to be.
+  /// Returns the distance from the newest frame to its reference, in frames.
   [[nodiscard]] int choose_reference(const std::array<MotionTotals, 2>& motion);
 
   LookaheadDecisions decisions_;
   std::unique_ptr<SourceFrames> own_;
   SourceFrames& frames_;
   std::int64_t key_ = -1;
-  std::int64_t first_ = 0;  ///< the frame that is first in seen_
-  bool ended_ = false;      ///< there is no frame behind those seen
+  std::int64_t first_ = 0;  ///< index of the first frame of seen_
+  bool ended_ = false;      ///< no frame follows those of seen_
   std::deque<Seen> seen_;
 };
 

@@ -13,9 +13,9 @@
 
 namespace c63 {
 
-/// A picture that is decoded, or being so.
+/// A picture that is decoded or being decoded.
 struct DecodedPicture {
-  /// Makes room for its samples, the first time it is called: whoever fills memory first should be who uses it.
+  /// Allocates its samples at the first call. The thread that uses memory should be the one that fills it first.
   void allocate(const Geometry& geometry, bool with_prediction) {
     if (allocated) return;
     samples = cpu::PaddedPicture(geometry);
@@ -25,14 +25,14 @@ struct DecodedPicture {
   }
 
   cpu::PaddedPicture samples;
-  cpu::PaddedPicture prediction;  ///< empty unless kept
+  cpu::PaddedPicture prediction;  ///< empty if it is not kept
   PredictionVectors vectors;      ///< of the rows that are entropy decoded
   RowProgress progress;
   std::atomic<int> users = 0;
   bool allocated = false;
 };
 
-/// Keeps a picture from being decoded into again.
+/// Keeps a picture from being reused.
 class PictureRef {
  public:
   PictureRef() = default;
@@ -57,7 +57,7 @@ class PictureRef {
   DecodedPicture* picture_ = nullptr;
 };
 
-/// The pictures of a decoder, which are used again and again. One thread takes them, any may give them back.
+/// The pictures of a decoder, which are reused. One thread takes them; any thread may give them back.
 class PicturePool {
  public:
   PicturePool() = default;
@@ -67,7 +67,7 @@ class PicturePool {
 
   [[nodiscard]] std::size_t size() const { return pictures_.size(); }
 
-  /// A picture that nobody uses, the same ones as long as they do; none where all are in use.
+  /// Returns a picture that nobody uses, the first one if there are several; null if all are in use.
   [[nodiscard]] DecodedPicture* find_free() {
     const auto free = std::ranges::find_if(pictures_, [](const DecodedPicture& picture) { return picture.users == 0; });
     return free != pictures_.end() ? &*free : nullptr;
@@ -77,19 +77,19 @@ class PicturePool {
   std::deque<DecodedPicture> pictures_;
 };
 
-/// What a frame of a stream is decoded with.
+/// The pictures that a frame is decoded with.
 struct FramePictures {
   PictureRef picture;    ///< to decode into
-  PictureRef reference;  ///< what it is predicted from; none for a key frame
-  PictureRef before;     ///< the frame whose place it takes, and whose vectors it inherits; none where the reference advances
+  PictureRef reference;  ///< null for a key frame
+  PictureRef before;     ///< the frame whose place it takes and whose vectors it inherits; null if the reference advances
 };
 
-/// Follows which picture is the reference from frame to frame. A repeat changes nothing.
+/// Keeps track of the reference from frame to frame. A repeat changes nothing.
 class ReferenceChain {
  public:
   [[nodiscard]] const PictureRef& current() const { return current_; }
 
-  /// The pictures of the next frame, which is decoded into `picture`.
+  /// Returns the pictures of the next frame, which is decoded into `picture`.
   [[nodiscard]] FramePictures next(bool key, bool advances_reference, DecodedPicture& picture) {
     picture.progress.begin();
     FramePictures pictures{.picture = PictureRef(&picture), .reference = {}, .before = {}};
@@ -105,8 +105,8 @@ class ReferenceChain {
   }
 
  private:
-  PictureRef current_;    ///< the frame before
-  PictureRef reference_;  ///< what that one was predicted from
+  PictureRef current_;    ///< the previous frame
+  PictureRef reference_;  ///< the reference of that frame
 };
 
 }  // namespace c63

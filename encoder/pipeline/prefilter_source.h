@@ -13,31 +13,31 @@
 
 namespace c63 {
 
-/// What is done to frames before they are encoded.
+/// A filter for frames before they are encoded.
 struct Prefilter {
   enum class Kind { mean, gauss, temporal };
   Kind kind = Kind::mean;
-  int size = 3;       ///< mean: a side of the kernel; temporal: how many frames are averaged, 2..64
+  int size = 3;       ///< mean: side of the kernel; temporal: number of frames averaged, 2..64
   double sigma = 1;   ///< gauss: standard deviation, above 0, up to 5
 };
 
-/// "mean:3", "gauss:1.2" or "temporal:4". Throws Error (usage, C63-PREFILTER) for what is none, and as mean_kernel() and
-/// gauss_kernel() do.
+/// Parses "mean:3", "gauss:1.2" or "temporal:4". Throws Error (usage, C63-PREFILTER) for other text, and the errors of mean_kernel()
+/// and gauss_kernel().
 [[nodiscard]] Prefilter prefilter_from(const std::string& text);
 [[nodiscard]] std::string name(const Prefilter& prefilter);
 
-/// Smooths a picture, its border samples continued outwards, so that borders do not darken.
+/// Smooths a picture. Border samples are continued outwards, so borders do not darken.
 void smooth(ConstPlaneView in, const ByteKernel& kernel, PlaneView out);
 
-/// The frames of another source, prefiltered: each plane smoothed in space, or the rounded mean of a frame and those
-/// before it (fewer at the start). Chroma of sizes with an odd side has no rows and is not smoothed in space. Any number of
-/// threads may read at once where the other source and the memory allow it.
+/// The frames of another source, prefiltered: each plane is smoothed in space, or each frame is the rounded mean of itself and the
+/// frames before it (fewer at the start). Chroma of sizes with an odd side has no rows, so it is not smoothed in space. Several
+/// threads may read at once if the other source and the memory limit allow it.
 class PrefilterSource final : public FrameSource {
  public:
-  /// Throws Error (limit, C63-MAX-MEMORY) where smoothing takes more than `max_memory` bytes.
+  /// Throws Error (limit, C63-MAX-MEMORY) if smoothing takes more than `max_memory` bytes.
   PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefilter& prefilter, std::uint64_t max_memory);
 
-  /// Bytes that it takes at most; what is left of a limit is for others.
+  /// Returns the most bytes that it takes.
   [[nodiscard]] std::uint64_t memory() const { return most_frames_ * frame_bytes_; }
 
   [[nodiscard]] VideoFormat format() const override { return inner_->format(); }
@@ -52,19 +52,19 @@ class PrefilterSource final : public FrameSource {
  private:
   struct Kept {
     std::vector<std::uint8_t> bytes;
-    std::uint64_t used = 0;  ///< when, on a clock of reads
+    std::uint64_t used = 0;  ///< time of its last use, counted in reads
   };
-  /// The frame as the inner source has it, kept for its successors; null past the end. The mutex is held.
+  /// Returns a frame of the inner source and keeps it for later frames; null past the end. The caller holds the mutex.
   [[nodiscard]] const std::vector<std::uint8_t>* original(std::int64_t index, std::size_t bytes);
 
   std::unique_ptr<FrameSource> inner_;
   Prefilter prefilter_;
   std::optional<ByteKernel> kernel_;
   std::uint64_t frame_bytes_;
-  std::uint64_t most_frames_ = 0;  ///< that it has in memory at a time
-  std::size_t most_kept_ = 0;      ///< of them: originals
+  std::uint64_t most_frames_ = 0;  ///< in memory at a time
+  std::size_t most_kept_ = 0;      ///< of them, unfiltered frames
   bool concurrent_ = true;
-  std::mutex mutex_;  ///< of what is kept
+  std::mutex mutex_;  ///< guards the kept frames
   std::map<std::int64_t, Kept> kept_;
   std::uint64_t clock_ = 0;
 };

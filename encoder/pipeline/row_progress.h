@@ -6,9 +6,8 @@
 
 namespace c63 {
 
-/// How many MCU rows of a picture are decoded, from the top. Whoever needs more of them than there are does not wait for them
-/// on a thread: it is called when they are there. Only where they are about to come it may spin for a moment, for being called
-/// takes longer than a row.
+/// Counts the decoded MCU rows of a picture, from the top. A task that needs more rows does not block a thread: it is resumed when
+/// they are decoded. If they are about to come, it may spin for a moment, since being resumed takes longer than a row.
 class RowProgress {
  public:
   class Waiter {
@@ -28,20 +27,20 @@ class RowProgress {
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] bool has(int rows) const noexcept { return rows_ >= rows; }
 
-  /// The first `rows` rows are there.
+  /// Says that the first `rows` rows are decoded.
   void reach(int rows) noexcept {
     rows_ = rows;
     if (waiter_.load() == nullptr || wanted_ > rows) return;
     if (Waiter* const waiter = waiter_.exchange(nullptr)) waiter->resume();
   }
 
-  /// Whether a thread is at the rows now, and does nothing else before the last one.
+  /// Says whether a thread is decoding rows now, without other work in between.
   void set_advancing(bool advancing) noexcept { advancing_ = advancing; }
 
-  /// True where `rows` rows are there, or come in a moment.
+  /// Returns true if `rows` rows are decoded now or within a moment.
   [[nodiscard]] bool spin_for(int rows) const noexcept {
     constexpr std::chrono::microseconds kMoment(100);  // a few rows of 1920 samples
-    constexpr int kLooks = 64;                         // at the rows, for one at the clock
+    constexpr int kLooks = 64;                         // at the rows, for each look at the clock
     if (has(rows)) return true;
     const auto end = std::chrono::steady_clock::now() + kMoment;
     do {
@@ -54,24 +53,24 @@ class RowProgress {
     return has(rows);
   }
 
-  /// No row will follow; those that wait find it failed().
+  /// Says that no row will follow. Waiting tasks are resumed and find failed().
   void fail() noexcept {
     failed_ = true;
     reach(INT_MAX);
   }
 
-  /// True where `rows` rows are there. Otherwise `waiter` is resumed, once and from any thread, as soon as there are
-  /// `wake_at`, which are no fewer; it may already run when this returns. One waiter at a time.
+  /// Returns true if `rows` rows are decoded. Otherwise `waiter` is resumed when `wake_at` rows are, at least `rows`; once, from any
+  /// thread. It may already run when this returns. One waiter at a time.
   [[nodiscard]] bool wait_for(int rows, int wake_at, Waiter& waiter) noexcept {
     if (has(rows)) return true;
     wanted_ = wake_at;
     waiter_ = &waiter;
-    // What was reached before the waiter could be seen did not resume it.
+    // Rows that were reached before the waiter was set did not resume it.
     return has(wake_at) && waiter_.exchange(nullptr) != nullptr;
   }
 
  private:
-  /// Leaves the core to its other thread for an instant.
+  /// Yields the core to its other hardware thread for an instant.
   static void relax() noexcept {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

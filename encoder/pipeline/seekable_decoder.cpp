@@ -25,7 +25,7 @@ struct SeekableDecoder::State {
     return settings;
   }
 
-  /// A caller's arena is all that the caller's threads are for.
+  /// Uses the caller's arena, if there is one.
   static bool may_use_threads(const ThreadArena& arena) { return !arena.is_callers() && arena.concurrency() > 1; }
 
   static ByteSource& require_seekable(ByteSource& source, const std::string& file) {
@@ -41,8 +41,8 @@ struct SeekableDecoder::State {
                 {.file = file});
   }
 
-  /// Makes the reader begin with the frame that decoding frame `number` has to begin with. Frames that were decoded last need
-  /// not be decoded again.
+  /// Moves the reader to the frame where decoding of frame `number` must begin. Frames that were decoded last are not decoded
+  /// again.
   void seek(std::int64_t number) {
     const std::int64_t key = index.key_frame_of(number);
     if (reader && reader->index() > key && reader->index() <= number) return;
@@ -63,7 +63,7 @@ struct SeekableDecoder::State {
   /// Decodes `count` frames from `first` on, which is found.
   DecodeSummary decode(std::int64_t first, std::int64_t count, bool key_frames_only, const Decoder::ViewSink& sink,
                        const std::stop_token& stop) {
-    // Where frames are passed over, what comes out last is not what the next frame follows.
+    // If frames are skipped, the next frame does not follow the last one that comes out.
     if (std::exchange(passed_over, key_frames_only) || key_frames_only) reset();
     seek(first);
     DecoderSettings range = settings;
@@ -89,9 +89,9 @@ struct SeekableDecoder::State {
   std::string file;
   StreamIndex index;
   std::optional<SourceFrom> from;
-  std::optional<StreamReader> reader;  ///< where the pipeline's last frame ended
+  std::optional<StreamReader> reader;  ///< at the end of the pipeline's last frame
   std::unique_ptr<FramePipeline> pipeline;
-  bool passed_over = false;  ///< frames, by the last call
+  bool passed_over = false;  ///< the last call skipped frames
 };
 
 SeekableDecoder::SeekableDecoder(const std::string& path, DecoderSettings settings)
@@ -136,7 +136,7 @@ DecodedFrame SeekableDecoder::frame(std::int64_t index) {
   static_cast<void>(state_->entry(index));
   std::optional<DecodedFrame> frame;
   static_cast<void>(state_->decode(index, 1, /*key_frames_only=*/false, [&](const FrameView& view) { frame = copy_of(view); }, {}));
-  // The index has it, so the stream was shortened since it was looked through.
+  // The index has the frame, so the stream was shortened afterwards.
   if (!frame) throw Error(ErrorKind::input, "C63-INPUT-SHRUNK", "the stream has become shorter: the frame is gone", {.frame = index});
   return std::move(*frame);
 }

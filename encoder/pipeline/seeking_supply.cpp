@@ -1,4 +1,4 @@
-// Frames of a source that can be read anywhere: by whoever wants one, where it goes.
+// Frames of a random-access source. Whoever wants a frame reads it to where it goes.
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -16,7 +16,7 @@
 namespace c63 {
 namespace {
 
-/// How many frames are looked at together for scene cuts, where the source can be read from several threads.
+/// How many frames are searched together for scene cuts, if several threads can read the source.
 constexpr std::int64_t kFramesAtOnce = 16;
 
 class SeekingSupply final : public FrameSupply {
@@ -89,8 +89,8 @@ class SeekingSupply final : public FrameSupply {
     fault_ = fault;
   }
 
-  /// The histograms of the next frames that nobody has looked at. The first of them that cannot be had ends the video: without
-  /// it nobody knows where the scenes behind it start, even if it could be read later.
+  /// Returns the histograms of the next frames. The first frame that cannot be read ends the video: without it, the starts of later
+  /// scenes are unknown, even if it could be read later.
   void look_at_some() {
     struct Look {
       std::optional<SceneCuts::Histogram> histogram;
@@ -125,14 +125,14 @@ class SeekingSupply final : public FrameSupply {
   bool concurrent_;
   std::size_t frame_bytes_;
   std::size_t luma_bytes_;
-  std::mutex source_mutex_;  ///< of a source that one thread may read at a time
+  std::mutex source_mutex_;  ///< for a source that only one thread may read at a time
 
-  mutable std::mutex mutex_;  ///< guards these
-  std::int64_t end_;          ///< there is no such frame, nor any behind it, as far as is known
-  std::exception_ptr fault_;  ///< at end_
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::int64_t end_;          ///< the end of the video, as far as is known
+  std::exception_ptr fault_;  ///< the error at end_
   Clock::duration reading_{};
 
-  std::mutex cuts_mutex_;  ///< guards these; the search, which reads, is done under it
+  std::mutex cuts_mutex_;  ///< guards the members below; held during the search, which reads frames
   std::optional<SceneCuts> cuts_;
   std::int64_t looked_at_ = 0;
   bool looked_at_all_ = false;

@@ -2,12 +2,12 @@
 
 namespace c63 {
 
-/// How soon a run ends before its video does. A run's level never falls.
+/// How a run ends before its video does. The level of a run never falls.
 enum class StopLevel {
   none,
-  drain,   ///< nothing more is read; what was read is coded
-  finish,  ///< devices are given nothing more; the frames that they have are coded
-  drop,    ///< nothing more is coded; what is coded is delivered
+  drain,   ///< reads no more frames, and codes those that were read
+  finish,  ///< gives devices no more frames, and codes those that they have
+  drop,    ///< codes no more frames, and delivers those that are coded
 };
 
 }  // namespace c63

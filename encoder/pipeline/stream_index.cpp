@@ -37,7 +37,7 @@ bool StreamIndex::find_next() {
   } catch (const Error& error) {
     fault_ = error;
   } catch (const std::bad_alloc&) {
-    // The reader has passed the frame: going on later would number all frames behind it wrongly.
+    // The reader has passed the frame. Going on later would number all later frames wrongly.
     fault_ = Error(ErrorKind::memory, "C63-MEMORY", "not enough memory for an index of the stream");
   }
   ended_ = true;

@@ -11,7 +11,7 @@
 
 namespace c63 {
 
-/// Reads a source that can be read anywhere as one that begins at a place.
+/// Reads a random-access source from a given place on.
 class SourceFrom final : public ByteSource {
  public:
   SourceFrom(ByteSource& source, std::uint64_t offset) : source_(source), next_(offset) {}
@@ -26,34 +26,34 @@ class SourceFrom final : public ByteSource {
   std::uint64_t next_;
 };
 
-/// Where the frames of a stream lie, found as far as they are asked for. Headers are checked as a decoder checks them.
+/// The places of a stream's frames. It is built only as far as somebody asks. Headers are checked as a decoder checks them.
 class StreamIndex {
  public:
-  /// `source` can be read anywhere, and outlives this.
+  /// `source` has random access and outlives the index.
   StreamIndex(ByteSource& source, const Limits& limits, bool on_threads)
       : max_entries_(limits.max_memory / (2 * sizeof(FrameEntry))), source_(source, 0), reader_(source_, limits, kChunk) {
     if (on_threads) reader_.use_threads();
   }
 
-  /// Looks for frame `index`; false where there is none.
+  /// Looks for frame `index`. Returns false if there is none.
   [[nodiscard]] bool find(std::int64_t index);
-  /// Looks for all of them.
+  /// Looks for all frames.
   void find_all() { static_cast<void>(find(INT64_MAX)); }
 
   [[nodiscard]] const std::vector<FrameEntry>& entries() const { return entries_; }
-  /// Why it ends before the stream does.
+  /// Returns the error at which the index ends before the stream does, or null.
   [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
-  /// Of the pictures; nothing where no frame was found.
+  /// Returns the size of the pictures; nullopt if no frame was found.
   [[nodiscard]] const std::optional<Geometry>& geometry() const { return geometry_; }
   [[nodiscard]] const QuantizationTables& tables(std::uint32_t number) const { return *tables_.at(number); }
 
-  /// The last key frame up to frame `index`, which was found.
+  /// Returns the last key frame up to frame `index`, which was found.
   [[nodiscard]] std::int64_t key_frame_of(std::int64_t index) const;
-  /// What decoding needs to begin with key frame `index`, which is not the first.
+  /// Returns what decoding needs to begin at key frame `index`, which is not the first.
   [[nodiscard]] StreamPlace place(std::int64_t index) const;
 
  private:
-  static constexpr std::size_t kChunk = std::size_t{1} << 20;  ///< what several threads read
+  static constexpr std::size_t kChunk = std::size_t{1} << 20;  ///< bytes that several threads read at a time
 
   [[nodiscard]] bool find_next();
   [[nodiscard]] std::uint32_t number_of(const QuantizationTables& tables);

@@ -33,18 +33,18 @@ bool StreamReader::read_more() {
                     " bytes (--max-memory)",
                 {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
-  // Doubling keeps the work of parsing a large frame anew linear.
+  // Doubling keeps the cost of parsing a large frame again linear.
   if (buffer_.size() - end_ < std::max(chunk_, end_)) buffer_.resize(end_ + std::max(chunk_, end_));
   const std::size_t count = source_.read(std::span(buffer_).subspan(end_));
   end_ += count;
-  // What follows the byte that was the last one was not known before.
+  // The byte after the last one was unknown before.
   if (finds_markers_) find_markers_from(end_ - count - (end_ > count ? 1 : 0));
   return count > 0;
 }
 
 void StreamReader::find_markers_from(std::size_t first) {
   constexpr std::size_t kPiece = std::size_t{1} << 17;
-  constexpr std::size_t kMost = kPiece / 64;  // more take more memory than they save time
+  constexpr std::size_t kMost = kPiece / 64;  // more would take more memory than the time they save
   const std::span<const std::uint8_t> bytes(buffer_.data(), end_);
   std::vector<std::vector<std::size_t>> found((end_ - first + kPiece - 1) / kPiece);
   oneapi::tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t i) {

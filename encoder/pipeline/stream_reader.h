@@ -18,18 +18,18 @@ struct StreamFrame {
   ParsedFrame parsed;  ///< its scan points into `bytes`
 };
 
-/// The error of a frame, placed in its stream.
+/// Returns the error of a frame with its place in the stream.
 [[nodiscard]] Error in_stream(const Error& error, const StreamFrame& frame);
 
-/// A key frame in mid-stream, to begin with.
+/// A key frame within a stream, at which decoding begins.
 struct StreamPlace {
   std::int64_t index = 0;
   std::uint64_t offset = 0;
   Geometry geometry;          ///< of the frames before it
-  QuantizationTables tables;  ///< the last ones before it
+  QuantizationTables tables;  ///< the last tables before it
 };
 
-/// Cuts a stream into its frames, reading no further than it must.
+/// Cuts a stream into its frames. Reads no further than it must.
 class StreamReader {
  public:
   static constexpr std::size_t kChunk = std::size_t{1} << 17;  ///< bytes that are read at a time
@@ -41,26 +41,25 @@ class StreamReader {
       : source_(source), max_memory_(limits.max_memory), parser_(limits, place.geometry, place.tables),
         index_(place.index), offset_(place.offset) {}
 
-  /// Has several threads look through chunks, which should be large.
+  /// Lets several threads search chunks, which should be large.
   void use_threads() { finds_markers_ = true; }
 
-  /// The next frame; nothing at the end. Throws Error (input, limit) with frame and offset in the stream.
+  /// Returns the next frame; nullopt at the end. Throws Error (input, limit) with frame and offset in the stream.
   [[nodiscard]] std::optional<StreamFrame> next();
-  /// The same without its bytes: the scan points to nothing.
+  /// Returns the next frame without its bytes: its scan is empty.
   [[nodiscard]] std::optional<StreamFrame> pass();
 
-  /// Takes memory for the bytes of a frame to come: memory that is new has to be filled in by the system, page by page.
+  /// Takes memory for the bytes of later frames. Reused memory is faster, since the system fills new memory page by page.
   void reuse(std::vector<std::uint8_t>&& memory) {
     if (memory.capacity() > 0) spare_.push_back(std::move(memory));
   }
 
-  /// Passes over the repeat frames that come next, `most` at most and as far as they are in memory already, and returns how
-  /// many they are.
+  /// Skips the repeat frames that come next and are in memory, no more than `most`. Returns their number.
   [[nodiscard]] std::int64_t take_repeats(std::int64_t most = INT64_MAX);
 
-  /// The number of the next frame.
+  /// Returns the index of the next frame.
   [[nodiscard]] std::int64_t index() const { return index_; }
-  /// Bytes of the stream read and understood so far.
+  /// Returns how many bytes of the stream are parsed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
  private:

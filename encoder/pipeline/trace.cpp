@@ -14,8 +14,8 @@ constexpr int kHost = 1;
 constexpr int kDevice = 2;
 constexpr int kNoLane = -1;
 
-/// Where a viewer shows a span, in the order in which rows are to be listed: process, lane, kind of row. Where spans of
-/// one row overlap (two frames of a lane may be entropy coded at once), the later ones move to rows of their own.
+/// The row in which a viewer shows a span, in the order of rows: process, lane, kind. If spans of one row overlap (two frames of a lane
+/// may be entropy coded at once), the later one moves to another row.
 struct Row {
   int process = kHost;
   int lane = kNoLane;
@@ -52,9 +52,9 @@ std::string name_of(const Row& row) {
   return row.overflow == 0 ? name : name + " (" + std::to_string(row.overflow + 1) + ")";
 }
 
-/// The row of every span, which are in order of start.
+/// Returns the row of each span. Spans are in the order of their starts.
 std::vector<Row> place(const std::vector<TraceSpan>& spans) {
-  std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;  // ends of the spans that a row is in the midst of
+  std::map<Row, std::vector<TraceSpan::Clock::time_point>> open;  // the ends of the spans that are open in a row
   std::vector<Row> rows;
   rows.reserve(spans.size());
   for (const TraceSpan& span : spans) {
@@ -124,7 +124,7 @@ std::vector<TraceSpan> TraceRecorder::spans() const {
     const std::lock_guard lock(mutex_);
     sorted = spans_;
   }
-  // Of two that start together the longer one is the outer one.
+  // If two start together, the longer one is the outer one.
   std::stable_sort(sorted.begin(), sorted.end(), [](const TraceSpan& a, const TraceSpan& b) {
     return std::tie(a.start, b.end) < std::tie(b.start, a.end);
   });

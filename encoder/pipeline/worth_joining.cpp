@@ -25,7 +25,7 @@ double usual_pace(Preset preset) {
 double TimeLeft::estimate(std::int64_t finished, double elapsed_ms) {
   if (!work_.frames) return elapsed_ms;
   const auto left = static_cast<double>(std::max<std::int64_t>(0, *work_.frames - finished));
-  // A chain's first frames are not measured: those under way are not counted, and what is looked ahead at comes before them.
+  // A chain's first frames are not measured: unfinished frames are not counted, and looking ahead comes before them.
   constexpr std::int64_t kFirstFrames = 2;
   constexpr std::int64_t kMeasuredFrames = 4;
   if (!begin_ && finished >= kFirstFrames * work_.chains) begin_ = {finished, elapsed_ms};

@@ -7,11 +7,11 @@
 
 namespace c63 {
 
-/// Estimates how long the CPU still needs for an encode, from what it has done.
+/// Estimates how long the CPU still needs for an encode, by its speed so far.
 class TimeLeft {
  public:
   struct Work {
-    std::optional<std::int64_t> frames = {};  ///< of the whole video; nothing if that is unknown
+    std::optional<std::int64_t> frames = {};  ///< of the whole video, if known
     std::int64_t frame_blocks = 0;            ///< 8x8 blocks of a frame, all planes
     Preset preset = Preset::reference;
     int chains = 1;   ///< GOPs that are encoded at the same time
@@ -20,9 +20,8 @@ class TimeLeft {
 
   explicit TimeLeft(const Work& work) : work_(work) {}
 
-  /// Returns the time left in ms when `finished` frames are encoded after `elapsed_ms`. Before enough frames are finished to
-  /// measure, it is what a usual CPU would need. Of input whose length is unknown, as much is taken to be left as was seen. Times passed
-  /// must not decrease.
+  /// Returns the time left in ms after `finished` frames in `elapsed_ms`, which must not decrease from call to call. Before enough
+  /// frames are finished, a usual CPU's speed is assumed. If the length of the input is unknown, as much is left as was seen.
   [[nodiscard]] double estimate(std::int64_t finished, double elapsed_ms);
 
  private:
@@ -32,7 +31,7 @@ class TimeLeft {
   };
 
   Work work_;
-  std::optional<Mark> begin_;  ///< where measuring begins: all chains have finished frames
+  std::optional<Mark> begin_;  ///< start of the measurement: all chains have finished frames
 };
 
 }  // namespace c63
