@@ -12,36 +12,11 @@
 namespace c63::cuda {
 namespace {
 
-/// A new kernel is one more row here; programs, benches and tests take it from there.
 constexpr std::array kKernels = {
-    MotionKernelInfo{MotionKernel::textbook, "textbook", "a thread per candidate, current block in shared memory",
-                     make_textbook_search},
-    MotionKernelInfo{MotionKernel::shared_window, "shared-window", "and the reference window in shared memory",
-                     make_shared_window_search},
-    MotionKernelInfo{MotionKernel::packed, "packed", "four differences an instruction", make_packed_search},
-    MotionKernelInfo{MotionKernel::texture, "texture", "packed, reference fetched through a texture",
-                     make_texture_search},
-    MotionKernelInfo{MotionKernel::warp_key, "warp-key", "packed, minimum as one key reduced by warps",
-                     make_warp_key_search},
-    MotionKernelInfo{MotionKernel::sliding, "sliding", "a lane per column, rolling accumulators",
-                     make_sliding_search},
-    MotionKernelInfo{MotionKernel::tile, "tile", "8x4 candidates a lane in registers, shifted copies of the window",
-                     make_tile_search},
-    MotionKernelInfo{MotionKernel::fast, "fast", "the best for the architecture: tile, its windows fetched ahead",
-                     make_fast_search},
-    MotionKernelInfo{MotionKernel::eliminate, "eliminate",
-                     "successive elimination: most candidates ruled out by four sums", make_eliminate_search},
-    MotionKernelInfo{MotionKernel::automatic, "automatic", "fast or eliminate, by their times on the video at hand",
-                     make_automatic_search},
+#define C63_MOTION_KERNEL(kernel, name, text, make) MotionKernelInfo{MotionKernel::kernel, name, text, make},
+#include "cuda_me/kernels/motion_kernels.inc"
+#undef C63_MOTION_KERNEL
 };
-
-constexpr bool rows_are_in_order() {
-  for (std::size_t i = 0; i < kKernels.size(); ++i) {
-    if (kKernels[i].kernel != static_cast<MotionKernel>(i)) return false;
-  }
-  return true;
-}
-static_assert(rows_are_in_order());
 
 const MotionKernelInfo& row_of(MotionKernel kernel) { return kKernels[static_cast<std::size_t>(kernel)]; }
 

@@ -15,16 +15,9 @@ namespace c63::cuda {
 
 /// The ways to search, each a step from the one before; all find the same vectors and SADs.
 enum class MotionKernel {
-  textbook,      ///< a thread block per 8x8 block, a thread per candidate, current block in shared memory
-  shared_window, ///< and the reference window in shared memory
-  packed,        ///< and four differences an instruction (vabsdiff4)
-  texture,       ///< as packed, but the reference is fetched through a texture
-  warp_key,      ///< as packed, and the minimum is one key, reduced by a warp instruction
-  sliding,       ///< a warp per block, a lane per column, sliding down with rolling accumulators
-  tile,          ///< a register tile of 8x4 candidates a lane, several 8x8 blocks a thread block, interior and edge apart
-  fast,          ///< the best combination for the architecture
-  eliminate,     ///< successive elimination by the sums of 4x4 squares, the rest compared
-  automatic,     ///< fast or eliminate, whichever takes less on the video at hand
+#define C63_MOTION_KERNEL(kernel, name, text, make) kernel,
+#include "cuda_me/kernels/motion_kernels.inc"
+#undef C63_MOTION_KERNEL
 };
 
 class MotionSearch;

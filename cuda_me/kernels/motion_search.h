@@ -1,6 +1,6 @@
 #pragma once
 
-// The factories behind make_motion_search(), one a file, and the class most of them need no more than.
+// The functions that make the searches of the motion kernels, one a file, and the class that most of them use.
 
 #include <algorithm>
 #include <array>
@@ -13,16 +13,9 @@
 
 namespace c63::cuda {
 
-std::unique_ptr<MotionSearch> make_textbook_search();
-std::unique_ptr<MotionSearch> make_shared_window_search();
-std::unique_ptr<MotionSearch> make_packed_search();
-std::unique_ptr<MotionSearch> make_texture_search();
-std::unique_ptr<MotionSearch> make_warp_key_search();
-std::unique_ptr<MotionSearch> make_sliding_search();
-std::unique_ptr<MotionSearch> make_tile_search();
-std::unique_ptr<MotionSearch> make_fast_search();
-std::unique_ptr<MotionSearch> make_eliminate_search();
-std::unique_ptr<MotionSearch> make_automatic_search();
+#define C63_MOTION_KERNEL(kernel, name, text, make) std::unique_ptr<MotionSearch> make();
+#include "cuda_me/kernels/motion_kernels.inc"
+#undef C63_MOTION_KERNEL
 
 /// Registers and occupancy of a kernel as the device would run it.
 [[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);
