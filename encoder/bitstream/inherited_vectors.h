@@ -8,12 +8,12 @@
 
 namespace c63 {
 
-/// How a frame was predicted, for a frame without SOF behind it: a block that has no vector there is predicted as it was
-/// before, from the same reference.
+/// The vectors of a frame, for a following frame without SOF: its blocks without a vector are predicted as they were in
+/// this frame, from the same reference.
 class InheritedVectors {
  public:
   InheritedVectors() = default;
-  /// Room for those of a picture, so that remember() allocates nothing.
+  /// Makes room for a picture's vectors, so that remember() allocates nothing.
   explicit InheritedVectors(const Geometry& geometry) {
     for (int p = 0; p < kPlanes; ++p) {
       const auto blocks = static_cast<std::size_t>(geometry.plane(p).blocks());
@@ -22,7 +22,7 @@ class InheritedVectors {
     }
   }
 
-  /// Remembers the vectors of `before`: those that its blocks were predicted with, inherited ones included.
+  /// Keeps the vectors that the blocks of `before` were predicted with, including inherited ones.
   void remember(const FrameSyntax& before) {
     for (int p = 0; p < kPlanes; ++p) {
       vectors_[p] = before.planes[p].vectors;
@@ -30,8 +30,8 @@ class InheritedVectors {
     }
   }
 
-  /// Gives the blocks of `syntax` that have no vector what they inherit, a vector or nothing. What was coded cannot be
-  /// told from what was inherited afterwards.
+  /// Gives the blocks of `syntax` without a vector the vector that they inherit, if any. After that, coded and inherited
+  /// vectors look the same.
   void apply_to(FrameSyntax& syntax) const {
     for (int p = 0; p < kPlanes; ++p) {
       for (std::size_t block = 0; block < syntax.planes[p].vectors.size(); ++block) {
@@ -39,7 +39,7 @@ class InheritedVectors {
       }
     }
   }
-  /// The same for the blocks of MCU row `mcu_row`.
+  /// Does so for the blocks of MCU row `mcu_row`.
   void apply_to_row(FrameSyntax& syntax, int mcu_row) const {
     for (int p = 0; p < kPlanes; ++p) {
       const auto blocks = static_cast<std::size_t>(syntax.planes[p].geometry.columns) * (p == 0 ? 2 : 1);
@@ -48,7 +48,7 @@ class InheritedVectors {
       }
     }
   }
-  /// The same for one block.
+  /// Does so for one block.
   void apply_to(FrameSyntax& syntax, int plane, std::size_t block) const {
     syntax.planes[plane].vectors[block] = vectors_[plane][block];
     syntax.planes[plane].uses_vector[block] = uses_vector_[plane][block];
