@@ -19,7 +19,7 @@ void remove_folder(const std::string& path) noexcept {
       std::filesystem::remove_all(path, fault);
       if (!fault) return;
     } catch (const std::exception&) {
-      return;  // without memory
+      return;  // no memory left
     }
     ::usleep(1000);
   }
@@ -28,7 +28,7 @@ void remove_folder(const std::string& path) noexcept {
 }  // namespace
 
 Leftovers& leftovers() {
-  // Never destroyed: a signal may come while static objects are. Not on the heap: memory may be what a program ends for.
+  // Never destroyed, because a signal may come during static destruction. Not on the heap, because memory may have run out.
   static union Kept {
     Kept() : all() {}
     ~Kept() {}
@@ -39,7 +39,7 @@ Leftovers& leftovers() {
 
 void exit_without_leftovers(int exit_code) noexcept {
   Leftovers& all = leftovers();
-  all.mutex.lock();  // for good: nobody makes another one
+  all.mutex.lock();  // never unlocked: no further entries can be made
   for (const pid_t group : all.process_groups) ::kill(-group, SIGKILL);
   for (const std::string& path : all.files) ::unlink(path.c_str());
   for (const std::string& path : all.folders) remove_folder(path);
