@@ -7,7 +7,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Grows memory to `bytes` and some more, so that it seldom has to grow again.
+/// Grows memory to `bytes` and some more, so that it seldom grows again.
 template <typename Memory>
 void make_room(Memory& memory, std::size_t bytes) {
   if (memory.size() >= bytes) return;
