@@ -1,8 +1,8 @@
-// A frame in two kernels with levels kept in between: what code_frame.cu does at once. For frames with blocks that have no
-// vector, and for codes that are written on the host.
+// A frame in two kernels, with levels kept in between; code_frame.cu does it in one. For frames with blocks without a vector, and for codes that
+// the host writes.
 //
-// A segment's levels are kept where its codes go. Its own thread block alone reads them, all before it writes a word; the
-// DC levels that the next segment needs are kept apart.
+// A segment's levels are kept in the memory of its codes. Only its own thread block reads them, before it writes any word. The DC levels that the
+// next segment needs are kept separately.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/segment_codes.cuh"
@@ -12,7 +12,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Levels of a segment, in chunks of eight: eight chunks a block.
+/// The levels of a segment, in chunks of eight; a block has eight chunks.
 __device__ __forceinline__ uint4* kept_levels(const FrameJob& job, int segment) {
   static_assert(kMaxSegmentWords * 4 % sizeof(uint4) == 0 && kBlocksPerSegment * 32 <= kMaxSegmentWords);
   return reinterpret_cast<uint4*>(job.scan.words + static_cast<std::size_t>(segment) * kMaxSegmentWords);
@@ -22,7 +22,7 @@ __device__ __forceinline__ bool has_vector(const FrameJob& job, int block) {
   return job.reference != nullptr && (job.unpredicted == nullptr || job.unpredicted[block] == 0);
 }
 
-/// What a block is predicted from, no_vector() for zero.
+/// The vector that a block is predicted with, no_vector() for zero.
 __device__ __forceinline__ MotionVector source_of(const FrameJob& job, int block, bool has_vector) {
   if (has_vector) return job.vectors[block];
   return job.inherited != nullptr ? job.inherited[block] : no_vector();
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
     if (work.t == 0) {
       atomicAdd(&memory.sse[place.plane], error);
       if (sad != 0) atomicAdd(&memory.luma_sad, sad);
-      // Only now, since threads past the last MCU have read it, too.
+      // Not earlier, because threads past the last MCU have read it, too.
       if (job.reference != nullptr && !searched) job.vectors[block] = source;
       const int carried = work.block - (kBlocksPerSegment - kCarriedBlocks);
       if (carried >= 0) job.scan.last_dc[work.segment * kLastDcLevels + carried] = levels[0];

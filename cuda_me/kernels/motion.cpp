@@ -12,7 +12,7 @@
 namespace c63::cuda {
 namespace {
 
-/// A new kernel is one more row here; programs, benches and tests take it from there.
+/// A new kernel is one more row here; programs, benches and tests find it here.
 constexpr std::array kKernels = {
     MotionKernelInfo{MotionKernel::textbook, "textbook", "a thread per candidate, current block in shared memory",
                      make_textbook_search},
