@@ -1,6 +1,6 @@
 #pragma once
 
-// The factories behind make_motion_search(), one a file, and the class most of them need no more than.
+// The factories of make_motion_search(), one per file, and the class that is enough for most of them.
 
 #include <algorithm>
 #include <array>
@@ -24,13 +24,13 @@ std::unique_ptr<MotionSearch> make_fast_search();
 std::unique_ptr<MotionSearch> make_eliminate_search();
 std::unique_ptr<MotionSearch> make_automatic_search();
 
-/// Registers and occupancy of a kernel as the device would run it.
+/// The registers and occupancy of a kernel on the device.
 [[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);
 
-/// Bytes of dynamic shared memory for a search of that range.
+/// The bytes of dynamic shared memory for a search of a range.
 using SharedBytes = std::size_t (*)(int range);
 
-/// Search by a kernel with one thread block an 8x8 block: grid (columns, rows, jobs).
+/// A search by a kernel with one thread block per 8x8 block: grid (columns, rows, jobs).
 class BlockwiseSearch : public MotionSearch {
  public:
   using Kernel = void (*)(MotionBatch);
