@@ -7,7 +7,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/c63)
 install(TARGETS c63 EXPORT c63Targets COMPONENT Development)
 install(EXPORT c63Targets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/encoder/include/c63 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  COMPONENT Development FILES_MATCHING PATTERN "*.h")
+  COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 
 if(TARGET c63_cuda)
   # A separate export set, so that users of the CPU alone need no CUDA toolkit.
@@ -15,7 +15,7 @@ if(TARGET c63_cuda)
   install(TARGETS c63_cuda EXPORT c63CudaTargets COMPONENT Development)
   install(EXPORT c63CudaTargets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/cuda_me/include/c63 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    COMPONENT Development FILES_MATCHING PATTERN "*.h")
+    COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endif()
 
 # The dependencies of a static library that its users must link.

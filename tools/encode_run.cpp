@@ -60,9 +60,9 @@ struct KeptPass {
   std::optional<KindBits> kinds;
 };
 
-class EncodeRun {
+class EncodeProgram {
  public:
-  EncodeRun(const Session& session, EncodeOptions options)
+  EncodeProgram(const Session& session, EncodeOptions options)
       : session_(session), options_(std::move(options)), notices_(session.log) {}
 
   int run();
@@ -111,7 +111,7 @@ class EncodeRun {
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
 
-void EncodeRun::check_command_line() {
+void EncodeProgram::check_command_line() {
   EncodeOptions& o = options_;
   settle_options(o, session_.common.threads);
   if (o.segment && o.output == "-") {
@@ -168,14 +168,14 @@ void EncodeRun::check_command_line() {
 
 /// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input
 /// is.
-bool EncodeRun::is_brief() const {
+bool EncodeProgram::is_brief() const {
   constexpr std::uintmax_t kMost = 256U << 20;
   std::error_code fault;
   const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // a pipe has none
   return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
 }
 
-std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
+std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
   const std::string name = options_.source.path == "-" ? "stdin" : options_.source.path;
   const auto tell = [this, name](const std::string& message) {
     // A stop request cuts a pipe anywhere; that is no fault of the input.
@@ -189,7 +189,7 @@ std::unique_ptr<FrameSource> EncodeRun::open_source(bool warn) {
 }
 
 /// Finds out which frames are the segment's. False where it is there already.
-bool EncodeRun::prepare_segment() {
+bool EncodeProgram::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
   video_.settings = settings_of_record(options_);
@@ -229,7 +229,7 @@ bool EncodeRun::prepare_segment() {
   return true;
 }
 
-Error EncodeRun::no_frames() {
+Error EncodeProgram::no_frames() {
   // A partial frame may tell why.
   const std::string why = notices_.held_warning();
   if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
@@ -240,7 +240,7 @@ Error EncodeRun::no_frames() {
           {.file = options_.source.path == "-" ? "stdin" : options_.source.path}};
 }
 
-void EncodeRun::open_first_source() {
+void EncodeProgram::open_first_source() {
   if (options_.segment) options_.source.seek_table = std::make_shared<SeekTable>();
   first_source_ = open_source(true);
   frame_count_ = first_source_->frame_count();
@@ -259,7 +259,7 @@ void EncodeRun::open_first_source() {
   }
 }
 
-Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, SegmentRecorder* recorder) {
+Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* outputs, SegmentRecorder* recorder) {
   const auto source = first_source_ ? std::move(first_source_) : open_source(false);
   EncoderSettings settings = options_.encoder;
   settings.execution.limits.max_memory -= prefilter_bytes_;
@@ -297,7 +297,7 @@ Pass EncodeRun::encode(const SelectedBackend& backend, EncodeOutputs* outputs, S
   return pass;
 }
 
-KeptPass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
+KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
   // Only the run whose files are kept is traced.
   TraceFile trace(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
   options_.encoder.measurement.trace = trace.sink();
@@ -332,11 +332,11 @@ KeptPass EncodeRun::encode_and_keep(const SelectedBackend& backend, EncodeOutput
   return KeptPass{std::move(pass), outputs.side_fault(), outputs.kinds()};
 }
 
-void EncodeRun::commit_stopped_part(EncodeOutputs& outputs) {
+void EncodeProgram::commit_stopped_part(EncodeOutputs& outputs) {
   kept_older_file_ = commit_stopped(outputs, options_.output, options_.keep_partial || live_, *session_.log);
 }
 
-void EncodeRun::spool_input() {
+void EncodeProgram::spool_input() {
   spool_.emplace(options_.target.spool, *first_source_, session_.stop);
   if (spool_->frames() == 0 && !session_.stop.stop_requested()) throw no_frames();
   first_source_.reset();
@@ -350,19 +350,19 @@ void EncodeRun::spool_input() {
   options_.prefilter.reset();  // these frames are smoothed
 }
 
-void EncodeRun::prepare_pass(const TargetPasses& passes) {
+void EncodeProgram::prepare_pass(const TargetPasses& passes) {
   options_.encoder.coding = passes.next();
   if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
 }
 
 /// True if the pass is the stream.
-bool EncodeRun::take_pass(TargetPasses& passes, const Pass& pass) {
+bool EncodeProgram::take_pass(TargetPasses& passes, const Pass& pass) {
   const bool done = passes.take(pass.totals, format_);
   target_passes_ = passes.passes();
   return done;
 }
 
-TriedPass EncodeRun::try_pass(const SelectedBackend& backend, TargetPasses& passes) {
+TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, TargetPasses& passes) {
   TriedPass tried;
   tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
   tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
@@ -376,7 +376,7 @@ TriedPass EncodeRun::try_pass(const SelectedBackend& backend, TargetPasses& pass
   return tried;
 }
 
-KeptPass EncodeRun::keep(TriedPass&& tried) {
+KeptPass EncodeProgram::keep(TriedPass&& tried) {
   options_.encoder.coding = tried.coding;
   capped_pass_ = tried.capped;
   tried.outputs->commit();
@@ -392,7 +392,7 @@ bool is_next(const TriedPass& tried, const TargetPasses& passes) {
 
 /// Makes passes until one is the stream. All of them are written beside the file: a stop or a fault leaves the best whole pass
 /// that keeps the promise, else the older file.
-std::optional<KeptPass> EncodeRun::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
+std::optional<KeptPass> EncodeProgram::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
   std::optional<TriedPass> best;
   try {
     for (;;) {
@@ -415,7 +415,7 @@ std::optional<KeptPass> EncodeRun::encode_best_pass(const SelectedBackend& backe
   return keep(std::move(*best));
 }
 
-std::optional<KeptPass> EncodeRun::encode_to_target(const SelectedBackend& backend) {
+std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& backend) {
   TargetPasses passes(options_, format_, *session_.log);
   auto kept = is_written_directly(options_.output) ? encode_last_pass(backend, passes) : encode_best_pass(backend, passes);
   if (kept && !kept->side_fault) kept->side_fault = passes.side_fault();
@@ -423,7 +423,7 @@ std::optional<KeptPass> EncodeRun::encode_to_target(const SelectedBackend& backe
 }
 
 /// What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
-std::optional<KeptPass> EncodeRun::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
+std::optional<KeptPass> EncodeProgram::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
   EncodeOutputs outputs(options_, format_);  // what cannot be written is known before anything is encoded
   for (bool found = false; !found;) {
     prepare_pass(passes);
@@ -435,13 +435,13 @@ std::optional<KeptPass> EncodeRun::encode_last_pass(const SelectedBackend& backe
   return encode_and_keep(backend, outputs);
 }
 
-void EncodeRun::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
+void EncodeProgram::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
   const SegmentRecord record = recorder.finish();
   outputs.commit();
   write_record(options_.output, record, options_.durability);
 }
 
-CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
+CpuComparison EncodeProgram::compare_with_cpu(const Pass& pass) {
   const Pass cpu = encode(cpu_backend(), nullptr);
   CpuComparison comparison{cpu.totals.summary, cpu.digests == pass.digests};
   if (!comparison.identical) {
@@ -451,7 +451,7 @@ CpuComparison EncodeRun::compare_with_cpu(const Pass& pass) {
   return comparison;
 }
 
-void EncodeRun::tell(const EncodeReport& report) const {
+void EncodeProgram::tell(const EncodeReport& report) const {
   spdlog::logger& log = *session_.log;
   const EncodeTotals& totals = report.totals;
   // A plain encode says what it read, how far it is, and what came of it; -v says why it took so long.
@@ -474,7 +474,7 @@ void EncodeRun::tell(const EncodeReport& report) const {
                          quality_line(totals, options_.encoder));
 }
 
-int EncodeRun::run() {
+int EncodeProgram::run() {
   if (options_.list_devices) {
     std::string text;
     for (const std::string& line : list_devices()) text += line + "\n";
@@ -555,6 +555,6 @@ int EncodeRun::run() {
 
 }  // namespace
 
-int run_encode(const Session& session, EncodeOptions options) { return EncodeRun(session, std::move(options)).run(); }
+int run_encode(const Session& session, EncodeOptions options) { return EncodeProgram(session, std::move(options)).run(); }
 
 }  // namespace c63::tools

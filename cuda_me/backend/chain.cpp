@@ -9,15 +9,10 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
   const FramePlan& plan = frame.plan;
   FrameRole role;
   role.key = plan.key;
-  role.has_unpredicted = !plan.key && plan.unpredicted != nullptr;
   role.by_rate = plan.rate.any();
   role.is_weighted = role.by_rate && plan.weights != nullptr;
   role.has_original = role.by_rate && (frame.original != nullptr || !frame.original_in_place.empty());
   role.inherits = !plan.advances_reference();
-  if (role.has_unpredicted && plan.unpredicted->size() != static_cast<std::size_t>(layout.blocks)) {
-    throw Error(ErrorKind::internal, "C63-PLAN-MASK", "a plan's mask has another size than the frame has blocks",
-                {.frame = plan.index});
-  }
   if (role.is_weighted) require_weights(plan, static_cast<std::size_t>(layout.mcus));
   if (role.inherits && (plan.key || !chain.inter)) {
     throw Error(ErrorKind::internal, "C63-PLAN-REFERENCE",
@@ -37,7 +32,7 @@ FrameRole advance(Chain& chain, const ChainFrame& frame, const FrameLayout& layo
   return role;
 }
 
-FrameJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role) {
+CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role) {
   const auto at = static_cast<std::size_t>(slot);
   const auto side = static_cast<std::size_t>(turn);
   const auto reconstruction = static_cast<std::size_t>(role.reconstruction);
@@ -51,7 +46,7 @@ FrameJob job_of(const CodingContext& context, const Chain& chain, int slot, int 
           .quantizers = input.quantizers,
           .vectors = device.vectors[at % 2],
           .sads = device.sads,
-          .unpredicted = role.by_rate && !role.key ? device.decided : role.has_unpredicted ? input.unpredicted : nullptr,
+          .unpredicted = role.by_rate && !role.key ? device.decided : nullptr,
           .inherited = role.inherits ? device.vectors[1 - at % 2] : nullptr,
           .scan = device.scans[side],
           .state = device.states[side],

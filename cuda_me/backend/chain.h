@@ -11,7 +11,6 @@ namespace c63::cuda {
 /// What a frame's plan means for the buffers of its chain.
 struct FrameRole {
   bool key = false;
-  bool has_unpredicted = false;  ///< the plan has a mask of blocks without a vector
   bool by_rate = false;          ///< vectors, blocks without one and levels are decided by rate and distortion
   bool is_weighted = false;      ///< the plan has weights
   bool has_original = false;     ///< the frame comes filtered, and with what it was before
@@ -58,6 +57,6 @@ struct BatchEntry {
 };
 
 /// The work on one frame: where it lies, and where its outputs go. `turn` is its batch's number modulo kBatchesInFlight.
-[[nodiscard]] FrameJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role);
+[[nodiscard]] CodingJob job_of(const CodingContext& context, const Chain& chain, int slot, int turn, const FrameRole& role);
 
 }  // namespace c63::cuda

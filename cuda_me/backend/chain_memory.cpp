@@ -12,9 +12,8 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
   for (Input& input : chain.inputs) {
     input.picture = carver.take<std::uint8_t>(layout.picture_bytes);
     if (context.lookahead.filter) input.original = carver.take<std::uint8_t>(layout.picture_bytes);
-    input.quantizers = carver.take<Quantizer>(std::tuple_size_v<QuantizerTable>);
+    input.quantizers = carver.take<StepQuantizer>(std::tuple_size_v<QuantizerTable>);
     input.decision_quantizers = carver.take<c63::Quantizer>(std::tuple_size_v<DecisionQuantizers>);
-    input.unpredicted = carver.take<std::uint8_t>(blocks);
     input.weights = carver.take<Weight>(static_cast<std::size_t>(layout.mcus));
   }
   chain.decided = carver.take<std::uint8_t>(blocks);
@@ -25,11 +24,10 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
   for (ScanParts& scan : chain.scans) {
     scan.words = carver.take<std::uint32_t>(segments * kMaxSegmentWords);
     scan.bits = carver.take<std::uint32_t>(segments);
-    scan.last_dc = carver.take<std::int16_t>(segments * kLastDcLevels);
     scan.bit_offsets = carver.take<unsigned long long>(segments);
     scan.stuffing = carver.take<std::uint32_t>(segments);
     scan.bytes = carver.take<unsigned long long>(1);
-    if (!context.keep.levels) scan.stuffed = carver.take<std::uint8_t>(context.coded_capacity);
+    scan.stuffed = carver.take<std::uint8_t>(context.coded_capacity);
   }
   for (FrameState*& state : chain.states) state = carver.take<FrameState>(1);
   chain.source = SourceMemory::carve(carver, context.geometry, context.lookahead, kChainDepth);
@@ -39,25 +37,22 @@ DeviceChain DeviceChain::carve(Carver& carver, const CodingContext& context) {
 HostChain HostChain::carve(Carver& carver, const CodingContext& context) {
   const Keep& keep = context.keep;
   const auto blocks = static_cast<std::size_t>(context.layout.blocks);
-  const auto segments = static_cast<std::size_t>(context.layout.segments);
   const std::size_t frame_bytes = context.geometry.frame_bytes();
   HostChain chain;
   for (Input& input : chain.inputs) {
     input.quantizers = carver.take<QuantizerTable>(1);
     input.decision_quantizers = carver.take<DecisionQuantizers>(1);
-    input.unpredicted = carver.take<std::uint8_t>(blocks);
     input.weights = carver.take<Weight>(static_cast<std::size_t>(context.layout.mcus));
   }
   for (Output& output : chain.outputs) {
     output.report = carver.take<FrameReport>(1);
-    if (!keep.levels) output.coded = carver.take<std::uint8_t>(context.coded_capacity);
+    output.coded = carver.take<std::uint8_t>(context.coded_capacity);
     if (keep.reconstruction) output.reconstruction = carver.take<std::uint8_t>(frame_bytes);
     if (keep.prediction) output.prediction = carver.take<std::uint8_t>(frame_bytes);
     if (keep.original) output.original = carver.take<std::uint8_t>(frame_bytes);
-    if (keep.motion || keep.levels) output.vectors = carver.take<MotionVector>(blocks);
-    if (keep.motion || keep.levels) output.decided = carver.take<std::uint8_t>(blocks);
+    if (keep.motion) output.vectors = carver.take<MotionVector>(blocks);
+    if (keep.motion) output.decided = carver.take<std::uint8_t>(blocks);
     if (keep.motion) output.sads = carver.take<std::uint16_t>(blocks);
-    if (keep.levels) output.levels = carver.take<std::int16_t>(segments * kSegmentLevels);
   }
   chain.source = SourceStaging::carve(carver, context.geometry, context.lookahead);
   if (keep.host_reference) chain.reference = carver.take<std::uint8_t>(context.layout.picture_bytes);

@@ -28,10 +28,9 @@ struct Keep {
   bool prediction = false;
   bool original = false;
   bool motion = false;
-  bool levels = false;          ///< the host writes the codes
   bool host_reference = false;  ///< the reference picture travels to the host and back
 
-  [[nodiscard]] bool any() const { return reconstruction || prediction || original || motion || levels || host_reference; }
+  [[nodiscard]] bool any() const { return reconstruction || prediction || original || motion || host_reference; }
 };
 
 /// What parts of a backend share. Stays as it is as long as the backend lives.
@@ -41,6 +40,7 @@ struct CodingContext {
   FrameLayout layout;
   Keep keep;
   LookaheadDecisions lookahead = {};
+  RateDecisions rate = {};  ///< memory is reserved for
   std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself
 };
 
@@ -50,9 +50,8 @@ struct DeviceChain {
   struct Input {
     std::uint8_t* picture = nullptr;
     std::uint8_t* original = nullptr;     ///< picture, where frames are filtered
-    Quantizer* quantizers = nullptr;      ///< a QuantizerTable
+    StepQuantizer* quantizers = nullptr;      ///< a QuantizerTable
     c63::Quantizer* decision_quantizers = nullptr;  ///< DecisionQuantizers
-    std::uint8_t* unpredicted = nullptr;  ///< one a block
     Weight* weights = nullptr;            ///< one an MCU
   };
   std::array<Input, kChainDepth> inputs{};
@@ -74,7 +73,6 @@ struct HostChain {
   struct Input {
     QuantizerTable* quantizers = nullptr;
     DecisionQuantizers* decision_quantizers = nullptr;
-    std::uint8_t* unpredicted = nullptr;
     Weight* weights = nullptr;
   };
   /// What one batch leaves behind.
@@ -87,7 +85,6 @@ struct HostChain {
     MotionVector* vectors = nullptr;
     std::uint8_t* decided = nullptr;  ///< blocks without a vector
     std::uint16_t* sads = nullptr;
-    std::int16_t* levels = nullptr;  ///< 64 a block, zig-zag order, in coding order
   };
   std::array<Input, kChainDepth> inputs{};
   std::array<Output, kBatchesInFlight> outputs{};

@@ -8,7 +8,6 @@
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "cuda_me/runtime/pointer.h"
-#include "decide/presets.h"
 
 namespace c63::cuda {
 namespace {
@@ -18,18 +17,17 @@ Keep keep_of(const MeasurementSettings& wanted, const CudaBackendOptions& option
           .prediction = wanted.keep_prediction,
           .original = wanted.ssim,
           .motion = wanted.keep_motion,
-          .levels = options.entropy == EntropyCoder::cpu,
           .host_reference = options.upload == UploadMode::pair};
 }
 
-CodingContext context_of(const EncoderSettings& settings, const CudaBackendOptions& options) {
-  const Geometry geometry(settings.coding.width, settings.coding.height);
-  return {.settings = settings,
-          .geometry = geometry,
-          .layout = FrameLayout(geometry),
-          .keep = keep_of(settings.measurement, options),
-          .lookahead = preset_decisions(settings.coding).lookahead,
-          .coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(geometry)};
+CodingContext context_of(const ResolvedEncode& encode, const CudaBackendOptions& options) {
+  return {.settings = encode.settings,
+          .geometry = encode.geometry,
+          .layout = FrameLayout(encode.geometry),
+          .keep = keep_of(encode.settings.measurement, options),
+          .lookahead = encode.lookahead,
+          .rate = encode.rate,
+          .coded_capacity = options.coded_capacity > 0 ? options.coded_capacity : usual_coded_capacity(encode.geometry)};
 }
 
 std::size_t device_bytes(const CodingContext& context, int chains) {
@@ -66,10 +64,10 @@ MotionKernel kernel_of(const CudaBackendOptions& options) {
 
 }  // namespace
 
-CudaBackend::CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, const DeviceChoice& device,
+CudaBackend::CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device,
                          int chains)
     : device_(device.index),
-      context_(context_of(settings, options)),
+      context_(context_of(encode, options)),
       device_memory_(make_zeroed(device_bytes(context_, chains))),
       host_memory_(host_bytes(context_, chains)),
       chains_(static_cast<std::size_t>(chains)),
@@ -186,10 +184,6 @@ void CudaBackend::add_plan(FrameSlot& slot, const DeviceChain::Input& to, const 
     for (int p = 0; p < kPlanes; ++p) (*from.decision_quantizers)[p] = c63::Quantizer(plan.tables[p], p);
     uploads_.add_copy(to.decision_quantizers, from.decision_quantizers, sizeof(DecisionQuantizers));
   }
-  if (slot.role.has_unpredicted) {
-    std::ranges::copy(*plan.unpredicted, from.unpredicted);
-    uploads_.add_copy(to.unpredicted, from.unpredicted, plan.unpredicted->size());
-  }
   if (slot.role.is_weighted) {
     std::ranges::copy(*plan.weights, from.weights);
     uploads_.add_copy(to.weights, from.weights, plan.weights->size());
@@ -213,16 +207,6 @@ void CudaBackend::collect(std::vector<ChainResult>& finished) {
   }
 }
 
-ChainState CudaBackend::save(int number) const {
-  const DeviceGuard guard(device_);
-  return {chain(number), context_.layout, stages_.coding_stream()};
-}
-
-void CudaBackend::restore(int number, const ChainState& state) {
-  const DeviceGuard guard(device_);
-  state.restore(chain(number), stages_.coding_stream());
-}
-
 std::vector<std::string> motion_kernel_names() {
   std::vector<std::string> names;
   for (const MotionKernelInfo& info : motion_kernels()) names.emplace_back(info.name);
@@ -230,13 +214,13 @@ std::vector<std::string> motion_kernel_names() {
 }
 
 std::size_t device_bytes_per_chain(const EncoderSettings& settings, const CudaBackendOptions& options) {
-  const CodingContext context = context_of(settings, options);
+  const CodingContext context = context_of(resolve(settings), options);
   const bool graphs = options.graphs && settings.execution.lanes == 1 && !context.keep.any();
   return device_bytes(context, 1) + (graphs ? kGraphBytes : 0);
 }
 
 std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains, const CudaBackendOptions& options) {
-  return host_bytes(context_of(settings, options), chains);
+  return host_bytes(context_of(resolve(settings), options), chains);
 }
 
 }  // namespace c63::cuda

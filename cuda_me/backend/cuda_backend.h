@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "decide/resolved_encode.h"
 #include "c63/cuda/backend.h"
 #include "cuda_me/backend/batch_queue.h"
 #include "cuda_me/backend/chain.h"
-#include "cuda_me/backend/chain_state.h"
 #include "cuda_me/backend/frame_results.h"
 #include "cuda_me/backend/frame_stages.h"
 #include "cuda_me/backend/upload_queue.h"
@@ -32,7 +32,7 @@ struct DeviceChoice {
 class CudaBackend final : public Backend {
  public:
   /// The device is the thread's current one. Throws Error (memory) where so many chains do not fit.
-  CudaBackend(const EncoderSettings& settings, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
+  CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
   [[nodiscard]] std::span<std::uint8_t> input(int chain) override;
@@ -41,10 +41,6 @@ class CudaBackend final : public Backend {
   void submit(std::span<const ChainFrame> frames) override;
   void collect(std::vector<ChainResult>& finished) override;
   [[nodiscard]] SourceFrames* source_frames(int chain) override;
-
-  /// The state of a chain of which nothing is in flight, and back to it; for the thread that submits.
-  [[nodiscard]] ChainState save(int chain) const;
-  void restore(int chain, const ChainState& state);
 
  private:
   /// Cuts the chains off the two blocks of memory; returns the staging that is left.

@@ -17,14 +17,13 @@ constexpr int kTraceRows = 3;  ///< of a device
 
 /// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md). Frames that are
 /// decided by rate take many more launches, and two groups of them take turns. Looking ahead leaves most of a device idle.
-int preferred_chains(const CodingSettings& coding) {
+int preferred_chains(const ResolvedEncode& encode) {
   constexpr std::int64_t kFewest = 4;
-  if (looks_ahead(coding)) return 32;
-  const bool by_rate = decides_by_rate(coding);
+  if (encode.lookahead.any()) return 32;
+  const bool by_rate = encode.rate.any();
   const std::int64_t mcus_a_batch = by_rate ? 3 * 65536 : 65536;
   const std::int64_t most = by_rate ? 64 : 32;
-  const Geometry geometry(coding.width, coding.height);
-  return static_cast<int>(std::clamp((mcus_a_batch + geometry.mcus() - 1) / geometry.mcus(), kFewest, most));
+  return static_cast<int>(std::clamp((mcus_a_batch + encode.geometry.mcus() - 1) / encode.geometry.mcus(), kFewest, most));
 }
 
 /// One after another, so that no more are opened than are needed.
@@ -40,8 +39,9 @@ int first_usable_device() {
 }
 
 /// With half the chains where they do not fit.
-std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const CudaBackendOptions& options,
+std::unique_ptr<Backend> open_device(const ResolvedEncode& encode, const CudaBackendOptions& options,
                                      const DeviceChoice& device, int max_chains) {
+  const EncoderSettings& settings = encode.settings;
   if (!is_exhaustive(settings.coding.method)) {
     throw Error(ErrorKind::device, "C63-CUDA-METHOD",
                 "search method " + std::string(name(settings.coding.method)) + " runs on the CPU only (--backend cpu)");
@@ -49,10 +49,10 @@ std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const Cuda
   static_cast<void>(require_device(device.index));
   const DeviceGuard guard(device.index);
   int chains = std::max(1, max_chains);
-  if (settings.execution.lanes == 0) chains = std::min(chains, preferred_chains(settings.coding));
+  if (settings.execution.lanes == 0) chains = std::min(chains, preferred_chains(encode));
   for (;; chains /= 2) {
     try {
-      return std::make_unique<CudaBackend>(settings, options, device, chains);
+      return std::make_unique<CudaBackend>(encode, options, device, chains);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory) throw;
       if (chains == 1) {
@@ -68,9 +68,9 @@ std::unique_ptr<Backend> open_device(const EncoderSettings& settings, const Cuda
 
 std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options) {
   if (options.devices.empty()) {
-    return {[options](const EncoderSettings& settings, int max_chains) {
+    return {[options](const ResolvedEncode& encode, int max_chains) {
       const int device = first_usable_device();
-      return open_device(settings, options, {device, device}, max_chains);
+      return open_device(encode, options, {device, device}, max_chains);
     }};
   }
   std::vector<BackendFactory> factories;
@@ -78,8 +78,8 @@ std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& opt
     const DeviceChoice device{.index = options.devices[i],
                               .number = i < options.numbers.size() ? options.numbers[i] : options.devices[i],
                               .trace_row = static_cast<int>(i) * kTraceRows};
-    factories.emplace_back([options, device](const EncoderSettings& settings, int max_chains) {
-      return open_device(settings, options, device, max_chains);
+    factories.emplace_back([options, device](const ResolvedEncode& encode, int max_chains) {
+      return open_device(encode, options, device, max_chains);
     });
   }
   return factories;

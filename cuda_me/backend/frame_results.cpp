@@ -9,8 +9,6 @@
 #include <limits>
 
 #include "bitstream/bit_writer.h"
-#include "bitstream/block_order.h"
-#include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
 #include "c63/quality.h"
 #include "c63/thread_arena.h"
@@ -26,9 +24,8 @@ double milliseconds_since(TraceSpan::Clock::time_point start) {
 /// The blocks of a plane that are coded without a vector; empty where there are none.
 std::span<const std::uint8_t> mask_of(const FramePlan& plan, const HostChain::Output& output, const FrameLayout& layout,
                                       int plane, int blocks) {
-  if (plan.key || (plan.unpredicted == nullptr && !plan.rate.any())) return {};
-  const std::uint8_t* const mask = plan.rate.any() ? output.decided : plan.unpredicted->data();
-  return {mask + layout.first_block[plane], static_cast<std::size_t>(blocks)};
+  if (plan.key || !plan.rate.any()) return {};
+  return {output.decided + layout.first_block[plane], static_cast<std::size_t>(blocks)};
 }
 
 }  // namespace
@@ -68,8 +65,7 @@ void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished
   // Copying the bytes of a batch of large frames takes one thread as long as the device takes to code them; waking others for
   // small ones takes longer.
   constexpr std::size_t kBytesOfFrames = 1 << 20;
-  const std::size_t grain =
-      context_.keep.levels ? 1 : std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
+  const std::size_t grain = std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
   const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
   if (all.is_divisible()) {
     context_.settings.execution.arena->execute([&] { oneapi::tbb::parallel_for(all, finish_some); });
@@ -128,47 +124,20 @@ void FrameResults::write_bytes(const Batch& batch, const BatchEntry& entry, Enco
       headers_[static_cast<std::size_t>(entry.chain)].header_of(plan, context_.geometry);
   std::vector<std::uint8_t>& bytes = frame.bytes;
   BitCounts& bits = frame.statistics.bits;
-  if (context_.keep.levels) {
-    bytes = header;
-    write_codes(plan, output, frame);
+  bytes.reserve(header.size() + report.scan_bytes + kFrameTrailerBytes);
+  bytes.insert(bytes.end(), header.begin(), header.end());
+  if (report.scan_bytes <= context_.coded_capacity) {
+    bytes.insert(bytes.end(), output.coded, output.coded + report.scan_bytes);
   } else {
-    bytes.reserve(header.size() + report.scan_bytes + kFrameTrailerBytes);
-    bytes.insert(bytes.end(), header.begin(), header.end());
-    if (report.scan_bytes <= context_.coded_capacity) {
-      bytes.insert(bytes.end(), output.coded, output.coded + report.scan_bytes);
-    } else {
-      append_overflown_scan(chain_of(entry).device.scans[static_cast<std::size_t>(batch.turn)], bytes);
-    }
-    bits.motion = report.totals.motion_bits;
-    bits.luma = report.totals.luma_bits;
-    bits.chroma = report.totals.chroma_bits;
-    const std::uint64_t written = 8 * report.scan_bytes;
-    bits.header = written > report.scan_bits ? written - report.scan_bits : 0;  // the flush may lose up to seven bits
+    append_overflown_scan(chain_of(entry).device.scans[static_cast<std::size_t>(batch.turn)], bytes);
   }
+  bits.motion = report.totals.motion_bits;
+  bits.luma = report.totals.luma_bits;
+  bits.chroma = report.totals.chroma_bits;
+  const std::uint64_t written = 8 * report.scan_bytes;
+  bits.header = written > report.scan_bits ? written - report.scan_bits : 0;  // the flush may lose up to seven bits
   write_frame_trailer(bytes);
   bits.header += 8 * (header.size() + kFrameTrailerBytes);
-}
-
-void FrameResults::write_codes(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const {
-  const auto start = Clock::now();
-  FrameSyntax syntax(context_.geometry);
-  syntax.key = plan.key;
-  for (int p = 0; p < kPlanes && !plan.key; ++p) {
-    PlaneSyntax& plane = syntax.planes[p];
-    const MotionVector* const vectors = output.vectors + context_.layout.first_block[p];
-    const auto mask = mask_of(plan, output, context_.layout, p, plane.geometry.blocks());
-    for (std::size_t i = 0; i < plane.vectors.size(); ++i) {
-      plane.uses_vector[i] = mask.empty() || mask[i] == 0 ? 1 : 0;
-      if (plane.uses_vector[i] != 0) plane.vectors[i] = vectors[i];
-    }
-  }
-  const std::int16_t* levels = output.levels;
-  for_each_block_in_coding_order(context_.geometry, [&](int p, int block, int /*column*/) {
-    std::copy_n(levels, 64, syntax.planes[static_cast<std::size_t>(p)].block(block));
-    levels += 64;
-  });
-  encode_scan(syntax, frame.bytes, frame.statistics.bits);
-  frame.statistics.times.entropy = milliseconds_since(start);
 }
 
 void FrameResults::append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const {
@@ -199,7 +168,6 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
     if (!mask.empty()) field.inter.assign(mask.size(), 1);
     for (std::size_t i = 0; i < mask.size(); ++i) {
       if (mask[i] == 0) continue;
-      if (!plan.rate.any()) field.sads[i] = 0;
       if (field.vectors[i] != no_vector()) continue;  // inherited
       field.vectors[i] = {};
       field.inter[i] = 0;
@@ -228,7 +196,7 @@ StageTimes FrameResults::times_of(const Batch& batch) const {
   StageTimes times;
   times.transform = std::min(coded, milliseconds(moments.coding_starts, moments.coding_ends));
   times.motion = coded - times.transform;
-  if (!context_.keep.levels) times.entropy = std::min(done, milliseconds(moments.writing_starts, writing_ends));
+  times.entropy = std::min(done, milliseconds(moments.writing_starts, writing_ends));
   times.download = done - times.entropy;
   return times;
 }
@@ -254,7 +222,7 @@ void FrameResults::trace(const Batch& batch, const StageTimes& times) const {
   const Time written = coded + duration(times.entropy);
   span("motion", trace_row_ + 1, start, searched, -1);
   span("transform", trace_row_ + 1, searched, coded, -1);
-  if (!context_.keep.levels) span("entropy", trace_row_ + 2, coded, written, -1);
+  span("entropy", trace_row_ + 2, coded, written, -1);
   span("download", trace_row_ + 2, written, at(batch.done), -1);
 }
 

@@ -50,7 +50,6 @@ class FrameResults {
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
   /// Header, scan and trailer, and how many bits of them are what.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
-  void write_codes(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
 

@@ -6,11 +6,10 @@
 #include "codec/search_window.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/range.h"
-#include "decide/presets.h"
 
 namespace c63::cuda {
 
-void add_searches(const CodingContext& context, const FrameJob& job, std::vector<MotionJob>& searches) {
+void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches) {
   const FrameLayout& layout = context.layout;
   for (int p = 0; p < kPlanes; ++p) {
     const PlaneGeometry plane = context.geometry.plane(p);
@@ -32,9 +31,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
   searches_.reserve(chains.size() * kPlanes);
   rate_items_.reserve(chains.size());
   // Taken now, so that whoever opens a backend learns at once that it does not fit.
-  if (const PresetDecisions preset = preset_decisions(context.settings.coding); preset.rate.any()) {
-    rate_.reserve(preset.rate, {coding_, second_});
-  }
+  if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
   if (graphs && chains.size() == 1 && !context.keep.any()) {
     graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
   }
@@ -51,14 +48,13 @@ const FrameSlot& FrameStages::slot_of(const BatchEntry& entry) const {
   return chains_[static_cast<std::size_t>(entry.chain)].slots[static_cast<std::size_t>(entry.slot)];
 }
 
-RateItem FrameStages::rate_item(const BatchEntry& entry, const FrameJob& job) const {
+RateItem FrameStages::rate_item(const BatchEntry& entry, const CodingJob& job) const {
   const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
   const FrameSlot& slot = slot_of(entry);
   const DeviceChain::Input& input = chain.device.inputs[static_cast<std::size_t>(entry.slot)];
   return {.job = job,
           .plan = &slot.frame.plan,
           .quantizers = input.decision_quantizers,
-          .planned = slot.role.has_unpredicted ? input.unpredicted : nullptr,
           .decided = chain.device.decided,
           .weights = slot.role.is_weighted ? input.weights : nullptr,
           .original = slot.role.has_original ? input.original : nullptr,
@@ -96,11 +92,9 @@ void FrameStages::end_coding(Batch& batch, bool apart) {
 
 void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   const Range range("batch");
-  // Frames that are coded at once come first, then those whose levels are kept in between, then those decided by rate.
-  std::ranges::sort(batch.entries, {}, [this](const BatchEntry& entry) {
-    const FrameRole& role = slot_of(entry).role;
-    return std::pair(role.by_rate ? 2 : role.has_unpredicted ? 1 : 0, entry.chain);
-  });
+  // Plain frames come first, then those decided by rate.
+  std::ranges::sort(batch.entries, {},
+                    [this](const BatchEntry& entry) { return std::pair(slot_of(entry).role.by_rate, entry.chain); });
   jobs_.clear();
   for (const BatchEntry& entry : batch.entries) {
     const Chain& chain = chains_[static_cast<std::size_t>(entry.chain)];
@@ -120,7 +114,7 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   end_coding(batch, apart);
   if (const GraphExec* const graph = graphs_.scan(batch.turn)) {
     graph->launch(download_);
-  } else if (!context_.keep.levels) {
+  } else {
     enqueue_scan_writing(context_.layout, jobs_, download_);
     enqueue_scan_download(jobs_, download_);
   }
@@ -136,7 +130,7 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
   searches_.clear();
   rate_items_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const FrameJob& job = jobs_[i];
+    const CodingJob& job = jobs_[i];
     const bool by_rate = slot_of(batch.entries[i]).role.by_rate;
     if (by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
     if (job.reference == nullptr) continue;
@@ -149,21 +143,11 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
   }
   if (!searches_.empty()) search_->enqueue(searches_, coding_);
   const FrameLayout& layout = context_.layout;
-  const std::span<const FrameJob> jobs = jobs_;
-  const std::size_t planned = jobs.size() - rate_items_.size();
+  const std::span<const CodingJob> jobs = jobs_;
   if (!rate_items_.empty()) {
     rate_.enqueue(rate_items_, batch.turn, {coding_, apart ? second_ : coding_});
   }
-  if (context_.keep.levels) {
-    enqueue_transform(layout, jobs.first(planned), coding_);
-    enqueue_report(jobs, coding_);
-    return;
-  }
-  const auto at_once = static_cast<std::size_t>(
-      std::ranges::find_if(jobs.first(planned), [](const FrameJob& job) { return job.unpredicted != nullptr; }) - jobs.begin());
-  enqueue_coding(layout, jobs.first(at_once), coding_);
-  enqueue_transform(layout, jobs.first(planned).subspan(at_once), coding_);
-  enqueue_codes(layout, jobs.first(planned).subspan(at_once), coding_);
+  enqueue_coding(layout, jobs.first(jobs.size() - rate_items_.size()), coding_);
 }
 
 void FrameStages::download_picture(const std::uint8_t* picture, std::uint8_t* linear) {
@@ -178,7 +162,7 @@ void FrameStages::enqueue_downloads(const Batch& batch) {
   const FrameLayout& layout = context_.layout;
   const auto blocks = static_cast<std::size_t>(layout.blocks);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const FrameJob& job = jobs_[i];
+    const CodingJob& job = jobs_[i];
     const HostChain& host = chains_[static_cast<std::size_t>(batch.entries[i].chain)].host;
     const HostChain::Output& output = host.outputs[static_cast<std::size_t>(batch.turn)];
     if (output.reconstruction != nullptr) download_picture(job.reconstruction, output.reconstruction);
@@ -196,10 +180,6 @@ void FrameStages::enqueue_downloads(const Batch& batch) {
       copy_async(output.decided, job.unpredicted, blocks, coding_);
     }
     if (output.sads != nullptr) copy_async(output.sads, job.sads, blocks, coding_);
-    if (output.levels != nullptr) {
-      pack_rows_async(output.levels, job.scan.words, kMaxSegmentWords * sizeof(std::uint32_t), kSegmentLevels,
-                      static_cast<std::size_t>(layout.segments), coding_);
-    }
     if (host.reference != nullptr) {
       copy_async(host.reference, job.reconstruction, layout.picture_bytes, coding_);
     }

@@ -23,7 +23,7 @@ struct Batch {
 };
 
 /// Adds the search of all planes of an inter frame.
-void add_searches(const CodingContext& context, const FrameJob& job, std::vector<MotionJob>& searches);
+void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);
 
 /// Puts what is to be done with a batch on the device's streams. One thread at a time.
 class FrameStages {
@@ -43,7 +43,7 @@ class FrameStages {
 
  private:
   [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
-  [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const FrameJob& job) const;
+  [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const CodingJob& job) const;
   /// Whether the batch's chains of both sides need not wait for each other.
   [[nodiscard]] bool may_part(const Batch& batch) const;
   /// Makes streams wait for each other where the batches before left it otherwise.
@@ -66,7 +66,7 @@ class FrameStages {
   bool apart_ = false;  ///< the last batch left the sides apart
   FrameGraphs graphs_;
   RateStages rate_;
-  std::vector<FrameJob> jobs_;
+  std::vector<CodingJob> jobs_;
   std::vector<MotionJob> searches_;
   std::vector<RateItem> rate_items_;
 };

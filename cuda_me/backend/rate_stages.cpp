@@ -73,7 +73,6 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   RateFrame frame;
   frame.job = item.job;
   frame.quantizers = item.quantizers;
-  frame.planned = item.planned;
   frame.decided = item.decided;
   frame.rate = plan.rate;
   frame.headers = plan.headers;
@@ -83,7 +82,6 @@ RateFrame RateStages::frame_of(const RateItem& item, const RateScratch& scratch)
   frame.is_weighted = frame.weights != nullptr || plan.rate.chroma_weight != kPlainWeight;
   frame.weighted = weighted_;
   frame.may_repeat = plan.rate.repeats && !plan.key && plan.advances_reference();
-  frame.keeps_levels = context_.keep.levels;
   frame.slots = most_candidates(plan.rate, plan.key);
   frame.scratch = scratch;
   return frame;

@@ -15,11 +15,10 @@ namespace c63::cuda {
 
 /// A frame of a batch that is decided by rate and distortion.
 struct RateItem {
-  FrameJob job;
+  CodingJob job;
   const FramePlan* plan = nullptr;
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
-  const std::uint8_t* planned = nullptr;       ///< the plan's mask, on the device; null: none
-  std::uint8_t* decided = nullptr;             ///< the mask that comes of it
+  std::uint8_t* decided = nullptr;             ///< blocks without a vector, on the device
   const Weight* weights = nullptr;             ///< the plan's, on the device; null: none
   const std::uint8_t* original = nullptr;      ///< the picture before it was filtered; null: it was not
   int side = 0;                                ///< 0 or 1; the same for all frames of a chain

@@ -36,7 +36,7 @@ struct RestoreJob {
   const std::int16_t* levels = nullptr;
   const PackedVector* vectors = nullptr;
   const PackedVector* inherited = nullptr;   ///< vectors for blocks without one; null: these are predicted from zero
-  const Quantizer* quantizers = nullptr;     ///< a QuantizerTable
+  const StepQuantizer* quantizers = nullptr;     ///< a QuantizerTable
   const std::uint8_t* reference = nullptr;   ///< null: a key frame
   std::uint8_t* picture = nullptr;           ///< the output; not the reference
   PackedVector* used_vectors = nullptr;      ///< output: the vectors that blocks are predicted with

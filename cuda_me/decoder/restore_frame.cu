@@ -21,11 +21,11 @@ __device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* re
 }
 
 /// Restores row `t` of a block from its levels, in zig-zag order in shared memory. The whole warp takes part.
-__device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_t* levels, const Quantizer* quantizers,
+__device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                              int plane, int t, float* numbers) {
   float in[8];
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
-  const Quantizer* const column = quantizers + plane * 64 + t * 8;
+  const StepQuantizer* const column = quantizers + plane * 64 + t * 8;
   const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
   bool any_ac = false;
   for_8([&](auto v) {

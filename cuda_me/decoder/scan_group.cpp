@@ -77,7 +77,7 @@ RestoreJob ScanGroup::job(int number) const {
   const std::size_t table = scans_[static_cast<std::size_t>(number)].table;
   return {.levels = levels_.data() + first * 64,
           .vectors = vectors_.data() + first,
-          .quantizers = reinterpret_cast<const Quantizer*>(input_.data() + quantizers_ + table * sizeof(QuantizerTable))};
+          .quantizers = reinterpret_cast<const StepQuantizer*>(input_.data() + quantizers_ + table * sizeof(QuantizerTable))};
 }
 
 void ScanGroup::release(cudaStream_t stream) {

@@ -64,7 +64,7 @@ struct BlockRows {
 };
 
 /// Loads row `t` of a block and of its prediction, which is zero unless `predicted`.
-__device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const FrameJob& job, const BlockPlace& place,
+__device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const CodingJob& job, const BlockPlace& place,
                                                bool predicted, MotionVector vector, int t) {
   const int width = layout.width[place.plane];
   const std::size_t at = layout.offset[place.plane] + place.start + static_cast<std::size_t>(t) * width;
@@ -91,7 +91,7 @@ __device__ __forceinline__ float raised_byte(uint2 row, int i) {
 }
 
 /// The magnitude of a coefficient's level.
-__device__ __forceinline__ float level_magnitude(float coefficient, const Quantizer& quantizer, bool is_dc, int plane) {
+__device__ __forceinline__ float level_magnitude(float coefficient, const StepQuantizer& quantizer, bool is_dc, int plane) {
   const auto limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
   return fminf(quantizer.magnitude(fabsf(coefficient)), limit);
 }
@@ -115,15 +115,15 @@ __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, 
 }
 
 /// The DC level of a block. The transform's DC depends only on the sum of the residual, a sum of integers.
-__device__ __forceinline__ int dc_level(int residual_sum, const Quantizer& quantizer) {
+__device__ __forceinline__ int dc_level(int residual_sum, const StepQuantizer& quantizer) {
   const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
 /// Loads a quantizer of a QuantizerTable in device memory, which must not change while a kernel runs.
-__device__ __forceinline__ Quantizer load_quantizer(const Quantizer* quantizer) {
+__device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* quantizer) {
   const float2 fields = __ldg(reinterpret_cast<const float2*>(quantizer));
-  Quantizer loaded;
+  StepQuantizer loaded;
   loaded.step4 = fields.x;
   loaded.reciprocal = fields.y;
   return loaded;
@@ -132,11 +132,11 @@ __device__ __forceinline__ Quantizer load_quantizer(const Quantizer* quantizer) 
 /// The quantizers of a column, in the order v = 0 to 7. They are read two at a time.
 class ColumnQuantizers {
  public:
-  __device__ __forceinline__ explicit ColumnQuantizers(const Quantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
+  __device__ __forceinline__ explicit ColumnQuantizers(const StepQuantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
   template <int kIndex>
-  [[nodiscard]] __device__ __forceinline__ Quantizer at() {
+  [[nodiscard]] __device__ __forceinline__ StepQuantizer at() {
     if constexpr (kIndex % 2 == 0) two_ = __ldg(from_ + kIndex / 2);
-    Quantizer quantizer;
+    StepQuantizer quantizer;
     quantizer.step4 = kIndex % 2 == 0 ? two_.x : two_.z;
     quantizer.reciprocal = kIndex % 2 == 0 ? two_.y : two_.w;
     return quantizer;
@@ -173,7 +173,7 @@ __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uin
 }
 
 /// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. The whole warp takes part.
-__device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Quantizer* quantizers, int plane, int t,
+__device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const StepQuantizer* quantizers, int plane, int t,
                                                  float* numbers, std::int16_t* levels) {
   float in[8];
   float out[8];
@@ -191,7 +191,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
   std::uint32_t any = 0;
   for_8([&](auto v) {
     const float coefficient = scale_coefficient(out[v] * column_scale, v, 1);
-    const Quantizer quantizer = column.at<v>();
+    const StepQuantizer quantizer = column.at<v>();
     const float level = level_magnitude(coefficient, quantizer, v == 0 && t == 0, plane);
     any |= __float_as_uint(level);
     const std::uint32_t k = __byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4);
@@ -203,7 +203,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const Qu
 }
 
 /// Reconstructs a block from its levels, in zig-zag order. The whole warp takes part.
-__device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const Quantizer* quantizers,
+__device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                                int plane, int t, float* numbers) {
   float in[8];
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);

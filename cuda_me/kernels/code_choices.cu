@@ -41,7 +41,7 @@ __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
 }
 
 /// The head of a block without its DC level.
-__device__ __forceinline__ BlockHead head_of(const FrameJob& job, int block, int column) {
+__device__ __forceinline__ BlockHead head_of(const CodingJob& job, int block, int column) {
   BlockHead head;
   head.has_vector = job.reference != nullptr && job.unpredicted[block] == 0;
   if (!head.has_vector) return head;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
     code_choices_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   __shared__ SegmentMemory memory;
   const RateFrame& frame = frames[blockIdx.y];
-  const FrameJob& job = frame.job;
+  const CodingJob& job = frame.job;
   const Work work = work_of_thread(layout);
   const BlockPlace& place = work.place;
   const int block = index_of(layout, place);
@@ -91,13 +91,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
   __syncthreads();
   if (work.active && work.t == 0) atomicAdd(&memory.sse[place.plane], error);
-  if (frame.keeps_levels) {
-    auto* const kept = reinterpret_cast<uint4*>(job.scan.words + static_cast<std::size_t>(work.segment) * kMaxSegmentWords);
-    if (work.active) kept[work.block * 8 + work.t] = reinterpret_cast<const uint4*>(levels)[work.t];
-    __syncthreads();
-  } else {
-    write_segment_codes(memory, job, work, head_of(job, block, place.column), levels, words);
-  }
+  write_segment_codes(memory, job, work, head_of(job, block, place.column), levels, words);
   if (threadIdx.x == 0) {
     add_errors(memory, *job.state);
     add_bits(memory, *job.state);

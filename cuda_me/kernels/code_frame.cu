@@ -12,7 +12,7 @@ namespace c63::cuda {
 namespace {
 
 /// Computes again, from samples, the DC levels before the segment's first blocks. For one warp.
-__device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayout& layout, const FrameJob& job,
+__device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayout& layout, const CodingJob& job,
                                          const Work& work) {
   int sum = 0;
   const int carried = min(work.block, kCarriedBlocks - 1);
@@ -32,7 +32,7 @@ __device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayou
 __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
     code_frame_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
   __shared__ SegmentMemory memory;
-  const FrameJob& job = batch.jobs[blockIdx.y];
+  const CodingJob& job = batch.jobs[blockIdx.y];
   const Work work = work_of_thread(layout);
   const BlockPlace& place = work.place;
   BlockHead head;
@@ -80,13 +80,13 @@ QuantizerTable make_quantizer_table(const QuantizationTables& tables) {
   for (int plane = 0; plane < kPlanes; ++plane) {
     for (int k = 0; k < 64; ++k) {
       const int position = kZigZag[k];
-      quantizers[plane * 64 + position % 8 * 8 + position / 8] = Quantizer(tables[plane][k]);
+      quantizers[plane * 64 + position % 8 * 8 + position / 8] = StepQuantizer(tables[plane][k]);
     }
   }
   return quantizers;
 }
 
-void enqueue_coding(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream) {
+void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream) {
   const Range range("transform and codes");
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
     launch("code_frame_kernel", code_frame_kernel,

@@ -16,13 +16,13 @@ namespace c63::cuda {
 
 /// The frames of one launch, in a kernel parameter; blockIdx.y selects one.
 struct FrameBatch {
-  std::array<FrameJob, kMaxFramesPerLaunch> jobs;
+  std::array<CodingJob, kMaxFramesPerLaunch> jobs;
 };
 static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) <= 4096);  // the limit for kernel parameters on all devices
 
 /// Calls launch(batch, frames) for as many launches as the jobs need.
 template <typename Launch>
-void for_each_batch(std::span<const FrameJob> jobs, Launch&& launch) {
+void for_each_batch(std::span<const CodingJob> jobs, Launch&& launch) {
   while (!jobs.empty()) {
     const auto count = std::min<std::size_t>(jobs.size(), kMaxFramesPerLaunch);
     FrameBatch batch;
@@ -40,7 +40,7 @@ __device__ __forceinline__ unsigned long long device_clock() {
 }
 
 /// Copies a frame's totals to its report and resets them for the next frame. For one thread, after all have added theirs.
-__device__ inline void hand_out_totals(const FrameJob& job) {
+__device__ inline void hand_out_totals(const CodingJob& job) {
   for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
   job.report->totals.luma_sad = __ldcg(&job.state->totals.luma_sad);
   job.report->totals.motion_bits = __ldcg(&job.state->totals.motion_bits);

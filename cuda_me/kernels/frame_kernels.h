@@ -53,33 +53,29 @@ struct FrameReport {
 
 /// The unstuffed bits of a frame, in segments that each start at a word.
 struct ScanParts {
-  /// kMaxSegmentWords per segment, most significant bit first. After enqueue_transform() they hold the levels of a segment's blocks until the
-  /// codes replace them: 64 per block, in zig-zag order, blocks in coding order.
+  /// kMaxSegmentWords per segment, most significant bit first.
   std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;              ///< of each segment
-  std::int16_t* last_dc = nullptr;            ///< kept DC levels of each segment's last Y block, U and V, and one unused
   unsigned long long* bit_offsets = nullptr;  ///< of each segment in the scan
   std::uint32_t* stuffing = nullptr;          ///< 0xFF bytes that start in each segment
   unsigned long long* bytes = nullptr;        ///< one number: the bytes of the stuffed scan
-  std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; FrameJob::coded_capacity bytes
+  std::uint8_t* stuffed = nullptr;            ///< the scan, stuffed and flushed; CodingJob::coded_capacity bytes
 };
-inline constexpr int kSegmentLevels = kBlocksPerSegment * 64;
-inline constexpr int kLastDcLevels = 4;  ///< per segment, in ScanParts::last_dc
 
 /// The quantizers of Y, U and V in the order in which threads read them: plane, column of the block, row.
-using QuantizerTable = std::array<Quantizer, kPlanes * 64>;
+using QuantizerTable = std::array<StepQuantizer, kPlanes * 64>;
 [[nodiscard]] QuantizerTable make_quantizer_table(const QuantizationTables& tables);
 
 /// Marks a block that is predicted from zero; no search gives it.
 [[nodiscard]] C63_HD constexpr MotionVector no_vector() { return {-128, -128}; }
 
 /// One frame of one chain. All in device memory, except `coded` and `report`, which are mapped host memory.
-struct FrameJob {
+struct CodingJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture; null: a key frame, predicted from zero
   std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
-  const Quantizer* quantizers = nullptr;    ///< a QuantizerTable
+  const StepQuantizer* quantizers = nullptr;    ///< a QuantizerTable
   /// One per block, from the search; not read in key frames. Coding stores the prediction's vectors of blocks without a vector here, so in the end
   /// every block has the vector that it was predicted with.
   MotionVector* vectors = nullptr;
@@ -98,20 +94,13 @@ inline constexpr int kMaxFramesPerLaunch = 24;
 
 /// Puts on `stream`: compensation, transform, quantization, reconstruction, and the codes of every block by segments, in one step. For frames whose
 /// blocks all have a vector, and for key frames.
-void enqueue_coding(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
-
-/// Does this in two steps, for all frames. In between, levels are in ScanParts::words and ScanParts::last_dc.
-void enqueue_transform(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
-void enqueue_codes(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
-
-/// Ends frames whose codes the host writes: writes the report, without a scan.
-void enqueue_report(std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
 /// Puts on `stream` the work from segments to a scan: counts of 0xFF, stuffed bytes, flush, report.
-void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
 /// Puts on `stream` the copy of the finished scans to the host. It copies exactly their bytes, without the host knowing the number. It runs at the
 /// same time as other work, in a few thread blocks that mostly wait for the bus.
-void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream);
+void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

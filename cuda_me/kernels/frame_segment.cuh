@@ -92,7 +92,7 @@ __device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState
 
 /// Writes a row of a reconstructed block, and of its prediction unless `keeps_prediction`. Returns the block's squared error over its coded
 /// samples. The whole warp takes part.
-__device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const FrameJob& job, const Work& work,
+__device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const CodingJob& job, const Work& work,
                                                     const BlockRows& rows, uint2 reconstruction,
                                                     bool keeps_prediction = false) {
   const BlockPlace& place = work.place;

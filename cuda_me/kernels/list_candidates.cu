@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto add = [&](MotionVector v) {
     candidates[count++] = pack_candidate(vector_number(v), kVectorFlagBits + vector_bits(v.x, v.y));
   };
-  const bool may_have_vector = !must_be_unpredicted(frame, block);
+  const bool may_have_vector = frame.job.reference != nullptr;
   if (may_have_vector && frame.rate.found_vectors == 0) add(scratch.chosen[block]);
   if (may_have_vector && frame.rate.found_vectors > 0) {
     const RateBlock place = rate_block(layout, block);

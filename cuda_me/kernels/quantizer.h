@@ -9,12 +9,12 @@ namespace c63::cuda {
 
 /// Quantization by one step q without division or conversion, all in binary32: an estimate by the reciprocal, then an exact comparison with the tie below it.
 /// Gives the results of c63::quantize() and c63::dequantize().
-struct Quantizer {
+struct StepQuantizer {
   float step4 = 0;       ///< 4q
   float reciprocal = 0;  ///< of 4q
 
-  Quantizer() = default;
-  C63_HD explicit Quantizer(int step) : step4(static_cast<float>(4 * step)), reciprocal(1.0F / step4) {}
+  StepQuantizer() = default;
+  C63_HD explicit StepQuantizer(int step) : step4(static_cast<float>(4 * step)), reciprocal(1.0F / step4) {}
 
   /// Rounds 0 <= x < 2^22 to an integer. From 2^23 on, the last bit of a number is worth one.
   [[nodiscard]] C63_HD static float to_integer(float x) {

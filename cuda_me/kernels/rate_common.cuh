@@ -68,12 +68,8 @@ __device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
   return static_cast<std::uint32_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
 }
 
-[[nodiscard]] __device__ __forceinline__ bool must_be_unpredicted(const RateFrame& frame, int block) {
-  return frame.job.reference == nullptr || (frame.planned != nullptr && frame.planned[block] != 0);
-}
-
 /// The vector that a block without a vector is predicted with, no_vector() for zero.
-[[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const FrameJob& job, int block) {
+[[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const CodingJob& job, int block) {
   return job.inherited != nullptr ? job.inherited[block] : no_vector();
 }
 

@@ -101,9 +101,8 @@ struct RateScratch {
 
 /// One frame that is decided by rate.
 struct RateFrame {
-  FrameJob job;  ///< `unpredicted` points to `decided`
+  CodingJob job;  ///< `unpredicted` points to `decided`
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers
-  const std::uint8_t* planned = nullptr;       ///< 1: the block must have no vector; one per block; null: none
   std::uint8_t* decided = nullptr;             ///< 1: the block has no vector; one per block
   const std::uint8_t* original = nullptr;      ///< the picture against which errors are measured; null: the job's current one
   const Weight* planned_weights = nullptr;     ///< one per MCU; null: all plain
@@ -113,7 +112,6 @@ struct RateFrame {
   RateDecisions rate;
   FrameHeaders headers;
   bool may_repeat = false;
-  bool keeps_levels = false;  ///< the host writes the codes: levels stay in ScanParts::words
   int slots = 1;  ///< candidates per block for which `scratch` has room
   RateScratch scratch;
 };

@@ -156,7 +156,7 @@ __device__ __forceinline__ int dc_before(int block, int sub) {
 
 /// Writes the codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. The threads must be synchronized after
 /// SegmentMemory::dc was filled.
-__device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const FrameJob& job, const Work& work,
+__device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const CodingJob& job, const Work& work,
                                                     BlockHead head, const std::int16_t* levels,
                                                     std::uint32_t* words) {
   head.dc_difference = memory.dc[kCarriedBlocks + work.block] - memory.dc[dc_before(work.block, work.sub)];

@@ -41,7 +41,7 @@ __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int i
   return bits;
 }
 
-__device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, const FrameJob& job, int segment,
+__device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, const CodingJob& job, int segment,
                                                  unsigned long long begin) {
   SegmentBytes s;
   s.words = job.scan.words + static_cast<std::size_t>(segment) * kMaxSegmentWords;
@@ -77,7 +77,7 @@ __device__ __forceinline__ unsigned long long sum_before(const std::uint32_t* va
 
 __global__ void __launch_bounds__(kThreads)
     count_stuffing_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
-  const FrameJob& job = batch.jobs[blockIdx.y];
+  const CodingJob& job = batch.jobs[blockIdx.y];
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int segment = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
   const unsigned long long begin = sum_before(job.scan.bits, layout.segments);
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kThreads)
     write_scan_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ FrameBatch batch) {
   constexpr int kChunk = 128;  // bytes that a warp takes at a time, before stuffing
   __shared__ alignas(16) std::uint8_t stuffed[kWarps][2 * kChunk + 16];
-  const FrameJob& job = batch.jobs[blockIdx.y];
+  const CodingJob& job = batch.jobs[blockIdx.y];
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int segment = static_cast<int>(blockIdx.x) * kWarps + warp;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kThreads)
 constexpr int kDownloadBlocks = 8;  // thread blocks per frame
 
 __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_constant__ FrameBatch batch) {
-  const FrameJob& job = batch.jobs[blockIdx.y];
+  const CodingJob& job = batch.jobs[blockIdx.y];
   const unsigned long long bytes = *job.scan.bytes;
   if (bytes > job.coded_capacity) return;
   // Whole chunks: both buffers have room for the last one.
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_co
 
 }  // namespace
 
-void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> jobs, cudaStream_t stream) {
+void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream) {
   const Range range("scan");
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
     const LaunchShape shape{dim3(static_cast<unsigned>((layout.segments + kWarps - 1) / kWarps), frames),
@@ -186,7 +186,7 @@ void enqueue_scan_writing(const FrameLayout& layout, std::span<const FrameJob> j
   });
 }
 
-void enqueue_scan_download(std::span<const FrameJob> jobs, cudaStream_t stream) {
+void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream) {
   for_each_batch(jobs, [&](const FrameBatch& batch, unsigned frames) {
     launch("download_scan_kernel", download_scan_kernel, {dim3(kDownloadBlocks, frames), dim3(kThreads)}, stream,
            batch);

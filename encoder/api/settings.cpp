@@ -12,10 +12,9 @@ namespace c63 {
 namespace {
 
 constexpr std::array kSearchMethods = {
-    std::pair{SearchMethod::full, std::string_view("full")},
-    std::pair{SearchMethod::full_brute, std::string_view("full-brute")},
-    std::pair{SearchMethod::full_eliminate, std::string_view("full-eliminate")},
-    std::pair{SearchMethod::zero, std::string_view("zero")},
+#define C63_SEARCH_METHOD(method, text, make) std::pair{SearchMethod::method, std::string_view(text)},
+#include "c63/search_methods.inc"
+#undef C63_SEARCH_METHOD
 };
 
 constexpr std::array kPresets = {
@@ -120,9 +119,6 @@ void validate(const EncoderSettings& s) {
           "C63-CHROMA-LAMBDA-RANGE", "lambda of chroma must be 0.25 to 4 times that of luma");
   require(s.coding.rate.tune == Tune::psnr || decides_by_rate(s.coding), ErrorKind::usage, "C63-TUNE-PRESET",
           "tuning for SSIM weighs decisions by rate, and preset reference makes none; choose another (--preset good)");
-  require(is_exhaustive(s.coding.method) || !decides_by_rate(s.coding), ErrorKind::usage, "C63-METHOD-RATE",
-          "search method " + std::string(name(s.coding.method)) +
-              " does not know what vectors cost; decisions by rate need a full search");
   require(s.execution.threads >= 0 && s.execution.lanes >= 0, ErrorKind::usage, "C63-COUNT-RANGE",
           "the numbers of threads and lanes must not be negative");
 }

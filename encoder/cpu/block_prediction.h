@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "bitstream/frame_syntax.h"
+#include "bitstream/prediction_vectors.h"
 #include "cpu/kernels.h"
 #include "cpu/padded_picture.h"
 
@@ -18,12 +18,11 @@ namespace c63::cpu {
   return {kZeros, 0};
 }
 
-/// The codec's prediction: the block that the vector points to in inter frames, zero everywhere else.
-[[nodiscard]] inline BlockPrediction predict_block(const FrameSyntax& syntax, int plane, int block, int column, int row,
-                                                   const PaddedPicture& reference) {
-  if (syntax.key || syntax.planes[plane].uses_vector[block] == 0) return no_prediction();
-  const MotionVector vector = syntax.planes[plane].vectors[block];
-  const ConstPlaneView view = reference.plane(plane);
+/// The codec's prediction: the block of the reference plane that the vector points to, or zero for a block without a vector.
+[[nodiscard]] inline BlockPrediction predict_block(const PredictionVectors::Plane& vectors, int block, int column, int row,
+                                                   ConstPlaneView view) {
+  if (vectors.has_vector[static_cast<std::size_t>(block)] == 0) return no_prediction();
+  const MotionVector vector = vectors.vectors[static_cast<std::size_t>(block)];
   return {&view.at(column * kBlockSize + vector.x, row * kBlockSize + vector.y), view.pitch};
 }
 
@@ -56,16 +55,17 @@ inline constexpr int kBlocksPerRun = 64;
 /// row `mcu_row` of a plane; index, column and row are those of a run's first block. Predictions are copied to `kept`
 /// where it is not null.
 template <typename Visit>
-void for_each_run_of_mcu_row(const FrameSyntax& syntax, int plane, int mcu_row, const PaddedPicture& reference,
-                             PaddedPicture* kept, Visit&& visit) {
+void for_each_run_of_mcu_row(const PlaneGeometry& g, const PredictionVectors& vectors, int plane, int mcu_row,
+                             const PaddedPicture& reference, PaddedPicture* kept, Visit&& visit) {
   std::array<BlockPrediction, kBlocksPerRun> predictions;
-  const PlaneGeometry& g = syntax.planes[plane].geometry;
+  const PredictionVectors::Plane& of_plane = vectors.plane(plane);
+  const ConstPlaneView view = reference.plane(plane);
   for (int row = mcu_row * block_rows_per_mcu(plane); row < (mcu_row + 1) * block_rows_per_mcu(plane); ++row) {
     for (int first = 0; first < g.columns; first += kBlocksPerRun) {
       const int count = std::min(kBlocksPerRun, g.columns - first);
       for (int i = 0; i < count; ++i) {
         const int column = first + i;
-        predictions[i] = predict_block(syntax, plane, row * g.columns + column, column, row, reference);
+        predictions[i] = predict_block(of_plane, row * g.columns + column, column, row, view);
         if (kept != nullptr) keep_prediction(predictions[i], kept->plane(plane), column, row);
       }
       visit(row * g.columns + first, first, row,

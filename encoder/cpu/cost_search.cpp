@@ -20,35 +20,23 @@ Position place_in_window(unsigned index, unsigned width) {
 
 }  // namespace
 
-CostSearch::CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range)
+CostSearch::CostSearch(SearchMethod method, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range)
     : kernels_(kernels),
+      searcher_(make_block_searcher(method, kernels, geometry, range)),
       geometry_(geometry),
       rows_per_mcu_(rows_per_mcu),
       range_(range),
       costs_(VectorCosts(sad_per_bit_), range),
-      sums_(geometry.samples() + 4 * kPlaneGuard),
       found_(static_cast<std::size_t>(geometry.blocks()) * kMaxFoundVectors),
       chosen_(static_cast<std::size_t>(geometry.blocks())) {}
 
 void CostSearch::begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate) {
   current_ = current;
   reference_ = reference;
+  searcher_->begin(current, reference, SearchGoal::best_by_cost);
   if (sad_per_bit_ != rate.sad_per_bit) costs_ = CostTable(VectorCosts(rate.sad_per_bit), range_);
   sad_per_bit_ = rate.sad_per_bit;
   count_ = std::max(1, rate.found_vectors);
-}
-
-void CostSearch::prepare_rows(int first, int end) {
-  for (int y = first; y < std::min(end, geometry_.height - 3); ++y) {
-    std::uint8_t* const row = sums_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(geometry_.width);
-    std::array<std::uint16_t, 256> sums;
-    const int count = geometry_.width - 3;
-    for (int x = 0; x < count; x += static_cast<int>(sums.size())) {
-      const int some = std::min(static_cast<int>(sums.size()), count - x);
-      kernels_.sums_of_row(reference_.row(y) + x, reference_.pitch, some, sums.data());
-      for (int i = 0; i < some; ++i) row[x + i] = quarter_sum(sums[static_cast<std::size_t>(i)]);
-    }
-  }
 }
 
 void CostSearch::search(int row, int first, int count, Searches& searches, std::uint32_t* costs) {
@@ -64,6 +52,7 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
     search.current_pitch = current_.pitch;
     search.reference = reference_;
     search.window = window;
+    search.own = {x, y};
     search.costs = costs_.costs(window.left - x, window.top - y);
     search.quarters = costs_.quarters(window.left - x, window.top - y);
     search.cost_pitch = costs_.pitch();
@@ -84,8 +73,7 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
                               : has_right ? chosen_[block + 1]
                                           : MotionVector{})};
   }
-  kernels_.decisions().search_best(std::span(searches).first(static_cast<std::size_t>(count)),
-                                   {sums_.data(), geometry_.width}, static_cast<std::size_t>(count_));
+  searcher_->search_best(std::span(searches).first(static_cast<std::size_t>(count)), static_cast<std::size_t>(count_));
   for (int i = 0; i < count; ++i) {
     const CostedSearch& search = searches[static_cast<std::size_t>(i)];
     const int x = (first + i) * kBlockSize;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,22 +11,25 @@
 #include "cpu/cost_table.h"
 #include "cpu/decision_kernels.h"
 #include "cpu/kernels.h"
+#include "cpu/search_method.h"
 #include "decide/rate_decisions.h"
 
 namespace c63::cpu {
 
-/// Full search of one plane by SAD and what vectors cost: the best few vectors of every block, and for each block row what is
-/// chosen of them where a block may take its left neighbour's vector. A frame goes begin(), prepare_rows() of all rows, then
-/// search_block_row() of all rows of blocks, MCU rows in any order and at the same time.
+/// Search of one plane by SAD and what vectors cost: the best few vectors of every block, by a search method, and for each block
+/// row what is chosen of them where a block may take its left neighbour's vector. A frame goes begin(), prepare_rows() of all rows,
+/// prepare(), then search_block_row() of all rows of blocks, MCU rows in any order and at the same time.
 class CostSearch {
  public:
   /// `rows_per_mcu` rows of blocks are searched by one thread, one after another.
-  CostSearch(const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range);
+  CostSearch(SearchMethod method, const Kernels& kernels, const PlaneGeometry& geometry, int rows_per_mcu, int range);
 
   /// The planes to be searched next, with kPlaneGuard around them, and how.
   void begin(ConstPlaneView current, ConstPlaneView reference, const RateDecisions& rate);
   /// Prepares rows [first, end) of samples of the reference.
-  void prepare_rows(int first, int end);
+  void prepare_rows(int first, int end) { searcher_->prepare_rows(first, end); }
+  /// Prepares the rest, on one thread.
+  void prepare() { searcher_->prepare(); }
   /// Searches a row of blocks; returns the sum of the SADs of what is chosen.
   std::uint64_t search_block_row(int row);
 
@@ -47,6 +51,7 @@ class CostSearch {
   void search(int row, int first, int count, Searches& searches, std::uint32_t* costs);
 
   const Kernels& kernels_;
+  std::unique_ptr<BlockSearcher> searcher_;
   PlaneGeometry geometry_;
   int rows_per_mcu_;
   int range_;
@@ -55,7 +60,6 @@ class CostSearch {
   std::int32_t sad_per_bit_ = 0;  ///< that costs_ are of
   CostTable costs_;
   int count_ = 1;
-  std::vector<std::uint8_t> sums_;  ///< quarter sums of the reference
   std::vector<MotionVector> found_;
   std::vector<MotionVector> chosen_;
 };

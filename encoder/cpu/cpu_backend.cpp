@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <climits>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -18,7 +17,6 @@
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "cpu/gop_chain.h"
-#include "decide/presets.h"
 #include "threads/work_threads.h"
 
 namespace c63::cpu {
@@ -59,20 +57,19 @@ struct ScheduledChain {
 /// beside the next one where there are threads for it.
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const EncoderSettings& settings, int max_chains)
-      : settings_(settings),
+  CpuBackend(const ResolvedEncode& encode, int max_chains)
+      : settings_(encode.settings),
         arena_(*settings_.execution.arena),
-        chains_(static_cast<std::size_t>(chain_count(settings, max_chains))),
+        chains_(static_cast<std::size_t>(chain_count(encode, max_chains))),
         writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
         threads_(arena_, chains_.size() * (kDepth + 1)) {
-    const Kernels& kernels = cpu::kernels(settings.execution.simd);
-    const Geometry geometry(settings.coding.width, settings.coding.height);
+    const Kernels& kernels = cpu::kernels(settings_.execution.simd);
     // Side by side: to fill the memory of all takes 0.4 s at 1920x1080.
     arena_.execute([&] {
       oneapi::tbb::parallel_for_each(chains_, [&](ScheduledChain& chain) {
-        chain.chain.emplace(settings, kernels);
-        for (Slot& slot : chain.slots) slot.picture = PaddedPicture(geometry);
-        chain.trace = TraceRow(settings.measurement.trace, TraceTrack::lane, index_of(chain));
+        chain.chain.emplace(encode, kernels);
+        for (Slot& slot : chain.slots) slot.picture = PaddedPicture(encode.geometry);
+        chain.trace = TraceRow(settings_.measurement.trace, TraceTrack::lane, index_of(chain));
       });
     });
     const int concurrency = arena_.concurrency();
@@ -139,19 +136,14 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  /// How many chains half of the memory limit holds where frames are looked at before they are coded: those lie in it.
-  [[nodiscard]] static int chains_that_look_ahead(const EncoderSettings& settings) {
-    constexpr std::uint64_t kOtherPictures = 15;  // what else a chain takes
-    const std::uint64_t pictures = preset_decisions(settings.coding).lookahead.host_pictures();
-    if (pictures == 0) return INT_MAX;
-    const std::uint64_t samples = Geometry(settings.coding.width, settings.coding.height).padded_samples();
-    const std::uint64_t chains = settings.execution.limits.max_memory / 2 / ((pictures + kOtherPictures) * samples);
-    return static_cast<int>(std::min<std::uint64_t>(chains, INT_MAX));
-  }
-  [[nodiscard]] static int chain_count(const EncoderSettings& settings, int max_chains) {
-    const int threads = settings.execution.arena->concurrency();
-    const int wanted = settings.execution.lanes > 0 ? settings.execution.lanes : threads == 1 ? 1 : threads + 1;
-    return std::clamp(wanted, 1, std::max(1, std::min(max_chains, chains_that_look_ahead(settings))));
+  [[nodiscard]] static int chain_count(const ResolvedEncode& encode, int max_chains) {
+    const ExecutionSettings& execution = encode.settings.execution;
+    const int threads = execution.arena->concurrency();
+    const int wanted = execution.lanes > 0 ? execution.lanes : threads == 1 ? 1 : threads + 1;
+    std::uint64_t most = static_cast<std::uint64_t>(max_chains);
+    // The frames that are looked at ahead lie in this memory.
+    if (encode.lookahead.any()) most = std::min(most, encode.chains_in_half(encode.chain_bytes() + encode.lookahead_bytes()));
+    return std::clamp(wanted, 1, std::max(1, static_cast<int>(most)));
   }
   [[nodiscard]] int index_of(const ScheduledChain& chain) const { return static_cast<int>(&chain - chains_.data()); }
 
@@ -271,19 +263,16 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(const EncoderSettings& settings, int max_chains) {
-  if (settings.execution.arena) return std::make_unique<CpuBackend>(settings, max_chains);
-  EncoderSettings with_arena = settings;
-  with_arena.execution.arena = std::make_shared<ThreadArena>(settings.execution.threads);
-  return std::make_unique<CpuBackend>(with_arena, max_chains);
+std::unique_ptr<Backend> make_cpu_backend(const ResolvedEncode& encode, int max_chains) {
+  return std::make_unique<CpuBackend>(encode, max_chains);
 }
 
 }  // namespace c63::cpu
 
 namespace c63 {
 
-std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains) {
-  return cpu::make_cpu_backend(settings, max_chains);
+std::unique_ptr<Backend> open_cpu_backend(const ResolvedEncode& encode, int max_chains) {
+  return cpu::make_cpu_backend(encode, max_chains);
 }
 
 }  // namespace c63

@@ -26,6 +26,7 @@ inline constexpr std::size_t kStarts = 4;
 
 /// A block to search by SAD and what vectors cost.
 struct CostedSearch : BlockSearch {
+  Position own;                            ///< of the block in its plane
   const std::uint16_t* costs = nullptr;    ///< of the window's vectors, row by row
   const std::uint8_t* quarters = nullptr;  ///< the same over four, rounded down, at most 255
   std::ptrdiff_t cost_pitch = 0;           ///< of both

@@ -11,7 +11,9 @@
 
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
+#include "c63/filters.h"
 #include "c63/quality.h"
+#include "cpu/block_prediction.h"
 #include "decide/repeat_frame.h"
 
 namespace c63::cpu {
@@ -30,61 +32,58 @@ void for_each_mcu_row(const Geometry& geometry, Row&& row) {
 
 }  // namespace
 
-GopChain::GopChain(const EncoderSettings& settings, const Kernels& kernels)
-    : settings_(settings), kernels_(kernels), coder_(settings.coding, kernels), searchers_(coder_.make_searchers()) {
-  const Geometry& geometry = coder_.geometry();
-  for (FrameSyntax& syntax : syntax_) syntax = FrameSyntax(geometry);
-  for (PaddedPicture& picture : pictures_) picture = PaddedPicture(geometry);
-  if (settings.measurement.keep_prediction) prediction_ = PaddedPicture(geometry);
+GopChain::GopChain(const ResolvedEncode& encode, const Kernels& kernels)
+    : settings_(encode.settings), kernels_(kernels), geometry_(encode.geometry) {
+  for (FrameSyntax& syntax : syntax_) syntax = FrameSyntax(geometry_);
+  for (PaddedPicture& picture : pictures_) picture = PaddedPicture(geometry_);
+  for (PredictionVectors& vectors : vectors_) vectors = PredictionVectors(geometry_);
+  if (settings_.measurement.keep_prediction) prediction_ = PaddedPicture(geometry_);
 }
 
 void GopChain::code(std::int64_t count, const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame,
                     TraceRow& trace) {
   const bool keeps_motion = settings_.measurement.keep_motion && !plan.key;
   if (plan.advances_reference()) newest_ = 1 - newest_;
-  FrameSyntax& syntax = syntax_of(count);
-  if (!plan.advances_reference() && last_advanced_) inherited_.remember(syntax_of(last_));
-  coder_.set_tables(plan.tables);
-  if (plan.rate.any()) rate_coder().begin(plan, picture.picture);
   const FrameJob job{.plan = &plan,
                      .current = &picture.picture,
                      .original = picture.original,
                      .reference = &pictures_[static_cast<std::size_t>(1 - newest_)],
                      .reconstruction = &pictures_[static_cast<std::size_t>(newest_)],
-                     .syntax = &syntax,
-                     .previous = &syntax_of(last_),
-                     .inherited = plan.advances_reference() ? nullptr : &inherited_,
-                     .searchers = &searchers_,
-                     .rate = plan.rate.any() ? rate_.get() : nullptr,
+                     .syntax = &syntax_of(count),
+                     .vectors = &vectors_[static_cast<std::size_t>(1 - newest_vectors_)],
+                     .before = &vectors_[static_cast<std::size_t>(newest_vectors_)],
                      .prediction = settings_.measurement.keep_prediction ? &prediction_ : nullptr,
                      .motion = keeps_motion ? &frame.motion : nullptr};
   frame.index = plan.index;
   frame.key = plan.key;
   frame.repeat = !code_unless_repeated(job, frame, trace);
-  if (frame.repeat) return repeat(job, count, frame);
+  if (frame.repeat) return repeat(job, frame);
+  newest_vectors_ = 1 - newest_vectors_;
   const auto coded = Clock::now();
   hand_out(job, frame);
-  if (!plan.advances_reference()) keep_inherited(plan, syntax);
   frame.statistics.times.measure += milliseconds(trace.did("measure", plan.index) - coded);
-  last_ = count;
-  last_advanced_ = plan.advances_reference();
 }
 
 RateCoder& GopChain::rate_coder() {
-  if (rate_ == nullptr) {
-    rate_ = std::make_unique<RateCoder>(kernels_, coder_.geometry(), settings_.coding.search_range);
-  }
-  return *rate_;
+  if (rate_coder_ == nullptr) rate_coder_ = std::make_unique<RateCoder>(settings_.coding, kernels_);
+  return *rate_coder_;
+}
+
+FrameCoder& GopChain::coder_of(const FramePlan& plan) {
+  if (plan.rate.any()) return rate_coder();
+  if (plain_coder_ == nullptr) plain_coder_ = make_plain_coder(settings_.coding, kernels_);
+  return *plain_coder_;
 }
 
 bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace) {
   const RateDecisions& rate = job.plan->rate;
-  const Geometry& geometry = coder_.geometry();
+  FrameCoder& coder = coder_of(*job.plan);
+  coder.begin(job);
   // The error of a repeat, of as many rows as it takes to see that it is too large.
   const auto error_up_to = [&](std::uint64_t limit) {
     std::atomic<std::uint64_t> error = 0;
-    for_each_mcu_row(geometry, [&](int row) {
-      if (error < limit) error += FrameCoder::repeat_error(job, row);
+    for_each_mcu_row(geometry_, [&](int row) {
+      if (error < limit) error += rate_coder().repeat_error(row);
     });
     return error.load();
   };
@@ -93,64 +92,40 @@ bool GopChain::code_unless_repeated(const FrameJob& job, EncodedFrame& frame, Tr
     return repeat_is_cheaper(error, cost, job.plan->headers, rate.lambda);
   };
   const bool may_repeat = rate.any() && rate.repeats && !job.plan->key && job.plan->advances_reference();
-  if (may_repeat && better_repeated(least_row_costs(geometry, rate.lambda))) return false;
+  if (may_repeat && better_repeated(least_row_costs(geometry_, rate.lambda))) return false;
   job.syntax->key = job.plan->key;
   if (job.motion != nullptr) {
     for (int p = 0; p < kPlanes; ++p) {
-      const PlaneGeometry g = geometry.plane(p);
+      const PlaneGeometry g = geometry_.plane(p);
       frame.motion[p] = {g.columns, g.rows, {}, std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
     }
   }
-  const std::int64_t cost = code_rows(job, frame.statistics, trace);
+  const std::int64_t cost = code_rows(coder, job, frame.statistics, trace);
   return !may_repeat || !better_repeated(cost);
 }
 
-void GopChain::repeat(const FrameJob& job, std::int64_t count, EncodedFrame& frame) {
+void GopChain::repeat(const FrameJob& job, EncodedFrame& frame) {
   newest_ = 1 - newest_;  // the reference is still the newest picture
-  FrameSyntax& syntax = syntax_of(count);
-  if (count != last_) {  // what later frames want to know of the frame before
-    for (int p = 0; p < kPlanes; ++p) {
-      syntax.planes[p].vectors = syntax_of(last_).planes[p].vectors;
-      syntax.planes[p].uses_vector = syntax_of(last_).planes[p].uses_vector;
-    }
-  }
-  last_ = count;
   frame.motion = {};
   frame.statistics.luma_sad = 0;
   frame.statistics.sse = {};
   FrameJob shown = job;
   shown.reconstruction = &pictures_[static_cast<std::size_t>(newest_)];
   shown.motion = nullptr;
-  for (int row = 0; settings_.measurement.psnr && row < coder_.geometry().mcu_rows(); ++row) {
-    const auto errors = coder_.measure_row(shown, row);
+  for (int row = 0; settings_.measurement.psnr && row < geometry_.mcu_rows(); ++row) {
+    const auto errors = measure_row(shown, row);
     for (int p = 0; p < kPlanes; ++p) frame.statistics.sse[p] += errors[p];
   }
   hand_out(shown, frame);
 }
 
-void GopChain::keep_inherited(const FramePlan& plan, FrameSyntax& syntax) {
-  inherited_.remember(syntax);
-  const bool decided = plan.rate.any();
-  if (!decided && !plan.unpredicted) return;
-  const std::uint8_t* unpredicted = decided ? rate_->without_vector().data() : plan.unpredicted->data();
-  for (PlaneSyntax& plane : syntax.planes) {
-    for (std::size_t block = 0; block < plane.vectors.size(); ++block) {
-      if (*unpredicted++ == 0) continue;
-      plane.uses_vector[block] = 0;
-      plane.vectors[block] = {};
-    }
-  }
-}
-
-std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace) {
-  const Geometry& geometry = coder_.geometry();
+std::int64_t GopChain::code_rows(FrameCoder& coder, const FrameJob& job, FrameStatistics& statistics, TraceRow& trace) {
   const bool key = job.plan->key;
   const std::int64_t index = job.plan->index;
   const auto begin = Clock::now();
   if (!key) {
-    coder_.begin_search(job);
-    for_each_mcu_row(geometry, [&](int row) { coder_.prepare_row(job, row); });
-    coder_.prepare_search(job);
+    for_each_mcu_row(geometry_, [&](int row) { coder.prepare_row(row); });
+    coder.prepare();
   }
   const auto begin_rows = Clock::now();
   std::mutex totals;
@@ -160,7 +135,7 @@ std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistic
   Clock::duration measure{};
   const auto search_row = [&](int row) {
     const auto start = Clock::now();
-    const std::uint64_t sad = coder_.search_row(job, row);
+    const std::uint64_t sad = coder.search_row(row);
     const auto searched = Clock::now();
     const std::lock_guard lock(totals);
     statistics.luma_sad += sad;
@@ -168,10 +143,10 @@ std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistic
   };
   const auto code_row = [&](int row) {
     const auto start = Clock::now();
-    const std::int64_t row_cost = coder_.code_row(job, row);
+    const std::int64_t row_cost = coder.code_row(row);
     const auto coded = Clock::now();
     std::array<std::uint64_t, kPlanes> errors{};
-    if (settings_.measurement.psnr) errors = coder_.measure_row(job, row);
+    if (settings_.measurement.psnr) errors = measure_row(job, row);
     const auto measured = Clock::now();
     const std::lock_guard lock(totals);
     cost += row_cost;
@@ -179,11 +154,11 @@ std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistic
     transform += coded - start;
     measure += measured - coded;
   };
-  if (!key && job.rate != nullptr) {  // decisions look at what was found in the rows around
-    for_each_mcu_row(geometry, search_row);
-    for_each_mcu_row(geometry, code_row);
+  if (!key && coder.codes_after_search()) {
+    for_each_mcu_row(geometry_, search_row);
+    for_each_mcu_row(geometry_, code_row);
   } else {
-    for_each_mcu_row(geometry, [&](int row) {
+    for_each_mcu_row(geometry_, [&](int row) {
       if (!key) search_row(row);
       code_row(row);
     });
@@ -206,32 +181,47 @@ std::int64_t GopChain::code_rows(const FrameJob& job, FrameStatistics& statistic
   return cost;
 }
 
+std::array<std::uint64_t, kPlanes> GopChain::measure_row(const FrameJob& job, int mcu_row) const {
+  std::array<std::uint64_t, kPlanes> errors{};
+  std::array<std::span<const std::uint8_t>, kPlanes> originals;
+  if (!job.original.empty()) originals = split_planes(job.original, geometry_.width(), geometry_.height());
+  for (int p = 0; p < kPlanes; ++p) {
+    const auto original = job.original.empty() ? job.current->coded(p) : originals[static_cast<std::size_t>(p)];
+    const PlaneGeometry g = geometry_.plane(p);
+    const std::size_t step = static_cast<std::size_t>(rows_per_mcu(p)) * static_cast<std::size_t>(g.width);
+    const std::size_t first = std::min(g.coded_samples, static_cast<std::size_t>(mcu_row) * step);
+    const std::size_t end = std::min(g.coded_samples, first + step);
+    errors[p] = sum_of_squared_errors(original.subspan(first, end - first),
+                                      job.reconstruction->coded(p).subspan(first, end - first));
+  }
+  return errors;
+}
+
 void GopChain::hand_out(const FrameJob& job, EncodedFrame& frame) {
-  const Geometry& geometry = coder_.geometry();
   const MeasurementSettings& wanted = settings_.measurement;
   if (job.motion != nullptr) {
     for (int p = 0; p < kPlanes; ++p) {
-      frame.motion[p].vectors = job.syntax->planes[p].vectors;
-      if (job.plan->unpredicted || job.rate != nullptr) frame.motion[p].inter = job.syntax->planes[p].uses_vector;
+      frame.motion[p].vectors = job.vectors->plane(p).vectors;
+      if (job.plan->rate.any()) frame.motion[p].inter = job.vectors->plane(p).has_vector;
     }
   }
   if (wanted.ssim || wanted.keep_reconstruction) {
-    frame.reconstruction.resize(geometry.frame_bytes());
+    frame.reconstruction.resize(geometry_.frame_bytes());
     job.reconstruction->copy_to(frame.reconstruction);
   }
   if (wanted.ssim) {
     std::vector<std::uint8_t> copy;
     if (job.original.empty()) {
-      copy.resize(geometry.frame_bytes());
+      copy.resize(geometry_.frame_bytes());
       job.current->copy_to(copy);
     }
     const std::span<const std::uint8_t> original = job.original.empty() ? std::span<const std::uint8_t>(copy) : job.original;
-    frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry.width(), geometry.height());
+    frame.statistics.ssim = ssim_of_frames(original, frame.reconstruction, geometry_.width(), geometry_.height());
     if (!wanted.keep_reconstruction) frame.reconstruction = {};
   }
   if (wanted.keep_prediction) {
     if (!frame.repeat) {
-      shown_prediction_.resize(geometry.frame_bytes());
+      shown_prediction_.resize(geometry_.frame_bytes());
       job.prediction->copy_to(shown_prediction_);
     }
     frame.prediction = shown_prediction_;
@@ -246,30 +236,12 @@ void GopChain::write(std::int64_t count, const FramePlan& plan, EncodedFrame& fr
     frame.statistics.bits.header = 8 * kRepeatFrameBytes;
     return;
   }
-  write_frame_header(bytes, coder_.geometry(), plan.tables, plan.key, plan.headers);
+  write_frame_header(bytes, geometry_, plan.tables, plan.key, plan.headers);
   const std::size_t header_bytes = bytes.size();
   encode_scan(syntax_of(count), bytes, frame.statistics.bits);
   write_frame_trailer(bytes);
   frame.statistics.bits.header += 8 * (header_bytes + kFrameTrailerBytes);
   frame.statistics.times.entropy = milliseconds(Clock::now() - start);
-}
-
-void GopChain::encode(const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace) {
-  const std::int64_t count = coded_++;
-  code(count, picture, plan, frame, trace);
-  write(count, plan, frame);
-}
-
-GopChain::State GopChain::save() const {
-  return {pictures_, newest_, syntax_of(last_), last_advanced_, inherited_};
-}
-
-void GopChain::restore(const State& state) {
-  pictures_ = state.pictures;
-  newest_ = state.newest;
-  syntax_of(last_) = state.last;
-  last_advanced_ = state.last_advanced;
-  inherited_ = state.inherited;
 }
 
 }  // namespace c63::cpu

@@ -6,11 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "decide/resolved_encode.h"
 #include "bitstream/frame_syntax.h"
+#include "bitstream/prediction_vectors.h"
 #include "c63/encoder.h"
 #include "c63/trace.h"
 #include "cpu/frame_coder.h"
 #include "cpu/padded_picture.h"
+#include "cpu/rate_coder.h"
 #include "decide/frame_plan.h"
 
 namespace c63::cpu {
@@ -30,7 +33,7 @@ class GopChain {
   /// Frames that may be coded and not yet written.
   static constexpr std::int64_t kUnwritten = 2;
 
-  GopChain(const EncoderSettings& settings, const Kernels& kernels);
+  GopChain(const ResolvedEncode& encode, const Kernels& kernels);
 
   /// Searches, transforms and reconstructs frame number `count` of the chain, which fills everything of `frame` but its bytes
   /// and their statistics. Tells `trace` what took the time.
@@ -38,52 +41,36 @@ class GopChain {
   /// Writes the bytes of frame number `count`, which is coded, while at most one later frame is.
   void write(std::int64_t count, const FramePlan& plan, EncodedFrame& frame) const;
 
-  /// Both steps.
-  void encode(const ChainPicture& picture, const FramePlan& plan, EncodedFrame& frame, TraceRow& trace);
-
-  /// What the next frame depends on.
-  struct State {
-    std::array<PaddedPicture, 2> pictures;
-    int newest = 0;
-    FrameSyntax last;  ///< syntax elements of the frame before
-    bool last_advanced = true;
-    InheritedVectors inherited;
-  };
-  [[nodiscard]] State save() const;
-  /// Goes back to a state of a chain with the same settings. All frames that are coded have been written.
-  void restore(const State& state);
-
  private:
   [[nodiscard]] FrameSyntax& syntax_of(std::int64_t count) { return syntax_[static_cast<std::size_t>(count % kUnwritten)]; }
   [[nodiscard]] const FrameSyntax& syntax_of(std::int64_t count) const {
     return syntax_[static_cast<std::size_t>(count % kUnwritten)];
   }
-  /// Takes what blocks without a vector have inherited out of the frame's syntax elements, where it is not coded.
-  void keep_inherited(const FramePlan& plan, FrameSyntax& syntax);
   [[nodiscard]] RateCoder& rate_coder();
-  /// Codes the frame; false, and whatever was coded does not count, where it is cheaper to repeat the one before.
+  [[nodiscard]] FrameCoder& coder_of(const FramePlan& plan);
+  /// Codes the frame. Returns false if it is cheaper to repeat the previous one; what was coded does not count then.
   [[nodiscard]] bool code_unless_repeated(const FrameJob& job, EncodedFrame& frame, TraceRow& trace);
-  /// Codes all rows; returns D + λR of the frame, headers not counted, where it is decided by rate.
-  std::int64_t code_rows(const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
-  /// Makes a frame that repeats the one before of one that was not or in vain coded.
-  void repeat(const FrameJob& job, std::int64_t count, EncodedFrame& frame);
+  /// Codes all rows. Returns D + λR of the frame without its headers; 0 if nothing is decided by rate.
+  std::int64_t code_rows(FrameCoder& coder, const FrameJob& job, FrameStatistics& statistics, TraceRow& trace);
+  /// The squared errors of the planes against the original, over the coded samples of MCU row `mcu_row`.
+  [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
+  /// Turns a frame into a repeat of the previous one. Its coding, if any, is discarded.
+  void repeat(const FrameJob& job, EncodedFrame& frame);
   /// Copies what the settings ask for beside the coded bytes.
   void hand_out(const FrameJob& job, EncodedFrame& frame);
 
   EncoderSettings settings_;
   const Kernels& kernels_;
-  FrameCoder coder_;
+  Geometry geometry_;
+  std::unique_ptr<FrameCoder> plain_coder_;  ///< made when a plan first wants it, as the next one
+  std::unique_ptr<RateCoder> rate_coder_;
   std::array<FrameSyntax, kUnwritten> syntax_;
   std::array<PaddedPicture, 2> pictures_;  ///< the reconstruction of the frame coded last, and its reference
   int newest_ = 0;                         ///< which of them is the reconstruction
-  std::int64_t coded_ = 0;                 ///< frames, where encode() counts them
-  std::int64_t last_ = 1;                  ///< number of the frame coded last
-  bool last_advanced_ = true;              ///< that frame advanced the reference
-  InheritedVectors inherited_;             ///< how it was predicted, where it did not
+  std::array<PredictionVectors, 2> vectors_;  ///< of the frame coded last, and room for those of the next one
+  int newest_vectors_ = 0;                    ///< which of them are those of the frame coded last
   PaddedPicture prediction_;
-  Searchers searchers_;
-  std::unique_ptr<RateCoder> rate_;              ///< made for the first plan that decides by rate
-  std::vector<std::uint8_t> shown_prediction_;   ///< handed out with the last frame; repeats show it again
+  std::vector<std::uint8_t> shown_prediction_;  ///< handed out with the last frame; repeats show it again
 };
 
 }  // namespace c63::cpu

@@ -6,8 +6,7 @@
 
 namespace c63::cpu {
 
-std::size_t NarrowDecider::list(const RowInput& input, const PlaneSyntax& syntax, int first, int count) {
-  const PlaneGeometry& g = syntax.geometry;
+std::size_t NarrowDecider::list(const RowInput& input, const PlaneGeometry& g, int first, int count) {
   const int rows = block_rows_per_mcu(input.plane);
   const auto most = std::min(kGroup, static_cast<std::size_t>(count - first));
   const Weight weight = input.weight_of(RowBlock(input.plane, first).column);
@@ -18,7 +17,6 @@ std::size_t NarrowDecider::list(const RowInput& input, const PlaneSyntax& syntax
     if (input.weight_of(place.column) != weight) break;
     const int row = input.mcu_row * rows + place.row;
     const int number = row * g.columns + place.column;
-    const auto b = static_cast<std::size_t>(number);
     const std::uint8_t* const samples = &input.current.at(place.column * kBlockSize, row * kBlockSize);
     const auto begin = static_cast<std::uint8_t>(candidates);
     const auto add = [&](VectorNumber vector, int bits, BlockPrediction prediction) {
@@ -26,26 +24,24 @@ std::size_t NarrowDecider::list(const RowInput& input, const PlaneSyntax& syntax
       vector_bits_[candidates] = bits;
       pairs_[candidates++] = {samples, input.current.pitch, prediction};
     };
-    const bool has_vector = input.may_have_vector(number);
+    const bool has_vector = input.may_have_vectors();
     if (has_vector) {
       const MotionVector v = input.search->chosen()[number];
       add(vector_number(v), kBitsOfVectors.of(v), input.predicted_by(v, place.column, row));
     }
     if (!has_vector || input.rate->unpredicted) {
-      const bool inherits = syntax.uses_vector[b] != 0;
-      add(kNoVector, kNoVectorBits, inherits ? input.predicted_by(syntax.vectors[b], place.column, row) : no_prediction());
+      add(kNoVector, kNoVectorBits, input.predicted_without_vector(number, place.column, row));
     }
     blocks_[size] = {number, static_cast<std::uint8_t>(place.row), begin, static_cast<std::uint8_t>(candidates - begin)};
   }
   return size;
 }
 
-void NarrowDecider::write(const RowInput& input, const LevelTable& table, const Block& block, BlockChoice choice,
+void NarrowDecider::write(const LevelTable& table, const Block& block, BlockChoice choice,
                           PlaneSyntax& syntax) const {
   const std::size_t candidate = block.begin + std::size_t{choice.lane} / kDcLevels;
   const auto number = static_cast<std::size_t>(block.number);
   const VectorNumber vector = vectors_[candidate];
-  input.without_vector[number] = vector == kNoVector ? 1 : 0;
   if (vector != kNoVector) {
     syntax.uses_vector[number] = 1;
     syntax.vectors[number] = vector_of(vector);
@@ -70,7 +66,7 @@ std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
       weight = next;
     }
     const LevelTable& table = input.table_of(weight);
-    const std::size_t size = list(input, syntax, first, count);
+    const std::size_t size = list(input, syntax.geometry, first, count);
     const auto blocks = std::span(blocks_).first(size);
     const std::size_t transformed = std::size_t{blocks.back().begin} + blocks.back().count;
     decisions_.transform_blocks(std::span(pairs_).first(transformed), table, transformed_.data());
@@ -89,7 +85,7 @@ std::int64_t NarrowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
       }
     }
     decisions_.extend_narrow(beam, std::span(candidates).first(size), table, choices.data());
-    for (std::size_t b = 0; b < size; ++b) write(input, table, blocks[b], choices[b], syntax);
+    for (std::size_t b = 0; b < size; ++b) write(table, blocks[b], choices[b], syntax);
     first += static_cast<int>(size);
   }
   return cost + reweigh(beam.base, weight, kPlainWeight);

@@ -37,8 +37,8 @@ class NarrowDecider {
   };
 
   /// Lists blocks of one weight from number `first` of the row on, and their candidates; returns how many blocks these are.
-  std::size_t list(const RowInput& input, const PlaneSyntax& syntax, int first, int count);
-  void write(const RowInput& input, const LevelTable& table, const Block& block, BlockChoice choice, PlaneSyntax& syntax) const;
+  std::size_t list(const RowInput& input, const PlaneGeometry& geometry, int first, int count);
+  void write(const LevelTable& table, const Block& block, BlockChoice choice, PlaneSyntax& syntax) const;
 
   const DecisionKernels& decisions_;
   std::array<Block, kGroup> blocks_;

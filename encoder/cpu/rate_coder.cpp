@@ -1,28 +1,52 @@
 #include "cpu/rate_coder.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "c63/filters.h"
 #include "codec/search_window.h"
 #include "cpu/block_prediction.h"
 #include "decide/activity_weights.h"
 
 namespace c63::cpu {
+namespace {
 
-RateCoder::RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range)
-    : geometry_(geometry),
-      without_vector_(static_cast<std::size_t>(geometry.blocks())),
-      deciders_([&kernels, geometry] { return RowDecider(kernels, geometry); }) {
+/// The squared error between two planes of pictures in an MCU.
+std::uint32_t mcu_error(ConstPlaneView a, ConstPlaneView b, int plane, int mcu_column, int mcu_row) {
+  std::uint32_t error = 0;  // at most 256·255²
+  const int side = rows_per_mcu(plane);
+  for (int y = mcu_row * side; y < (mcu_row + 1) * side; ++y) {
+    const std::uint8_t* const samples_a = &a.at(mcu_column * side, y);
+    const std::uint8_t* const samples_b = &b.at(mcu_column * side, y);
+    for (int x = 0; x < side; ++x) {
+      const int difference = samples_a[x] - samples_b[x];
+      error += static_cast<std::uint32_t>(difference * difference);
+    }
+  }
+  return error;
+}
+
+}  // namespace
+
+RateCoder::RateCoder(const CodingSettings& settings, const Kernels& kernels)
+    : FrameCoder(kernels, Geometry(settings.width, settings.height)),
+      deciders_([&kernels, geometry = Geometry(settings.width, settings.height)] { return RowDecider(kernels, geometry); }) {
   for (int p = 0; p < kPlanes; ++p) {
-    searches_.emplace_back(kernels, geometry.plane(p), block_rows_per_mcu(p), plane_search_range(search_range, p));
+    searches_.emplace_back(settings.method, kernels, geometry_.plane(p), block_rows_per_mcu(p),
+                           plane_search_range(settings.search_range, p));
   }
 }
 
-void RateCoder::begin(const FramePlan& plan, const PaddedPicture& current) {
-  plan_ = &plan;
-  weights_ = frame_weights(plan, current.plane(0));
+void RateCoder::begin(const FrameJob& job) {
+  FrameCoder::begin(job);
+  const FramePlan& plan = *job.plan;
+  if (!plan.key) {
+    for (int p = 0; p < kPlanes; ++p) searches_[p].begin(job.current->plane(p), job.reference->plane(p), plan.rate);
+  }
+  weights_ = frame_weights(plan, job.current->plane(0));
   chroma_weights_ = chroma_weights(weights_, plan.rate.chroma_weight);
   const std::size_t count = weights_.empty() ? 1 : kWeights;
-  if (levels_[0].size() == count && tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
+  if (levels_[0].size() == count && level_tables_ == plan.tables && lambda_ == plan.rate.lambda) return;
   // All three or none: memory may run short in between, and what is there is taken for complete.
   decltype(levels_) levels;
   for (int p = 0; p < kPlanes; ++p) {
@@ -32,7 +56,7 @@ void RateCoder::begin(const FramePlan& plan, const PaddedPicture& current) {
     }
   }
   levels_ = std::move(levels);
-  tables_ = plan.tables;
+  level_tables_ = plan.tables;
   lambda_ = plan.rate.lambda;
 }
 
@@ -41,14 +65,14 @@ const Weight* RateCoder::weights_of_row(int plane, int mcu_row) const {
   return weights.empty() ? nullptr : weights.data() + static_cast<std::ptrdiff_t>(mcu_row) * geometry_.mcu_columns();
 }
 
-void RateCoder::begin_search(const PaddedPicture& current, const PaddedPicture& reference) {
-  for (int p = 0; p < kPlanes; ++p) searches_[p].begin(current.plane(p), reference.plane(p), plan_->rate);
-}
-
 void RateCoder::prepare_row(int mcu_row) {
   for (int p = 0; p < kPlanes; ++p) {
     searches_[p].prepare_rows(mcu_row * rows_per_mcu(p), (mcu_row + 1) * rows_per_mcu(p));
   }
+}
+
+void RateCoder::prepare() {
+  for (CostSearch& search : searches_) search.prepare();
 }
 
 std::uint64_t RateCoder::search_row(int mcu_row) {
@@ -62,27 +86,71 @@ std::uint64_t RateCoder::search_row(int mcu_row) {
   return luma_sad;
 }
 
-std::int64_t RateCoder::decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row,
-                                   FrameSyntax& syntax) {
+std::int64_t RateCoder::decide_row(int mcu_row) {
   std::int64_t cost = 0;
-  const std::uint8_t* unpredicted = plan_->unpredicted ? plan_->unpredicted->data() : nullptr;
-  std::uint8_t* without_vector = without_vector_.data();
   for (int p = 0; p < kPlanes; ++p) {
+    PlaneSyntax& plane = job().syntax->planes[p];
+    const auto blocks = static_cast<std::size_t>(plane.geometry.columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
+    const std::size_t first = static_cast<std::size_t>(mcu_row) * blocks;
+    std::fill_n(plane.uses_vector.data() + first, blocks, std::uint8_t{0});
+    std::fill_n(plane.vectors.data() + first, blocks, MotionVector{});
     cost += deciders_.local().decide({.plane = p,
                                       .mcu_row = mcu_row,
-                                      .current = current.plane(p),
-                                      .reference = reference.plane(p),
-                                      .search = plan_->key ? nullptr : &searches_[p],
-                                      .rate = &plan_->rate,
+                                      .current = job().current->plane(p),
+                                      .reference = job().reference->plane(p),
+                                      .search = job().plan->key ? nullptr : &searches_[p],
+                                      .rate = &job().plan->rate,
                                       .levels = levels_[p].data(),
                                       .weights = weights_of_row(p, mcu_row),
-                                      .unpredicted = unpredicted,
-                                      .without_vector = without_vector},
-                                     syntax.planes[p]);
-    if (unpredicted != nullptr) unpredicted += syntax.planes[p].geometry.blocks();
-    without_vector += syntax.planes[p].geometry.blocks();
+                                      .inherited = job().inherited() != nullptr ? &job().inherited()->plane(p) : nullptr},
+                                     plane);
   }
   return cost;
+}
+
+std::int64_t RateCoder::code_row(int mcu_row) {
+  const std::int64_t cost = decide_row(mcu_row);
+  FrameSyntax& syntax = *job().syntax;
+  job().vectors->fill_row(syntax, job().inherited(), mcu_row);
+  for (int p = 0; p < kPlanes; ++p) {
+    PlaneSyntax& plane = syntax.planes[p];
+    const ConstPlaneView current = job().current->plane(p);
+    const PlaneView reconstruction = job().reconstruction->plane(p);
+    for_each_run_of_mcu_row(
+        plane.geometry, *job().vectors, p, mcu_row, *job().reference, job().prediction,
+        [&](int block, int column, int row, std::span<const BlockPrediction> predictions) {
+          const int x = column * kBlockSize;
+          const int y = row * kBlockSize;
+          for (std::size_t i = 0; job().motion != nullptr && i < predictions.size(); ++i) {
+            const std::uint32_t sad = kernels_.sad(&current.at(x, y) + i * kBlockSize, current.pitch, predictions[i].samples,
+                                                   predictions[i].pitch);
+            (*job().motion)[p].sads[static_cast<std::size_t>(block) + i] = static_cast<std::uint16_t>(sad);
+          }
+          kernels_.dequantize_reconstruct(plane.block(block), transforms_[p], predictions, &reconstruction.at(x, y),
+                                          reconstruction.pitch);
+        });
+  }
+  return cost;
+}
+
+std::uint64_t RateCoder::repeat_error(int mcu_row) const {
+  std::uint64_t error = 0;
+  for (int p = 0; p < kPlanes; ++p) {
+    const ConstPlaneView current = job().current->plane(p);
+    const ConstPlaneView reference = job().reference->plane(p);
+    if (const Weight* const weights = weights_of_row(p, mcu_row)) {
+      for (int column = 0; column < geometry_.mcu_columns(); ++column) {
+        const std::int64_t own = mcu_error(current, reference, p, column, mcu_row);
+        error += static_cast<std::uint64_t>(reweigh(own, weights[column], kPlainWeight));
+      }
+      continue;
+    }
+    const int rows = rows_per_mcu(p);
+    const auto samples = static_cast<std::size_t>(rows) * static_cast<std::size_t>(current.width);
+    error += sum_of_squared_errors({current.row(mcu_row * rows), samples},
+                                   {reference.row(mcu_row * rows), samples});
+  }
+  return error;
 }
 
 }  // namespace c63::cpu

@@ -7,45 +7,41 @@
 #include <vector>
 
 #include "cpu/cost_search.h"
-#include "cpu/kernels.h"
-#include "cpu/padded_picture.h"
+#include "cpu/frame_coder.h"
 #include "cpu/row_decider.h"
-#include "decide/frame_plan.h"
 
 namespace c63::cpu {
 
-/// The search and the decisions by rate and distortion of one GOP chain, a frame at a time. As in FrameCoder, MCU rows may be
-/// worked on at the same time within each step; a row may be decided when all have been searched.
-class RateCoder {
+/// Vectors and levels of blocks are decided by rate and distortion. A row is decided when all rows have been searched, since
+/// decisions look at what was found in the rows around.
+class RateCoder final : public FrameCoder {
  public:
-  RateCoder(const Kernels& kernels, const Geometry& geometry, int search_range);
+  RateCoder(const CodingSettings& settings, const Kernels& kernels);
 
-  /// The next frame and its plan.
-  void begin(const FramePlan& plan, const PaddedPicture& current);
+  void begin(const FrameJob& job) override;
+  void prepare_row(int mcu_row) override;
+  void prepare() override;
+  std::uint64_t search_row(int mcu_row) override;
+  std::int64_t code_row(int mcu_row) override;
+  [[nodiscard]] bool codes_after_search() const override { return true; }
 
-  // An inter frame is searched as in FrameCoder.
-  void begin_search(const PaddedPicture& current, const PaddedPicture& reference);
-  void prepare_row(int mcu_row);
-  std::uint64_t search_row(int mcu_row);
-
-  /// Decides an MCU row: fills `syntax` as RowDecider says. Returns D + λR.
-  std::int64_t decide_row(const PaddedPicture& current, const PaddedPicture& reference, int mcu_row, FrameSyntax& syntax);
-  /// The blocks that were decided to be without a vector, all of the frame.
-  [[nodiscard]] const BlockMask& without_vector() const { return without_vector_; }
-  /// The weights of a plane's error in an MCU row; null: there are none.
-  [[nodiscard]] const Weight* weights_of_row(int plane, int mcu_row) const;
+  /// The squared error of an MCU row if the frame repeats the previous picture, over all samples of the planes. Weighted if
+  /// decisions are.
+  [[nodiscard]] std::uint64_t repeat_error(int mcu_row) const;
 
  private:
-  Geometry geometry_;
-  const FramePlan* plan_ = nullptr;
+  /// The weights of a plane's error in an MCU row; null: there are none.
+  [[nodiscard]] const Weight* weights_of_row(int plane, int mcu_row) const;
+  /// Fills the row's syntax elements. Returns D + λR.
+  std::int64_t decide_row(int mcu_row);
+
   /// Of the frame, for luma and chroma; empty: none.
   FrameWeights weights_;
   FrameWeights chroma_weights_;
   std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< of the frame's λ alone, or one for each weight
-  QuantizationTables tables_{};                          ///< those of levels_
+  QuantizationTables level_tables_{};                    ///< those of levels_
   Cost lambda_ = 0;                                      ///< likewise
   std::vector<CostSearch> searches_;  ///< one for each plane
-  BlockMask without_vector_;
   oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
 };
 

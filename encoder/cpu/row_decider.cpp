@@ -26,16 +26,15 @@ void RowDecider::list_candidates(const RowInput& input, const PlaneSyntax& synta
   const auto add_vector = [&](MotionVector v) {
     add(vector_number(v), kBitsOfVectors.of(v), input.predicted_by(v, column, row));
   };
-  const bool may_have_vector = input.may_have_vector(block);
-  if (may_have_vector && input.rate->found_vectors == 0) add_vector(input.search->chosen()[block]);
-  if (may_have_vector && input.rate->found_vectors > 0) {
+  const bool may_have_vectors = input.may_have_vectors();
+  if (may_have_vectors && input.rate->found_vectors == 0) add_vector(input.search->chosen()[block]);
+  if (may_have_vectors && input.rate->found_vectors > 0) {
     const auto vectors = candidate_vectors<VectorList>(g, column, row, input.search->chosen(), input.search->found(block),
                                                        input.search->found_count());
     for (std::size_t i = 0; i < vectors.count(); ++i) add_vector(vectors[i]);
   }
-  if (may_have_vector && !input.rate->unpredicted) return;
-  const auto b = static_cast<std::size_t>(block);
-  add(kNoVector, kNoVectorBits, syntax.uses_vector[b] != 0 ? input.predicted_by(syntax.vectors[b], column, row) : no_prediction());
+  if (may_have_vectors && !input.rate->unpredicted) return;
+  add(kNoVector, kNoVectorBits, input.predicted_without_vector(block, column, row));
 }
 
 void RowDecider::transform(const RowInput& input, std::span<Decided> group) {
@@ -73,7 +72,7 @@ void RowDecider::evaluate(const RowInput& input, std::span<Decided> group) const
   }
 }
 
-bool RowDecider::write(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) {
+bool RowDecider::write(const Decided& decided, BeamChoice choice, PlaneSyntax& syntax) {
   const auto block = static_cast<std::size_t>(decided.block);
   const std::size_t candidate = choice.lane / kDcLevels;
   const std::size_t dc = choice.lane % kDcLevels;
@@ -83,7 +82,6 @@ bool RowDecider::write(const RowInput& input, const Decided& decided, BeamChoice
   if (without_ac) std::fill_n(levels, 64, std::int16_t{0});
   levels[0] = options.candidates[candidate].levels[dc];
   const VectorNumber vector = options.candidates[candidate].vector;
-  input.without_vector[block] = vector == kNoVector ? 1 : 0;
   if (vector != kNoVector) {
     syntax.uses_vector[block] = 1;
     syntax.vectors[block] = vector_of(vector);
@@ -136,7 +134,7 @@ void RowDecider::write_row(const RowInput& input, int count, PlaneSyntax& syntax
     const BeamChoice choice = decided.choices[state];
     const std::size_t candidate = choice.lane / kDcLevels;
     state = choice.parent;
-    if (!write(input, decided, choice, syntax) || candidate == decided.options.first) continue;
+    if (!write(decided, choice, syntax) || candidate == decided.options.first) continue;
     if (size == kGroup || (size > 0 && waiting[0]->table != decided.table)) write_waiting();
     pairs[size] = {decided.samples, input.current.pitch, decided.options.predictions[candidate]};
     candidates[size] = candidate;
@@ -173,7 +171,7 @@ std::int64_t RowDecider::decide(const RowInput& input, PlaneSyntax& syntax) {
       if (!only_state) continue;
       const BeamChoice choice = decided.choices[0];
       const std::size_t candidate = choice.lane / kDcLevels;
-      if (write(input, decided, choice, syntax)) write_levels(decided, candidate, transformed(candidate), syntax);
+      if (write(decided, choice, syntax)) write_levels(decided, candidate, transformed(candidate), syntax);
     }
   }
   if (!only_state) write_row(input, count, syntax);

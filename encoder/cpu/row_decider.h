@@ -21,8 +21,8 @@ class RowDecider {
  public:
   RowDecider(const Kernels& kernels, const Geometry& geometry);
 
-  /// Decides one plane of a row: fills its levels in `syntax`, and the vectors of those blocks that have one. Of the others
-  /// `syntax` says how they are predicted. Returns D + λR of what was chosen, headers and the first DC levels not counted; where
+  /// Decides one plane of a row: fills its levels in `syntax`, and the vectors of the blocks that are coded with one; the others
+  /// have none there beforehand. Returns D + λR of what was chosen, headers and the first DC levels not counted; where
   /// there are weights, D is weighted.
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
@@ -61,7 +61,7 @@ class RowDecider {
   void evaluate(const RowInput& input, std::span<Decided> group) const;
   /// Writes the vector and the DC level that were chosen for a block, and where it goes without AC levels, these. Returns
   /// whether it goes with them.
-  static bool write(const RowInput& input, const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
+  static bool write(const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
   /// Writes all levels of a block that has candidate `candidate`; its DC level is written already.
   void write_levels(const Decided& decided, std::size_t candidate, const TransformedBlock& block, PlaneSyntax& syntax) const;
   /// Goes back through a row from the cheapest state, and writes it.

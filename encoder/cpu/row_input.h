@@ -22,18 +22,19 @@ struct RowInput {
   const RateDecisions* rate = nullptr;
   const LevelTable* levels = nullptr;  ///< of the frame's λ, or where there are weights, one for each of them
   const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
-  const std::uint8_t* unpredicted = nullptr;  ///< blocks that must do without a vector; null: none
-  std::uint8_t* without_vector = nullptr;     ///< is told of each block whether it does
+  const PredictionVectors::Plane* inherited = nullptr;  ///< vectors of blocks that are coded without one; null: none have one
 
   [[nodiscard]] Weight weight_of(int column) const {
     return weights == nullptr ? kPlainWeight : weights[column / block_rows_per_mcu(plane)];
   }
   [[nodiscard]] const LevelTable& table_of(Weight weight) const { return levels[weights == nullptr ? 0 : weight]; }
-  [[nodiscard]] bool may_have_vector(int block) const {
-    return search != nullptr && (unpredicted == nullptr || unpredicted[block] == 0);
-  }
+  [[nodiscard]] bool may_have_vectors() const { return search != nullptr; }
   [[nodiscard]] BlockPrediction predicted_by(MotionVector v, int column, int row) const {
     return {&reference.at(column * kBlockSize + v.x, row * kBlockSize + v.y), reference.pitch};
+  }
+  /// The prediction of a block that is coded without a vector.
+  [[nodiscard]] BlockPrediction predicted_without_vector(int block, int column, int row) const {
+    return inherited != nullptr ? predict_block(*inherited, block, column, row, reference) : no_prediction();
   }
 };
 

@@ -10,32 +10,28 @@
 #include <atomic>
 #include <ctime>
 
-#include "cpu/search_method.h"
+#include "cpu/search_exhaustive.h"
 
 namespace c63::cpu {
 namespace {
 
-class AutomaticSearch final : public BlockSearcher {
+class AutomaticSearch final : public ExhaustiveSearch {
  public:
   AutomaticSearch(const Kernels& kernels, const PlaneGeometry& geometry, int range, SearchClock clock)
-      : BlockSearcher(kernels, geometry, range),
-        searchers_{make_brute_search(kernels, geometry, range), make_eliminating_search(kernels, geometry, range)},
+      : ExhaustiveSearch(kernels, geometry, range),
+        searchers_{make_block_searcher(SearchMethod::full_brute, kernels, geometry, range),
+                   make_block_searcher(SearchMethod::full_eliminate, kernels, geometry, range)},
         clock_(clock) {}
 
-  void begin(ConstPlaneView current, ConstPlaneView reference) override {
+  void begin(ConstPlaneView current, ConstPlaneView reference, SearchGoal goal) override {
+    ExhaustiveSearch::begin(current, reference, goal);
+    if (goal == SearchGoal::best_by_cost) return;
     frame_ = (frame_ + 1) % kRound;
     if (frame_ == kFirstTimed) {
       for (auto& spent : spent_) spent = 0;
     }
     if (frame_ == kFirstTimed + kTimed) chosen_ = spent_[kEliminate] < spent_[kBrute] ? kEliminate : kBrute;
-    for (const auto& searcher : searchers_) searcher->begin(current, reference);
-  }
-
-  void prepare_rows(int first, int end) override {
-    if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
-    const auto begun = clock_();
-    searchers_[kEliminate]->prepare_rows(first, end);
-    spend(kEliminate, (clock_() - begun) / kTimed);  // every timed frame prepares all rows, for a part of them
+    for (const auto& searcher : searchers_) searcher->begin(current, reference, goal);
   }
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
@@ -46,6 +42,14 @@ class AutomaticSearch final : public BlockSearcher {
   }
   void end_row(int y, const Row& row) override {
     if (is_timed()) spend(method_at(y), clock_() - row.begun);
+  }
+
+ protected:
+  void prepare_rows_for_sad(int first, int end) override {
+    if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
+    const auto begun = clock_();
+    searchers_[kEliminate]->prepare_rows(first, end);
+    spend(kEliminate, (clock_() - begun) / kTimed);  // every timed frame prepares all rows, for a part of them
   }
 
  private:
@@ -83,6 +87,10 @@ std::chrono::nanoseconds time_of_thread() {
 std::unique_ptr<BlockSearcher> make_automatic_search(const Kernels& kernels, const PlaneGeometry& geometry, int range,
                                                      SearchClock clock) {
   return std::make_unique<AutomaticSearch>(kernels, geometry, range, clock);
+}
+
+std::unique_ptr<BlockSearcher> make_full_search(const Kernels& kernels, const PlaneGeometry& geometry, int range) {
+  return make_automatic_search(kernels, geometry, range);
 }
 
 }  // namespace c63::cpu

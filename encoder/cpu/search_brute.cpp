@@ -1,13 +1,13 @@
 // Full search without any shortcut: for comparisons, and as a test of the kernels.
 
-#include "cpu/search_method.h"
+#include "cpu/search_exhaustive.h"
 
 namespace c63::cpu {
 namespace {
 
-class BruteSearch final : public BlockSearcher {
+class BruteSearch final : public ExhaustiveSearch {
  public:
-  using BlockSearcher::BlockSearcher;
+  using ExhaustiveSearch::ExhaustiveSearch;
 
   [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
     return kernels_.search_brute(block_search(task));

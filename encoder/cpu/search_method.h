@@ -9,6 +9,7 @@
 #include "c63/settings.h"
 #include "codec/geometry.h"
 #include "cpu/kernels.h"
+#include "cpu/search_candidates.h"
 
 namespace c63::cpu {
 
@@ -20,9 +21,18 @@ struct BlockTask {
   std::span<const MotionVector> predictors;  ///< vectors found nearby, which may be good here too; outside the window or not
 };
 
-/// A search method at work on one plane of one lane. A frame goes begin(), prepare_rows() of all rows, prepare(), then
-/// search() of all blocks, row by row. What search() returns depends on samples, task and method alone: never on the
-/// instruction set, nor on which thread searches which block when.
+/// What a search finds for the blocks of a frame.
+enum class SearchGoal {
+  least_sad,       ///< the vector of least SAD: search()
+  best_by_cost,    ///< the best few vectors by SAD and what they cost: search_best()
+};
+
+/// A search method at work on one plane of one GOP chain. For each frame, the caller calls begin(), prepare_rows() for all rows and
+/// prepare(). Then it searches all blocks, row by row, by the function that goes with the goal. The result depends on samples, task
+/// and method alone: never on the instruction set, nor on which thread searches which block when.
+///
+/// A method says which candidates it tries, in visit(), and so serves every goal and preset. A method that finds the same in a
+/// faster way overrides search() and search_best() as well.
 class BlockSearcher {
  public:
   BlockSearcher(const Kernels& kernels, const PlaneGeometry& geometry, int range)
@@ -31,8 +41,8 @@ class BlockSearcher {
   BlockSearcher(const BlockSearcher&) = delete;
   BlockSearcher& operator=(const BlockSearcher&) = delete;
 
-  /// The planes to be searched next, of the geometry that the searcher was made for, with kPlaneGuard around them.
-  virtual void begin(ConstPlaneView current, ConstPlaneView reference) {
+  /// Sets the planes to be searched next. They have the geometry that the searcher was made for, and kPlaneGuard around them.
+  virtual void begin(ConstPlaneView current, ConstPlaneView reference, [[maybe_unused]] SearchGoal goal = SearchGoal::least_sad) {
     current_ = current;
     reference_ = reference;
   }
@@ -40,8 +50,11 @@ class BlockSearcher {
   virtual void prepare_rows(int /*first*/, int /*end*/) {}
   /// Prepares the rest, on one thread.
   virtual void prepare() {}
-  /// Finds the vector of a block. Blocks may be searched at the same time.
-  [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const = 0;
+  /// Finds the vector of least SAD of a block. Blocks may be searched at the same time.
+  [[nodiscard]] virtual BestCandidate search(const BlockTask& task) const;
+  /// Finds the best `count` vectors of each block by SAD and cost, as DecisionKernels::search_best() says. Blocks may be searched
+  /// at the same time.
+  virtual void search_best(std::span<const CostedSearch> blocks, std::size_t count) const;
 
   /// An MCU row at work: who searches its blocks, and the time at which that began.
   struct Row {
@@ -62,17 +75,16 @@ class BlockSearcher {
   [[nodiscard]] virtual PredictorSource wanted_predictors() const { return PredictorSource::this_frame; }
 
  protected:
+  static constexpr std::size_t kMostStarts = 4;  ///< more rule out little more
+
+  /// Tries the candidates of a block.
+  virtual void visit(SearchCandidates& candidates) const = 0;
+
   [[nodiscard]] BlockSearch block_search(const BlockTask& task) const {
     return {&current_.at(task.x, task.y), current_.pitch, reference_, task.window};
   }
-  [[nodiscard]] std::uint32_t sad_at(const BlockTask& task, int x, int y) const {
-    return kernels_.sad(&current_.at(task.x, task.y), current_.pitch, &reference_.at(x, y), reference_.pitch);
-  }
-  /// Where a vector points to, or the nearest candidate of the window.
-  [[nodiscard]] static Position candidate_at(const BlockTask& task, MotionVector vector) {
-    return {std::clamp(task.x + vector.x, task.window.left, task.window.right - 1),
-            std::clamp(task.y + vector.y, task.window.top, task.window.bottom - 1)};
-  }
+  /// The zero vector's candidate and those of the first predictors, each moved into the window.
+  [[nodiscard]] static std::size_t starts_of(const BlockTask& task, std::array<Position, kMostStarts>& starts);
 
   const Kernels& kernels_;
   PlaneGeometry geometry_;
@@ -90,14 +102,8 @@ class BlockSearcher {
 using SearchClock = std::chrono::nanoseconds (*)();
 [[nodiscard]] std::chrono::nanoseconds time_of_thread();
 
-// One for each method, full being the automatic one; each is in the file that has its name.
+/// The method `full`, with a clock of one's own.
 [[nodiscard]] std::unique_ptr<BlockSearcher> make_automatic_search(const Kernels& kernels, const PlaneGeometry& geometry,
                                                                    int range, SearchClock clock = time_of_thread);
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_eliminating_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                                     int range);
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_brute_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                               int range);
-[[nodiscard]] std::unique_ptr<BlockSearcher> make_zero_search(const Kernels& kernels, const PlaneGeometry& geometry,
-                                                              int range);
 
 }  // namespace c63::cpu

@@ -1,4 +1,4 @@
-// No search: every block is predicted from its own place.
+// No search: every block is predicted from its own position.
 
 #include "cpu/search_method.h"
 
@@ -9,11 +9,10 @@ class ZeroSearch final : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;
 
-  [[nodiscard]] BestCandidate search(const BlockTask& task) const override {
-    return {task.x, task.y, sad_at(task, task.x, task.y)};
-  }
-
   [[nodiscard]] PredictorSource wanted_predictors() const override { return PredictorSource::none; }
+
+ protected:
+  void visit(SearchCandidates& candidates) const override { candidates.add(candidates.own().x, candidates.own().y); }
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ class GopQualityPlanner final : public Planner {
 
   [[nodiscard]] int lag() const override { return planner_->lag(); }  // the same for all qualities
 
-  [[nodiscard]] std::optional<Cost> lookahead_lambda(std::int64_t key) const override {
-    return preset_decisions(settings_of_gop(key)).lookahead.lambda;
+  [[nodiscard]] LookaheadDecisions lookahead(std::int64_t key) const override {
+    return preset_decisions(settings_of_gop(key)).lookahead;
   }
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     if (frame.key) planner_ = make_planner_factory(settings_of_gop(frame.index))();

@@ -2,12 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "c63/encoder.h"
-#include "decide/cost.h"
 #include "decide/frame_plan.h"
 #include "decide/frame_weights.h"
+#include "decide/lookahead_decisions.h"
 
 namespace c63 {
 
@@ -43,8 +42,8 @@ class Planner {
   /// The delay of observation, in frames, at least 1. Frame k is planned when exactly the GOP's frames up to k - lag() have been
   /// observed. With small values a GOP waits for itself.
   [[nodiscard]] virtual int lag() const { return kNeverObserves; }
-  /// λ for the look-ahead in the GOP that begins at `key`; empty: the settings' λ.
-  [[nodiscard]] virtual std::optional<Cost> lookahead_lambda([[maybe_unused]] std::int64_t key) const { return std::nullopt; }
+  /// What the look-ahead decides in the GOP that begins at frame `key`. Only λ may differ between the GOPs of an encode.
+  [[nodiscard]] virtual LookaheadDecisions lookahead([[maybe_unused]] std::int64_t key) const { return {}; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
   /// Receives the result of the next frame.
   virtual void observe([[maybe_unused]] const FrameOutcome& frame) {}

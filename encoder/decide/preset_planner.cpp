@@ -32,12 +32,13 @@ class PresetPlanner final : public Planner {
 
   [[nodiscard]] int lag() const override { return alternation_ ? ReferenceAlternation::kLag : kNeverObserves; }
 
+  [[nodiscard]] LookaheadDecisions lookahead(std::int64_t /*key*/) const override { return decisions_.lookahead; }
+
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     FramePlan plan{.index = frame.index,
                    .key = frame.key,
                    .tables = decisions_.tables,
                    .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
-                   .unpredicted = nullptr,
                    .rate = decisions_.rate,
                    .weights = frame.weights};
     choose_tables(frame, plan);

@@ -3,26 +3,16 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <exception>
-#include <filesystem>
-#include <system_error>
+
+#include "io/remove_folder.h"
 
 namespace c63 {
 namespace {
 
 /// Removes a folder that threads of this process may still be writing to.
-void remove_folder(const std::string& path) noexcept {
+void remove_folder_in_use(const char* path) noexcept {
   constexpr int kTries = 20;
-  for (int i = 0; i < kTries; ++i) {
-    try {
-      std::error_code fault;
-      std::filesystem::remove_all(path, fault);
-      if (!fault) return;
-    } catch (const std::exception&) {
-      return;  // no memory left
-    }
-    ::usleep(1000);
-  }
+  for (int i = 0; i < kTries && !remove_folder(path); ++i) ::usleep(1000);
 }
 
 }  // namespace
@@ -42,7 +32,7 @@ void exit_without_leftovers(int exit_code) noexcept {
   all.mutex.lock();  // never unlocked: no further entries can be made
   for (const pid_t group : all.process_groups) ::kill(-group, SIGKILL);
   for (const std::string& path : all.files) ::unlink(path.c_str());
-  for (const std::string& path : all.folders) remove_folder(path);
+  for (const std::string& path : all.folders) remove_folder_in_use(path.c_str());
   ::_exit(exit_code);
 }
 

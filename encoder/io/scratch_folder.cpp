@@ -9,6 +9,7 @@
 #include "c63/error.h"
 #include "io/descriptor.h"
 #include "io/leftovers.h"
+#include "io/remove_folder.h"
 
 namespace c63 {
 namespace {
@@ -37,8 +38,7 @@ ScratchFolder::ScratchFolder(const std::string& parent, const std::string& name)
 }
 
 ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;  // leftovers stay among the temporary files
-  fs::remove_all(*path_, ignored);
+  remove_folder(path_->c_str());  // leftovers stay among the temporary files
   const std::lock_guard lock(leftovers().mutex);
   leftovers().folders.erase(path_);
 }

@@ -6,7 +6,7 @@
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/frame_header.h"
 #include "bitstream/frame_syntax.h"
-#include "bitstream/inherited_vectors.h"
+#include "bitstream/prediction_vectors.h"
 #include "codec/bit_cost.h"
 
 namespace c63 {
@@ -51,8 +51,8 @@ KindBits& KindBits::operator+=(const KindBits& other) {
 
 struct BlockAnalyser::State {
   FrameParser parser;
-  FrameSyntax syntax;  // of the last frame that was no repeat
-  InheritedVectors inherited;
+  FrameSyntax syntax;
+  PredictionVectors vectors;  ///< of the last frame that was no repeat
   std::vector<std::uint8_t> scratch;
 };
 
@@ -74,8 +74,10 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
   }
 
   FrameSyntax& syntax = state_->syntax;
-  if (syntax.geometry != parsed.geometry) syntax = FrameSyntax(parsed.geometry);
-  if (!parsed.advances_reference) state_->inherited.remember(syntax);
+  if (syntax.geometry != parsed.geometry) {
+    syntax = FrameSyntax(parsed.geometry);
+    state_->vectors = PredictionVectors(parsed.geometry);
+  }
   decode_scan(parsed, syntax, state_->scratch);
   for (int p = 0; p < kPlanes; ++p) {
     const PlaneGeometry& g = syntax.planes[p].geometry;
@@ -100,18 +102,10 @@ FrameBlocks BlockAnalyser::analyse(std::span<const std::uint8_t> bytes) {
   });
   frame.bits.header = 8 * bytes.size() - frame.bits.sum();
 
-  // What blocks inherit costs nothing: it comes after their bits have been counted.
-  if (!parsed.advances_reference) state_->inherited.apply_to(syntax);
+  state_->vectors.fill(syntax, parsed.advances_reference ? nullptr : &state_->vectors);
   for (int p = 0; p < kPlanes; ++p) {
-    const PlaneSyntax& from = syntax.planes[p];
-    PlaneBlocks& to = frame.planes[p];
-    if (parsed.key) {
-      to.vectors.resize(from.vectors.size());
-      to.inter.resize(from.vectors.size());
-    } else {
-      to.vectors = from.vectors;
-      to.inter = from.uses_vector;
-    }
+    frame.planes[p].vectors = state_->vectors.plane(p).vectors;
+    frame.planes[p].inter = state_->vectors.plane(p).has_vector;
   }
   return frame;
 }

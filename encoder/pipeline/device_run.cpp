@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "c63/filters.h"
-#include "decide/presets.h"
 
 namespace c63 {
 
@@ -17,16 +16,14 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
       chains_(static_cast<std::size_t>(info_.chains)),
       most_reads_(info_.inputs),
       index_(index),
-      trace_(parts.settings.measurement.trace, TraceTrack::feeder, index) {
+      trace_(parts.encode.settings.measurement.trace, TraceTrack::feeder, index) {
   for (Chain& chain : chains_) chain.position.device = index;
-  const CodingSettings& coding = parts.settings.coding;
-  const LookaheadDecisions lookahead = preset_decisions(coding).lookahead;
+  const LookaheadDecisions& lookahead = parts.encode.lookahead;
   if (!lookahead.any()) return;
-  const Geometry geometry(coding.width, coding.height);
   // Global motion is measured in the host's memory.
-  const bool on_device = !parts.settings.measurement.global_motion;
+  const bool on_device = !parts.encode.settings.measurement.global_motion;
   for (int i = 0; i < info_.chains; ++i) {
-    chains_[static_cast<std::size_t>(i)].lookahead.emplace(geometry, cpu::kernels(parts.settings.execution.simd), lookahead,
+    chains_[static_cast<std::size_t>(i)].lookahead.emplace(parts.encode.geometry, cpu::kernels(parts.encode.settings.execution.simd), lookahead,
                                                            on_device ? backend.source_frames(i) : nullptr);
   }
   if (on_device && backend.source_frames(0) != nullptr) most_reads_ = info_.chains;  // they take no inputs
@@ -34,7 +31,7 @@ DeviceRun::DeviceRun(const RunParts& parts, Backend& backend, int index)
 
 void DeviceRun::feed() {
   try {
-    const char* const waited = parts_.settings.coding.scene_cuts ? "scene cuts and wait" : "wait";
+    const char* const waited = parts_.encode.settings.coding.scene_cuts ? "scene cuts and wait" : "wait";
     while (find_work()) {
       trace_.did(waited);
       read_frames();
@@ -88,7 +85,7 @@ bool DeviceRun::find_work() {
 }
 
 void DeviceRun::read_frames() {
-  const bool measures = parts_.settings.measurement.global_motion;
+  const bool measures = parts_.encode.settings.measurement.global_motion;
   const bool takes_in_place = !measures || parts_.supply.in_host_memory();
   std::size_t work = 0;  // frames that take some time
   for (Read& read : reads_) {
@@ -110,7 +107,7 @@ void DeviceRun::read_frames() {
 }
 
 void DeviceRun::read_frame(Read& read) {
-  const TraceScope trace(parts_.settings.measurement.trace, parts_.supply.read_name(), TraceTrack::input, read.frame.chain,
+  const TraceScope trace(parts_.encode.settings.measurement.trace, parts_.supply.read_name(), TraceTrack::input, read.frame.chain,
                          read.index);
   const auto start = Clock::now();
   read.frame.read_ms = read.lookahead_ms = read.filter_ms = 0;
@@ -123,7 +120,7 @@ void DeviceRun::read_frame(Read& read) {
       const ChainPosition& position = chains_[static_cast<std::size_t>(read.frame.chain)].position;
       read.frame.plan = position.planner->plan({.index = read.index, .key = read.index == *position.key});
     }
-    if (read.done && parts_.settings.measurement.global_motion) {
+    if (read.done && parts_.encode.settings.measurement.global_motion) {
       read.global_motion = measure_global_motion(read.frame, samples);
     }
   } catch (...) {
@@ -131,7 +128,7 @@ void DeviceRun::read_frame(Read& read) {
   }
   const double all_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   const bool looks =
-      chains_[static_cast<std::size_t>(read.frame.chain)].lookahead || parts_.settings.measurement.global_motion;
+      chains_[static_cast<std::size_t>(read.frame.chain)].lookahead || parts_.encode.settings.measurement.global_motion;
   (looks ? read.lookahead_ms : read.frame.read_ms) += std::max(0.0, all_ms - read.frame.read_ms - read.filter_ms);
 }
 
@@ -147,8 +144,7 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
   const ChainPosition& position = chain.position;
   FramePosition planned{.index = read.index, .key = read.index == *position.key};
   if (chain.lookahead && planned.key) {
-    const Cost of_settings = preset_decisions(parts_.settings.coding).lookahead.lambda;
-    chain.lookahead->set_lambda(position.planner->lookahead_lambda().value_or(of_settings));
+    chain.lookahead->set_lambda(position.planner->lookahead().lambda);
   }
   // Looking at the frames of a whole GOP takes seconds, and submit() takes nothing after a stop.
   const auto read_ahead = [this, &read](std::int64_t index, std::span<std::uint8_t> frame) {
@@ -175,8 +171,8 @@ bool DeviceRun::look_at(Read& read, std::span<const std::uint8_t>& samples) {
 }
 
 GlobalMotion DeviceRun::measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples) {
-  const int width = parts_.settings.coding.width;
-  const int height = parts_.settings.coding.height;
+  const int width = parts_.encode.settings.coding.width;
+  const int height = parts_.encode.settings.coding.height;
   const auto luma = samples.first(plane_bytes(width, height, 0));
   std::vector<std::uint8_t>& last = chains_[static_cast<std::size_t>(frame.chain)].last_luma;
   GlobalMotion motion{.measured = !frame.plan.key, .shift = std::nullopt};

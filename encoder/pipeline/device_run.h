@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "decide/resolved_encode.h"
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
 #include "pipeline/frame_order.h"
@@ -27,7 +28,7 @@ namespace c63 {
 
 /// What the devices of a run share.
 struct RunParts {
-  const EncoderSettings& settings;
+  const ResolvedEncode& encode;
   FrameSupply& supply;
   GopQueue& gops;
   FrameOrder& order;

@@ -7,21 +7,18 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "codec/geometry.h"
-#include "decide/presets.h"
 #include "pipeline/worth_joining.h"
 #include "threads/start_thread.h"
 
 namespace c63 {
 
-EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
-                     FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options,
-                     const Joining& joining)
-    : settings_(settings),
+EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_ptr<Backend>> devices, FrameSupply& supply,
+                     ChangeSignal& changes, const Options& options, const Joining& joining)
+    : encode_(encode),
       first_(devices),
-      gops_(supply, std::move(planners),
-            {settings.coding.key_interval, settings.coding.scene_cuts, options.first_frame,
-             preset_decisions(settings.coding).lookahead.frames(), options.window}),
+      gops_(supply, encode.planners,
+            {encode.settings.coding.key_interval, encode.settings.coding.scene_cuts, options.first_frame,
+             encode.lookahead.frames(), options.window}),
       order_(options.delivered, options.most_waiting),
       first_stop_(options.first_stop),
       supply_(supply),
@@ -29,9 +26,10 @@ EncodeRun::EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::s
       joining_(joining),
       time_left_(joining.work) {
   // A caller's arena may be full for as long as this run goes on: beside one, each device's frames are read by one thread.
+  const ThreadArena& arena = *encode.settings.execution.arena;
   readers_ = arena.is_callers() ? 1 : arena.concurrency();
   // Looking ahead is some work, whatever reading is.
-  reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || preset_decisions(settings.coding).lookahead.any());
+  reads_side_by_side_ = readers_ > 1 && (supply.concurrent() || encode.lookahead.any());
 }
 
 void EncodeRun::run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver) {
@@ -74,7 +72,7 @@ EncodeRun::Ending::~Ending() {
 }
 
 void EncodeRun::start(Backend& backend) {
-  const RunParts parts{settings_, supply_, gops_, order_, changes_, [this] { end(); }, reads_side_by_side_};
+  const RunParts parts{encode_, supply_, gops_, order_, changes_, [this] { end(); }, reads_side_by_side_};
   bool collects = false;  // its collecting thread then ends what the producer began
   try {
     Member& member = members_.emplace_back(parts, backend, static_cast<int>(members_.size()), readers_);
@@ -142,7 +140,7 @@ void EncodeRun::join() {
     const Hold hold{*this};
     // Opening takes twice as long while all CPUs are busy, and most of what they would code meanwhile would be coded again.
     if (left >= worth.starting_ms) gops_.hold(static_cast<int>(first_.size()));
-    joined_ = (*factory)(settings_, joining_.max_chains);
+    joined_ = (*factory)(encode_, joining_.max_chains);
     const BackendInfo& info = joined_->info();
     const auto chains = static_cast<std::size_t>(info.chains);
     if (!order_.add_late_producer(chains * static_cast<std::size_t>(info.depth))) return;

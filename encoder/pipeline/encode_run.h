@@ -47,8 +47,8 @@ class EncodeRun {
     bool may_take_over = true;            ///< the supply gives a frame a second time
   };
 
-  EncodeRun(const EncoderSettings& settings, ThreadArena& arena, std::span<const std::unique_ptr<Backend>> devices,
-            FrameSupply& supply, ChangeSignal& changes, PlannerFactory planners, const Options& options, const Joining& joining);
+  EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_ptr<Backend>> devices, FrameSupply& supply,
+            ChangeSignal& changes, const Options& options, const Joining& joining);
 
   /// Calls `deliver` for the finished frames in order, then throws what a device or the supply threw.
   void run(TraceRow& trace, const Stops& stops, const std::function<void(FinishedFrame&&)>& deliver);
@@ -86,7 +86,7 @@ class EncodeRun {
   /// Under mutex_.
   void relieve_first();
 
-  const EncoderSettings& settings_;
+  const ResolvedEncode& encode_;
   std::span<const std::unique_ptr<Backend>> first_;
   GopQueue gops_;
   FrameOrder order_;

@@ -12,13 +12,11 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "decide/resolved_encode.h"
 #include "c63/error.h"
 #include "c63/joining_device.h"
 #include "c63/thread_arena.h"
 #include "c63/trace.h"
-#include "codec/geometry.h"
-#include "decide/planner.h"
-#include "decide/presets.h"
 #include "pipeline/encode_run.h"
 #include "threads/start_thread.h"
 
@@ -28,28 +26,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-/// Bytes of buffers that a chain takes at most, in pictures: three inputs, two frames of 16-bit levels, reconstruction and
-/// reference, 16-bit sums for the search, and one for what is small or coded. Decisions by rate have sums of their own.
-/// Frames that are looked at before they are coded come to these where they lie in the host's memory.
-std::uint64_t pictures_per_chain(const EncoderSettings& settings) {
-  return 12U + (decides_by_rate(settings.coding) ? 3U : 0U) + (settings.measurement.keep_prediction ? 1U : 0U);
-}
-
-/// How many frames of input that cannot seek may wait in memory: a quarter of the memory limit, no more than is of use.
-std::int64_t read_ahead_frames(const EncoderSettings& settings) {
-  constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
-  const std::uint64_t bytes = std::min(kMost, settings.execution.limits.max_memory / 4);
-  // A frame waits for all that it is looked at with.
-  const std::int64_t least = 2 + preset_decisions(settings.coding).lookahead.frames();
-  return std::max(least, static_cast<std::int64_t>(bytes / frame_bytes(settings.coding.width, settings.coding.height)));
-}
-
-/// Whether a GOP of input takes no more than half of the memory limit.
-bool holds_a_gop(const EncoderSettings& settings) {
-  return settings.execution.limits.max_memory / 2 / frame_bytes(settings.coding.width, settings.coding.height) >=
-         static_cast<std::uint64_t>(settings.coding.key_interval);
-}
 
 constexpr std::int64_t kMostChains = 1024;
 
@@ -65,30 +41,27 @@ std::int64_t gop_limit(const EncoderSettings& settings, const FrameSource& sourc
 
 /// How many GOPs the memory limit allows to be encoded at the same time; half of it is for frames and pictures that wait in
 /// memory for their turn. Throws Error (limit) if not even one fits.
-int memory_chain_limit(const EncoderSettings& settings, const FrameSource& source) {
+int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) {
+  const EncoderSettings& settings = encode.settings;
   const std::uint64_t max_memory = settings.execution.limits.max_memory;
-  const std::uint64_t picture = Geometry(settings.coding.width, settings.coding.height).padded_samples();
-  const std::uint64_t looked_at = preset_decisions(settings.coding).lookahead.host_pictures();
-  const std::uint64_t most_bytes = (pictures_per_chain(settings) + looked_at) * picture;
+  const std::uint64_t most_bytes = encode.chain_bytes() + encode.lookahead_bytes();
   if (most_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
                     std::to_string(most_bytes) + " bytes, the limit is " + std::to_string(max_memory) + " (--max-memory)");
   }
-  // Whether frames that are looked at lie in the host's memory a device knows, and sees to it; for global motion they always do.
-  const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : pictures_per_chain(settings) * picture;
-  const std::uint64_t chains_in_half = max_memory / 2 / chain_bytes;
-  auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(chains_in_half, 1, kMostChains));
+  // A device knows whether the frames that it looks at lie in the host's memory, and counts them; for global motion they always do.
+  const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
+  auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
     // A chain more than GOPs that can wait whole.
-    limit = std::min(limit, 1 + read_ahead_frames(settings) / settings.coding.key_interval);
+    limit = std::min(limit, 1 + encode.read_ahead_frames() / settings.coding.key_interval);
   }
   const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +
                              static_cast<std::uint64_t>(settings.measurement.keep_prediction);
   if (kept_pictures > 0) {
     // Divided step by step: the bytes of a GOP may be more than 64 bits hold.
-    const std::uint64_t pictures =
-        max_memory / 2 / frame_bytes(settings.coding.width, settings.coding.height) / kept_pictures;
+    const std::uint64_t pictures = encode.chains_in_half(encode.frame_bytes()) / kept_pictures;
     const std::uint64_t gops = pictures / static_cast<std::uint64_t>(settings.coding.key_interval);
     limit = static_cast<std::int64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), 1 + gops));
   }
@@ -104,15 +77,15 @@ int share_of(int all, std::size_t parts, std::size_t index) {
 using Devices = std::vector<std::unique_ptr<Backend>>;
 
 /// Opens the devices side by side, each with its share of the chains; those that would have none are left out.
-Devices open_devices(std::span<const BackendFactory> factories, const EncoderSettings& settings, int max_chains) {
-  const int lanes = settings.execution.lanes;
+Devices open_devices(std::span<const BackendFactory> factories, const ResolvedEncode& encode, int max_chains) {
+  const int lanes = encode.settings.execution.lanes;
   const int chains = lanes > 0 ? std::min(lanes, max_chains) : max_chains;
   const std::size_t count = std::min(factories.size(), static_cast<std::size_t>(chains));
   std::vector<std::future<std::unique_ptr<Backend>>> opening;
   for (std::size_t i = 0; i < count; ++i) {
     const int share = share_of(chains, count, i);
-    EncoderSettings own = settings;
-    if (lanes > 0) own.execution.lanes = share;
+    ResolvedEncode own = encode;
+    if (lanes > 0) own.settings.execution.lanes = share;
     const auto open = [&factory = factories[i], own, share] { return factory(own, share); };
     try {
       opening.push_back(std::async(count > 1 ? std::launch::async : std::launch::deferred, open));
@@ -188,7 +161,7 @@ struct Encoder::State {
   std::vector<BackendFactory> devices;
   std::shared_ptr<JoiningDevice> joining = {};
   std::function<void(const std::string&)> on_joining_problem = {};
-  PlannerFactory planner = {};
+  PlannerFactory planners = {};  ///< empty: the preset's
   BackendFactory fallback = {};
   std::function<void(const std::string&)> on_fallback = {};
   std::function<void(std::int64_t)> on_drain = {};
@@ -208,7 +181,6 @@ Encoder::Encoder(EncoderSettings settings, std::vector<BackendFactory> devices)
   if (!state_->settings.execution.arena) {
     state_->settings.execution.arena = std::make_shared<ThreadArena>(state_->settings.execution.threads);
   }
-  state_->planner = make_planner_factory(state_->settings.coding);
 }
 
 Encoder::~Encoder() = default;
@@ -230,7 +202,7 @@ void Encoder::set_on_drain(std::function<void(std::int64_t frames)> on_drain) { 
 
 void Encoder::set_scene_starts(std::vector<std::int64_t> frames) { state_->scene_starts = std::move(frames); }
 
-void Encoder::set_planner(PlannerFactory planner) { state_->planner = std::move(planner); }
+void Encoder::set_planner(PlannerFactory planner) { state_->planners = std::move(planner); }
 
 namespace {
 
@@ -302,7 +274,8 @@ class Delivery {
 }  // namespace
 
 EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_token stop, std::stop_token drop) {
-  const EncoderSettings& settings = state_->settings;
+  const ResolvedEncode encode = resolve(state_->settings, state_->planners);
+  const EncoderSettings& settings = encode.settings;
   const VideoFormat format = source.format();
   if (format.width != settings.coding.width || format.height != settings.coding.height) {
     throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
@@ -312,13 +285,13 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
 
   EncodeSummary summary;
   const auto gops = static_cast<int>(gop_limit(settings, source));
-  const int memory_chains = memory_chain_limit(settings, source);
+  const int memory_chains = memory_chain_limit(encode, source);
   const int max_chains = std::min(gops, memory_chains);
   TraceRow trace(settings.measurement.trace, TraceTrack::loop);
   const auto open_start = Clock::now();
   OpenDevices open = std::exchange(state_->kept, {});
   const TimeLeft::Work work{.frames = source.frame_count(),
-                            .frame_blocks = Geometry(settings.coding.width, settings.coding.height).blocks(),
+                            .frame_blocks = encode.geometry.blocks(),
                             .preset = settings.coding.preset,
                             .threads = settings.execution.arena->concurrency()};
   const bool joins_soon =
@@ -327,7 +300,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   const int first_chains = joins_soon ? 1 : max_chains;
   const auto open_anew = [&](std::span<const BackendFactory> factories, int chains) {
     open.devices.clear();  // those before, whose memory the new ones need
-    open = {open_devices(factories, settings, chains), chains};
+    open = {open_devices(factories, encode, chains), chains};
   };
   bool may_fall_back = state_->fallback != nullptr;
   bool fell_back = false;
@@ -344,7 +317,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
     fall_back(fault);
   }
   // Without room for a GOP, what cannot be read again cannot be coded again.
-  const bool can_repeat = source.seekable() || holds_a_gop(settings);
+  const bool can_repeat = source.seekable() || encode.holds_a_gop();
   may_fall_back = may_fall_back && can_repeat;
   const auto start = trace.did("open");
   summary.start_up_ms = milliseconds(start - open_start);
@@ -353,7 +326,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
   const FrameSupplyOptions supply_options{.scene_cuts = settings.coding.scene_cuts,
                                           .scene_starts = state_->scene_starts,
                                           .rewindable = can_repeat && (may_fall_back || state_->joining),
-                                          .read_ahead = read_ahead_frames(settings),
+                                          .read_ahead = encode.read_ahead_frames(),
                                           .threads = settings.execution.arena->is_callers() ? 1 : settings.execution.arena->concurrency(),
                                           .trace = settings.measurement.trace};
   const std::unique_ptr<FrameSupply> supply = source.seekable() ? make_seeking_supply(source, supply_options)
@@ -381,7 +354,7 @@ EncodeSummary Encoder::encode(FrameSource& source, const Sink& sink, std::stop_t
                  .max_chains = lanes > 0 ? std::min(lanes, joining_chains) : joining_chains,
                  .may_take_over = can_repeat};
     }
-    EncodeRun run(settings, *settings.execution.arena, open.devices, *supply, changes, state_->planner,
+    EncodeRun run(encode, open.devices, *supply, changes,
                   {.first_frame = delivery.last_key(),
                    .delivered = delivery.next(),
                    .window = keeps_pictures ? chains + 1 : 2 * chains,

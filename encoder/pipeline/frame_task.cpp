@@ -63,12 +63,9 @@ bool FrameTask::decode(TraceRow& trace) {
     if (decoded_ < rows) {
       for (const int end = std::min(rows, decoded_ + rows_per_step(frame.geometry)); decoded_ < end; ++decoded_) {
         scan_->decode_row(syntax_);
-        if (pictures_.before) pictures_.before->vectors.apply_to_row(syntax_, decoded_);
+        pictures_.picture->vectors.fill_row(syntax_, pictures_.before ? &pictures_.before->vectors : nullptr, decoded_);
       }
-      if (decoded_ == rows) {
-        scan_->finish();
-        pictures_.picture->vectors.remember(syntax_);
-      }
+      if (decoded_ == rows) scan_->finish();
       trace.did("entropy", coded_.index);
     }
     if (!restore(decoded_, /*may_wait=*/decoded_ == rows)) return false;
@@ -83,7 +80,7 @@ bool FrameTask::restore(int end, bool may_wait) {
   if (may_wait) to.progress.set_advancing(true);
   while (restored_ < end) {
     if (pictures_.reference) {
-      const int needed = cpu::reference_rows(syntax_, restored_);
+      const int needed = cpu::reference_rows(syntax_.geometry, to.vectors, restored_);
       RowProgress& progress = pictures_.reference->progress;
       if (!progress.has(needed)) {
         if (!may_wait) return true;
@@ -95,7 +92,7 @@ bool FrameTask::restore(int end, bool may_wait) {
       }
       if (progress.failed()) return true;
     }
-    cpu::restore_row(syntax_, transforms_, kernels_, pictures_.reference ? pictures_.reference->samples : to.samples,
+    cpu::restore_row(syntax_, to.vectors, transforms_, kernels_, pictures_.reference ? pictures_.reference->samples : to.samples,
                      to.samples, keep_prediction_ ? &to.prediction : nullptr, restored_);
     to.progress.reach(++restored_);
   }
@@ -106,8 +103,9 @@ std::array<MotionField, kPlanes> FrameTask::motion() const {
   std::array<MotionField, kPlanes> fields;
   if (coded_.parsed.key) return fields;
   for (int p = 0; p < kPlanes; ++p) {
-    const PlaneSyntax& plane = syntax_.planes[p];
-    fields[p] = {plane.geometry.columns, plane.geometry.rows, plane.vectors, {}, plane.uses_vector};
+    const PlaneGeometry& g = syntax_.planes[p].geometry;
+    const PredictionVectors::Plane& plane = pictures_.picture->vectors.plane(p);
+    fields[p] = {g.columns, g.rows, plane.vectors, {}, plane.has_vector};
   }
   return fields;
 }

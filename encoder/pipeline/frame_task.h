@@ -11,7 +11,6 @@
 #include "bitstream/frame_syntax.h"
 #include "c63/decoder.h"
 #include "c63/trace.h"
-#include "cpu/frame_coder.h"
 #include "cpu/kernels.h"
 #include "pipeline/picture_pool.h"
 #include "pipeline/stream_reader.h"

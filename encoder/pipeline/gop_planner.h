@@ -25,7 +25,7 @@ class GopPlanner {
     return observed_ + static_cast<std::int64_t>(finished_.size()) > last_to_observe(index) - key_;
   }
 
-  [[nodiscard]] std::optional<Cost> lookahead_lambda() const { return planner_->lookahead_lambda(key_); }
+  [[nodiscard]] LookaheadDecisions lookahead() const { return planner_->lookahead(key_); }
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) {
     while (observes_ && key_ + observed_ <= last_to_observe(frame.index)) {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-#include "bitstream/inherited_vectors.h"
+#include "bitstream/prediction_vectors.h"
 #include "codec/geometry.h"
 #include "cpu/padded_picture.h"
 #include "pipeline/row_progress.h"
@@ -20,13 +20,13 @@ struct DecodedPicture {
     if (allocated) return;
     samples = cpu::PaddedPicture(geometry);
     if (with_prediction) prediction = cpu::PaddedPicture(geometry);
-    vectors = InheritedVectors(geometry);
+    vectors = PredictionVectors(geometry);
     allocated = true;
   }
 
   cpu::PaddedPicture samples;
   cpu::PaddedPicture prediction;  ///< empty unless kept
-  InheritedVectors vectors;       ///< what its blocks were predicted with; there when all its rows are
+  PredictionVectors vectors;      ///< of the rows that are entropy decoded
   RowProgress progress;
   std::atomic<int> users = 0;
   bool allocated = false;

@@ -13,6 +13,7 @@
 #include "backend_test_support.h"
 #include "c63/error.h"
 #include "cuda_me/runtime/memory.h"
+#include "decide/resolved_encode.h"
 #include "backend/backend.h"
 #include "support/hash.h"
 #include "support/shared_data.h"
@@ -207,7 +208,6 @@ TEST_F(BackendTest, EveryWayToDoItGivesTheSameBytes) {
     for (const std::string& kernel : motion_kernel_names()) {
       EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.motion_kernel = kernel}).stream())) << kernel;
     }
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
   }
 }
@@ -235,30 +235,28 @@ TEST_F(BackendTest, HandsOutWhatTheCpuHandsOut) {
     settings.measurement.keep_prediction = true;
     settings.measurement.keep_motion = true;
     const Encoded cpu = on_cpu(settings, video);
-    for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
-      const Encoded gpu = on_gpu(settings, video, {.entropy = entropy});
-      ASSERT_EQ(cpu.frames.size(), gpu.frames.size());
-      for (std::size_t i = 0; i < cpu.frames.size(); ++i) {
-        const EncodedFrame& a = cpu.frames[i];
-        const EncodedFrame& b = gpu.frames[i];
-        EXPECT_EQ(a.index, b.index);
-        EXPECT_EQ(a.key, b.key);
-        EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
-        EXPECT_TRUE(same_bytes(a.reconstruction, b.reconstruction));
-        EXPECT_TRUE(same_bytes(a.prediction, b.prediction));
-        EXPECT_EQ(a.statistics.sse, b.statistics.sse);
-        EXPECT_EQ(a.statistics.ssim, b.statistics.ssim);
-        EXPECT_EQ(a.statistics.luma_sad, b.statistics.luma_sad);
-        EXPECT_EQ(a.statistics.bits.header, b.statistics.bits.header);
-        EXPECT_EQ(a.statistics.bits.motion, b.statistics.bits.motion);
-        EXPECT_EQ(a.statistics.bits.luma, b.statistics.bits.luma);
-        EXPECT_EQ(a.statistics.bits.chroma, b.statistics.bits.chroma);
-        for (int p = 0; p < 3; ++p) {
-          EXPECT_EQ(a.motion[p].columns, b.motion[p].columns);
-          EXPECT_EQ(a.motion[p].rows, b.motion[p].rows);
-          EXPECT_EQ(a.motion[p].vectors, b.motion[p].vectors);
-          EXPECT_EQ(a.motion[p].sads, b.motion[p].sads);
-        }
+    const Encoded gpu = on_gpu(settings, video);
+    ASSERT_EQ(cpu.frames.size(), gpu.frames.size());
+    for (std::size_t i = 0; i < cpu.frames.size(); ++i) {
+      const EncodedFrame& a = cpu.frames[i];
+      const EncodedFrame& b = gpu.frames[i];
+      EXPECT_EQ(a.index, b.index);
+      EXPECT_EQ(a.key, b.key);
+      EXPECT_TRUE(same_bytes(a.bytes, b.bytes));
+      EXPECT_TRUE(same_bytes(a.reconstruction, b.reconstruction));
+      EXPECT_TRUE(same_bytes(a.prediction, b.prediction));
+      EXPECT_EQ(a.statistics.sse, b.statistics.sse);
+      EXPECT_EQ(a.statistics.ssim, b.statistics.ssim);
+      EXPECT_EQ(a.statistics.luma_sad, b.statistics.luma_sad);
+      EXPECT_EQ(a.statistics.bits.header, b.statistics.bits.header);
+      EXPECT_EQ(a.statistics.bits.motion, b.statistics.bits.motion);
+      EXPECT_EQ(a.statistics.bits.luma, b.statistics.bits.luma);
+      EXPECT_EQ(a.statistics.bits.chroma, b.statistics.bits.chroma);
+      for (int p = 0; p < 3; ++p) {
+        EXPECT_EQ(a.motion[p].columns, b.motion[p].columns);
+        EXPECT_EQ(a.motion[p].rows, b.motion[p].rows);
+        EXPECT_EQ(a.motion[p].vectors, b.motion[p].vectors);
+        EXPECT_EQ(a.motion[p].sads, b.motion[p].sads);
       }
     }
   }
@@ -280,7 +278,6 @@ TEST_F(BackendTest, SmallForSanitizers) {
   settings.measurement.keep_reconstruction = true;
   settings.measurement.keep_prediction = true;
   settings.measurement.keep_motion = true;
-  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = EntropyCoder::cpu}).stream()));
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
 }
 
@@ -354,7 +351,7 @@ TEST(Backend, TakesTheDocumentedMemory) {
   const double blocks = picture / 64;
   const double segments = blocks / 6 / 8;
   const double frame = 1920.0 * 1080 * 3 / 2;
-  const double formula = 8 * picture + 14 * blocks + 3 * (segments * (10176 + 24) + frame / 2 + (64 << 10)) + (18 << 10);
+  const double formula = 8 * picture + 8 * blocks + 3 * (segments * (10176 + 16) + frame / 2 + (64 << 10)) + (18 << 10);
   EXPECT_NEAR(static_cast<double>(device_bytes_per_chain(settings)), formula, formula * 0.001);
   EncoderSettings best = settings;
   best.coding.preset = Preset::best;
@@ -382,7 +379,7 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     std::size_t total = 0;
     const std::size_t pinned_before = pinned_bytes();
     check(cudaMemGetInfo(&before, &total), "cudaMemGetInfo");
-    const auto backend = make_backend_factories(options).front()(settings, lanes);
+    const auto backend = make_backend_factories(options).front()(resolve(settings), lanes);
     check(cudaMemGetInfo(&after, &total), "cudaMemGetInfo");
     ASSERT_EQ(backend->info().chains, lanes);
     const auto device = static_cast<double>(lanes * device_bytes_per_chain(settings, options));
@@ -396,7 +393,7 @@ TEST(Backend, TakesTheDocumentedHostMemory) {
   const double frame = 1920.0 * 1080 * 3 / 2;
   const double frames = std::floor((48 << 20) / frame);
   const double blocks = 1920.0 * 1088 * 3 / 2 / 64;
-  const double formula = frames * frame + 17 * (7 * blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
+  const double formula = frames * frame + 17 * (blocks + (18 << 10)) + 3 * 17 * (frame / 2 + (64 << 10));
   const EncoderSettings settings{.coding = {.width = 1920, .height = 1080}};
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(settings, 17)), formula, formula * 0.001);
   EncoderSettings best = settings;
@@ -419,9 +416,7 @@ TEST_P(RealVideo, GivesTheCourseEncodersBytes) {
   const EncoderSettings settings{.coding = {.width = width, .height = height}};
   const Bytes video = test::read_bytes(test::shared_path(yuv));
   const Bytes expected = test::read_bytes(test::shared_path(golden));
-  for (const auto entropy : {EntropyCoder::gpu, EntropyCoder::cpu}) {
-    EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.entropy = entropy}).stream()));
-  }
+  EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sequences, RealVideo,

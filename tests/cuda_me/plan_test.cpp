@@ -40,8 +40,8 @@ TEST_F(PlanTest, GivesWhatTheCpuGives) {
     for (int i = 0; i < 9; ++i) frozen.insert(frozen.end(), still.begin(), still.end());
     for (const Bytes& video : {test::moving_video(width, height, 23), test::random_video(width, height, 9),
                                test::extreme_video(width, height, 9), frozen}) {
-      for (const PlanKinds kinds : {PlanKinds{false, false}, PlanKinds{true, false}, PlanKinds{false, true}, PlanKinds{}}) {
-        SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << kinds.unpredicted << ", still "
+      for (const PlanKinds kinds : {PlanKinds{.still = false}, PlanKinds{}}) {
+        SCOPED_TRACE(testing::Message() << width << "x" << height << ", still "
                                         << kinds.still);
         const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
         expect_same_frames(encode_planned(Encoder(settings), video, kinds), gpu);
@@ -61,13 +61,13 @@ TEST_F(PlanTest, DecidedFramesAmongOthers) {
                   video.begin() + static_cast<std::ptrdiff_t>(i * size));
     }
     for (const PlanKinds kinds :
-         {PlanKinds{false, false, true}, {true, false, true}, {false, true, true}, {true, true, true}, {false, false, true, true},
-          {true, true, true, true}}) {
+         {PlanKinds{.still = false, .by_rate = true}, PlanKinds{.by_rate = true},
+          PlanKinds{.still = false, .by_rate = true, .weighted = true}, PlanKinds{.by_rate = true, .weighted = true}}) {
       settings.measurement = settings_for(width, height).measurement;
       settings.execution.lanes = 0;
       const Encoded cpu = encode_planned(Encoder(settings), video, kinds);
       for (const int lanes : {1, 3}) {
-        SCOPED_TRACE(testing::Message() << width << "x" << height << ", unpredicted " << kinds.unpredicted << ", still "
+        SCOPED_TRACE(testing::Message() << width << "x" << height << ", still "
                                         << kinds.still << ", weighted " << kinds.weighted << ", " << lanes << " lanes");
         settings.execution.lanes = lanes;
         settings.measurement = settings_for(width, height).measurement;
@@ -90,7 +90,7 @@ TEST_F(PlanTest, LanesGraphsAndWaysDoNotChangeBytes) {
     settings.execution.lanes = lanes;
     for (const CudaBackendOptions& options :
          {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
-          CudaBackendOptions{.entropy = EntropyCoder::cpu}, CudaBackendOptions{.upload = UploadMode::pair},
+          CudaBackendOptions{.upload = UploadMode::pair},
           CudaBackendOptions{.devices = {0, 0}}}) {
       SCOPED_TRACE(testing::Message() << lanes << " lanes");
       const Encoded run = encode_planned(Encoder(settings, make_backend_factories(options)), video);
@@ -117,7 +117,7 @@ TEST_F(PlanTest, SmallForSanitizers) {
 class DrivenChain {
  public:
   explicit DrivenChain(const EncoderSettings& settings, bool graphs)
-      : backend_(with_arena(settings), {.graphs = graphs}, {}, 1) {}
+      : backend_(resolve(settings), {.graphs = graphs}, {}, 1) {}
 
   EncodedFrame encode(std::span<const std::uint8_t> samples, const FramePlan& plan) {
     std::ranges::copy(samples, backend_.input(0).begin());
@@ -127,48 +127,10 @@ class DrivenChain {
     backend_.collect(finished);
     return std::move(finished.front().frame);
   }
-  [[nodiscard]] ChainState save() const { return backend_.save(0); }
-  void restore(const ChainState& state) { backend_.restore(0, state); }
 
  private:
-  static EncoderSettings with_arena(EncoderSettings settings) {
-    settings.execution.arena = std::make_shared<ThreadArena>(1);
-    return settings;
-  }
-
   CudaBackend backend_;
 };
-
-TEST_F(PlanTest, AChainGoesBackToAState) {
-  constexpr int kWidth = 72;
-  constexpr int kHeight = 56;
-  constexpr std::int64_t kFrames = 40;
-  const Bytes video = test::moving_video(kWidth, kHeight, kFrames);
-  const std::size_t size = frame_bytes(kWidth, kHeight);
-  for (const bool graphs : {false, true}) {
-    EncoderSettings settings{.coding = {.width = kWidth, .height = kHeight}};
-    DrivenChain straight(settings, graphs);
-    DrivenChain trying(settings, graphs);
-    test::RandomPlanner planner(Geometry(kWidth, kHeight), {});
-    for (std::int64_t i = 0; i < kFrames; ++i) {
-      SCOPED_TRACE(testing::Message() << "frame " << i << ", graphs " << graphs);
-      const auto frame = std::span(video).subspan(static_cast<std::size_t>(i) * size, size);
-      const FramePlan plan = planner.plan({i, i % 13 == 0});
-      const EncodedFrame expected = straight.encode(frame, plan);
-      // Another way first, as often as leaves slots and pictures at every place of their rotation.
-      const ChainState state = trying.save();
-      FramePlan other = plan;
-      other.unpredicted = nullptr;
-      for (QuantizationTable& table : other.tables) table.fill(40);
-      for (std::int64_t attempt = 0; attempt < i % 4; ++attempt) {
-        static_cast<void>(trying.encode(frame, other));
-        if (attempt == 1) static_cast<void>(trying.encode(frame, plan));  // and one more frame after it
-        trying.restore(state);
-      }
-      EXPECT_TRUE(same_bytes(expected.bytes, trying.encode(frame, plan).bytes));
-    }
-  }
-}
 
 TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
   const Bytes video = test::moving_video(32, 32, 1);
@@ -194,8 +156,6 @@ TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
   FramePlan still = plan_of(2, false);
   FramePlan still_key = plan_of(2, true);
   still.headers.frame = still_key.headers.frame = false;
-  FramePlan masked = plan_of(2, false);
-  masked.unpredicted = std::make_shared<BlockMask>(5);
   FramePlan weighted = plan_of(2, false);
   weighted.rate.lambda = 1000;
   weighted.weights = std::make_shared<FrameWeights>(3, kPlainWeight);
@@ -204,7 +164,6 @@ TEST_F(PlanTest, RefusesPlansThatNoDecoderFollows) {
   EXPECT_EQ(id_of(true, still), "none");
   EXPECT_EQ(id_of(false, still), "C63-PLAN-REFERENCE");
   EXPECT_EQ(id_of(true, still_key), "C63-PLAN-REFERENCE");
-  EXPECT_EQ(id_of(true, masked), "C63-PLAN-MASK");
   EXPECT_EQ(id_of(true, weighted), "C63-PLAN-WEIGHTS");
   EXPECT_EQ(id_of(true, too_large), "C63-PLAN-WEIGHTS");
 }

@@ -14,7 +14,6 @@ namespace c63::test {
 
 /// What plans are to have besides tables of their own for each plane, which change.
 struct PlanKinds {
-  bool unpredicted = true;  ///< masks of blocks without a vector, at random
   bool still = true;        ///< frames that do not advance the reference
   bool by_rate = false;     ///< every other frame or so is decided by rate; may be a repeat where none is still
   bool weighted = false;    ///< of those most have weights, at random, of their own, by activity, or of chroma
@@ -24,7 +23,7 @@ struct PlanKinds {
 /// key frames; a frame without SOF comes after an inter frame and has its tables.
 class RandomPlanner final : public Planner {
  public:
-  RandomPlanner(const Geometry& geometry, PlanKinds kinds) : blocks_(static_cast<std::size_t>(geometry.blocks())), mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
+  RandomPlanner(const Geometry& geometry, PlanKinds kinds) : mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     Random random(static_cast<std::uint64_t>(frame.index) + 1);
@@ -40,12 +39,6 @@ class RandomPlanner final : public Planner {
                     .frame = !still,
                     .code_tables = random.below(4) == 0,
                     .scan_components = random.below(2) == 0};
-    if (kinds_.unpredicted && !frame.key && random.below(4) != 0) {
-      auto mask = std::make_shared<BlockMask>(blocks_);
-      const std::uint32_t one_of = 1 + random.below(5);
-      for (std::uint8_t& block : *mask) block = random.below(one_of) == 0 ? 1 : 0;
-      plan.unpredicted = std::move(mask);
-    }
     if (kinds_.by_rate && random.below(2) == 0) {
       plan.rate.lambda = static_cast<Cost>(1 + random.below(60000));
       plan.rate.sad_per_bit = sad_per_bit(plan.rate.lambda);
@@ -86,7 +79,6 @@ class RandomPlanner final : public Planner {
     return tables;
   }
 
-  std::size_t blocks_;
   std::size_t mcus_;
   PlanKinds kinds_;
   QuantizationTables tables_{};

@@ -169,7 +169,7 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
       settings.execution.lanes = lanes;
       for (const CudaBackendOptions& options :
            {CudaBackendOptions{}, CudaBackendOptions{.graphs = false}, CudaBackendOptions{.coded_capacity = 100},
-            CudaBackendOptions{.entropy = EntropyCoder::cpu}, CudaBackendOptions{.upload = UploadMode::pair},
+            CudaBackendOptions{.upload = UploadMode::pair},
             CudaBackendOptions{.devices = {0, 0}}}) {
         SCOPED_TRACE(testing::Message() << name_of(coding) << ", " << lanes << " lanes");
         EXPECT_TRUE(same_bytes(expected.stream(), on_gpu(settings, video, options).stream()));

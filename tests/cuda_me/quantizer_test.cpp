@@ -15,7 +15,7 @@ namespace {
 constexpr int kLargestCoefficient = 16384;  // 64 · 255, and a little
 
 void expect_same_level(float coefficient, int step) {
-  ASSERT_EQ(Quantizer(step).magnitude(coefficient), static_cast<float>(quantize(coefficient, step)))
+  ASSERT_EQ(StepQuantizer(step).magnitude(coefficient), static_cast<float>(quantize(coefficient, step)))
       << coefficient << " by " << step;
 }
 
@@ -50,7 +50,7 @@ TEST(Quantizer, RoundsAsTheCodecAnywhere) {
 TEST(Quantizer, RestoresAsTheCodec) {
   for (int step = 1; step <= 255; ++step) {
     for (int level = 0; level <= kMaxDcMagnitude; ++level) {
-      ASSERT_EQ(Quantizer(step).restored(static_cast<float>(level)), static_cast<float>(dequantize(level, step)))
+      ASSERT_EQ(StepQuantizer(step).restored(static_cast<float>(level)), static_cast<float>(dequantize(level, step)))
           << level << " by " << step;
     }
   }

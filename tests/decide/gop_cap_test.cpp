@@ -183,7 +183,7 @@ TEST(CappedSearch, PlansAreThoseOfTheGopsOwnQuality) {
     own.rate.lambda_scale = scale;
     const auto planner = factory();
     const auto own_planner = make_planner_factory(own)();
-    EXPECT_EQ(planner->lookahead_lambda(key), preset_decisions(own).lookahead.lambda);
+    EXPECT_EQ(planner->lookahead(key), preset_decisions(own).lookahead);
     for (int i = 0; i < 3; ++i) {
       const FramePlan plan = planner->plan({.index = key + i, .key = i == 0});
       EXPECT_EQ(plan.key, i == 0);

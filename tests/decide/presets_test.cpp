@@ -22,7 +22,6 @@ TEST(Presets, ReferenceDecidesWhatTheCourseEncoderDoes) {
       EXPECT_EQ(plan.key, key);
       EXPECT_EQ(plan.tables, make_quantization_tables(qp));
       EXPECT_EQ(plan.headers, FrameHeaders{});
-      EXPECT_EQ(plan.unpredicted, nullptr);
       EXPECT_FALSE(plan.rate.any());
     }
   }

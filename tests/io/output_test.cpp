@@ -77,10 +77,14 @@ TEST_F(OutputFiles, ScratchFoldersGoWithAllThatIsInThem) {
     const ScratchFolder folder(path(""), "scratch");
     kept = folder.path();
     EXPECT_EQ(folder.file("a"), kept + "/a");
-    std::filesystem::create_directory(folder.file("inner"));
+    std::filesystem::create_directories(folder.file("inner") + "/deeper");
+    for (int i = 0; i < 300; ++i) std::ofstream(folder.file("inner/") + std::to_string(i) + std::string(100, 'x')) << i;
+    std::ofstream(path("outside")) << "stays";
+    std::filesystem::create_directory_symlink(path(""), folder.file("inner/deeper/link"));
     EXPECT_EQ(leftovers().folders, std::list<std::string>{kept});
   }
   EXPECT_FALSE(std::filesystem::exists(kept));
+  EXPECT_TRUE(std::filesystem::exists(path("outside"))) << "a link was followed";
   EXPECT_TRUE(leftovers().folders.empty());
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { ScratchFolder folder(path("none"), "scratch"); });
 }

@@ -14,8 +14,8 @@ namespace c63::test {
 /// The CPU backend until a frame count is reached; then the device is lost.
 class FailingBackend final : public Backend {
  public:
-  FailingBackend(const EncoderSettings& settings, int max_chains, int frames, ErrorKind kind)
-      : backend_(cpu::make_cpu_backend(settings, max_chains)), left_(frames), kind_(kind) {}
+  FailingBackend(const ResolvedEncode& encode, int max_chains, int frames, ErrorKind kind)
+      : backend_(cpu::make_cpu_backend(encode, max_chains)), left_(frames), kind_(kind) {}
 
   [[nodiscard]] const BackendInfo& info() const override { return backend_->info(); }
   [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return backend_->input(chain); }
@@ -43,9 +43,9 @@ class FailingBackend final : public Backend {
 
 /// Opens one; with less than 0 frames, opening fails.
 inline BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
-  return [frames, kind](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
+  return [frames, kind](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");
-    return std::make_unique<FailingBackend>(settings, max_chains, frames, kind);
+    return std::make_unique<FailingBackend>(encode, max_chains, frames, kind);
   };
 }
 

@@ -74,8 +74,8 @@ class GatedBackend final : public Backend {
 };
 
 inline BackendFactory behind(Gate& gate) {
-  return [&gate](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
-    return std::make_unique<GatedBackend>(cpu::make_cpu_backend(settings, max_chains), gate);
+  return [&gate](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+    return std::make_unique<GatedBackend>(cpu::make_cpu_backend(encode, max_chains), gate);
   };
 }
 

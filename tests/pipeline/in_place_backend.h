@@ -39,8 +39,8 @@ class InPlaceBackend final : public Backend {
 
 /// Opens one around what `inner` opens.
 inline BackendFactory in_place(BackendFactory inner, InPlaceBackend::Counter& taken) {
-  return [inner = std::move(inner), &taken](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
-    return std::make_unique<InPlaceBackend>(inner(settings, max_chains), taken);
+  return [inner = std::move(inner), &taken](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+    return std::make_unique<InPlaceBackend>(inner(encode, max_chains), taken);
   };
 }
 

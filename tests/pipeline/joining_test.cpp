@@ -33,8 +33,8 @@ using Kind = VideoSource::Kind;
 /// The CPU backend, which stops after a number of frames until it is abandoned: all others are left to who takes over.
 class StallingBackend final : public Backend {
  public:
-  StallingBackend(const EncoderSettings& settings, int max_chains, int frames)
-      : backend_(cpu::make_cpu_backend(settings, max_chains)), left_(frames) {}
+  StallingBackend(const ResolvedEncode& encode, int max_chains, int frames)
+      : backend_(cpu::make_cpu_backend(encode, max_chains)), left_(frames) {}
 
   [[nodiscard]] const BackendInfo& info() const override { return backend_->info(); }
   [[nodiscard]] std::span<std::uint8_t> input(int chain) override { return backend_->input(chain); }
@@ -74,8 +74,8 @@ class StallingBackend final : public Backend {
 };
 
 BackendFactory stalling_after(int frames) {
-  return [frames](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
-    return std::make_unique<StallingBackend>(settings, max_chains, frames);
+  return [frames](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+    return std::make_unique<StallingBackend>(encode, max_chains, frames);
   };
 }
 
@@ -272,9 +272,9 @@ TEST(Joining, KeptDevicesAreTheOnesThatJoined) {
   const Encoded expected = encode_alone(settings_of());
   std::atomic<int> opened = 0;
   Encoder encoder(settings, stalling_after(5));
-  encoder.set_joining(ready_at_once([&](const EncoderSettings& own, int max_chains) {
+  encoder.set_joining(ready_at_once([&](const ResolvedEncode& encode, int max_chains) {
                         ++opened;
-                        return cpu::make_cpu_backend(own, max_chains);
+                        return cpu::make_cpu_backend(encode, max_chains);
                       }),
                       nullptr);
   for (int i = 0; i < 3; ++i) {

@@ -27,9 +27,9 @@ EncoderSettings settings_for(int lanes, bool keep = true) {
 
 /// The CPU, counted each time it is opened.
 BackendFactory counting(int& opened) {
-  return [&opened](const EncoderSettings& settings, int max_chains) {
+  return [&opened](const ResolvedEncode& encode, int max_chains) {
     ++opened;
-    return cpu::make_cpu_backend(settings, max_chains);
+    return cpu::make_cpu_backend(encode, max_chains);
   };
 }
 
@@ -85,9 +85,9 @@ TEST(KeptDevices, AreNotKeptUnasked) {
 
 TEST(KeptDevices, AreOpenedAnewAfterAFault) {
   int opened = 0;
-  Encoder encoder(settings_for(2), [&opened](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
-    if (++opened == 2) return std::make_unique<FailingBackend>(settings, max_chains, 3, ErrorKind::device);
-    return cpu::make_cpu_backend(settings, max_chains);
+  Encoder encoder(settings_for(2), [&opened](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+    if (++opened == 2) return std::make_unique<FailingBackend>(encode, max_chains, 3, ErrorKind::device);
+    return cpu::make_cpu_backend(encode, max_chains);
   });
   const Bytes video = moving_video(kWidth, kHeight, 20);
   expect_bytes_of_a_new_encoder(encoder, video);
@@ -107,9 +107,9 @@ TEST(KeptDevices, AreOpenedAnewAfterAFault) {
 TEST(KeptDevices, TheFallbackIsNotKept) {
   int opened = 0;
   int fell_back = 0;
-  Encoder encoder(settings_for(2), [&opened](const EncoderSettings& settings, int max_chains) -> std::unique_ptr<Backend> {
-    if (++opened == 1) return std::make_unique<FailingBackend>(settings, max_chains, 3, ErrorKind::device);
-    return cpu::make_cpu_backend(settings, max_chains);
+  Encoder encoder(settings_for(2), [&opened](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
+    if (++opened == 1) return std::make_unique<FailingBackend>(encode, max_chains, 3, ErrorKind::device);
+    return cpu::make_cpu_backend(encode, max_chains);
   });
   encoder.set_fallback(cpu::make_cpu_backend, [&](const std::string&) { ++fell_back; });
   for (int i = 0; i < 3; ++i) expect_bytes_of_a_new_encoder(encoder, moving_video(kWidth, kHeight, 20));

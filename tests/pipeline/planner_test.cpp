@@ -9,7 +9,6 @@
 #include <random>
 
 #include "cpu/cpu_backend.h"
-#include "cpu/gop_chain.h"
 #include "pipeline/coding.h"
 
 namespace c63::test::planner_test {
@@ -26,7 +25,7 @@ EncoderSettings settings_with(int lanes) {
   return settings;
 }
 
-/// Plans that use what the format has: other tables for each plane and frame, blocks without a vector, few headers, frames
+/// Plans that use what the format has: other tables for each plane and frame, decisions by rate, few headers, frames
 /// that do not advance the reference.
 class FreePlanner final : public Planner {
  public:
@@ -49,11 +48,10 @@ class FreePlanner final : public Planner {
                     .code_tables = below(2) == 0,
                     .scan_components = below(2) == 0};
     last_was_key_ = frame.key;
-    if (!frame.key && below(4) != 0) {
-      auto mask = std::make_shared<BlockMask>(static_cast<std::size_t>(Geometry(kWidth, kHeight).blocks()));
-      const unsigned part = 1 + below(3);
-      for (std::uint8_t& block : *mask) block = below(4) < part ? 1 : 0;
-      plan.unpredicted = std::move(mask);
+    // Blocks without a vector, which inherit one in frames that do not advance the reference.
+    if (below(3) != 0) {
+      plan.rate = {.lambda = static_cast<Cost>(200 + below(4000)), .sad_per_bit = 300, .found_vectors = static_cast<int>(below(4)),
+                   .beam_width = 1 + static_cast<int>(below(4)), .choose_levels = below(2) == 0};
     }
     return plan;
   }
@@ -146,35 +144,39 @@ TEST(Plans, ObservationsComeAsLateAsAPlannerSaysWhateverRuns) {
   }
 }
 
-TEST(GopChain, AFrameCanBeEncodedTwiceFromTheSameState) {
-  const EncoderSettings settings = settings_with(1);
-  const Geometry geometry(kWidth, kHeight);
-  const Bytes video = moving_video(kWidth, kHeight, 8);
-  TraceRow trace;
-  FreePlanner planner;
-  cpu::GopChain chain(settings, cpu::kernels());
-  for (std::int64_t index = 0; index < 8; ++index) {
-    const FramePlan plan = planner.plan({index, index == 0});
-    cpu::PaddedPicture picture(geometry);
-    std::copy_n(video.begin() + index * static_cast<std::int64_t>(geometry.frame_bytes()), geometry.frame_bytes(),
-                picture.input().begin());
-    picture.lay_out();
-    const cpu::GopChain::State state = chain.save();
-    EncodedFrame first;
-    chain.encode({picture}, plan, first, trace);
-    chain.restore(state);
-    FramePlan coarse = plan;
-    for (QuantizationTable& table : coarse.tables) table.fill(200);
-    coarse.headers = {};
-    EncodedFrame trial;
-    chain.encode({picture}, coarse, trial, trace);
-    EXPECT_NE(trial.bytes, first.bytes);
-    chain.restore(state);
-    EncodedFrame again;
-    chain.encode({picture}, plan, again, trace);
-    EXPECT_EQ(again.bytes, first.bytes) << index;
-    EXPECT_EQ(again.reconstruction, first.reconstruction) << index;
+/// The course encoder's decisions on frames that are filtered over time, which its preset never does.
+class FilteringPlanner final : public Planner {
+ public:
+  [[nodiscard]] LookaheadDecisions lookahead(std::int64_t /*key*/) const override { return {.filter = true, .lambda = 8000}; }
+  [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
+    FramePlan plan;
+    plan.index = frame.index;
+    plan.key = frame.key;
+    plan.tables = make_quantization_tables(25);
+    return plan;
   }
+};
+
+TEST(Plans, APlannerChoosesWhatItLooksAheadAtWhateverThePreset) {
+  // One picture with a little noise, which a filter takes away.
+  const Bytes picture = moving_video(kWidth, kHeight, 1);
+  std::minstd_rand random(5);
+  Bytes video;
+  for (int frame = 0; frame < 9; ++frame) {
+    for (const std::uint8_t sample : picture) video.push_back(static_cast<std::uint8_t>(std::min(255U, sample + static_cast<unsigned>((random() >> 8) % 6))));
+  }
+  const auto encode_with = [&](int lanes, const PlannerFactory& planners) {
+    Encoder encoder(settings_with(lanes));
+    if (planners) encoder.set_planner(planners);
+    VideoSource source(video, kWidth, kHeight);
+    const Encoded encoded = encode_source(source, encoder);
+    EXPECT_FALSE(encoded.error);
+    return encoded;
+  };
+  const Encoded filtered = encode_with(1, [] { return std::make_unique<FilteringPlanner>(); });
+  EXPECT_NE(filtered.stream(), encode_with(1, {}).stream());
+  EXPECT_EQ(filtered.stream(), encode_with(3, [] { return std::make_unique<FilteringPlanner>(); }).stream());
+  EXPECT_GT(filtered.frames[3].statistics.times.filter, 0);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "backend/decode_backend.h"
 #include "bitstream/bit_reader.h"
 #include "bitstream/frame_syntax.h"
-#include "bitstream/inherited_vectors.h"
+#include "bitstream/prediction_vectors.h"
 #include "bitstream/scan_parser.h"
 #include "cpu/frame_coder.h"
 #include "cpu/frame_restorer.h"
@@ -92,17 +92,14 @@ class HostDecodeBackend final : public DecodeBackend {
       FrameSyntax syntax;
       frame.result.fine = parse_on_host(geometry_, coded.key, coded.scan, syntax);
       if (!frame.result.fine) return;
-      if (coded.advances_reference) {
-        reference_ = current_;
-      } else {
-        vectors_.apply_to(syntax);
-      }
-      vectors_.remember(syntax);
+      if (coded.advances_reference) reference_ = current_;
+      if (vectors_.plane(0).vectors.empty()) vectors_ = PredictionVectors(geometry_);
+      vectors_.fill(syntax, coded.advances_reference ? nullptr : &vectors_);
       std::array<cpu::TransformTable, kPlanes> tables;
       for (int p = 0; p < kPlanes; ++p) tables[p] = cpu::TransformTable(coded.tables[p], p);
       current_ = cpu::PaddedPicture(geometry_);
       for (int row = 0; row < geometry_.mcu_rows(); ++row) {
-        cpu::restore_row(syntax, tables, cpu::kernels(SimdLevel::scalar), reference_, current_, nullptr, row);
+        cpu::restore_row(syntax, vectors_, tables, cpu::kernels(SimdLevel::scalar), reference_, current_, nullptr, row);
       }
     }
     if (!coded.wanted) return;
@@ -122,7 +119,7 @@ class HostDecodeBackend final : public DecodeBackend {
   std::deque<Frame> frames_;
   cpu::PaddedPicture current_;
   cpu::PaddedPicture reference_;
-  InheritedVectors vectors_;
+  PredictionVectors vectors_;
 };
 
 }  // namespace c63::test

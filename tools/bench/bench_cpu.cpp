@@ -23,6 +23,7 @@
 #include "c63/error.h"
 #include "cpu/block_prediction.h"
 #include "cpu/frame_coder.h"
+#include "cpu/search_method.h"
 #include "cpu/kernels.h"
 
 namespace c63::bench {
@@ -102,17 +103,15 @@ class Scene {
     settings_.coding.height = options.height;
     reference_ = cpu::PaddedPicture(geometry_);
     current_ = cpu::PaddedPicture(geometry_);
-    cpu::FrameCoder coder(settings_.coding, cpu::kernels());
+    const std::unique_ptr<cpu::FrameCoder> coder = cpu::make_plain_coder(settings_.coding, cpu::kernels());
     FramePlan plan;
     plan.tables = make_quantization_tables(settings_.coding.qp);
-    coder.set_tables(plan.tables);
-    FrameSyntax syntax(geometry_);
-    cpu::PaddedPicture reconstruction(geometry_);
-    cpu::Searchers searchers = coder.make_searchers();
+    syntax_ = FrameSyntax(geometry_);
+    vectors_ = previous_ = PredictionVectors(geometry_);
+    reconstruction_ = cpu::PaddedPicture(geometry_);
     for (int f = 0; f < kFrames; ++f) {
-      std::swap(reference_, reconstruction);
-      std::swap(previous_, syntax);
-      if (f == 0) syntax = previous_ = FrameSyntax(geometry_);
+      std::swap(reference_, reconstruction_);
+      std::swap(previous_, vectors_);
       std::ranges::copy(
           std::span(video).subspan(static_cast<std::size_t>(f) * geometry_.frame_bytes(), geometry_.frame_bytes()),
           current_.input().begin());
@@ -121,25 +120,19 @@ class Scene {
       const cpu::FrameJob job{.plan = &plan,
                               .current = &current_,
                               .reference = &reference_,
-                              .reconstruction = &reconstruction,
-                              .syntax = &syntax,
-                              .previous = &previous_,
-                              .searchers = &searchers};
-      syntax.key = plan.key;
-      if (!plan.key) prepare(coder, job);
+                              .reconstruction = &reconstruction_,
+                              .syntax = &syntax_,
+                              .vectors = &vectors_,
+                              .before = &previous_};
+      syntax_.key = plan.key;
+      coder->begin(job);
+      for (int row = 0; !plan.key && row < geometry_.mcu_rows(); ++row) coder->prepare_row(row);
+      if (!plan.key) coder->prepare();
       for (int row = 0; row < geometry_.mcu_rows(); ++row) {
-        if (!plan.key) (void)coder.search_row(job, row);
-        coder.code_row(job, row);
+        if (!plan.key) (void)coder->search_row(row);
+        coder->code_row(row);
       }
     }
-    syntax_ = std::move(syntax);
-    reconstruction_ = std::move(reconstruction);
-  }
-
-  static void prepare(const cpu::FrameCoder& coder, const cpu::FrameJob& job) {
-    coder.begin_search(job);
-    for (int row = 0; row < coder.geometry().mcu_rows(); ++row) coder.prepare_row(job, row);
-    coder.prepare_search(job);
   }
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
@@ -147,7 +140,8 @@ class Scene {
   [[nodiscard]] ConstPlaneView current() const { return current_.plane(0); }
   [[nodiscard]] ConstPlaneView reference() const { return reference_.plane(0); }
   [[nodiscard]] const FrameSyntax& syntax() const { return syntax_; }
-  [[nodiscard]] const FrameSyntax& previous() const { return previous_; }
+  [[nodiscard]] const PredictionVectors& vectors() const { return vectors_; }
+  [[nodiscard]] const PredictionVectors& previous() const { return previous_; }
   [[nodiscard]] const cpu::PaddedPicture& current_picture() const { return current_; }
   [[nodiscard]] const cpu::PaddedPicture& reference_picture() const { return reference_; }
 
@@ -169,7 +163,8 @@ class Scene {
   cpu::PaddedPicture reference_;
   cpu::PaddedPicture reconstruction_;
   FrameSyntax syntax_;
-  FrameSyntax previous_;
+  PredictionVectors vectors_;
+  PredictionVectors previous_;
 };
 
 /// Searches the luma of the scene as the encoder does.
@@ -177,7 +172,7 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   searcher.begin(scene.current(), scene.reference());
   searcher.prepare_rows(0, scene.current().height);
   searcher.prepare();
-  const auto& previous = scene.previous().planes[0].vectors;
+  const auto& previous = scene.previous().plane(0).vectors;
   const int columns = scene.geometry().plane(0).columns;
   std::vector<MotionVector> above(static_cast<std::size_t>(columns) + 1);
   MotionVector left;
@@ -216,7 +211,7 @@ std::pair<double, double> candidates_per_block(const Scene& scene) {
     predictor({});
     if (column > 0) predictor(vectors[block - 1]);
     if (row > 0) predictor(vectors[block - g.columns]);
-    predictor(scene.previous().planes[0].vectors[block]);
+    predictor(scene.previous().plane(0).vectors[block]);
     std::uint16_t quarters[4];
     for (int i = 0; i < 4; ++i)
       kernels.sums_of_row(samples + (i / 2) * 4 * g.width + (i % 2) * 4, g.width, 1, quarters + i);
@@ -296,7 +291,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
   const auto levels = std::make_shared<std::vector<std::int16_t>>(g.samples());
   const auto for_each_run = [&scene](auto&& visit) {
     for (int row = 0; row < scene.geometry().mcu_rows(); ++row) {
-      cpu::for_each_run_of_mcu_row(scene.syntax(), 0, row, scene.reference_picture(), nullptr, visit);
+      cpu::for_each_run_of_mcu_row(scene.geometry().plane(0), scene.vectors(), 0, row, scene.reference_picture(), nullptr, visit);
     }
   };
   add(

@@ -108,7 +108,6 @@ void add_options(CLI::App& app, EncodeBenchOptions& options) {
   add_presets(app, options.presets, {"reference", "fast", "good", "best"});
   add(app, "--tune", options.tune, "NAME", "What presets that decide by rate are tuned for")->check(CLI::IsMember({"psnr", "ssim"}));
   add_qp(app, options.qp);
-  add(app, "--entropy", options.entropy, "WHO", "Who writes the codes")->check(CLI::IsMember({"gpu", "cpu"}));
   add(app, "--upload", options.upload, "WHAT", "What is uploaded")->check(CLI::IsMember({"frame", "pair"}));
   add_list(app, "--launch", options.launch, "HOW", "auto: graphs of a GPU's only lane; stream: kernel by kernel")
       ->check(CLI::IsMember({"auto", "stream"}));

@@ -61,7 +61,6 @@ struct EncodeBenchOptions {
   std::vector<std::string> presets = {"reference"};
   std::string tune = "psnr";
   double qp = 25;
-  std::string entropy = "gpu";
   std::string upload = "frame";
   std::vector<std::string> launch = {"auto"};
   std::string yuv;

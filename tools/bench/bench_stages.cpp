@@ -136,8 +136,9 @@ struct GopTime {
 
 /// Encodes all pictures as one GOP.
 GopTime encode(const EncoderSettings& settings, const cpu::Kernels& kernels, const std::vector<cpu::PaddedPicture>& pictures) {
-  cpu::GopChain chain(settings, kernels);
-  const auto planner = make_planner_factory(settings.coding)();
+  const ResolvedEncode resolved = resolve(settings);
+  cpu::GopChain chain(resolved, kernels);
+  const auto planner = resolved.planners();
   TraceRow nobody;
   GopTime time;
   for (std::size_t i = 0; i < pictures.size(); ++i) {

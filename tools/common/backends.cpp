@@ -62,7 +62,6 @@ std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
 cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   cuda::CudaBackendOptions options;
   if (choice.motion_kernel) options.motion_kernel = *choice.motion_kernel;
-  if (choice.entropy == "cpu") options.entropy = cuda::EntropyCoder::cpu;
   if (choice.upload == "pair") options.upload = cuda::UploadMode::pair;
   options.graphs = choice.launch != "stream";
   return options;
@@ -91,9 +90,9 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
       }
     }
     factories.emplace_back(
-        [factory = std::move(all[i]), opened = opening[i]](const EncoderSettings& settings, int max_chains) {
+        [factory = std::move(all[i]), opened = opening[i]](const ResolvedEncode& encode, int max_chains) {
           opened.get();
-          return factory(settings, max_chains);
+          return factory(encode, max_chains);
         });
   }
   return factories;
@@ -164,11 +163,6 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
                             ->group("Machine");
   if (const std::vector<std::string> kernels = motion_kernels(); !kernels.empty())
     kernel->check(CLI::IsMember(kernels));
-  app.add_option("--entropy", choice.entropy, "Where entropy coding of the GPU's frames runs: gpu or cpu")
-      ->check(CLI::IsMember({"gpu", "cpu"}))
-      ->type_name("NAME")
-      ->default_str("gpu")
-      ->group("Machine");
   app.add_option("--upload", choice.upload, "What goes to the GPU for each frame: frame, or pair with its reference")
       ->check(CLI::IsMember({"frame", "pair"}))
       ->type_name("NAME")
@@ -194,7 +188,6 @@ SelectedBackend select_backend(const BackendChoice& choice,
   const bool on_cpu = names("cpu") > 0;
   const char* const of_gpu = !choice.devices.empty() ? "--device"
                              : choice.motion_kernel  ? "--me-kernel"
-                             : choice.entropy        ? "--entropy"
                              : choice.upload         ? "--upload"
                              : choice.launch         ? "--launch"
                                                      : nullptr;
@@ -261,7 +254,7 @@ int leave_driver(int code) {
   return code;
 }
 
-void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings) {
+void select_decode_device(const std::string& backend, std::optional<int> device, [[maybe_unused]] DecoderSettings& settings) {
   if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
   const bool demanded = backend == "cuda" || device;
 #if defined(C63_HAVE_CUDA)

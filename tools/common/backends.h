@@ -22,7 +22,6 @@ struct BackendChoice {
   std::vector<std::string> devices;  ///< GPUs by number, or "all"; empty: the first that can be used
   // What is said of a GPU demands one.
   std::optional<std::string> motion_kernel = {};  ///< nothing: the fastest
-  std::optional<std::string> entropy = {};        ///< gpu, cpu: who codes the GPU's frames; nothing: gpu
   std::optional<std::string> upload = {};         ///< frame, pair: what goes to the GPU for each frame; nothing: frame
   std::optional<std::string> launch = {};         ///< auto, stream: how work gets to the GPU; nothing: auto
   bool at_once = false;              ///< auto opens a GPU before anything is encoded, instead of when it is worth it

@@ -106,13 +106,14 @@ struct EncodeSummary {
 };
 
 class Backend;
+struct ResolvedEncode;
 
-/// Opens one device for the settings. If settings.execution.lanes is 0, the device chooses its number of chains, at most
-/// `max_chains`; otherwise it has `max_chains`. settings.execution.arena is set.
-using BackendFactory = std::function<std::unique_ptr<Backend>(const EncoderSettings& settings, int max_chains)>;
+/// Opens one device for an encode. If settings.execution.lanes is 0, the device chooses its number of chains, at most
+/// `max_chains`; otherwise it has `max_chains`.
+using BackendFactory = std::function<std::unique_ptr<Backend>(const ResolvedEncode& encode, int max_chains)>;
 
 /// Opens the CPU as a device. Encoder uses it by default.
-[[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const EncoderSettings& settings, int max_chains);
+[[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const ResolvedEncode& encode, int max_chains);
 
 template <typename Opened>
 class LateDevice;

@@ -15,10 +15,9 @@ class TraceSink;
 
 /// How the encoder searches for the best vector.
 enum class SearchMethod {
-  full,            ///< the faster of the next two, as measured while encoding: the course encoder's bytes
-  full_brute,      ///< every candidate, one by one
-  full_eliminate,  ///< skips candidates whose sums of samples prove them worse; same result
-  zero,            ///< only the zero vector: fast, but many bits
+#define C63_SEARCH_METHOD(method, text, make) method,
+#include "c63/search_methods.inc"
+#undef C63_SEARCH_METHOD
 };
 
 /// Named sets of coding decisions.
@@ -132,7 +131,7 @@ struct EncoderSettings {
 
 /// The preset's default for CodingSettings::search_range.
 [[nodiscard]] int search_range_of(Preset preset);
-/// Returns true if a look-ahead is needed: to filter frames, to weigh their errors, or to choose their references.
+/// Returns true if the preset needs a look-ahead: to filter frames, to weigh their errors, or to choose their references.
 [[nodiscard]] bool looks_ahead(const CodingSettings& settings);
 
 /// Returns true if a backend decides anything by rate and distortion.

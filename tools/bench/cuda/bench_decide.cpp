@@ -50,7 +50,7 @@ class DecidedFrames {
       std::vector<cuda::RateItem> items;
       for (std::size_t i = 0; i < resident_.jobs().size(); ++i) {
         std::uint8_t* const decided = resident_.chains()[i].device.decided;
-        cuda::FrameJob job = resident_.jobs()[i];
+        cuda::CodingJob job = resident_.jobs()[i];
         job.unpredicted = is_key ? nullptr : decided;
         items.push_back({.job = job,
                          .plan = is_key ? &key : &plan_,

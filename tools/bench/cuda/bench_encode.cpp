@@ -122,7 +122,6 @@ class EncodeBench {
                 {"threads", arena_->concurrency()},
                 {"motion_kernel", options.kernel},
                 {"qp", options.qp},
-                {"entropy", options.entropy},
                 {"upload", options.upload},
                 {"tune", options.tune},
                 {"bus_bytes_per_s", buses_.together},
@@ -167,7 +166,6 @@ class EncodeBench {
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
     backend.motion_kernel = options_.kernel;
-    if (options_.entropy == "cpu") backend.entropy = cuda::EntropyCoder::cpu;
     if (options_.upload == "pair") backend.upload = cuda::UploadMode::pair;
     backend.graphs = launch != "stream";
     std::vector<double> rates;

@@ -68,7 +68,7 @@ void run(const FrameBenchOptions& options) {
                                     {"results", nlohmann::ordered_json::array()}};
   std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs beside other work\n",
               device.name.c_str(), options.kernel.c_str(), options.lanes);
-  std::printf("%-12s %9s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "two steps", "scan", "all",
+  std::printf("%-12s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "scan", "all",
               "p10..p90", "download", "coded bytes");
   for (const std::string& text : options.sizes) {
     const auto [width, height] = tools::require_size("--sizes", text);
@@ -83,16 +83,14 @@ void run(const FrameBenchOptions& options) {
     const double coded_bytes = resident.coded_bytes();
     const Sample motion = time_graph(resident, kFrames, options, [&] { resident.search(); });
     const Sample code = time_graph(resident, kFrames, options, [&] { resident.code(); });
-    const Sample two_steps = time_graph(resident, kFrames, options, [&] { resident.code_in_two_steps(); });
     const Sample scan = time_graph(resident, kFrames, options, [&] { resident.write(); });
     const Sample download = time_graph(resident, kFrames, options, [&] { resident.download(); });
-    std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f..%8.2f %9.2f %12.0f\n", text.c_str(), motion.median,
-                code.median, two_steps.median, scan.median, all.median, all.low, all.high, download.median,
+    std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f..%8.2f %9.2f %12.0f\n", text.c_str(), motion.median,
+                code.median, scan.median, all.median, all.low, all.high, download.median,
                 coded_bytes);
     figures["results"].push_back({{"size", text},
                                   {"motion_us", to_json(motion)},
                                   {"code_us", to_json(code)},
-                                  {"code_in_two_steps_us", to_json(two_steps)},
                                   {"scan_us", to_json(scan)},
                                   {"all_us", to_json(all)},
                                   {"download_us", to_json(download)},

@@ -63,7 +63,7 @@ class ResidentFrames {
   [[nodiscard]] const cuda::CodingContext& context() const { return context_; }
   [[nodiscard]] std::span<const cuda::Chain> chains() const { return chains_; }
   /// Those that were chosen, one a chain.
-  [[nodiscard]] std::span<const cuda::FrameJob> jobs() const { return jobs_; }
+  [[nodiscard]] std::span<const cuda::CodingJob> jobs() const { return jobs_; }
 
   /// Frame `index` of all chains; frame 0 is a key frame.
   void choose(int index) {
@@ -79,11 +79,6 @@ class ResidentFrames {
     if (!searches_.empty()) search_->enqueue(searches_, stream_);
   }
   void code() { cuda::enqueue_coding(context_.layout, jobs_, stream_); }
-  /// As frames with blocks without a vector are coded: with levels kept in between.
-  void code_in_two_steps() {
-    cuda::enqueue_transform(context_.layout, jobs_, stream_);
-    cuda::enqueue_codes(context_.layout, jobs_, stream_);
-  }
   void write() { cuda::enqueue_scan_writing(context_.layout, jobs_, stream_); }
   void download() { cuda::enqueue_scan_download(jobs_, stream_); }
 
@@ -100,7 +95,7 @@ class ResidentFrames {
   cuda::DeviceBuffer<std::byte> device_memory_;
   cuda::PinnedBuffer<std::byte> host_memory_;
   std::vector<cuda::Chain> chains_;
-  std::vector<cuda::FrameJob> jobs_;
+  std::vector<cuda::CodingJob> jobs_;
   std::vector<cuda::MotionJob> searches_;
 };
 

@@ -10,12 +10,6 @@
 
 namespace c63::cuda {
 
-/// Where entropy coding runs.
-enum class EntropyCoder {
-  gpu,  ///< on the device, at the same time as other frames' work; only coded bytes are downloaded
-  cpu,  ///< on the host, from downloaded levels; for comparison
-};
-
 /// What is uploaded for each frame.
 enum class UploadMode {
   frame,  ///< the new frame; its reference stays on the device
@@ -28,7 +22,6 @@ struct CudaBackendOptions {
   std::vector<int> numbers = {};            ///< their numbers in descriptions, for programs that hide other GPUs from CUDA;
                                             ///< empty: CUDA's index
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
-  EntropyCoder entropy = EntropyCoder::gpu;
   UploadMode upload = UploadMode::frame;
   bool graphs = true;  ///< a GPU with one GOP at a time records frames as CUDA graphs and launches each as a whole
   std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes directly to the host; larger scans are
@@ -55,7 +48,7 @@ struct CudaBackendOptions {
 
 /// The device memory of a chain in bytes. Let P be the bytes of a picture (3/2 of the product of W and H, rounded up to 16), B the number
 /// of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of an input frame. A chain takes
-///   8·P (six inputs, two pictures) + 14·B (masks, vectors, SADs, weights) + 3·S·(10176 + 24) + 3/2·F + 192 KiB (codes of three
+///   8·P (six inputs, two pictures) + 8·B (masks, vectors, SADs, weights) + 3·S·(10176 + 16) + 3/2·F + 192 KiB (codes of three
 ///   frames) + 18 KiB (quantizers)
 /// and P more with keep_prediction, 6·P more with a temporal filter. Every array is rounded up to 256 bytes. Frames that are recorded as
 /// graphs take 4 MiB more. Preset best takes 19·(F + P + 40/3·B) + 6·F + 32·B more for its look-ahead. In addition, decisions by rate
@@ -65,8 +58,8 @@ struct CudaBackendOptions {
                                                  const CudaBackendOptions& options = {});
 
 /// The page-locked host memory of a device with C chains, in bytes: min(48 MiB / F, 6·C), but at least two, input frames through
-/// which all frames are read, masks, weights and quantizers, and the coded bytes of three frames per chain,
-///   min(48 MiB / F, 6·C)·F + C·(7·B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
+/// which all frames are read, weights and quantizers, and the coded bytes of three frames per chain,
+///   min(48 MiB / F, 6·C)·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
 /// With preset best, each chain takes F + B / 6 more. Each of keep_reconstruction or ssim, keep_prediction, and ssim takes 3·F more per
 /// chain.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bitstream/frame_syntax.h"
+
+namespace c63 {
+
+/// The vectors that the blocks of a frame are predicted with, while FrameSyntax has those that are coded. A block that is coded
+/// without a vector is predicted from zero. In a frame that keeps the reference of the previous frame, it is predicted as it was
+/// there.
+class PredictionVectors {
+ public:
+  /// Of one plane, an entry a block in raster order.
+  struct Plane {
+    std::vector<MotionVector> vectors;     ///< zero for blocks that have none
+    std::vector<std::uint8_t> has_vector;  ///< 0 or 1
+  };
+
+  PredictionVectors() = default;
+  /// No block has a vector.
+  explicit PredictionVectors(const Geometry& geometry) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const auto blocks = static_cast<std::size_t>(geometry.plane(p).blocks());
+      planes_[p] = {std::vector<MotionVector>(blocks), std::vector<std::uint8_t>(blocks)};
+    }
+  }
+
+  [[nodiscard]] const Plane& plane(int p) const { return planes_[p]; }
+
+  /// Fills MCU row `mcu_row`. `before` is the previous frame's if the frame keeps its reference, otherwise null. The blocks of a
+  /// key frame have no vectors, whatever is coded.
+  void fill_row(const FrameSyntax& coded, const PredictionVectors* before, int mcu_row) {
+    for (int p = 0; p < kPlanes; ++p) {
+      const auto blocks = static_cast<std::size_t>(coded.planes[p].geometry.columns) * (p == 0 ? 2 : 1);
+      fill(coded, before, p, static_cast<std::size_t>(mcu_row) * blocks, blocks);
+    }
+  }
+  /// Fills all rows. `before` may be this object.
+  void fill(const FrameSyntax& coded, const PredictionVectors* before) {
+    for (int p = 0; p < kPlanes; ++p) fill(coded, before, p, 0, planes_[p].vectors.size());
+  }
+
+ private:
+  void fill(const FrameSyntax& coded, const PredictionVectors* before, int p, std::size_t first, std::size_t count) {
+    const PlaneSyntax& from = coded.planes[p];
+    Plane& to = planes_[p];
+    if (coded.key) {
+      std::fill_n(to.vectors.begin() + static_cast<std::ptrdiff_t>(first), count, MotionVector{});
+      std::fill_n(to.has_vector.begin() + static_cast<std::ptrdiff_t>(first), count, std::uint8_t{0});
+      return;
+    }
+    if (before == nullptr) {
+      std::copy_n(from.vectors.begin() + static_cast<std::ptrdiff_t>(first), count, to.vectors.begin() + static_cast<std::ptrdiff_t>(first));
+      std::copy_n(from.uses_vector.begin() + static_cast<std::ptrdiff_t>(first), count,
+                  to.has_vector.begin() + static_cast<std::ptrdiff_t>(first));
+      return;
+    }
+    for (std::size_t block = first; block < first + count; ++block) {
+      const bool is_coded = from.uses_vector[block] != 0;
+      to.vectors[block] = is_coded ? from.vectors[block] : before->planes_[p].vectors[block];
+      to.has_vector[block] = is_coded ? std::uint8_t{1} : before->planes_[p].has_vector[block];
+    }
+  }
+
+  std::array<Plane, kPlanes> planes_;
+};
+
+}  // namespace c63

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu/search_method.h"
+
+namespace c63::cpu {
+
+/// The base of the methods that try every candidate. Those differ in how they find the least SAD. The best vectors by cost are
+/// found in one way: by quarter sums, which leave out most candidates.
+class ExhaustiveSearch : public BlockSearcher {
+ public:
+  using BlockSearcher::BlockSearcher;
+
+  void begin(ConstPlaneView current, ConstPlaneView reference, SearchGoal goal) override;
+  void prepare_rows(int first, int end) override;
+  void search_best(std::span<const CostedSearch> blocks, std::size_t count) const override;
+
+ protected:
+  void visit(SearchCandidates& candidates) const override;
+  /// Prepares rows of the reference for search().
+  virtual void prepare_rows_for_sad(int /*first*/, int /*end*/) {}
+
+ private:
+  void add_quarter_sums(int first, int end);
+
+  SearchGoal goal_ = SearchGoal::least_sad;
+  std::vector<std::uint8_t> quarter_sums_;  ///< of the reference; allocated when the goal first asks for them
+};
+
+}  // namespace c63::cpu
