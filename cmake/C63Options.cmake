@@ -103,8 +103,8 @@ add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 if(C63_SANITIZE)
-  # clang takes three times as long to optimize sanitized code as to compile it, and warns the same without. Targets with the property
-  # C63_LONG_LOOPS stay optimized, because they would lose more time when they run.
+  # clang takes three times as long to optimize sanitized code as to compile it, and warns the same without. Targets with the
+  # property C63_LONG_LOOPS stay optimized, because they would lose more time when they run.
   target_compile_options(c63_cold_options INTERFACE
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,Clang>,$<NOT:$<BOOL:$<TARGET_PROPERTY:C63_LONG_LOOPS>>>>:-O0>)
 endif()

@@ -24,8 +24,8 @@ set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "encoder and decoder for Codec63, with 
  Encodes video for Codec63, the small codec of a university course on
  heterogeneous architectures, and decodes, compares, filters and looks at it.")
 
-# The module for FFmpeg is a separate package, because it depends on exactly the FFmpeg libraries that it was linked with. The programs run
-# without it. By default, apt installs recommended packages.
+# The module for FFmpeg is a separate package, because it depends on exactly the FFmpeg libraries that it was linked with. The
+# programs run without it. By default, apt installs recommended packages.
 set(CPACK_DEBIAN_MODULES_PACKAGE_NAME c63-ffmpeg)
 set(CPACK_DEBIAN_MODULES_PACKAGE_SECTION video)
 set(CPACK_DEBIAN_MODULES_PACKAGE_ENHANCES "c63, libc63-dev")

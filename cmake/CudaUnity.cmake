@@ -16,8 +16,8 @@ function(c63_unite files_variable name)
   set(${files_variable} ${${files_variable}} ${path} PARENT_SCOPE)
 endfunction()
 
-# c63_unite_cuda(sources_variable differing_variable): combines the CUDA files of the first variable, eight at a time. Files that the second variable
-# names are combined separately. Afterwards both variables name the files to compile.
+# c63_unite_cuda(sources_variable differing_variable): combines the CUDA files of the first variable, eight at a time. Files
+# that the second variable names are combined separately. Afterwards both variables name the files to compile.
 function(c63_unite_cuda sources_variable differing_variable)
   set(kernels ${${sources_variable}})
   set(files ${${sources_variable}})

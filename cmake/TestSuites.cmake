@@ -1,8 +1,8 @@
-# Makes a CTest test of every suite of a GoogleTest program, after the program is built. gtest_discover_tests() starts a process for each single test,
-# which takes longer than most tests.
+# Makes a CTest test of every suite of a GoogleTest program, after the program is built. gtest_discover_tests() starts a process
+# for each single test, which takes longer than most tests.
 #
-# c63_discover_suites(target prefix [cost]): adds tests prefix/suite. A suite counts as skipped if all its tests were skipped. CTest begins with the
-# highest cost, because a long test that begins last would run alone.
+# c63_discover_suites(target prefix [cost]): adds tests prefix/suite. A suite counts as skipped if all its tests were skipped.
+# CTest begins with the highest cost, because a long test that begins last would run alone.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(VERSION 3.25)

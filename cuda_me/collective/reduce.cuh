@@ -1,7 +1,7 @@
 #pragma once
 
-// The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation has a Partial, an
-// empty Partial, and a function that combines two Partials in any order.
+// The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation has a
+// Partial, an empty Partial, and a function that combines two Partials in any order.
 
 #include <cuda_runtime.h>
 
@@ -48,7 +48,8 @@ inline constexpr bool kAddsByInstruction = [] {
 #endif
 }();
 
-/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole warp takes part.
+/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole warp takes
+/// part.
 template <typename Op, int width = 32>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_lanes(typename Op::Partial mine) {
 #if __CUDA_ARCH__ >= 800
@@ -76,8 +77,8 @@ template <int width = 32, typename T>
   return reduce_lanes<Adding<T>, width>(value);
 }
 
-/// Reduces over a block of `threads`, 32 times a power of two. All threads take part and get the result. Between two calls the block
-/// must synchronize once more. The order is fixed, so sums of floats are the same in every run.
+/// Reduces over a block of `threads`, 32 times a power of two. All threads take part and get the result. Between two calls the
+/// block must synchronize once more. The order is fixed, so sums of floats are the same in every run.
 template <typename Op, int threads>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_block(typename Op::Partial mine) {
   constexpr int kWarps = threads / 32;

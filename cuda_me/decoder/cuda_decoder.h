@@ -28,8 +28,8 @@ struct DecoderRoom {
   [[nodiscard]] static std::optional<DecoderRoom> within(std::uint64_t max_memory, const Geometry& geometry);
 };
 
-/// A GPU as a decoder. Each group of frames has a stream on which its scans are parsed. When the host knows that they are valid, one
-/// other stream restores the frames in order. Each frame starts when a place in page-locked memory is free for it.
+/// A GPU as a decoder. Each group of frames has a stream on which its scans are parsed. When the host knows that they are
+/// valid, one other stream restores the frames in order. Each frame starts when a place in page-locked memory is free for it.
 class CudaDecoder final : public DecodeBackend {
  public:
   CudaDecoder(int device, std::string description);

@@ -1,5 +1,6 @@
-// Entropy decoding of many scans at once. A scan is one long chain of codes: each begins where the previous one ends. A single thread must
-// follow it, and mostly waits for its own last instruction. So each scan has its own warp, and hundreds of warps hide each other's waits.
+// Entropy decoding of many scans at once. A scan is one long chain of codes: each begins where the previous one ends. A single
+// thread must follow it, and mostly waits for its own last instruction. So each scan has its own warp, and hundreds of warps
+// hide each other's waits.
 
 #include <cuda_runtime.h>
 

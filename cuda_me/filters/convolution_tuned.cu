@@ -1,5 +1,5 @@
-// 1-D convolution, last step, for short kernels. The compiler knows the number of taps, a thread keeps the values around its outputs in registers, and all
-// memory accesses have 16 bytes.
+// 1-D convolution, last step, for short kernels. The compiler knows the number of taps, a thread keeps the values around its
+// outputs in registers, and all memory accesses have 16 bytes.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -40,8 +40,8 @@ void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> byt
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 /// The most bytes that CUB counts at once: 32-bit counters do not overflow, and CUB's 32-bit offsets suffice.
 inline constexpr std::size_t kCubHistogramBytes = std::size_t{1} << 30;
-/// Returns the number of bytes that it needs if `temporary` is null. Otherwise sets the 256 counts of at most kCubHistogramBytes bytes. The counters have
-/// 32 bits, as in CUB's own benchmarks; 64-bit ones are several times slower.
+/// Returns the number of bytes that it needs if `temporary` is null. Otherwise sets the 256 counts of at most
+/// kCubHistogramBytes bytes. The counters have 32 bits, as in CUB's own benchmarks; 64-bit ones are several times slower.
 std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint32_t* counts,
                           void* temporary, std::size_t temporary_bytes);
 /// Converts counts of values to counts of bins, which are set or added to.

@@ -1,5 +1,6 @@
-// Histogram, third step: each block counts in shared memory and finally adds its counts to the global ones. Every lane has its own counters, in its own bank,
-// which the warps of the block share. So the lanes of a warp never wait for each other, whatever the bytes are.
+// Histogram, third step: each block counts in shared memory and finally adds its counts to the global ones. Every lane has its
+// own counters, in its own bank, which the warps of the block share. So the lanes of a warp never wait for each other, whatever
+// the bytes are.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -28,7 +28,8 @@ __global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* 
   }
 }
 
-/// The taps in device memory, for the steps that read them there. They travel as an argument, so this also works when the call is recorded into a graph.
+/// The taps in device memory, for the steps that read them there. They travel as an argument, so this also works when the call
+/// is recorded into a graph.
 template <typename Tap>
 [[nodiscard]] const Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
   auto* stored = static_cast<Tap*>(queue.scratch(sizeof(KernelTaps<Tap>)));
@@ -55,7 +56,8 @@ inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side, 
 template <typename Sample>
 using SampleTile = Sample[kTileSamples][kTileSamples + 1];
 
-/// Loads the tile: its sample (x, y) is that of `in` at (x - radius, y - radius) from the block's first output. Synchronizes the block's threads.
+/// Loads the tile: its sample (x, y) is that of `in` at (x - radius, y - radius) from the block's first output. Synchronizes
+/// the block's threads.
 template <typename Sample>
 __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTile<Sample>& tile) {
   const int left = static_cast<int>(blockIdx.x) * kTile - radius;

@@ -1,5 +1,6 @@
-// Matrix product in three steps. First, one thread per output from global memory. Second, tiles of both matrices in shared memory, which divides the loads by
-// the tile's width. Third, 4x4 outputs per thread, which divides the loads from shared memory by four.
+// Matrix product in three steps. First, one thread per output from global memory. Second, tiles of both matrices in shared
+// memory, which divides the loads by the tile's width. Third, 4x4 outputs per thread, which divides the loads from shared
+// memory by four.
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_common.cuh"
 

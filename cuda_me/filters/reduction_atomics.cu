@@ -1,5 +1,5 @@
-// Reduction by many blocks: every thread adds its result to the total by an atomic operation. Minima use keys, which are unsigned integers in the order of the
-// values. Positions need a second pass.
+// Reduction by many blocks: every thread adds its result to the total by an atomic operation. Minima use keys, which are
+// unsigned integers in the order of the values. Positions need a second pass.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

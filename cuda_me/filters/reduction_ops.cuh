@@ -5,7 +5,8 @@
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
-// The operations of reductions: how a value becomes a partial result, how two partial results are combined, and what the final result is.
+// The operations of reductions: how a value becomes a partial result, how two partial results are combined, and what the final
+// result is.
 
 namespace c63::cuda::kernels {
 

@@ -1,5 +1,5 @@
-// Reduction in one launch: 16-byte loads, reduction by warps in registers, and the block that finishes last combines the blocks' results. The order is fixed, so
-// sums of floats are the same in every run.
+// Reduction in one launch: 16-byte loads, reduction by warps in registers, and the block that finishes last combines the
+// blocks' results. The order is fixed, so sums of floats are the same in every run.
 #include "cuda_me/filters/reduction_grid.cuh"
 
 namespace c63::cuda::kernels {

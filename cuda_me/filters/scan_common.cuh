@@ -11,8 +11,8 @@ using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 constexpr int kScanThreads = 512;
 constexpr int kScanTile = 2 * kScanThreads;  // values of a tile in Blelloch's scan: two per thread
 
-/// The place of value i of a tile in shared memory. With padding, an empty place follows every 32 values, so the tree's strides of powers of two fall into
-/// different banks.
+/// The place of value i of a tile in shared memory. With padding, an empty place follows every 32 values, so the tree's strides
+/// of powers of two fall into different banks.
 template <bool padded>
 [[nodiscard]] __device__ constexpr int place_of(int i) {
   return padded ? i + i / 32 : i;

@@ -1,6 +1,7 @@
-// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans it in registers and publishes its sum. It
-// looks back over the earlier tiles until one already knows the sum of all before it (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back"). It looks at as many tiles at once as it has threads. That is more than are in work at a time, so one look is enough.
+// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans it in
+// registers and publishes its sum. It looks back over the earlier tiles until one already knows the sum of all before it
+// (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many tiles at once as it
+// has threads. That is more than are in work at a time, so one look is enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 

@@ -1,5 +1,6 @@
-// Prefix scan of 4-byte integers in one pass without a chain, for chips with a bulk copy engine (sm_90). One block per multiprocessor stays to the end and takes
-// every gridDim.x-th tile. Each of its warps has one job, so that the four waits overlap:
+// Prefix scan of 4-byte integers in one pass without a chain, for chips with a bulk copy engine (sm_90). One block per
+// multiprocessor stays to the end and takes every gridDim.x-th tile. Each of its warps has one job, so that the four waits
+// overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
 //   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
 //   add    computes the sum before a tile: the sum before this block's previous tile, plus the sums of the gridDim.x tiles since then;
@@ -36,7 +37,8 @@ __device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
   }
 }
 
-/// The kernel's blocks only wait for sums of earlier tiles. Other blocks publish these as their tiles arrive, and tiles arrive in order.
+/// The kernel's blocks only wait for sums of earlier tiles. Other blocks publish these as their tiles arrive, and tiles arrive
+/// in order.
 template <typename Shape>
 struct RoundsBlock {
   const std::uint32_t* values;
@@ -103,8 +105,8 @@ struct RoundsBlock {
     });
   }
 
-  /// The sum of states[begin..end), at least in lane 0. Waits for states that are not published yet. A lane starts all its loads before it looks at the first one:
-  /// in sequence they would take longer than the memory needs for a tile.
+  /// The sum of states[begin..end), at least in lane 0. Waits for states that are not published yet. A lane starts all its
+  /// loads before it looks at the first one: in sequence they would take longer than the memory needs for a tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
     constexpr unsigned kAhead = 8;  // loads per lane: one step for up to 256 blocks
     unsigned sum = 0;

@@ -32,8 +32,8 @@ using Sum = std::conditional_t<std::is_same_v<Sample, float>, double, std::int64
 /// The five sums of one frame, times 4 (u, v, w) and 10 (p, q), in the order of ShiftSums.
 inline constexpr int kShiftSums = 5;
 
-/// Computes the sums of one frame relative to a reference. If `blocks` is not null, each block stores its five sums there. Otherwise they are added to `sums` by
-/// atomics.
+/// Computes the sums of one frame relative to a reference. If `blocks` is not null, each block stores its five sums there.
+/// Otherwise they are added to `sums` by atomics.
 template <typename Sample>
 void shift_step(CUstream_st* stream, BasicPlaneView<const Sample> reference, BasicPlaneView<const Sample> frame,
                 Sum<Sample>* sums, Sum<Sample>* blocks);
@@ -72,8 +72,9 @@ struct WhiteningStatus {
   FrameShift shift;        ///< of the frame
 };
 
-/// Computes the weights of frames 1.. of a list from its sums (from shift_all()) and, depending on the method, from `products` (from correlate_all()). Resets sums
-/// and products to zero. Without a solution, weights are zero, and `status` says so until it is cleared.
+/// Computes the weights of frames 1.. of a list from its sums (from shift_all()) and, depending on the method, from `products`
+/// (from correlate_all()). Resets sums and products to zero. Without a solution, weights are zero, and `status` says so until
+/// it is cleared.
 template <typename Sample>
 void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum<Sample>* texture,
                    Sum<Sample>* sums, Sum<Sample>* products, float* weights, WhiteningStatus* status);

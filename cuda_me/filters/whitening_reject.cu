@@ -1,5 +1,5 @@
-// Outliers in time. A thread sorts the history of four neighbouring bytes, or of one float, in registers by a network of exchanges. It does so twice: for the
-// median, and for the median deviation from it.
+// Outliers in time. A thread sorts the history of four neighbouring bytes, or of one float, in registers by a network of
+// exchanges. It does so twice: for the median, and for the median deviation from it.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 

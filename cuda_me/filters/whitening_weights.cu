@@ -1,4 +1,5 @@
-// The weights of the history, on the device so that nothing waits for the host. One block builds the small symmetric system and solves it, in double.
+// The weights of the history, on the device so that nothing waits for the host. One block builds the small symmetric system and
+// solves it, in double.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {
@@ -14,8 +15,8 @@ struct WeightsArguments {
   bool correlation;
 };
 
-/// Solves (A + ε · mean diagonal · E) x = b. b is row n of `a`, and x replaces it. Returns false if the system is singular. All threads call it. A = L·D·Lᵀ: each
-/// step takes a reciprocal and one barrier; b is eliminated with the rows of A.
+/// Solves (A + ε · mean diagonal · E) x = b. b is row n of `a`, and x replaces it. Returns false if the system is singular. All
+/// threads call it. A = L·D·Lᵀ: each step takes a reciprocal and one barrier; b is eliminated with the rows of A.
 __device__ bool solve(double (*a)[kMaxMemory + 1], int n, double epsilon) {
   const int t = static_cast<int>(threadIdx.x);
   double trace = 0;

@@ -1,5 +1,6 @@
-// Finds the cheapest way through an MCU row of a plane (decide/beam.h has the definition), then goes back along it. A group of lanes takes a
-// row, and a lane takes a candidate with a DC level. Every lane knows all states. With two candidates per block, a warp takes four rows.
+// Finds the cheapest way through an MCU row of a plane (decide/beam.h has the definition), then goes back along it. A group of
+// lanes takes a row, and a lane takes a candidate with a DC level. Every lane knows all states. With two candidates per block,
+// a warp takes four rows.
 //
 // A row is one long chain of blocks, so the wait of each block counts. Candidates are loaded several blocks ahead.
 

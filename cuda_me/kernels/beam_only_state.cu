@@ -1,5 +1,5 @@
-// A beam of one state, without its chain (decide/only_state.h). A thread block takes a row. It codes all units from each of their joints at
-// the same time. Then one thread walks the row from joint to joint, and the choices on its path are kept.
+// A beam of one state, without its chain (decide/only_state.h). A thread block takes a row. It codes all units from each of
+// their joints at the same time. Then one thread walks the row from joint to joint, and the choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// A block of a frame, from samples and vector to levels and reconstructed samples. Eight threads work on a block, each on a row or a
-// column.
+// A block of a frame, from samples and vector to levels and reconstructed samples. Eight threads work on a block, each on a row
+// or a column.
 
 #include <cuda_runtime.h>
 
@@ -12,8 +12,8 @@
 
 namespace c63::cuda {
 
-/// In shared memory, rows of a block are 9 words apart and blocks 72. So neither rows nor columns of a warp's four blocks conflict in a
-/// bank.
+/// In shared memory, rows of a block are 9 words apart and blocks 72. So neither rows nor columns of a warp's four blocks
+/// conflict in a bank.
 inline constexpr int kRowWords = 9;
 inline constexpr int kBlockWords = 72;
 
@@ -105,8 +105,8 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Adds residuals to predictions and clamps to samples. An encoder's own residuals are far from the limits of 16 bits: quantization changes a
-/// residual of at most 255 by less than 3000. So the wrap of reconstruct_sample() never happens.
+/// Adds residuals to predictions and clamps to samples. An encoder's own residuals are far from the limits of 16 bits:
+/// quantization changes a residual of at most 255 by less than 3000. So the wrap of reconstruct_sample() never happens.
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -163,8 +163,8 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
 }
 
-/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. Returns the prediction if `any` is false for
-/// all blocks of the warp. The whole warp takes part.
+/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. Returns the prediction if `any`
+/// is false for all blocks of the warp. The whole warp takes part.
 __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
   if (!__any_sync(kFullWarp, any)) return prediction;
   int residuals[8];

@@ -56,9 +56,9 @@ struct WorkOrder {
   [[nodiscard]] __device__ __forceinline__ unsigned without_work() const { return ends[1]; }
 };
 
-/// The coefficients of each thread's candidate, in shared memory. A thread reads them one by one in an order that depends on the earlier ones.
-/// In device memory, each read would wait for another sector. Rows are an odd number of words apart, so neither threads that read the same
-/// coefficient nor threads that load rows conflict in a bank.
+/// The coefficients of each thread's candidate, in shared memory. A thread reads them one by one in an order that depends on
+/// the earlier ones. In device memory, each read would wait for another sector. Rows are an odd number of words apart, so
+/// neither threads that read the same coefficient nor threads that load rows conflict in a bank.
 struct CoefficientRows {
   static constexpr int kWords = 33;
   std::uint32_t words[kThreads * kWords];

@@ -1,9 +1,9 @@
-// The search's choice if a block may take its left neighbour's vector (cpu/cost_search.cpp has the definition). A block does so if that vector's
-// SAD is smaller than the cost of its own best candidate, bits included.
+// The search's choice if a block may take its left neighbour's vector (cpu/cost_search.cpp has the definition). A block does so
+// if that vector's SAD is smaller than the cost of its own best candidate, bits included.
 //
-// Done directly, a row of blocks would be one chain of SADs. But every vector that is taken over began as some block's own. So each block's own
-// vector is followed to the right, from all blocks at the same time, until a block refuses it or has the same vector. Then the row's choices are
-// found by jumping from the first block to the end of its vector, and so on.
+// Done directly, a row of blocks would be one chain of SADs. But every vector that is taken over began as some block's own. So
+// each block's own vector is followed to the right, from all blocks at the same time, until a block refuses it or has the same
+// vector. Then the row's choices are found by jumping from the first block to the end of its vector, and so on.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -24,8 +24,8 @@ struct Walk {
   bool chosen;         ///< the block keeps its own vector
 };
 
-/// The best vectors that the search found for a row's blocks. Walks need them at every step, so they are in shared memory, unless the row is too
-/// long.
+/// The best vectors that the search found for a row's blocks. Walks need them at every step, so they are in shared memory,
+/// unless the row is too long.
 struct RowFound {
   const MotionVector* vectors;
   const std::uint16_t* costs;

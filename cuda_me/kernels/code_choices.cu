@@ -1,5 +1,6 @@
-// From the chosen candidates to levels, reconstruction and the bits of every block. code_frame.cu does the same for plain quantization. If
-// repeating a frame is better, its reconstruction is its reference. Pictures then take turns as if it were coded, and its bits are not used.
+// From the chosen candidates to levels, reconstruction and the bits of every block. code_frame.cu does the same for plain
+// quantization. If repeating a frame is better, its reconstruction is its reference. Pictures then take turns as if it were
+// coded, and its bits are not used.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -12,7 +13,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Writes the levels of a block in zig-zag order. Its eight threads take the next eight coded levels at a time. The whole warp takes part.
+/// Writes the levels of a block in zig-zag order. Its eight threads take the next eight coded levels at a time. The whole warp
+/// takes part.
 __device__ __forceinline__ void write_levels(const RateFrame& frame, int block, int plane, int t, std::int16_t* levels) {
   const ChosenCandidate winner = frame.scratch.winners[block];
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + winner.slot;
@@ -124,7 +126,8 @@ __global__ void __launch_bounds__(kErrorThreads)
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
 }
 
-/// Computes the weighted squared error of a repeat. A warp takes an MCU at a time: each lane half a row of luma, half of the lanes a row of U or V.
+/// Computes the weighted squared error of a repeat. A warp takes an MCU at a time: each lane half a row of luma, half of the
+/// lanes a row of U or V.
 __global__ void __launch_bounds__(kErrorThreads)
     weighted_repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

@@ -1,5 +1,5 @@
-// From pictures and vectors to the bits of every block in one kernel, so levels never leave the chip. For frames with plain quantization, as in
-// the course encoder.
+// From pictures and vectors to the bits of every block in one kernel, so levels never leave the chip. For frames with plain
+// quantization, as in the course encoder.
 
 #include <algorithm>
 

@@ -15,8 +15,8 @@ struct DeviceCopy {
   std::size_t bytes = 0;
 };
 
-/// Puts copies on `stream`, many in one launch, for the frames of a batch. Separate calls of the driver would take the host longer than the device
-/// needs for a small frame. The copy engines would take as long for a large frame as the bus.
+/// Puts copies on `stream`, many in one launch, for the frames of a batch. Separate calls of the driver would take the host
+/// longer than the device needs for a small frame. The copy engines would take as long for a large frame as the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -10,8 +10,8 @@
 
 namespace c63::cuda {
 
-/// The methods of the search by SAD and vector cost; all find the same. They fill RateScratch::found and found_costs of a group's inter
-/// frames.
+/// The methods of the search by SAD and vector cost; all find the same. They fill RateScratch::found and found_costs of a
+/// group's inter frames.
 enum class CostSearchKernel {
   warp,       ///< a warp per block, every lane keeps a list of its best
   eliminate,  ///< successive elimination by the sums of 4x4 squares, then full comparison of the rest

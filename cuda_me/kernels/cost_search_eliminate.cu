@@ -1,6 +1,7 @@
-// Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to each compared candidate,
-// and keeps as many of the best as are wanted. With V and k of motion_eliminate.cuh and the cost c of a vector, 2^k V + c <= SAD + c + slack.
-// So V + floor(c / 2^k) is at most that sum divided by 2^k. A candidate whose bound exceeds the worst kept cost cannot be kept.
+// Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to each
+// compared candidate, and keeps as many of the best as are wanted. With V and k of motion_eliminate.cuh and the cost c of a
+// vector, 2^k V + c <= SAD + c + slack. So V + floor(c / 2^k) is at most that sum divided by 2^k. A candidate whose bound
+// exceeds the worst kept cost cannot be kept.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"

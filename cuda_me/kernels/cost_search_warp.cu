@@ -1,5 +1,5 @@
-// Full search by SAD and vector cost. A warp takes a block, and a lane every 32nd candidate. Every lane keeps a sorted list of its best. In the end
-// the best of all lanes are taken off these lists one by one.
+// Full search by SAD and vector cost. A warp takes a block, and a lane every 32nd candidate. Every lane keeps a sorted list of
+// its best. In the end the best of all lanes are taken off these lists one by one.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"

@@ -76,8 +76,8 @@ struct CodingJob {
   std::uint8_t* reconstruction = nullptr;   ///< picture; not the reference
   std::uint8_t* prediction = nullptr;       ///< picture; may be null
   const StepQuantizer* quantizers = nullptr;    ///< a QuantizerTable
-  /// One per block, from the search; not read in key frames. Coding stores the prediction's vectors of blocks without a vector here, so in the end
-  /// every block has the vector that it was predicted with.
+  /// One per block, from the search; not read in key frames. Coding stores the prediction's vectors of blocks without a vector
+  /// here, so in the end every block has the vector that it was predicted with.
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;              ///< one per block; not read in key frames
   const std::uint8_t* unpredicted = nullptr;  ///< one per block, 1: coded without a vector; null: none, as in key frames
@@ -92,15 +92,15 @@ struct CodingJob {
 /// The most frames of one launch.
 inline constexpr int kMaxFramesPerLaunch = 24;
 
-/// Puts on `stream`: compensation, transform, quantization, reconstruction, and the codes of every block by segments, in one step. For frames whose
-/// blocks all have a vector, and for key frames.
+/// Puts on `stream`: compensation, transform, quantization, reconstruction, and the codes of every block by segments, in one
+/// step. For frames whose blocks all have a vector, and for key frames.
 void enqueue_coding(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
 /// Puts on `stream` the work from segments to a scan: counts of 0xFF, stuffed bytes, flush, report.
 void enqueue_scan_writing(const FrameLayout& layout, std::span<const CodingJob> jobs, cudaStream_t stream);
 
-/// Puts on `stream` the copy of the finished scans to the host. It copies exactly their bytes, without the host knowing the number. It runs at the
-/// same time as other work, in a few thread blocks that mostly wait for the bus.
+/// Puts on `stream` the copy of the finished scans to the host. It copies exactly their bytes, without the host knowing the
+/// number. It runs at the same time as other work, in a few thread blocks that mostly wait for the bus.
 void enqueue_scan_download(std::span<const CodingJob> jobs, cudaStream_t stream);
 
 }  // namespace c63::cuda

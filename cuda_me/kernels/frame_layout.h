@@ -23,8 +23,8 @@ inline constexpr int kCarriedBlocks = 3;
 
 /// The layout of a frame on the device.
 ///
-/// A picture is its three padded planes in order. Each starts at a multiple of kDeviceAlignment, and its rows are exactly the plane's width apart.
-/// Per-block arrays (vectors, SADs, masks) hold the blocks of Y, then U, then V, in raster order.
+/// A picture is its three padded planes in order. Each starts at a multiple of kDeviceAlignment, and its rows are exactly the
+/// plane's width apart. Per-block arrays (vectors, SADs, masks) hold the blocks of Y, then U, then V, in raster order.
 struct FrameLayout {
   int mcu_columns = 0;
   int mcus = 0;

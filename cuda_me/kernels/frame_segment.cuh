@@ -90,8 +90,8 @@ __device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState
   atomicAdd(&totals.chroma_bits, static_cast<unsigned long long>(memory.coefficient_bits[1]));
 }
 
-/// Writes a row of a reconstructed block, and of its prediction unless `keeps_prediction`. Returns the block's squared error over its coded
-/// samples. The whole warp takes part.
+/// Writes a row of a reconstructed block, and of its prediction unless `keeps_prediction`. Returns the block's squared error
+/// over its coded samples. The whole warp takes part.
 __device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const CodingJob& job, const Work& work,
                                                     const BlockRows& rows, uint2 reconstruction,
                                                     bool keeps_prediction = false) {

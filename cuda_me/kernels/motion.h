@@ -42,8 +42,8 @@ struct MotionKernelInfo {
 [[nodiscard]] std::string_view name(MotionKernel kernel);
 [[nodiscard]] std::optional<MotionKernel> motion_kernel_from(std::string_view name);
 
-/// One plane to search. All pointers are to device memory. Sides are multiples of 8; pitches are any number of bytes from the width up. If base and
-/// pitch are multiples of 16, the search is fastest.
+/// One plane to search. All pointers are to device memory. Sides are multiples of 8; pitches are any number of bytes from the
+/// width up. If base and pitch are multiples of 16, the search is fastest.
 struct MotionJob {
   const std::uint8_t* current = nullptr;
   const std::uint8_t* reference = nullptr;
@@ -69,15 +69,16 @@ class MotionSearch {
  public:
   virtual ~MotionSearch() = default;
 
-  /// Puts the search of all jobs on `stream` and returns. Planes of several frames together fill the device best. It may be captured in a graph. An
-  /// empty window gives the vector (0, 0) and its SAD, as the codec requires.
-  /// Throws Error (usage) for jobs outside the limits above.
+  /// Puts the search of all jobs on `stream` and returns. Planes of several frames together fill the device best. It may be
+  /// captured in a graph. An empty window gives the vector (0, 0) and its SAD, as the codec requires. Throws Error (usage) for
+  /// jobs outside the limits above.
   void enqueue(std::span<const MotionJob> jobs, cudaStream_t stream);
 
-  /// The number of kernels that a call may use, for callers that keep calls in graphs. It is above 1 if kernels are chosen by their times.
+  /// The number of kernels that a call may use, for callers that keep calls in graphs. It is above 1 if kernels are chosen by
+  /// their times.
   [[nodiscard]] virtual int choices() const { return 1; }
-  /// The kernel of the next call. The caller may then launch that kernel's graph instead of making the call. Empty if the call must be made, because
-  /// it will be timed.
+  /// The kernel of the next call. The caller may then launch that kernel's graph instead of making the call. Empty if the call
+  /// must be made, because it will be timed.
   [[nodiscard]] virtual std::optional<int> next_choice() { return 0; }
   /// enqueue() with that choice.
   void enqueue_choice(int choice, std::span<const MotionJob> jobs, cudaStream_t stream);

@@ -1,9 +1,10 @@
-// Chooses between brute force and successive elimination by their times on the current video. Both find the same, so the choice may change at any
-// call.
+// Chooses between brute force and successive elimination by their times on the current video. Both find the same, so the choice
+// may change at any call.
 //
-// A round is kRound calls long, so that changed content is noticed. Its first four calls are timed per block, brute force and elimination in turn. The
-// faster kernel does the rest of the round. A time is used when it is available; nothing waits for it. Until then the last choice continues, at first
-// brute force, whose time does not depend on content. Calls that are captured in a graph use the current choice.
+// A round is kRound calls long, so that changed content is noticed. Its first four calls are timed per block, brute force and
+// elimination in turn. The faster kernel does the rest of the round. A time is used when it is available; nothing waits for it.
+// Until then the last choice continues, at first brute force, whose time does not depend on content. Calls that are captured in
+// a graph use the current choice.
 
 #include <array>
 #include <limits>

@@ -2,9 +2,9 @@
 
 // The register tile, fed by Hopper's bulk tensor copies. The next tiles are loaded while one is searched.
 //
-// One thread block stays on each multiprocessor and takes its share of the batch, tile after tile. A tile is four pairs of adjacent blocks wide and
-// some rows of them high. Its work is split into turns: all candidates with one byte shift, for one row. There are four shifts and four schedulers.
-// Warp w only works on shift w % 4, so all schedulers have equal work.
+// One thread block stays on each multiprocessor and takes its share of the batch, tile after tile. A tile is four pairs of
+// adjacent blocks wide and some rows of them high. Its work is split into turns: all candidates with one byte shift, for one
+// row. There are four shifts and four schedulers. Warp w only works on shift w % 4, so all schedulers have equal work.
 //
 //   warp 0, the producer: fetches the tiles' boxes some tiles ahead, and writes the results
 //   warps 1 to 3, the makers: make the copies of the window shifted by 1 to 3 bytes (the box itself has shift 0)
@@ -14,8 +14,8 @@
 //
 // kColumns 8: 32x32 candidates. kColumns 4: 16x16 candidates (chroma); the upper half of the lanes takes the row below.
 //
-// Window rows are an odd number of 16 bytes apart. The eight lanes of a load's phase are four pairs, 16 bytes apart, and two groups, four rows apart.
-// They touch banks at 16 * (pair + 4 * odd * group) mod 128, which are all different.
+// Window rows are an odd number of 16 bytes apart. The eight lanes of a load's phase are four pairs, 16 bytes apart, and two
+// groups, four rows apart. They touch banks at 16 * (pair + 4 * odd * group) mod 128, which are all different.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_bulk_tiles.cuh"
@@ -46,13 +46,14 @@ static_assert(kBulkWarps <= kTileShifts * kBulkStages && kBulkWarps % kTileShift
 
 #if __CUDA_ARCH__ >= 900
 
-/// Keys here are sad * kKeyStep + dy * 32 + dx. The factor is not a power of two, so the product is an IMAD, which uses another pipe.
+/// Keys here are sad * kKeyStep + dy * 32 + dx. The factor is not a power of two, so the product is an IMAD, which uses another
+/// pipe.
 inline constexpr std::uint32_t kKeyStep = 1025;
 /// Added to keys of forbidden candidates: larger than any key, and the sum of two does not overflow.
 inline constexpr std::uint32_t kForbidden = 1U << 29;
 
-/// A mask of squares of 8x8 candidates: bit 4 y + x says that the square does not count. Sides of planes and ranges are multiples of 8, so windows
-/// consist of whole squares.
+/// A mask of squares of 8x8 candidates: bit 4 y + x says that the square does not count. Sides of planes and ranges are
+/// multiples of 8, so windows consist of whole squares.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
   constexpr int kRange = BulkShape<kColumns>::kRange;

@@ -25,8 +25,8 @@ struct MotionBatch {
 
 #if defined(__CUDACC__)
 
-/// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not find it, and __vsadu4() with an addition
-/// takes two.
+/// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not find it, and
+/// __vsadu4() with an addition takes two.
 __device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
   std::uint32_t result;
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));

@@ -1,6 +1,6 @@
-// Successive elimination (SEA): rules out candidates that cannot win by the sums of their samples, before any SAD is computed. See W. Li and
-// E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on Image Processing 4(1), 1995. It uses the sums of a block's
-// four 4x4 squares here, which give a tighter bound than the block's own sum.
+// Successive elimination (SEA): rules out candidates that cannot win by the sums of their samples, before any SAD is computed.
+// See W. Li and E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on Image Processing
+// 4(1), 1995. It uses the sums of a block's four 4x4 squares here, which give a tighter bound than the block's own sum.
 
 #include <algorithm>
 

@@ -2,24 +2,25 @@
 
 // Successive elimination. A bound that costs one VABSDIFF4 rules out most candidates; the rest are compared in full.
 //
-// S is the sum of a 4x4 square of samples. A = clamp(S - low, 0, 256 * 2^k - 1) >> k is a byte of it, with the same low and k for all squares that are
-// compared. Let f be the bits that the shift drops from the current square's number. Then
+// S is the sum of a 4x4 square of samples. A = clamp(S - low, 0, 256 * 2^k - 1) >> k is a byte of it, with the same low and k
+// for all squares that are compared. Let f be the bits that the shift drops from the current square's number. Then
 //
 //   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f).
 //
-// A clamp never moves two numbers apart. The other square's dropped bits are 0 in one extreme case and all ones in the other. An 8x8 block is four such
-// squares, and the differences of their sums add up to at most its SAD. So
+// A clamp never moves two numbers apart. The other square's dropped bits are 0 in one extreme case and all ones in the other.
+// An 8x8 block is four such squares, and the differences of their sums add up to at most its SAD. So
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// A candidate whose bound exceeds the SAD of some allowed candidate is neither the minimum nor equal to it. All others are compared, so they include the
-// first minimum in raster order, which has the smallest key. The choice of low and k only decides how many are left. They cover four standard deviations
-// of the current sums around their mean, with k at most 3.
+// A candidate whose bound exceeds the SAD of some allowed candidate is neither the minimum nor equal to it. All others are
+// compared, so they include the first minimum in raster order, which has the smallest key. The choice of low and k only decides
+// how many are left. They cover four standard deviations of the current sums around their mean, with k at most 3.
 //
-// A tile is 8x4 blocks. For each sample of its window there are two words: the four samples from there on, and the four bytes A of the block that starts
-// there. A warp takes a block. A lane owns 16 pairs of candidates, one below the other, in the rows dy and dy + 1, dy even, at the column
-// (lane + 4 dy) % 32. Two rows of the window are 2 * 92 words = -8 modulo 32 banks apart, so the lanes never conflict in a bank, whatever pairs they read.
-// Consecutive pairs lie apart, so a patch of good candidates is spread over the lanes.
+// A tile is 8x4 blocks. For each sample of its window there are two words: the four samples from there on, and the four bytes A
+// of the block that starts there. A warp takes a block. A lane owns 16 pairs of candidates, one below the other, in the rows dy
+// and dy + 1, dy even, at the column (lane + 4 dy) % 32. Two rows of the window are 2 * 92 words = -8 modulo 32 banks apart, so
+// the lanes never conflict in a bank, whatever pairs they read. Consecutive pairs lie apart, so a patch of good candidates is
+// spread over the lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -77,7 +78,8 @@ __device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const
 __device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
 __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
 
-/// The bytes A of kRows rows in a column of the window, from top to bottom. A word has those of (x, y), (x + 4, y), (x, y + 4) and (x + 4, y + 4).
+/// The bytes A of kRows rows in a column of the window, from top to bottom. A word has those of (x, y), (x + 4, y), (x, y + 4)
+/// and (x + 4, y + 4).
 template <int kRows, typename Word>
 __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sums, const SumScale& scale) {
   static_assert(kRows % 4 == 0);
@@ -169,8 +171,8 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
-/// The smaller bound V of a pair of candidates in the lower half of a word, and of the pair `kBelow` rows further down in the upper half. Their sums are at
-/// `from`.
+/// The smaller bound V of a pair of candidates in the lower half of a word, and of the pair `kBelow` rows further down in the
+/// upper half. Their sums are at `from`.
 template <int kBelow>
 __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
   constexpr int kOffset = kBelow * kWordColumns;
@@ -180,7 +182,8 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
   return __vminu2(upper, lower);
 }
 
-/// Finds the pair with the smallest bound, up to 1023. The result is its bit: 2p for the lower half of word p, 16 more for the upper half.
+/// Finds the pair with the smallest bound, up to 1023. The result is its bit: 2p for the lower half of word p, 16 more for the
+/// upper half.
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
@@ -219,7 +222,8 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   return pairs;
 }
 
-/// The smaller key of a pair: sad << 16 | the candidate's place in the window. It orders as candidate_key() does. `words` is the first candidate's.
+/// The smaller key of a pair: sad << 16 | the candidate's place in the window. It orders as candidate_key() does. `words` is
+/// the first candidate's.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
                                                       const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
@@ -243,7 +247,8 @@ struct CurrentBlock {
   int shift;
 };
 
-/// The smallest key of a block's candidates. Those above the SAD `known_sad` may be omitted. `sums` and `words` are those of its first candidate.
+/// The smallest key of a block's candidates. Those above the SAD `known_sad` may be omitted. `sums` and `words` are those of
+/// its first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
                                                    const CurrentBlock& block, const AllowedCandidates& allowed,

@@ -1,11 +1,13 @@
 #pragma once
 
-// Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and takes every gridDim-th tile.
+// Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and
+// takes every gridDim-th tile.
 //
-// All work on its tiles is one queue of items, and the warps take one item after another. First come the words of a tile's window (eight rows per item) and
-// the preparation of its current blocks. Then come the bytes A (a group of columns, half the rows), then the search, one block per item. A tile's items are
-// made while the tile two before it is searched. An item waits for the items that it needs, which are always earlier in the queue. So no warp is reserved
-// for one kind of work, all warps make the first tile, and a slow block delays nobody.
+// All work on its tiles is one queue of items, and the warps take one item after another. First come the words of a tile's
+// window (eight rows per item) and the preparation of its current blocks. Then come the bytes A (a group of columns, half the
+// rows), then the search, one block per item. A tile's items are made while the tile two before it is searched. An item waits
+// for the items that it needs, which are always earlier in the queue. So no warp is reserved for one kind of work, all warps
+// make the first tile, and a slow block delays nobody.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate.cuh"
@@ -239,13 +241,14 @@ struct QueueItem {
   std::uint32_t item;
 };
 
-/// The number of search items of a tile before the first items of the tile ahead. A barrier only tells whether its phase changed since the previous one. So
-/// nobody may wait for a tile's box while its last user still works. The items in between depend on that user, so they must be enough to occupy all warps.
+/// The number of search items of a tile before the first items of the tile ahead. A barrier only tells whether its phase
+/// changed since the previous one. So nobody may wait for a tile's box while its last user still works. The items in between
+/// depend on that user, so they must be enough to occupy all warps.
 inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
 static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
 
-/// The queue begins with the items that make kTilesAhead tiles. Then, for each tile, come a part of its search, the first items of the tile ahead, the rest of
-/// the search, and the rest of those items.
+/// The queue begins with the items that make kTilesAhead tiles. Then, for each tile, come a part of its search, the first items
+/// of the tile ahead, the rest of the search, and the rest of those items.
 [[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Successive elimination for every range, plane and architecture. A thread block takes a tile, and a warp a column of four blocks. Ranges above 16 take
-// several passes.
+// Successive elimination for every range, plane and architecture. A thread block takes a tile, and a warp a column of four
+// blocks. Ranges above 16 take several passes.
 
 #include "cuda_me/kernels/motion_eliminate.cuh"
 
@@ -178,8 +178,9 @@ struct EliminateBlock {
   AllowedCandidates allowed;
 };
 
-/// Goes through a tile in passes of kSquare x kSquare candidates, the first of them at the vector (dx, dy). Calls `begin_pass(is_first, dx, dy)` in all threads
-/// and synchronizes them. Then calls `search(block, dx, dy)` for each block of the warp's column, with the candidates of `window_of(column, row)`.
+/// Goes through a tile in passes of kSquare x kSquare candidates, the first of them at the vector (dx, dy). Calls
+/// `begin_pass(is_first, dx, dy)` in all threads and synchronizes them. Then calls `search(block, dx, dy)` for each block of
+/// the warp's column, with the candidates of `window_of(column, row)`.
 template <typename Window, typename BeginPass, typename Search>
 __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const EliminateJob& job, const EliminateTile& tile,
                                                 Window&& window_of, BeginPass&& begin_pass, Search&& search) {

@@ -1,17 +1,18 @@
 #pragma once
 
-// The register-tile search. A warp takes a pair of horizontally adjacent blocks. For each of them, a lane takes a tile of kColumns x 4 candidates: every
-// fourth dx, so that one byte-shifted copy of the window serves all of them without a shift, and four consecutive dy, so that a loaded row serves four
-// candidates. The two blocks are 8 bytes apart, so the same three 16-byte loads per row feed both.
+// The register-tile search. A warp takes a pair of horizontally adjacent blocks. For each of them, a lane takes a tile of
+// kColumns x 4 candidates: every fourth dx, so that one byte-shifted copy of the window serves all of them without a shift, and
+// four consecutive dy, so that a loaded row serves four candidates. The two blocks are 8 bytes apart, so the same three 16-byte
+// loads per row feed both.
 //
 //   lane = row group * 4 + byte shift;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
 //
-// kColumns 8: 32x32 candidates, all lanes for one pair. kColumns 4: 16x16 candidates (chroma), half a warp per pair. Larger ranges take several passes over
-// such squares.
+// kColumns 8: 32x32 candidates, all lanes for one pair. kColumns 4: 16x16 candidates (chroma), half a warp per pair. Larger
+// ranges take several passes over such squares.
 //
-// Shared memory holds four copies of the window, made once for all candidates; copy s is shifted s bytes left. Rows are 48 bytes apart, and copies an odd
-// number of 16 bytes. So the eight lanes of a load's phase (two groups, four copies) touch banks at 16 * (odd * s + 12 * group) mod 128, which are all
-// different.
+// Shared memory holds four copies of the window, made once for all candidates; copy s is shifted s bytes left. Rows are 48
+// bytes apart, and copies an odd number of 16 bytes. So the eight lanes of a load's phase (two groups, four copies) touch banks
+// at 16 * (odd * s + 12 * group) mod 128, which are all different.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
@@ -186,9 +187,9 @@ struct IntegerMinimum {
   }
 };
 
-/// Does the same in floating point, which does not use the pipe of the absolute differences; integer minima do. A sum's bits, read as a denormal, are
-/// sum * 2^-149. Scaled by 2^119 and with the index below, this is an exact 24-bit number sum * 2^-30 + index * 2^-40. min(a, b) = a - saturate(a - b), and
-/// every step is exact.
+/// Does the same in floating point, which does not use the pipe of the absolute differences; integer minima do. A sum's bits,
+/// read as a denormal, are sum * 2^-149. Scaled by 2^119 and with the index below, this is an exact 24-bit number sum * 2^-30 +
+/// index * 2^-40. min(a, b) = a - saturate(a - b), and every step is exact.
 struct FloatMinimum {
   static constexpr float kScale = 0x1p119F;
   static constexpr float kStep = 0x1p-40F;
@@ -220,8 +221,8 @@ __device__ __forceinline__ std::uint32_t allowed_bits(int first, int step, int c
   return bits;
 }
 
-/// Computes the sums of a lane's candidates for both blocks of its pair, kSweep candidates below each other, from kLead bytes after `window` on. Rows of the
-/// window and of the pair are kPitch and kCurrentPitch bytes apart.
+/// Computes the sums of a lane's candidates for both blocks of its pair, kSweep candidates below each other, from kLead bytes
+/// after `window` on. Rows of the window and of the pair are kPitch and kCurrentPitch bytes apart.
 template <int kColumns, int kSweep, int kLead, int kPitch, int kCurrentPitch>
 __device__ __forceinline__ void tile_sums(const std::uint8_t* window, const std::uint8_t* current,
                                           std::uint32_t (&left)[kSweep][kColumns],

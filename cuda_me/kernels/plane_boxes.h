@@ -23,7 +23,8 @@ class PlaneBoxes {
 
   [[nodiscard]] bool available() const { return encode_ != nullptr; }
 
-  /// Describes a plane for boxes of `width` by `height` samples. Returns false without such copies, or if base or pitch is not a multiple of 16.
+  /// Describes a plane for boxes of `width` by `height` samples. Returns false without such copies, or if base or pitch is not
+  /// a multiple of 16.
   [[nodiscard]] bool describe(CUtensorMap& map, const BoxedPlane& plane, unsigned width, unsigned height) const;
 
  private:

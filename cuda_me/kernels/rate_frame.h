@@ -18,8 +18,8 @@
 #include "decide/quantizer.h"
 #include "decide/rate_decisions.h"
 
-// Frames that are decided by rate and distortion (encoder/decide/): the data of their kernels, and the order of the stages. All frames of a group go through
-// a stage together.
+// Frames that are decided by rate and distortion (encoder/decide/): the data of their kernels, and the order of the stages. All
+// frames of a group go through a stage together.
 //
 //   weights               the weight of error in each MCU, by activity
 //   repeat error          the error of repeating the previous picture
@@ -78,8 +78,8 @@ struct WeightedLambdas {
   explicit WeightedLambdas(Cost lambda);
 };
 
-/// The memory of one frame between its stages. A block has at most `slots` candidates, which are adjacent in arrays of candidates. Blocks are in the order of
-/// per-block arrays (FrameLayout).
+/// The memory of one frame between its stages. A block has at most `slots` candidates, which are adjacent in arrays of
+/// candidates. Blocks are in the order of per-block arrays (FrameLayout).
 struct RateScratch {
   Weight* weights = nullptr;           ///< one per MCU, if they are computed here
   std::int16_t* activities = nullptr;  ///< one per MCU

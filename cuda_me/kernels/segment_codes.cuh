@@ -63,7 +63,8 @@ __device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t hig
   return place;
 }
 
-/// Writes the codes of one block into its zeroed words. Its eight threads take the next eight nonzero levels at a time. The whole warp takes part.
+/// Writes the codes of one block into its zeroed words. Its eight threads take the next eight nonzero levels at a time. The
+/// whole warp takes part.
 __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane,
                                                          int t, const CodeTables& tables, std::uint32_t* words) {
   const int kind = plane == 0 ? 0 : 1;
@@ -154,8 +155,8 @@ __device__ __forceinline__ int dc_before(int block, int sub) {
   return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
 }
 
-/// Writes the codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. The threads must be synchronized after
-/// SegmentMemory::dc was filled.
+/// Writes the codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. The threads must be
+/// synchronized after SegmentMemory::dc was filled.
 __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const CodingJob& job, const Work& work,
                                                     BlockHead head, const std::int16_t* levels,
                                                     std::uint32_t* words) {

@@ -38,8 +38,8 @@ constexpr int first_of_same_magnitude(int i, int j) {
   return i;
 }
 
-/// out[i] = Σ in[j]·c[i][j], with j ascending. A column of the table has at most four magnitudes, so products are shared. A product with -c is exactly the
-/// negated product with c.
+/// out[i] = Σ in[j]·c[i][j], with j ascending. A column of the table has at most four magnitudes, so products are shared. A
+/// product with -c is exactly the negated product with c.
 __device__ __forceinline__ void inverse_line(const float (&in)[8], float (&out)[8]) {
   for_8([&](auto j) {
     float products[8];

@@ -1,5 +1,6 @@
-// The coefficients of every block minus each of its candidates' predictions, and their summaries (decide/forward_transform.h and ac_levels.h have the
-// definitions). Eight threads work on a block, each on a row and then a column. They take its candidates one after another.
+// The coefficients of every block minus each of its candidates' predictions, and their summaries (decide/forward_transform.h
+// and ac_levels.h have the definitions). Eight threads work on a block, each on a row and then a column. They take its
+// candidates one after another.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/kernels/transform.cuh"
@@ -18,7 +19,8 @@ constexpr int kCoefficientWords = 36;
 /// The weight of input j in output i: kTransformWeights at compile time.
 constexpr int weight(int j, int i) { return kTransformWeights[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)]; }
 
-/// A line of the transform. Each output has `rounding` added and is not shifted yet. Column i of the weights is even in j for even i, otherwise odd.
+/// A line of the transform. Each output has `rounding` added and is not shifted yet. Column i of the weights is even in j for
+/// even i, otherwise odd.
 __device__ __forceinline__ void transform_line(const int (&in)[8], int rounding, int (&out)[8]) {
   int sums[4];
   int differences[4];

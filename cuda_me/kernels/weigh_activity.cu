@@ -1,4 +1,5 @@
-// Weights of MCUs by luma activity (decide/activity_weights.h has the definition): first the activities and their mean, then the weights.
+// Weights of MCUs by luma activity (decide/activity_weights.h has the definition): first the activities and their mean, then
+// the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"

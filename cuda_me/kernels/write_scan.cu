@@ -1,7 +1,8 @@
 // From the bits of the segments to the scan of a frame: bytes are counted, placed and stuffed.
 //
-// A byte belongs to the segment in which it starts. The scan's last byte follows the course encoder's flush (bitstream.md, "flush"). Let T be the last 32
-// bits. T = 0 drops an unfinished byte. Otherwise the unfinished byte is filled up; without one, a zero byte is added.
+// A byte belongs to the segment in which it starts. The scan's last byte follows the course encoder's flush (bitstream.md,
+// "flush"). Let T be the last 32 bits. T = 0 drops an unfinished byte. Otherwise the unfinished byte is filled up; without one,
+// a zero byte is added.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"

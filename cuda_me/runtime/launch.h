@@ -44,8 +44,8 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
   detail::launch_as({}, name, kernel, shape, stream, arguments...);
 }
 
-/// Launches a kernel that itself waits for the previous work in its stream (griddepcontrol.wait). Its blocks may start and prepare while
-/// the previous kernel ends.
+/// Launches a kernel that itself waits for the previous work in its stream (griddepcontrol.wait). Its blocks may start and
+/// prepare while the previous kernel ends.
 template <typename... Parameters>
 void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                   std::type_identity_t<Parameters>... arguments) {

@@ -8,8 +8,8 @@
 
 namespace c63 {
 
-/// A squared error with 8 fraction bits, or a rate-distortion cost D + λ·R in the same unit. The squared error of a block stays below
-/// 2^30: 64 residuals of at most 255.5. With λ up to kMaxLambda, the bits of a block add less than 2^29.
+/// A squared error with 8 fraction bits, or a rate-distortion cost D + λ·R in the same unit. The squared error of a block stays
+/// below 2^30: 64 residuals of at most 255.5. With λ up to kMaxLambda, the bits of a block add less than 2^29.
 using Cost = std::int32_t;
 
 inline constexpr int kCostFractionBits = 8;

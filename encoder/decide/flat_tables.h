@@ -6,8 +6,8 @@
 #include "codec/quantization.h"
 #include "decide/cost.h"
 
-// The same step for all coefficients. The course encoder's tables have larger steps for higher frequencies; for squared error, equal
-// steps are better at equal bits.
+// The same step for all coefficients. The course encoder's tables have larger steps for higher frequencies; for squared error,
+// equal steps are better at equal bits.
 
 namespace c63 {
 
@@ -22,8 +22,8 @@ namespace c63 {
   return tables;
 }
 
-/// Flat tables with the nearest multiple of four to that step. A decoder rounds level·step/4, so other steps are uneven. λ covers the
-/// range between the steps.
+/// Flat tables with the nearest multiple of four to that step. A decoder rounds level·step/4, so other steps are uneven. λ
+/// covers the range between the steps.
 [[nodiscard]] inline QuantizationTables flat_tables(double qp) {
   return flat_tables_of_step(std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252));
 }

@@ -33,9 +33,9 @@ inline constexpr int kColumnShift = 15;
   return static_cast<std::int16_t>(2 * (current - prediction) + (predicted ? 0 : 1));
 }
 
-/// Transforms residuals in half samples (at most 511, raster order) to coefficients with kCoefficientFractionBits, in zig-zag order.
-/// `weights` is kTransformWeights and `places` is kZigZagPlace; they are parameters because device code keeps its own copies. Row
-/// results are at most 11,560, coefficients 32,704, and their sums stay below 2^31.
+/// Transforms residuals in half samples (at most 511, raster order) to coefficients with kCoefficientFractionBits, in zig-zag
+/// order. `weights` is kTransformWeights and `places` is kZigZagPlace; they are parameters because device code keeps its own
+/// copies. Row results are at most 11,560, coefficients 32,704, and their sums stay below 2^31.
 template <typename Weights, typename Places>
 C63_HD inline void forward_transform(const std::int16_t residual[64], std::int16_t coefficients[64],
                                      const Weights& weights, const Places& places) {

@@ -10,7 +10,8 @@
 #include "decide/cost.h"
 #include "decide/weight.h"
 
-// The weight of squared error in the MCUs of a frame. Each MCU compares D + λR with its own λ: where error counts less, λ is larger.
+// The weight of squared error in the MCUs of a frame. Each MCU compares D + λR with its own λ: where error counts less, λ is
+// larger.
 
 namespace c63 {
 

@@ -102,7 +102,8 @@ struct RowUnit {
   [[nodiscard]] C63_HD static constexpr int lane(unsigned lanes, int block) {
     return static_cast<int>(lanes >> (3 * block) & 7U);
   }
-  /// The joint after a unit with these lanes: the lane of its last block and, for an MCU of Y, the candidate of its upper right one.
+  /// The joint after a unit with these lanes: the lane of its last block and, for an MCU of Y, the candidate of its upper right
+  /// one.
   [[nodiscard]] C63_HD static constexpr unsigned joint(unsigned lanes) {
     return kBlocks == 4 ? lanes >> 9 | (lanes >> 5 & 1U) << 3 : lanes;
   }

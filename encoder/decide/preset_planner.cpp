@@ -60,8 +60,8 @@ class PresetPlanner final : public Planner {
   }
 
  private:
-  /// Key frames whose errors will be seen long get finer tables. The next frame that is not a repeat sends the other frames' tables;
-  /// a repeat cannot.
+  /// Key frames whose errors will be seen long get finer tables. The next frame that is not a repeat sends the other frames'
+  /// tables; a repeat cannot.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     if (frame.key) {

@@ -13,8 +13,8 @@
 
 namespace c63 {
 
-/// The importance of a luma block's error has 8 fraction bits. It is limited, because it grows without end if many blocks are predicted
-/// from few. So products with shares and areas fit in 32 bits.
+/// The importance of a luma block's error has 8 fraction bits. It is limited, because it grows without end if many blocks are
+/// predicted from few. So products with shares and areas fit in 32 bits.
 inline constexpr std::uint32_t kPlainImportance = 256;
 inline constexpr std::uint32_t kMostImportance = 1 << 20;
 
@@ -55,8 +55,8 @@ C63_HD void pass_on(int column, int row, MotionVector vector, std::uint32_t pass
 /// The change of λ of a frame from which `dependents` frames are predicted, in quarters of an octave.
 [[nodiscard]] C63_HD constexpr int dependents_quarters(int dependents) { return dependents == 0 ? 2 : dependents == 1 ? 0 : -1; }
 
-/// The weight of an MCU whose luma blocks have this mean importance. λ falls with the power 0.3 of the importance, from 0.6 quarters of
-/// an octave above the frame's. `quarters` is added to that.
+/// The weight of an MCU whose luma blocks have this mean importance. λ falls with the power 0.3 of the importance, from 0.6
+/// quarters of an octave above the frame's. `quarters` is added to that.
 [[nodiscard]] C63_HD constexpr Weight importance_weight(std::uint32_t importance, int quarters) {
   const int sixteenths = log2_in_sixteenths(importance) - log2_in_sixteenths(kPlainImportance);
   constexpr int kForty = kWeights * 40;  // keeps the quotient positive

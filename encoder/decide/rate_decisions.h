@@ -7,8 +7,8 @@
 
 namespace c63 {
 
-/// What a backend decides in a frame by D + λR, and among how many choices. With λ = 0 it decides nothing: as in the course encoder,
-/// every block of an inter frame has the vector of least SAD, and coefficients are rounded.
+/// What a backend decides in a frame by D + λR, and among how many choices. With λ = 0 it decides nothing: as in the course
+/// encoder, every block of an inter frame has the vector of least SAD, and coefficients are rounded.
 struct RateDecisions {
   Cost lambda = 0;               ///< squared error that a bit is worth; up to kMaxLambda
   std::int32_t sad_per_bit = 0;  ///< SAD that a bit of a vector is worth in the search, with 8 fraction bits

@@ -5,10 +5,10 @@
 
 namespace c63 {
 
-/// Decides whether every second frame of a GOP stays (reference_choice.h), from the results of earlier frames, without looking ahead.
-/// A trial is a frame that stays after one that is replaced. If it takes few bits for its longer distance, frames alternate from
-/// then on while that holds. Otherwise the next trial comes later. Call next() for a GOP's frames in order, and observe() when they are
-/// finished.
+/// Decides whether every second frame of a GOP stays (reference_choice.h), from the results of earlier frames, without looking
+/// ahead. A trial is a frame that stays after one that is replaced. If it takes few bits for its longer distance, frames
+/// alternate from then on while that holds. Otherwise the next trial comes later. Call next() for a GOP's frames in order, and
+/// observe() when they are finished.
 class ReferenceAlternation {
  public:
   /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so none waits.

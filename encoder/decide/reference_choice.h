@@ -33,8 +33,8 @@ struct MotionTotals {
 
 [[nodiscard]] MotionTotals totals_of(const SourceMotion& motion, Cost lambda);
 
-/// Returns true if a frame should stay. `advancing` is its motion relative to the previous frame, `staying` relative to that frame's
-/// reference.
+/// Returns true if a frame should stay. `advancing` is its motion relative to the previous frame, `staying` relative to that
+/// frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
 /// Returns true if a frame is so similar to the previous one that it may become a repeat. Then the following frame must advance.

@@ -12,15 +12,15 @@ namespace c63 {
 /// The bits of a repeat frame: SOI and EOI.
 inline constexpr int kRepeatFrameBits = 32;
 
-/// The squared error up to which a repeat is cheaper than the coded frame, with kCostFractionBits. `coded_cost` is D + λR of the frame's
-/// blocks, or a bound of it.
+/// The squared error up to which a repeat is cheaper than the coded frame, with kCostFractionBits. `coded_cost` is D + λR of
+/// the frame's blocks, or a bound of it.
 [[nodiscard]] C63_HD inline std::int64_t repeat_budget(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
   const auto header_bits = static_cast<std::int64_t>(8 * (frame_header_bytes(headers) + 2));
   return coded_cost + std::int64_t{lambda} * (header_bits - kRepeatFrameBits);
 }
 
-/// Returns true if it is better to repeat the previous picture than to code a frame. `repeat_error` is the squared error of the repeat
-/// over the padded planes.
+/// Returns true if it is better to repeat the previous picture than to code a frame. `repeat_error` is the squared error of the
+/// repeat over the padded planes.
 [[nodiscard]] C63_HD inline bool repeat_is_cheaper(std::uint64_t repeat_error, std::int64_t coded_cost,
                                                    const FrameHeaders& headers, Cost lambda) {
   return static_cast<std::int64_t>(repeat_error << kCostFractionBits) < repeat_budget(coded_cost, headers, lambda);

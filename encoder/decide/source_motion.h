@@ -10,8 +10,8 @@
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 
-// The motion of blocks between two source pictures of a video, before any is coded. It is never sent, so it only needs to be fast and
-// close to the true motion.
+// The motion of blocks between two source pictures of a video, before any is coded. It is never sent, so it only needs to be
+// fast and close to the true motion.
 
 namespace c63 {
 
@@ -38,9 +38,9 @@ using SourceMotion = std::vector<SourceBlock>;
 /// Computes the SAD of two 8x8 blocks.
 using BlockSad = std::uint32_t (*)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-/// Finds the motion of the blocks of `current`, which must not be empty, relative to `reference`. The search starts at the best of the
-/// zero vector, the vectors found left and above, and `hints`, one for each block. It descends with steps of 2 and 1. Planes have the
-/// size of `geometry`. Vectors stay inside the plane and within ±127.
+/// Finds the motion of the blocks of `current`, which must not be empty, relative to `reference`. The search starts at the best
+/// of the zero vector, the vectors found left and above, and `hints`, one for each block. It descends with steps of 2 and 1.
+/// Planes have the size of `geometry`. Vectors stay inside the plane and within ±127.
 [[nodiscard]] SourceMotion find_source_motion(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference,
                                               std::span<const MotionVector> hints, BlockSad sad);
 

@@ -11,8 +11,8 @@ namespace c63 {
 inline const double kSizeWindow = -std::log2(0.99);
 [[nodiscard]] inline bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
 
-/// The settings of passes to a target, except for quality. Trial frames decide whether references alternate, so bits would jump by a few
-/// percent at some quality, and sizes in between could not be met.
+/// The settings of passes to a target, except for quality. Trial frames decide whether references alternate, so bits would jump
+/// by a few percent at some quality, and sizes in between could not be met.
 [[nodiscard]] inline CodingSettings settings_to_search(CodingSettings settings) {
   if (preset_decisions(settings).alternate) settings.rate.adaptive_reference = false;
   return settings;

@@ -179,8 +179,8 @@ void TargetSearch::go_to(double place) {
   scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
 }
 
-/// The place between two points where the parabola through them and a third point has the given error, as a share of the way. Empty if
-/// there is no third point, or if the parabola leaves the range. This is inverse interpolation.
+/// The place between two points where the parabola through them and a third point has the given error, as a share of the way.
+/// Empty if there is no third point, or if the parabola leaves the range. This is inverse interpolation.
 std::optional<double> TargetSearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
   const Point* third = nullptr;
   for (const Point& point : points) {
@@ -274,8 +274,8 @@ const TargetPass* TargetSearch::made_before() const {
   return found != passes_.end() ? &*found : nullptr;
 }
 
-/// Leaves the place of a known pass: plans the nearest place towards the target with other decisions. If there is none before a pass on
-/// the other side of the target, only λ can lie between the two, because qp has steps.
+/// Leaves the place of a known pass: plans the nearest place towards the target with other decisions. If there is none before a
+/// pass on the other side of the target, only λ can lie between the two, because qp has steps.
 void TargetSearch::leave_known(double place) {
   constexpr double kNearest = 0.00125;
   constexpr double kFurthest = 16;
@@ -307,8 +307,8 @@ void TargetSearch::leave_known(double place) {
 }
 
 void TargetSearch::plan_next() {
-  // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables they
-  // are.
+  // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables
+  // they are.
   if (locked_step_ == 0 && passes_.size() >= 2) {
     std::optional<Point> below;
     std::optional<Point> above;

@@ -9,8 +9,8 @@
 #include "decide/cost.h"
 #include "decide/lookahead_decisions.h"
 
-// Averages frames with their neighbours along the motion of their blocks before coding. Differences between frames are mostly noise,
-// which costs bits in every frame and predicts nothing.
+// Averages frames with their neighbours along the motion of their blocks before coding. Differences between frames are mostly
+// noise, which costs bits in every frame and predicts nothing.
 
 namespace c63 {
 
@@ -21,9 +21,9 @@ struct FilterTap {
   float weight = 0;  ///< the weight of the block itself is 1
 };
 
-/// A sample averaged with those of its taps. The weight of each falls with the difference: (1 - x/4)², where x is the squared difference in
-/// variances of 7λ, and 0 from x = 4 on. As in the codec's transforms, each product and sum is rounded by itself, in the written order, so
-/// all machines give the same result.
+/// A sample averaged with those of its taps. The weight of each falls with the difference: (1 - x/4)², where x is the squared
+/// difference in variances of 7λ, and 0 from x = 4 on. As in the codec's transforms, each product and sum is rounded by itself,
+/// in the written order, so all machines give the same result.
 class AveragedSample {
  public:
   C63_HD explicit constexpr AveragedSample(int own) : own_(static_cast<float>(own)), sum_(own_) {}

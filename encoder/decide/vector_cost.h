@@ -11,8 +11,8 @@
 
 namespace c63 {
 
-/// The cost of a vector in a search: its bits, in whole units of SAD. SADs are at most 16,320 and a vector's cost at most 538, so sums fit
-/// in 16 bits.
+/// The cost of a vector in a search: its bits, in whole units of SAD. SADs are at most 16,320 and a vector's cost at most 538,
+/// so sums fit in 16 bits.
 struct VectorCosts {
   std::array<std::uint16_t, 256> components{};  ///< of component value, at value + 128
 

@@ -46,8 +46,8 @@ struct SignalOptions {
 /// Prints one number per line, in parallel, as the shortest text that std::from_chars reads back to the same bits.
 [[nodiscard]] std::vector<std::string> print_signal_text(std::span<const double> values);
 
-/// Writes a signal; "-" is stdout. Rounds to 32-bit floats if the format needs it. Throws Error (usage, C63-SIGNAL-RANGE) for values
-/// that the format cannot hold, and Error (output).
+/// Writes a signal; "-" is stdout. Rounds to 32-bit floats if the format needs it. Throws Error (usage, C63-SIGNAL-RANGE) for
+/// values that the format cannot hold, and Error (output).
 void write_signal(const std::string& path, std::span<const double> values,
                   SignalFormat format = SignalFormat::automatic, Durability durability = Durability::process);
 

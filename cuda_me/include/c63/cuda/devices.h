@@ -43,11 +43,12 @@ struct DeviceList {
 /// Returns true if this machine seems to have a GPU and the kernel's part of its driver. Does not start the driver.
 [[nodiscard]] bool has_device_files();
 
-/// The GPUs of this machine, the same list for the whole process. The first call opens every device, all at the same time, to see whether
-/// it can be used. Never throws if a machine lacks something.
+/// The GPUs of this machine, the same list for the whole process. The first call opens every device, all at the same time, to
+/// see whether it can be used. Never throws if a machine lacks something.
 [[nodiscard]] const DeviceList& devices();
 
-/// The same list without opening devices, which takes a quarter of a second each. A device that is listed as usable may turn out not to be.
+/// The same list without opening devices, which takes a quarter of a second each. A device that is listed as usable may turn
+/// out not to be.
 [[nodiscard]] const DeviceList& listed_devices();
 
 /// Opens only the device with this index and returns it. Throws Error (device) with ids C63-CUDA-NO-DRIVER, C63-CUDA-NO-DEVICE,

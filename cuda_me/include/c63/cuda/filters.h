@@ -13,16 +13,17 @@
 #include "c63/filters.h"
 #include "c63/picture.h"
 
-// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory, except where a
-// comment says otherwise. Every call queues its work and returns. Each takes a variant: use `best`; the others are the steps towards it,
-// kept for comparison. A call throws for wrong arguments; FilterQueue::synchronize() throws the device's errors.
+// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory, except
+// where a comment says otherwise. Every call queues its work and returns. Each takes a variant: use `best`; the others are the
+// steps towards it, kept for comparison. A call throws for wrong arguments; FilterQueue::synchronize() throws the device's
+// errors.
 
 struct CUstream_st;
 
 namespace c63::cuda {
 
-/// A stream on one GPU, and the scratch memory of its work. Only one thread at a time may use it. The constructor makes the GPU current on
-/// its thread. It must also be current wherever the queue is used.
+/// A stream on one GPU, and the scratch memory of its work. Only one thread at a time may use it. The constructor makes the GPU
+/// current on its thread. It must also be current wherever the queue is used.
 class FilterQueue {
  public:
   /// Throws Error (device) if that GPU cannot be used.
@@ -37,8 +38,8 @@ class FilterQueue {
   /// Waits for all queued work. Throws its error, if there was one.
   void synchronize() const;
 
-  /// At least `bytes` of device memory for the next queued work. Later work may get the same memory. Growing it waits for the queue. Ask for
-  /// all memory of one call at once.
+  /// At least `bytes` of device memory for the next queued work. Later work may get the same memory. Growing it waits for the
+  /// queue. Ask for all memory of one call at once.
   [[nodiscard]] void* scratch(std::size_t bytes);
   /// 1024 zero bytes in device memory. Work that uses them must leave them zero.
   [[nodiscard]] void* zeros() const;
@@ -205,8 +206,8 @@ enum class ShiftVariant {
   one_kernel,    ///< one kernel for all frames; the reference's derivatives computed once
 };
 
-/// The sums of each frame relative to a reference, at most 256 frames. `sums` is in host memory and filled when this returns. For bytes
-/// they equal the CPU's to the bit.
+/// The sums of each frame relative to a reference, at most 256 frames. `sums` is in host memory and filled when this returns.
+/// For bytes they equal the CPU's to the bit.
 template <typename Sample>
 void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
@@ -222,8 +223,8 @@ class WhiteningEngine {
   WhiteningEngine(WhiteningEngine&&) noexcept;
   WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
 
-  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. After its first run it may be
-  /// recorded into a graph.
+  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. After its first
+  /// run it may be recorded into a graph.
   void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
               BasicPlaneView<float> out);
   /// Waits. Throws as c63::whiten() does if a whiten() since the last finish() had no solution.

@@ -38,14 +38,16 @@ struct MotionEstimatorOptions {
   std::string kernel = "automatic";  ///< one of kernel_names(); all give the same result
 };
 
-/// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. It finds the candidate with the
-/// smallest sum of absolute differences (SAD) that keeps its block inside the reference plane; of equals, the first in raster order. Upper
-/// bounds of the search are exclusive, also at the plane's edge. A block without candidates gets the vector (0, 0).
+/// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. It finds the candidate
+/// with the smallest sum of absolute differences (SAD) that keeps its block inside the reference plane; of equals, the first in
+/// raster order. Upper bounds of the search are exclusive, also at the plane's edge. A block without candidates gets the vector
+/// (0, 0).
 ///
 /// Use one estimator per stream, because calls share its buffers. Only one thread at a time may use it.
 class MotionEstimator {
  public:
-  /// Throws Error: usage for options outside the limits above, device (C63-CUDA-NO-DRIVER and so on) if the GPU cannot be used, memory.
+  /// Throws Error: usage for options outside the limits above, device (C63-CUDA-NO-DRIVER and so on) if the GPU cannot be used,
+  /// memory.
   explicit MotionEstimator(const MotionEstimatorOptions& options);
   MotionEstimator(MotionEstimator&&) noexcept;
   MotionEstimator& operator=(MotionEstimator&&) noexcept;
@@ -54,9 +56,9 @@ class MotionEstimator {
   [[nodiscard]] int columns() const;  ///< blocks per row
   [[nodiscard]] int rows() const;     ///< rows of blocks
 
-  /// Puts copies and search on `stream` (null: the default stream) and returns. Planes and output must stay valid until that work is done.
-  /// Host memory should be page-locked; otherwise the copies wait. Throws Error (usage) for planes of another size, Error (device) if CUDA
-  /// refuses.
+  /// Puts copies and search on `stream` (null: the default stream) and returns. Planes and output must stay valid until that
+  /// work is done. Host memory should be page-locked; otherwise the copies wait. Throws Error (usage) for planes of another
+  /// size, Error (device) if CUDA refuses.
   void estimate_async(const MotionPlane& current, const MotionPlane& reference, const MotionOutput& output,
                       CUstream_st* stream);
 
