@@ -120,12 +120,17 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
   }
 }
 
-/// An exception left main, or a thread that nobody catches in, as those of oneTBB's that cannot start another one.
+/// Ends the process after an exception that nobody catches, such as that of a thread of oneTBB's that cannot start another one.
 [[noreturn]] void end_by_exception() noexcept {
   int code = kExitInternal;
   try {
+    // An exception that ends in a noexcept function cannot be looked at. Where libraries promise to throw nothing, what they throw
+    // all the same is that memory ran out.
+    const bool is_caught = std::current_exception() != nullptr;
+    if (!is_caught && std::uncaught_exceptions() > 0) throw std::bad_alloc();
     Console console;
-    code = report_caught(program_invocation_short_name, console, nullptr);
+    code = is_caught ? report_caught(program_invocation_short_name, console, nullptr)
+                     : report(program_invocation_short_name, console, nullptr, Error(ErrorKind::internal, "C63-INTERNAL", "internal error"));
   } catch (...) {
     code = report_without_memory();
   }
