@@ -1,4 +1,4 @@
-# Installs the library with its headers, the CMake package c63 and c63.pc. The programs are installed where they are made.
+# Installs the library with its headers, the CMake package c63 and c63.pc. Programs are installed by their own folders.
 
 include(CMakePackageConfigHelpers)
 
@@ -10,7 +10,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/encoder/include/c63 DESTINATION ${CMAKE_
   COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 
 if(TARGET c63_cuda)
-  # A set of its own: who uses the CPU alone needs no CUDA toolkit.
+  # A separate export set, so that users of the CPU alone need no CUDA toolkit.
   set_target_properties(c63_cuda PROPERTIES EXPORT_NAME cuda)
   install(TARGETS c63_cuda EXPORT c63CudaTargets COMPONENT Development)
   install(EXPORT c63CudaTargets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
@@ -18,12 +18,12 @@ if(TARGET c63_cuda)
     COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endif()
 
-# What a static library leaves to whoever links it.
+# The dependencies of a static library that its users must link.
 get_target_property(c63_library_type c63 TYPE)
 set(c63_private_modules tbb)
 set(C63_PC_REQUIRES "")
 if(c63_library_type STREQUAL "STATIC_LIBRARY")
-  # There is no shared form that would bring them along, so `pkg-config --libs c63` has to.
+  # A static library does not bring its dependencies, so `pkg-config --libs c63` has to name them.
   set(C63_PC_REQUIRES "Requires: ${c63_private_modules}")
 else()
   set(C63_PC_REQUIRES "Requires.private: ${c63_private_modules}")
@@ -35,7 +35,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake CO
 install(FILES ${PROJECT_BINARY_DIR}/c63Config.cmake ${PROJECT_BINARY_DIR}/c63ConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT Development)
 
-# Relative to itself, so that the installed tree can be moved.
+# A relative path, so that the installed tree can be moved.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   set(C63_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 else()

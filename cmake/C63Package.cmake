@@ -24,8 +24,8 @@ set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "encoder and decoder for Codec63, with 
  Encodes video for Codec63, the small codec of a university course on
  heterogeneous architectures, and decodes, compares, filters and looks at it.")
 
-# The module for FFmpeg is a package of its own: it depends on FFmpeg's libraries, exactly those it was linked with, and the
-# programs do without them. apt installs what is recommended unless it is told not to.
+# The module for FFmpeg is a separate package, because it depends on exactly the FFmpeg libraries that it was linked with. The
+# programs run without it. By default, apt installs recommended packages.
 set(CPACK_DEBIAN_MODULES_PACKAGE_NAME c63-ffmpeg)
 set(CPACK_DEBIAN_MODULES_PACKAGE_SECTION video)
 set(CPACK_DEBIAN_MODULES_PACKAGE_ENHANCES "c63, libc63-dev")
@@ -44,7 +44,7 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "library of the Codec63 encoder and 
  Headers, the static library, a CMake package and a pkg-config file for
  programs that encode or decode Codec63, search motion, or filter.")
 
-# What Debian wants of every package: a copyright, a changelog, compressed manual pages.
+# The files that Debian requires in every package: a copyright, a changelog, compressed manual pages.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_files.cmake)
 set(CPACK_C63_SOURCE_DIR ${PROJECT_SOURCE_DIR})
 include(CPack)

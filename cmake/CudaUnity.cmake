@@ -1,12 +1,12 @@
-# Unity builds of CUDA files: nvcc reads a file's headers four times, which takes longer than most of these files do without.
-# CMake's own leave CUDA out before 3.31.
+# Unity builds of CUDA files. nvcc reads a file's headers four times, which takes longer than the rest of most of these files.
+# CMake's own unity builds leave out CUDA before 3.31.
 
-# c63_unite(files_variable name files...): adds to a variable a file that includes these.
+# c63_unite(files_variable name files...): makes a file that includes these files, and adds it to the variable.
 function(c63_unite files_variable name)
   set(text "")
   foreach(file IN LISTS ARGN)
     cmake_path(GET file STEM stem)
-    set(constants kBlocks kEach kThreads kWarps)  # of these, many files have one of their own
+    set(constants kBlocks kEach kThreads kWarps)  # many files define their own
     list(TRANSFORM constants REPLACE "(.+)" "#define \\1 \\1_${stem}\n" OUTPUT_VARIABLE defines)
     list(TRANSFORM constants REPLACE "(.+)" "#undef \\1\n" OUTPUT_VARIABLE undefines)
     string(APPEND text ${defines} "#include \"${file}\"\n" ${undefines})
@@ -16,8 +16,8 @@ function(c63_unite files_variable name)
   set(${files_variable} ${${files_variable}} ${path} PARENT_SCOPE)
 endfunction()
 
-# c63_unite_cuda(sources_variable differing_variable): of the files that the first variable names, puts those that the second one
-# names into one, and the other CUDA files together eight at a time. Both variables name what there is to compile then.
+# c63_unite_cuda(sources_variable differing_variable): combines the CUDA files of the first variable, eight at a time. Files
+# that the second variable names are combined separately. Afterwards both variables name the files to compile.
 function(c63_unite_cuda sources_variable differing_variable)
   set(kernels ${${sources_variable}})
   set(files ${${sources_variable}})
@@ -27,7 +27,7 @@ function(c63_unite_cuda sources_variable differing_variable)
   set(united "")
   c63_unite(united differing ${${differing_variable}})
   set(cub ${kernels})
-  list(FILTER cub INCLUDE REGEX "_cub[.]cu$")  # its headers are the longest
+  list(FILTER cub INCLUDE REGEX "_cub[.]cu$")  # CUB's headers are the longest
   list(REMOVE_ITEM kernels ${cub})
   c63_unite(files cub ${cub})
   set(number 0)

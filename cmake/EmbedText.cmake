@@ -1,5 +1,5 @@
 # Writes a C++ file with text files as string constants: cmake -DOUTPUT=x.cpp -DNAMESPACE=n "-DENTRIES=name=file;…" -P
-# Literals are cut into pieces, since compilers limit their length.
+# The text is written as an array, because compilers limit the length of literals.
 set(code "#include <string_view>\n\nnamespace ${NAMESPACE} {\n")
 foreach(entry IN LISTS ENTRIES)
   string(FIND "${entry}" "=" equals)

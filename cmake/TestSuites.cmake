@@ -1,12 +1,12 @@
-# Every suite of a GoogleTest program becomes a test of CTest's, found when the program has been built. A process for each
-# single test, as gtest_discover_tests has it, takes longer to start than most tests take.
+# Makes a CTest test of every suite of a GoogleTest program, after the program is built. gtest_discover_tests() starts a process
+# for each single test, which takes longer than most tests.
 #
-# c63_discover_suites(target prefix [cost]): tests prefix/suite, which count as skipped where every test of theirs was. CTest
-# begins with those of the highest cost: long ones that began last would run alone.
+# c63_discover_suites(target prefix [cost]): adds tests prefix/suite. A suite counts as skipped if all its tests were skipped.
+# CTest begins with the highest cost, because a long test that begins last would run alone.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(VERSION 3.25)
-  list(REMOVE_ITEM RUN "")  # no emulator
+  list(REMOVE_ITEM RUN "")  # there is no emulator
   execute_process(COMMAND ${RUN} --gtest_list_tests OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
   list(JOIN RUN "]==] [==[" run)
   set(script "")

@@ -1,4 +1,4 @@
-# Run by cpack over each package's files, before it is made.
+# cpack runs this over each package's files before it makes the package.
 
 find_program(GZIP gzip REQUIRED)
 foreach(component IN ITEMS Programs Modules Development)

@@ -1,7 +1,7 @@
 #pragma once
 
-// The reductions of the filters and of the encoder: over lanes of a warp, over a thread block. What is reduced is an
-// operation: its Partial, the Partial of nothing, and what two Partials make, whichever comes first.
+// The reductions of the filters and of the encoder, over the lanes of a warp and over a thread block. An operation has a
+// Partial, an empty Partial, and a function that combines two Partials in any order.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@ struct Adding {
   __device__ static Partial combine(Partial a, Partial b) { return a + b; }
 };
 
-/// The value of the lane whose number differs in the bits of `by`, of any type of whole 32-bit words, or a smaller one.
+/// The value of the lane whose number differs in the bits of `by`. The type is whole 32-bit words, or smaller than one.
 template <typename P>
 [[nodiscard]] __device__ __forceinline__ P shuffle_xor(P value, int by) {
   if constexpr (sizeof(P) < 4) {
@@ -38,7 +38,7 @@ template <typename P>
   }
 }
 
-/// Whether sums of a whole warp have instructions: integers from sm_80 on.
+/// True if sums over a warp have instructions: for integers, from sm_80 on.
 template <typename Op>
 inline constexpr bool kAddsByInstruction = [] {
 #if __CUDA_ARCH__ >= 800
@@ -48,7 +48,8 @@ inline constexpr bool kAddsByInstruction = [] {
 #endif
 }();
 
-/// Over groups of `width` neighbouring lanes, a power of two; every lane gets its group's. The whole warp takes part.
+/// Reduces over groups of `width` neighbouring lanes, a power of two. Every lane gets its group's result. The whole warp takes
+/// part.
 template <typename Op, int width = 32>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_lanes(typename Op::Partial mine) {
 #if __CUDA_ARCH__ >= 800
@@ -76,8 +77,8 @@ template <int width = 32, typename T>
   return reduce_lanes<Adding<T>, width>(value);
 }
 
-/// Over a block of `threads`, 32 times a power of two; every thread gets it, and all take part. Between two calls they must
-/// have met once more. In a fixed order: sums of floats are the same in every run.
+/// Reduces over a block of `threads`, 32 times a power of two. All threads take part and get the result. Between two calls the
+/// block must synchronize once more. The order is fixed, so sums of floats are the same in every run.
 template <typename Op, int threads>
 [[nodiscard]] __device__ __forceinline__ typename Op::Partial reduce_block(typename Op::Partial mine) {
   constexpr int kWarps = threads / 32;
@@ -94,7 +95,7 @@ template <typename Op, int threads>
   }
 }
 
-/// `sum` and the squared differences of four samples.
+/// Adds the squared differences of four samples to `sum`.
 [[nodiscard]] __device__ __forceinline__ unsigned add_squared_differences(unsigned a, unsigned b, unsigned sum) {
   const unsigned difference = __vabsdiffu4(a, b);
   return __dp4a(difference, difference, sum);

@@ -13,10 +13,10 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kMostGroups = 4;  // with two more streams they are fewer than a device has hardware queues
+constexpr int kMostGroups = 4;  // with two more streams, still fewer than a device's hardware queues
 constexpr int kMostFramesOfGroup = 192;
 constexpr int kMostSlots = 32;
-/// The frame restored last, what it was predicted from, and the one that is restored next.
+/// The last restored frame, its reference, and the next frame.
 constexpr int kKeptPictures = 3;
 
 }  // namespace
@@ -28,7 +28,7 @@ std::optional<DecoderRoom> DecoderRoom::within(std::uint64_t max_memory, const G
   const std::uint64_t picture = layout.picture_bytes + blocks * sizeof(PackedVector);
   const std::uint64_t slot = picture + geometry.frame_bytes();
   DecoderRoom room;
-  // A quarter is for scans: on the device for each group, and in page-locked memory twice.
+  // A quarter is for scans: on the device for each group, and twice in page-locked memory.
   room.scan_bytes = max_memory / 4 / (kMostGroups + 2);
   std::uint64_t left = max_memory / 4 * 3;
   if (left < kKeptPictures * picture + slot + syntax) return std::nullopt;
@@ -52,13 +52,13 @@ CudaDecoder::Memory::Memory(const Geometry& of_pictures, const DecoderRoom& with
     Picture& picture = pictures.emplace_back();
     picture.samples = DeviceBuffer<std::uint8_t>(layout.picture_bytes);
     picture.vectors = DeviceBuffer<PackedVector>(blocks);
-    // Whole words of samples are read, also past a plane's end.
+    // Kernels read whole words of samples, also past a plane's end.
     check(cudaMemsetAsync(picture.samples.data(), 0, picture.samples.bytes(), restoring), "cudaMemsetAsync");
   }
   while (slots.size() < static_cast<std::size_t>(room.slots)) {
     slots.emplace_back().frame = PinnedBuffer<std::uint8_t>(geometry.frame_bytes());
   }
-  restoring.synchronize();  // `host_tables` ends here, and groups have streams of their own
+  restoring.synchronize();  // `host_tables` ends here, and groups use other streams
 }
 
 CudaDecoder::CudaDecoder(int device, std::string description) : device_(device), description_(std::move(description)) {}
@@ -68,7 +68,7 @@ CudaDecoder::~CudaDecoder() {
   try {
     const DeviceGuard guard(device_);
     memory_.reset();
-  } catch (const Error&) {  // a device that failed gives nothing back
+  } catch (const Error&) {  // a failed device cannot release memory
   }
 }
 
@@ -100,7 +100,7 @@ void CudaDecoder::open(const Geometry& geometry, std::uint64_t max_memory, Paral
 }
 
 bool CudaDecoder::has_room() const {
-  // Repeats are in no group.
+  // Repeats belong to no group.
   const auto most = static_cast<std::size_t>(2 * memory_->room.groups * memory_->room.frames);
   return frames_.size() < most && !memory_->groups[filling_].is_parsing();
 }
@@ -119,19 +119,19 @@ void CudaDecoder::submit(const FrameToDecode& frame) {
   if (group.is_full() || group.bytes() >= memory_->room.scan_bytes) parse_filling();
 }
 
-/// Starts to parse the group that is being filled, and goes on to the next one.
+/// Starts to parse the group that is being filled, and moves on to the next one.
 void CudaDecoder::parse_filling() {
   memory_->groups[filling_].parse(memory_->tables.data(), memory_->stagings[staging_], parallel_for_);
   staging_ = (staging_ + 1) % memory_->stagings.size();
   filling_ = (filling_ + 1) % memory_->groups.size();
 }
 
-/// Restores frames as far as they are parsed and have a place.
+/// Restores the frames that are parsed and have a place.
 void CudaDecoder::restore_parsed() {
   while (!stopped_ && restored_ < frames_.size() && restore(frames_[restored_])) ++restored_;
 }
 
-/// False where that has to wait.
+/// Restores a frame. Returns false if it must wait.
 bool CudaDecoder::restore(Frame& frame) {
   if (frame.group != nullptr) {
     if (!frame.group->is_parsed()) return false;
@@ -224,7 +224,7 @@ void CudaDecoder::clear() noexcept {
     try {
       const DeviceGuard guard(device_);
       check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    } catch (const Error&) {  // the next call to the device tells it
+    } catch (const Error&) {  // the next call to the device reports it
     }
     for (ScanGroup& group : memory_->groups) group.clear();
     for (Picture& picture : memory_->pictures) picture.users = 0;

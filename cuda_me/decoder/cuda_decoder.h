@@ -17,20 +17,19 @@
 
 namespace c63::cuda {
 
-/// How many of what is needed a decoder of pictures of one size has.
+/// The numbers of resources for a decoder of pictures of one size.
 struct DecoderRoom {
-  int groups = 0;  ///< whose scans are parsed at the same time
-  int frames = 0;  ///< of a group
+  int groups = 0;  ///< groups whose scans are parsed at the same time
+  int frames = 0;  ///< per group
   int slots = 0;   ///< decoded frames in page-locked memory
-  std::uint64_t scan_bytes = 0;  ///< of a group, though a single frame may have more
+  std::uint64_t scan_bytes = 0;  ///< per group; a single frame may have more
 
-  /// What fits `max_memory` bytes; nothing where not one frame does.
+  /// The resources that fit into `max_memory` bytes; empty if not even one frame fits.
   [[nodiscard]] static std::optional<DecoderRoom> within(std::uint64_t max_memory, const Geometry& geometry);
 };
 
-/// A GPU as a decoder. Scans of a group of frames are parsed on a stream of the group's own. When the host knows them to be
-/// fine, their frames are restored one after another on one stream, each of them as soon as there is a place in page-locked
-/// memory that it can be copied to.
+/// A GPU as a decoder. Each group of frames has a stream on which its scans are parsed. When the host knows that they are
+/// valid, one other stream restores the frames in order. Each frame starts when a place in page-locked memory is free for it.
 class CudaDecoder final : public DecodeBackend {
  public:
   CudaDecoder(int device, std::string description);
@@ -46,10 +45,10 @@ class CudaDecoder final : public DecodeBackend {
   void clear() noexcept override;
 
  private:
-  /// A picture on the device.
+  /// A picture in device memory.
   struct Picture {
     DeviceBuffer<std::uint8_t> samples;
-    DeviceBuffer<PackedVector> vectors;  ///< what its blocks were predicted from
+    DeviceBuffer<PackedVector> vectors;  ///< the vectors that its blocks were predicted with
     int users = 0;                       ///< frames that are copied from it, or may be predicted from it
   };
   /// A place for a decoded frame.
@@ -65,10 +64,10 @@ class CudaDecoder final : public DecodeBackend {
     bool repeat = false;
     bool advances_reference = true;
     bool wanted = true;
-    ScanGroup* group = nullptr;  ///< none for a repeat
+    ScanGroup* group = nullptr;  ///< null for a repeat
     int number = 0;              ///< in the group
-    Slot* slot = nullptr;        ///< where it goes; none where it is not wanted
-    Picture* picture = nullptr;  ///< that is copied from
+    Slot* slot = nullptr;        ///< its destination; null if it is not wanted
+    Picture* picture = nullptr;  ///< the picture that it is copied from
     FrameOfDevice result;
   };
 
@@ -99,14 +98,14 @@ class CudaDecoder final : public DecodeBackend {
   std::uint64_t max_memory_ = 0;
   std::unique_ptr<Memory> memory_;
 
-  CopyBatch copies_;              ///< of one frame, here for its memory
+  CopyBatch copies_;              ///< of one frame; a member to reuse its memory
   std::deque<Frame> frames_;
-  std::size_t restored_ = 0;      ///< so many of the first frames are restored, or not fine
-  bool stopped_ = false;          ///< behind a frame that is not fine
+  std::size_t restored_ = 0;      ///< the number of first frames that are restored or invalid
+  bool stopped_ = false;          ///< an invalid frame was found
   std::size_t filling_ = 0;       ///< the group that frames are added to
-  std::size_t staging_ = 0;       ///< the next to use
-  Picture* current_ = nullptr;    ///< the frame restored last
-  Picture* reference_ = nullptr;  ///< what that one was predicted from
+  std::size_t staging_ = 0;       ///< the next one to use
+  Picture* current_ = nullptr;    ///< the last restored frame
+  Picture* reference_ = nullptr;  ///< the reference of that frame
 };
 
 }  // namespace c63::cuda

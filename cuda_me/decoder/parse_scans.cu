@@ -1,6 +1,6 @@
-// Entropy decoding of many scans at once. A scan is one long chain of codes, each of which begins where the one before ends: one
-// thread goes along it, and spends nearly all its time waiting for its own last instruction. So a scan has a warp to itself, and
-// hundreds of them hide one another's waiting.
+// Entropy decoding of many scans at once. A scan is one long chain of codes: each begins where the previous one ends. A single
+// thread must follow it, and mostly waits for its own last instruction. So each scan has its own warp, and hundreds of warps
+// hide each other's waits.
 
 #include <cuda_runtime.h>
 
@@ -11,7 +11,7 @@
 namespace c63::cuda {
 namespace {
 
-/// One for each scheduler of a multiprocessor.
+/// One scan for each scheduler of a multiprocessor.
 constexpr int kScansPerBlock = 4;
 constexpr int kParseThreads = kScansPerBlock * 32;
 

@@ -1,4 +1,4 @@
-// From levels and vectors to samples: eight threads a block, a row or column each.
+// From levels and vectors to samples. Eight threads work on a block, each on a row or a column.
 
 #include "cuda_me/decoder/decode_kernels.h"
 #include "cuda_me/kernels/block_transform.cuh"
@@ -8,10 +8,10 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kBlocksPerGroup = 32;  ///< of threads
+constexpr int kBlocksPerGroup = 32;  ///< per thread block
 constexpr int kRestoreThreads = kBlocksPerGroup * 8;
 
-/// Prediction plus residual as the format has it for any levels: both wrap in 16 bits before the sample is cut.
+/// Prediction plus residual for any levels, as the format defines it: both wrap in 16 bits before the sample is clamped.
 __device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     const int sum = residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -20,13 +20,13 @@ __device__ __forceinline__ std::uint32_t reconstruct_four_wrapping(const int* re
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
-/// Row `t` of a block from its levels, in zig-zag order in shared memory. All of a warp take part.
+/// Restores row `t` of a block from its levels, in zig-zag order in shared memory. The whole warp takes part.
 __device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                              int plane, int t, float* numbers) {
   float in[8];
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   const StepQuantizer* const column = quantizers + plane * 64 + t * 8;
-  const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
+  const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
   bool any_ac = false;
   for_8([&](auto v) {
     const auto level = static_cast<float>(levels[__byte_perm(v < 4 ? order.x : order.y, 0, 0x4440U + v % 4)]);
@@ -36,7 +36,7 @@ __device__ __forceinline__ uint2 restore_row(uint2 prediction, const std::int16_
   int residuals[8];
   if (__any_sync(kFullWarp, any_ac)) {
     inverse_block(in, t, numbers, residuals);
-  } else {  // the same for every sample: what the transform gives for DC alone
+  } else {  // with DC alone, the transform gives the same for every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     for_8([&](auto i) { residuals[i] = residual; });
   }
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kRestoreThreads)
   __shared__ uint4 levels[kBlocksPerGroup * 8];
   const int of_group = static_cast<int>(threadIdx.x) / 8;
   const int t = static_cast<int>(threadIdx.x) % 8;
-  // Threads past the last block do its work again, so that warps stay whole, and write nothing.
+  // Threads past the last block repeat its work without writing, so that warps stay whole.
   const int wanted = static_cast<int>(blockIdx.x) * kBlocksPerGroup + of_group;
   const bool active = wanted < layout.blocks;
   const int block = active ? wanted : layout.blocks - 1;

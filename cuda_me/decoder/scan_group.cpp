@@ -7,7 +7,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Grows memory to `bytes` and some more, so that it seldom has to grow again.
+/// Grows memory to `bytes` and some more, so that it seldom grows again.
 template <typename Memory>
 void make_room(Memory& memory, std::size_t bytes) {
   if (memory.size() >= bytes) return;
@@ -35,7 +35,7 @@ void ScanGroup::parse(const ScanTables* tables, ScanStaging& staging, const Para
   std::vector<std::size_t> places;
   for (const Scan& scan : scans_) {
     places.push_back(end);
-    end = aligned(end + scan.stuffed.size() + zeros_behind_scan(0) + 4);
+    end = aligned(end + scan.stuffed.size() + zeros_after_scan(0) + 4);
   }
   make_room(input_, end);
   staging.uploaded.synchronize();
@@ -50,7 +50,7 @@ void ScanGroup::parse(const ScanTables* tables, ScanStaging& staging, const Para
     const Scan& scan = scans_[static_cast<std::size_t>(i)];
     std::uint8_t* const to = host + places[static_cast<std::size_t>(i)];
     const std::size_t size = remove_stuffing(scan.stuffed, to);
-    std::memset(to + size, 0, zeros_behind_scan(size));
+    std::memset(to + size, 0, zeros_after_scan(size));
     const ScanJob job{input_.data() + places[static_cast<std::size_t>(i)], size, scan.key ? 1U : 0U};
     std::memcpy(host + static_cast<std::size_t>(i) * sizeof(ScanJob), &job, sizeof job);
   });

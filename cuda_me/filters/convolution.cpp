@@ -1,4 +1,4 @@
-// Convolutions on a GPU: checks, and which kernel.
+// Convolutions on a GPU: checks, and choice of the kernel.
 #include "c63/cuda/filters.h"
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_kernels.h"
@@ -16,7 +16,7 @@ void convolve_picture(FilterQueue& queue, BasicPlaneView<const Sample> in, const
     variant = kernel.separable() ? Convolution2dVariant::separable : Convolution2dVariant::restrict_taps;
   }
   require(variant != Convolution2dVariant::separable || kernel.separable(), "C63-KERNEL-VALUE",
-          "the variant 'separable' needs a kernel that is given by its factors");
+          "the variant 'separable' needs a kernel with factors");
   if (in.width == 0 || in.height == 0) return;
   switch (variant) {
     case Convolution2dVariant::direct: return kernels::convolve_2d_direct(queue, in, kernel, out);

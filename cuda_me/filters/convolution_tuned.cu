@@ -1,19 +1,19 @@
-// 1-D convolution, last step, for the short kernels that are used: the number of taps is known to the compiler, a thread
-// keeps the values around its outputs in registers, and all memory goes in 16-byte accesses.
+// 1-D convolution, last step, for short kernels. The compiler knows the number of taps, a thread keeps the values around its
+// outputs in registers, and all memory accesses have 16 bytes.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPairs = 4;  // outputs of a thread: 8, as pairs a block's width apart
+constexpr int kPairs = 4;  // a thread has 8 outputs, in pairs that are a block's width apart
 
 template <int kTaps>
 struct FewTaps {
   double value[kTaps];
 };
 
-/// signal[i..i+1], zero outside; i is even.
+/// signal[i..i+1], zero outside; i must be even.
 __device__ double2 load_pair(const double* signal, std::size_t count, std::size_t i) {
   if (i + 1 < count) return __ldg(reinterpret_cast<const double2*>(signal + i));
   return make_double2(i < count ? signal[i] : 0.0, 0.0);
@@ -24,14 +24,14 @@ __global__ void __launch_bounds__(kThreads) convolution_tuned(const double* __re
                                                               const __grid_constant__ FewTaps<kTaps> taps,
                                                               double* __restrict__ out) {
   constexpr int kRadius = kTaps / 2;
-  constexpr int kLead = (kRadius + 1) / 2;  // pairs before and behind the one in the middle
+  constexpr int kLead = (kRadius + 1) / 2;  // pairs before and after the middle one
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * (2 * kThreads * kPairs) + 2 * threadIdx.x;
   double x[kPairs][2 * (2 * kLead + 1)];
 #pragma unroll
   for (int p = 0; p < kPairs; ++p) {
 #pragma unroll
     for (int j = 0; j <= 2 * kLead; ++j) {
-      // Before the start, the index wraps around and is too large as well.
+      // Before the start, the index wraps and is too large as well.
       const std::size_t i = first + static_cast<std::size_t>(2 * kThreads * p + 2 * (j - kLead));
       const double2 pair = load_pair(signal, count, i);
       x[p][2 * j] = pair.x;

@@ -11,7 +11,7 @@ namespace c63::cuda::kernels {
 
 [[nodiscard]] constexpr std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-/// Blocks for `items` at `per_block` each, but no more than `per_multiprocessor` for each multiprocessor: kernels go on
+/// The grid for `items` with `per_block` items per block, at most `per_multiprocessor` blocks per multiprocessor. Kernels loop
 /// with a stride of the grid.
 [[nodiscard]] inline dim3 grid_for(const FilterQueue& queue, std::size_t items, std::size_t per_block,
                                    int per_multiprocessor) {
@@ -28,7 +28,7 @@ namespace c63::cuda::kernels {
 }
 [[nodiscard]] __device__ inline std::size_t global_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
-/// atomicAdd for the 64-bit integers of <cstdint>, whose names CUDA's functions do not know.
+/// atomicAdd() for the 64-bit integers of <cstdint>, for which CUDA has no overload.
 __device__ inline void atomic_add(std::uint64_t* to, std::uint64_t value) {
   atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
 }

@@ -7,12 +7,11 @@
 
 #include "c63/cuda/filters.h"
 
-// What the dispatching files choose from: one function a variant, each in the file that is named for it. Sizes are
-// checked before.
+// The functions of the variants, each in the file with its name. Sizes are checked before the call.
 
 namespace c63::cuda::kernels {
 
-/// Taps of a 1-D convolution as a kernel argument, which lies in constant memory.
+/// The taps of a 1-D convolution as a kernel argument, which lies in constant memory.
 struct Taps {
   int count = 0;
   double value[kMaxTaps];
@@ -21,7 +20,7 @@ struct Taps {
 void convolve_global(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
 void convolve_constant(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
 void convolve_shared(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
-/// Widths of 3 to 11 and 16-byte aligned data only; see can_convolve_tuned().
+/// Only for widths of 3 to 11 and 16-byte aligned data; see can_convolve_tuned().
 void convolve_tuned(FilterQueue& queue, std::span<const double> signal, const Taps& taps, double* out);
 [[nodiscard]] bool can_convolve_tuned(std::span<const double> signal, const Taps& taps, const double* out);
 
@@ -35,23 +34,23 @@ template <typename Sample, typename Tap>
 void convolve_2d_separable(FilterQueue& queue, BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kernel,
                            BasicPlaneView<Sample> out);
 
-// Histograms add to 256 counts, one a value, which are zero before.
+// Histograms add to 256 counts, one per value. The counts must be zero before.
 void histogram_sections(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_interleaved(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
 void histogram_privatized(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint64_t* counts);
-/// The most bytes that CUB counts at once: 32-bit counters cannot overflow, and CUB uses 32-bit offsets.
+/// The most bytes that CUB counts at once: 32-bit counters do not overflow, and CUB's 32-bit offsets suffice.
 inline constexpr std::size_t kCubHistogramBytes = std::size_t{1} << 30;
-/// Returns the bytes that `temporary` needs if it is null; else sets the 256 counts of at most kCubHistogramBytes bytes.
-/// CUB's own benchmarks use 32-bit counters; 64-bit ones are several times slower.
+/// Returns the number of bytes that it needs if `temporary` is null. Otherwise sets the 256 counts of at most
+/// kCubHistogramBytes bytes. The counters have 32 bits, as in CUB's own benchmarks; 64-bit ones are several times slower.
 std::size_t histogram_cub(FilterQueue& queue, std::span<const std::uint8_t> bytes, std::uint32_t* counts,
                           void* temporary, std::size_t temporary_bytes);
-/// Counts of values to counts of bins, which are set or added to.
+/// Converts counts of values to counts of bins, which are set or added to.
 template <typename Count>
 void map_counts(FilterQueue& queue, const Count* values, const BinMap& map, std::uint64_t* counts, bool add);
 
 enum class Reduction { sum, minimum, maximum, argmin, argmax };
 
-// Result is SumOf<T>, T or uint64, by the reduction.
+// Result is SumOf<T>, T or uint64, depending on the reduction.
 template <Reduction kind, typename T, typename Result>
 void reduce_one_thread(FilterQueue& queue, std::span<const T> values, Result* result);
 template <Reduction kind, typename T, typename Result>
@@ -62,7 +61,7 @@ template <Reduction kind, typename T, typename Result>
 void reduce_tree(FilterQueue& queue, std::span<const T> values, Result* result, bool interleaved);
 template <Reduction kind, typename T, typename Result>
 void reduce_shuffles(FilterQueue& queue, std::span<const T> values, Result* result);
-/// Σ (a[i] − b[i])²; not for no values.
+/// Σ (a[i] − b[i])². There must be at least one value.
 void reduce_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                    std::uint64_t* result);
 template <Reduction kind, typename T, typename Result>
@@ -76,7 +75,7 @@ template <typename T>
 void scan_many_blocks(FilterQueue& queue, std::span<const T> values, T* out, bool inclusive);
 void scan_look_back(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,
                     bool inclusive);
-/// On sm_90 and 16-byte aligned data only; see can_scan_rounds().
+/// Only for sm_90 and 16-byte aligned data; see can_scan_rounds().
 void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive);
 [[nodiscard]] bool can_scan_rounds(const std::uint32_t* values, const std::uint32_t* out);
 template <typename T>

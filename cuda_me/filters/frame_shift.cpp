@@ -1,4 +1,4 @@
-// Shifts of frames on a GPU, in the steps from a kernel and a copy a frame to one kernel for all.
+// Shifts of frames on a GPU, in steps from one kernel and one copy per frame to one kernel for all frames.
 #include <string>
 #include <vector>
 
@@ -88,7 +88,7 @@ void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
   require(reference.width >= 3 && reference.height >= 3, "C63-SHIFT-SIZE",
           "a reference of " + shape_of(reference) + " has no interior: it must be 3x3 or larger");
   require(frames.size() <= 256, "C63-FILTER-SHAPE",
-          std::to_string(frames.size()) + " frames at once: 256 can be compared with one reference");
+          std::to_string(frames.size()) + " frames at once: at most 256 can be compared with one reference");
   check_same_length(frames.size(), "the list of frames", sums.size(), "the sums");
   for (const auto& frame : frames) check_same_shape(frame, "the frame", reference, "the reference");
   if (frames.empty()) return;

@@ -1,4 +1,4 @@
-// Histogram by CUB; and the step that all variants end with: counts of values to counts of bins.
+// Histogram by CUB, and the last step of all variants: from counts of values to counts of bins.
 #include <cub/device/device_histogram.cuh>
 #include <cub/version.cuh>
 #include <string>

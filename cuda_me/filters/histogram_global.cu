@@ -1,5 +1,5 @@
-// Histogram, first and second step: all threads count in global memory. First each thread takes a section of its own, so
-// that the threads of a warp read far apart; then neighbours read neighbours.
+// Histogram, first and second step: all threads count in global memory. In the first step each thread takes one section, so the
+// threads of a warp read far apart. In the second step neighbours read neighbours.
 #include "cuda_me/filters/filter_common.cuh"
 
 namespace c63::cuda::kernels {

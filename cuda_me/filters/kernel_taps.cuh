@@ -4,7 +4,7 @@
 
 namespace c63::cuda::kernels {
 
-/// Taps of a 2-D kernel, or its two factors, as a kernel argument.
+/// The taps of a 2-D kernel, or its two factors, as a kernel argument.
 template <typename Tap>
 struct KernelTaps {
   int size = 0;
@@ -28,7 +28,7 @@ __global__ void store_kernel(const __grid_constant__ KernelTaps<Tap> taps, Tap* 
   }
 }
 
-/// The taps in device memory, for the steps that read them from there. As an argument they get there also when the call
+/// The taps in device memory, for the steps that read them there. They travel as an argument, so this also works when the call
 /// is recorded into a graph.
 template <typename Tap>
 [[nodiscard]] const Tap* store(FilterQueue& queue, const Kernel2d<Tap>& kernel) {
@@ -48,16 +48,16 @@ template <typename Sample>
   return x >= 0 && x < in.width && y >= 0 && y < in.height ? in.data[y * in.pitch + x] : Sample{0};
 }
 
-// A block has kTile x kTile outputs, a thread every kTileRows-th of a column, and reads the samples that they need once.
+// A block has kTile x kTile outputs and reads each sample that they need once. A thread has every kTileRows-th output of a column.
 inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;
-inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< a side, with the largest kernel's halo
+inline constexpr int kTileSamples = kTile + kMaxKernelSize - 1;  ///< per side, with the largest kernel's halo
 
 template <typename Sample>
 using SampleTile = Sample[kTileSamples][kTileSamples + 1];
 
-/// Sample (x, y) of `tile` becomes that of `in` at (x - radius, y - radius) from the block's first output. The block's
-/// threads have met afterwards.
+/// Loads the tile: its sample (x, y) is that of `in` at (x - radius, y - radius) from the block's first output. Synchronizes
+/// the block's threads.
 template <typename Sample>
 __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTile<Sample>& tile) {
   const int left = static_cast<int>(blockIdx.x) * kTile - radius;
@@ -70,7 +70,7 @@ __device__ void load_tile(BasicPlaneView<const Sample> in, int radius, SampleTil
   __syncthreads();
 }
 
-/// Calls compute(x, y) for the thread's outputs, counted from the block's first, and stores what it returns.
+/// Calls compute(x, y) for the thread's outputs, relative to the block's first, and stores the results.
 template <typename Sample, typename Tap, typename Compute>
 __device__ void store_tile(BasicPlaneView<Sample> out, Tap divisor, const Compute& compute) {
   const int tx = static_cast<int>(threadIdx.x);

@@ -1,5 +1,6 @@
-// Matrix product in three steps: a thread an output from global memory; tiles of both matrices in shared memory, which
-// cuts the loads by the tile's width; and 4x4 outputs a thread, which cuts those from shared memory by four.
+// Matrix product in three steps. First, one thread per output from global memory. Second, tiles of both matrices in shared
+// memory, which divides the loads by the tile's width. Third, 4x4 outputs per thread, which divides the loads from shared
+// memory by four.
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -41,13 +42,13 @@ __global__ void product_shared(In a, In b, Out c) {
   if (x < c.width && y < c.height) c.data[y * c.pitch + x] = total;
 }
 
-constexpr int kSide = 64;   // outputs a side of a block
-constexpr int kDepth = 16;  // how much of the common side is in shared memory at once
-constexpr int kEach = 4;    // outputs a side of a thread
+constexpr int kSide = 64;   // outputs per side of a block
+constexpr int kDepth = 16;  // part of the common side that is in shared memory at once
+constexpr int kEach = 4;    // outputs per side of a thread
 constexpr int kThreads = (kSide / kEach) * (kSide / kEach);
 
 __global__ void __launch_bounds__(kThreads) product_registers(In a, In b, Out c) {
-  __shared__ float tile_a[kDepth][kSide + 4];  // turned, so that a thread's four rows lie together
+  __shared__ float tile_a[kDepth][kSide + 4];  // transposed, so that a thread's four rows are adjacent
   __shared__ float tile_b[kDepth][kSide];
   const int t = static_cast<int>(threadIdx.x);
   const int left = static_cast<int>(blockIdx.x) * kSide;

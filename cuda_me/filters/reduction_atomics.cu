@@ -1,5 +1,5 @@
-// Reduction by many blocks, every thread adding what it found to the result by an atomic operation. Minima go through
-// keys: unsigned integers in the order of the values. Places take a second pass.
+// Reduction by many blocks: every thread adds its result to the total by an atomic operation. Minima use keys, which are
+// unsigned integers in the order of the values. Positions need a second pass.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {
@@ -37,7 +37,7 @@ __global__ void sum_atomics(const T* values, std::size_t count, SumOf<T>* result
   atomic_add(result, reduce_strided<ReductionOp<Reduction::sum, T>>(values, count));
 }
 
-/// With `flip`, the largest: the smallest of the keys turned around.
+/// With `flip` it finds the largest value, as the smallest of the inverted keys.
 template <typename T>
 __global__ void minimum_atomics(const T* values, std::size_t count, std::uint64_t flip, std::uint64_t* key) {
   std::uint64_t smallest = ~std::uint64_t{0};
@@ -54,7 +54,7 @@ __global__ void place_atomics(const T* values, std::size_t count, std::uint64_t 
   for (std::size_t i = global_thread(); i < count; i += global_threads()) {
     if ((key_of(values[i]) ^ flip) == *key) {
       atomic_min(place, i);
-      return;  // what this thread would find later lies further back
+      return;  // later hits of this thread have larger indices
     }
   }
 }

@@ -1,4 +1,4 @@
-// Sum of squared differences of two signals of bytes: the reduction in one launch, of four differences an instruction.
+// The sum of squared differences of two signals of bytes: a reduction in one launch, with four differences per instruction.
 #include "cuda_me/filters/reduction_grid.cuh"
 
 namespace c63::cuda::kernels {
@@ -8,7 +8,7 @@ constexpr int kThreads = 512;
 
 using Op = ReductionOp<Reduction::sum, std::uint8_t>;
 
-/// `head` bytes come before the first multiple of 16 in both signals; where there is none, `head` is `count`.
+/// `head` bytes precede the first multiple of 16 in both signals. If there is no such place, `head` is `count`.
 __global__ void __launch_bounds__(kThreads)
     reduction_errors(const std::uint8_t* __restrict__ a, const std::uint8_t* __restrict__ b, std::size_t head,
                      std::size_t count, std::uint64_t* partials, unsigned* finished, std::uint64_t* result) {

@@ -1,5 +1,4 @@
-// Reduction, the two steps that use one block: by a single thread, and by all threads of the block with thread 0
-// bringing together what they found.
+// Reduction, the two steps with one block: by a single thread, and by all threads of the block, whose results thread 0 combines.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

@@ -5,8 +5,8 @@
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
-// What is reduced: how a value becomes a partial result, how two partial results become one, and what is left at the
-// end.
+// The operations of reductions: how a value becomes a partial result, how two partial results are combined, and what the final
+// result is.
 
 namespace c63::cuda::kernels {
 
@@ -77,7 +77,7 @@ struct ReductionOp<Reduction::argmax, T> {
   __device__ static Result result(Partial a) { return a.index; }
 };
 
-/// What the thread finds going through all values with the stride of the grid.
+/// The thread's partial result over all values with the stride of the grid.
 template <typename Op, typename T>
 [[nodiscard]] __device__ typename Op::Partial reduce_strided(const T* values, std::size_t count) {
   typename Op::Partial partial = Op::none();

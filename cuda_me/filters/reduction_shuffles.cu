@@ -1,5 +1,5 @@
-// Reduction in one launch: 16-byte loads, warps reduce in registers, and the block that finishes last brings together
-// what all blocks found. In a fixed order, so that sums of floats are the same in every run.
+// Reduction in one launch: 16-byte loads, reduction by warps in registers, and the block that finishes last combines the
+// blocks' results. The order is fixed, so sums of floats are the same in every run.
 #include "cuda_me/filters/reduction_grid.cuh"
 
 namespace c63::cuda::kernels {
@@ -23,12 +23,12 @@ __device__ typename Op::Partial combine_all(typename Op::Partial mine, uint4 raw
   return mine;
 }
 
-/// `head` values come before the first multiple of 16 bytes.
+/// `head` values precede the first multiple of 16 bytes.
 template <typename Op, typename T>
 __global__ void __launch_bounds__(kThreads)
     reduction_shuffles(const T* __restrict__ values, std::size_t head, std::size_t count,
                        typename Op::Partial* partials, unsigned* finished, typename Op::Result* result) {
-  constexpr int kAhead = 4;  // loads in flight a thread
+  constexpr int kAhead = 4;  // loads in flight per thread
   constexpr std::size_t kEach = Values16<T>::kCount;
   const auto* vectors = reinterpret_cast<const uint4*>(values + head);
   const std::size_t vector_count = (count - head) / kEach;

@@ -1,6 +1,6 @@
-// Reduction by trees in shared memory: each block reduces its share, a last block what the blocks found. Interleaved,
-// thread 2s·k adds its neighbour at distance s, and soon every warp has a few working threads; sequential, the first half
-// adds the second half, and whole warps fall idle.
+// Reduction by trees in shared memory. Each block reduces its share, and a last block the results. Interleaved: thread 2s·k
+// adds its neighbour at distance s, and soon every warp has only a few working threads. Sequential: the first half adds the
+// second half, and whole warps become idle.
 #include "cuda_me/filters/reduction_ops.cuh"
 
 namespace c63::cuda::kernels {

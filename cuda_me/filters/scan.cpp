@@ -1,4 +1,4 @@
-// Prefix scans on a GPU: checks, and which kernel.
+// Prefix scans on a GPU: checks, and choice of the kernel.
 #include "c63/cuda/filters.h"
 #include "c63/filter_checks.h"
 #include "cuda_me/filters/filter_kernels.h"
@@ -6,10 +6,11 @@
 namespace c63::cuda {
 namespace {
 
-/// Values from which on rounds is the best. On an H200 it has 83 % of a copy where the scan of CUB 3.0.1 has 73 % (256 Mi values).
+/// From this number of values on, `rounds` is the best. On an H200 it reaches 83 % of a copy, and the scan of CUB 3.0.1 reaches
+/// 73 % (256 Mi values).
 constexpr std::size_t kRoundsPay = std::size_t{4} << 20;
 
-/// The scans of 4-byte integers only; false where the variant is none of them or cannot be used.
+/// Runs the scans that exist only for 4-byte integers. Returns false if the variant is not one of them or cannot be used.
 bool scan_words(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count, bool inclusive,
                 ScanVariant variant) {
   const bool rounds = variant == ScanVariant::rounds || (variant == ScanVariant::best && count >= kRoundsPay);

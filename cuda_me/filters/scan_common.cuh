@@ -4,15 +4,15 @@
 
 namespace c63::cuda::kernels {
 
-// Integers wrap: they are added as unsigned.
+// Integers wrap, so they are added as unsigned.
 template <typename T>
 using Adder = std::conditional_t<std::is_floating_point_v<T>, T, std::uint32_t>;
 
 constexpr int kScanThreads = 512;
-constexpr int kScanTile = 2 * kScanThreads;  // values of a tile in Blelloch's scan: two a thread
+constexpr int kScanTile = 2 * kScanThreads;  // values of a tile in Blelloch's scan: two per thread
 
-/// Where value i of a tile lies in shared memory. Padded, an empty place follows every 32: the tree's strides of powers of
-/// two then fall into different banks.
+/// The place of value i of a tile in shared memory. With padding, an empty place follows every 32 values, so the tree's strides
+/// of powers of two fall into different banks.
 template <bool padded>
 [[nodiscard]] __device__ constexpr int place_of(int i) {
   return padded ? i + i / 32 : i;
@@ -20,8 +20,7 @@ template <bool padded>
 template <bool padded>
 constexpr int kScanPlaces = padded ? kScanTile + kScanTile / 32 : kScanTile;
 
-/// Blelloch's scan of a tile in shared memory, exclusive: sums go up a tree, prefixes down. Returns the tile's sum to all
-/// threads.
+/// Blelloch's exclusive scan of a tile in shared memory: sums go up a tree, prefixes down. Returns the tile's sum to all threads.
 template <bool padded, typename A>
 __device__ A scan_tile(A* tile) {
   __shared__ A total;
@@ -56,7 +55,7 @@ __device__ A scan_tile(A* tile) {
   return total;
 }
 
-/// Scans the tile of `values` that starts at `first` and stores it, with `before` added. Returns the tile's sum.
+/// Scans the tile of `values` that starts at `first`, adds `before` and stores it. Returns the tile's sum.
 template <bool padded, typename T>
 __device__ Adder<T> scan_values(const T* values, std::size_t count, T* out, std::size_t first, Adder<T> before,
                                 bool inclusive) {

@@ -1,4 +1,4 @@
-// Prefix scan by CUB: one pass, tiles look back for the sum of all before them.
+// Prefix scan by CUB: one pass; tiles look back for the sum of all earlier ones.
 #include <cub/device/device_scan.cuh>
 
 #include "cuda_me/filters/scan_common.cuh"

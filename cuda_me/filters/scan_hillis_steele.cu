@@ -1,5 +1,5 @@
-// Prefix scan by Hillis and Steele, one block: in step d every value adds the one 2^d before it. log n steps, but
-// n·log n − (n−1) additions. Longer inputs go tile by tile, each adding the sum of all before.
+// Prefix scan by Hillis and Steele, one block: in step d every value adds the value 2^d before it. This takes log n steps, but
+// n·log n − (n−1) additions. Longer inputs are scanned tile by tile, and each tile adds the sum of all earlier ones.
 #include "cuda_me/filters/scan_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,7 +1,7 @@
-// Prefix scan in one pass, of 4-byte integers: memory is read once and written once. A block takes the next tile, scans
-// it in registers, tells its sum, and looks back over the tiles before it until it meets one that already knows the sum
-// of all before (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many
-// at once as it has threads, which is more than are in work at a time, so that one look is enough.
+// Prefix scan of 4-byte integers in one pass: memory is read once and written once. A block takes the next tile, scans it in
+// registers and publishes its sum. It looks back over the earlier tiles until one already knows the sum of all before it
+// (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"). It looks at as many tiles at once as it
+// has threads. That is more than are in work at a time, so one look is enough.
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/filters/filter_common.cuh"
 
@@ -9,27 +9,27 @@ namespace c63::cuda::kernels {
 namespace {
 
 constexpr int kThreads = 512;
-/// Thread blocks a multiprocessor is to hold, which caps registers.
+/// Thread blocks per multiprocessor, which limits registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kResidentBlocks = 2;  // sm_75 holds 1024 threads
 #else
 constexpr int kResidentBlocks = 3;
 #endif
 constexpr int kWarps = kThreads / 32;
-constexpr int kRounds = 4;  // of four neighbouring values a lane
+constexpr int kRounds = 4;  // rounds of four neighbouring values per lane
 constexpr int kWarpValues = kRounds * 32 * 4;
 constexpr std::size_t kTile = static_cast<std::size_t>(kWarps) * kWarpValues;
 
-// What a tile tells: a flag above, a value below, written and read as one.
+// The state of a tile: a flag in the upper half and a value in the lower half, written and read at once.
 constexpr unsigned long long kSumOfTile = 1ULL << 32;
 constexpr unsigned long long kSumOfAll = 2ULL << 32;  // of the tile and all before it
 
 using State = volatile unsigned long long;
 
-/// The sum of all tiles before `tile`; all threads call it and get it.
+/// The sum of all tiles before `tile`. All threads call it and get it.
 __device__ unsigned look_back(State* states, std::int64_t tile) {
   __shared__ unsigned sums[kWarps];  // of the tiles that a warp looked at, up to one that knows the sum of all
-  __shared__ bool knows[kWarps];     // whether it met such a one
+  __shared__ bool knows[kWarps];     // whether the warp met one
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
   unsigned before = 0;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   __shared__ unsigned tile_of_block;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
-  // In the order of starting, not of block numbers: the tiles before are all in somebody's hands.
+  // Tiles are numbered in the order in which blocks start, so all earlier tiles are already in work.
   if (threadIdx.x == 0) tile_of_block = atomicAdd(next_tile, 1U);
   __syncthreads();
   const std::size_t tile = tile_of_block;

@@ -1,5 +1,5 @@
-// Prefix scan by many blocks: each scans a tile and notes its sum, one block scans the sums, and all add to their tiles
-// what came before.
+// Prefix scan by many blocks: each scans a tile and stores its sum, one block scans the sums, and all add the sum of the
+// earlier tiles.
 #include "cuda_me/filters/scan_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,11 +1,11 @@
-// Prefix scan in one pass without a chain, of 4-byte integers, for chips with a bulk copy engine (sm_90). One block a
-// multiprocessor stays to the end and takes every gridDim.x-th tile. Its warps have one job each, so that none of the
-// four waits shows in the time of another:
+// Prefix scan of 4-byte integers in one pass without a chain, for chips with a bulk copy engine (sm_90). One block per
+// multiprocessor stays to the end and takes every gridDim.x-th tile. Each of its warps has one job, so that the four waits
+// overlap:
 //   fetch  the copy engine fills a ring of tiles in shared memory, several tiles ahead;
-//   tell   a tile's sum is told to all blocks as soon as the tile has arrived, long before it is scanned;
-//   add    what lies before a tile is what lay before this block's last and the sums of the gridDim.x tiles since then;
+//   tell   publishes a tile's sum to all blocks as soon as the tile has arrived, long before it is scanned;
+//   add    computes the sum before a tile: the sum before this block's previous tile, plus the sums of the gridDim.x tiles since then;
 //   scan   all other warps scan tiles whose start is known and write them.
-// Blocks read each other's sums, so that all must be resident: the launch is a cooperative one.
+// Blocks read each other's sums, so all must be resident: the launch is cooperative.
 #include <cuda/ptx>
 
 #include "cuda_me/collective/scan.cuh"
@@ -19,14 +19,14 @@ namespace ptx = ::cuda::ptx;
 template <int scan_warps, int rounds, int stages>
 struct RoundsShape {
   static constexpr int kScanWarps = scan_warps;
-  static constexpr int kRounds = rounds;  ///< of four neighbouring values a lane
+  static constexpr int kRounds = rounds;  ///< rounds of four neighbouring values per lane
   static constexpr int kStages = stages;  ///< tiles in shared memory
   static constexpr int kThreads = (kScanWarps + 3) * 32;
   static constexpr int kTile = kScanWarps * kRounds * 128;
   static constexpr std::size_t kSharedBytes = std::size_t{kStages} * kTile * sizeof(std::uint32_t);
 };
 
-using State = volatile unsigned long long;  ///< of a tile: kTold and its sum, written and read as one; 0 before
+using State = volatile unsigned long long;  ///< of a tile: kTold and its sum, written and read at once; 0 before
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
@@ -37,8 +37,8 @@ __device__ __forceinline__ void wait(std::uint64_t* barrier, int turn) {
   }
 }
 
-/// The blocks of the kernel wait for nothing but sums of tiles before their own, which other blocks tell as their tiles
-/// arrive, and tiles arrive in order.
+/// The kernel's blocks only wait for sums of earlier tiles. Other blocks publish these as their tiles arrive, and tiles arrive
+/// in order.
 template <typename Shape>
 struct RoundsBlock {
   const std::uint32_t* values;
@@ -46,13 +46,13 @@ struct RoundsBlock {
   std::size_t count;
   State* states;
   std::uint32_t* tiles;    ///< ring of kStages
-  std::uint64_t* arrived;  ///< barriers, one a stage each: the tile is in shared memory
-  std::uint64_t* known;    ///< what lies before it is in `before`
-  std::uint64_t* taken;    ///< all scanning warps have it in registers, and its sum is told
+  std::uint64_t* arrived;  ///< barriers, one per stage: the tile is in shared memory
+  std::uint64_t* known;    ///< barriers: the sum before the tile is in `before`
+  std::uint64_t* taken;    ///< barriers: all scanning warps have it in registers, and its sum is published
   unsigned* before;
   unsigned (*warp_sums)[Shape::kScanWarps];
 
-  /// Calls work(tile, stage, turn) for the block's tiles; `turn` is how often the stage was used before.
+  /// Calls work(tile, stage, turn) for the block's tiles. `turn` is the number of earlier uses of the stage.
   template <typename Work>
   __device__ void for_tiles(Work&& work) const {
     const auto end = static_cast<unsigned>((count + Shape::kTile - 1) / Shape::kTile);
@@ -69,7 +69,7 @@ struct RoundsBlock {
 
   __device__ std::uint32_t* at(int stage) const { return tiles + stage * Shape::kTile; }
 
-  /// One thread.
+  /// The job of one thread.
   __device__ void fetch() const {
     for_tiles([&](unsigned tile, int stage, int turn) {
       if (turn > 0) wait(taken + stage, turn - 1);
@@ -85,7 +85,7 @@ struct RoundsBlock {
     });
   }
 
-  /// One warp. What it tells of an unfinished last tile is wrong, and nobody reads it.
+  /// The job of one warp. The sum of an incomplete last tile is wrong, but nobody reads it.
   __device__ void tell() const {
     const unsigned lane = threadIdx.x % 32;
     for_tiles([&](unsigned tile, int stage, int turn) {
@@ -105,10 +105,10 @@ struct RoundsBlock {
     });
   }
 
-  /// What states[begin..end) tell, to lane 0 at least; waits for those that are not told yet. A lane has its loads on
-  /// their way before it looks at the first: one after the other they take longer than memory takes for a tile.
+  /// The sum of states[begin..end), at least in lane 0. Waits for states that are not published yet. A lane starts all its
+  /// loads before it looks at the first one: in sequence they would take longer than the memory needs for a tile.
   __device__ unsigned told(unsigned begin, unsigned end) const {
-    constexpr unsigned kAhead = 8;  // loads a lane: one step for up to 256 blocks
+    constexpr unsigned kAhead = 8;  // loads per lane: one step for up to 256 blocks
     unsigned sum = 0;
     for (unsigned first = begin + threadIdx.x % 32; first < end; first += kAhead * 32) {
       unsigned long long state[kAhead];
@@ -123,13 +123,13 @@ struct RoundsBlock {
     return sum_of_lanes(sum);
   }
 
-  /// One warp.
+  /// The job of one warp.
   __device__ void add() const {
     unsigned total = 0;
     for_tiles([&](unsigned tile, int stage, int turn) {
       total += told(tile < gridDim.x ? 0 : tile - gridDim.x, tile);
       if (threadIdx.x % 32 == 0) {
-        // Sums are known before their tiles are in shared memory, so this warp may be ahead of the scan by a turn.
+        // Sums are known before their tiles are in shared memory, so this warp may be one turn ahead of the scan.
         if (turn > 0) wait(taken + stage, turn - 1);
         before[stage] = total;
         ptx::mbarrier_arrive(known + stage);
@@ -137,7 +137,7 @@ struct RoundsBlock {
     });
   }
 
-  /// kScanWarps warps.
+  /// The job of kScanWarps warps.
   __device__ void scan(bool inclusive) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -153,10 +153,10 @@ struct RoundsBlock {
       unsigned base = before[stage];
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(taken + stage);
-      // Within the warp: what lies before each lane's four values, and their own prefixes.
+      // Within the warp: the sums before each lane's four values, and their own prefixes.
       unsigned before_lane[Shape::kRounds];
       const unsigned carry = scan_warp(v, before_lane, lane);
-      // Two sets in turn: one barrier a tile is enough.
+      // Two sets in turn, so that one barrier per tile is enough.
       if (lane == 0) warp_sums[parity][warp] = carry;
       asm volatile("bar.sync 1, %0;" ::"n"(Shape::kScanWarps * 32) : "memory");
 #pragma unroll
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-/// `states` has one word a tile, and is zero.
+/// `states` has one word per tile and must be zero.
 template <typename Shape>
 void launch_rounds(cudaStream_t stream, int multiprocessors, const std::uint32_t* values, std::uint32_t* out,
                    std::size_t count, unsigned long long* states, bool inclusive) {
@@ -226,7 +226,7 @@ bool can_scan_rounds(const std::uint32_t* values, const std::uint32_t* out) {
   if (!is_aligned(values, 16) || !is_aligned(out, 16)) return false;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, scan_rounds_kernel<BestShape>), "scan_rounds");
-  return attributes.ptxVersion >= 90;  // else the kernel was compiled for an older chip, and is empty
+  return attributes.ptxVersion >= 90;  // otherwise the kernel was compiled for an older chip and is empty
 }
 
 void scan_rounds(FilterQueue& queue, const std::uint32_t* values, std::uint32_t* out, std::size_t count,

@@ -1,4 +1,4 @@
-// Frame shift, all frames in one kernel: the reference's derivatives and means are computed once, a thread keeps those of
+// Frame shift of all frames in one kernel. The reference's derivatives and means are computed once. A thread keeps those of
 // eight samples in registers while it goes through the frames.
 #include "cuda_me/filters/shift_common.cuh"
 
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kThreads) derive_kernel(BasicPlaneView<const S
   atomic_add(texture + t, total);
 }
 
-/// Eight neighbours.
+/// Eight neighbouring values.
 template <typename T>
 struct alignas(8 * sizeof(T) < 16 ? 8 * sizeof(T) : 16) Eight {
   T value[kEach];

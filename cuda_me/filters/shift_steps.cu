@@ -1,5 +1,5 @@
-// Frame shift, a kernel a frame: every thread takes one inner sample, a block adds up, and either stores its sums for the
-// CPU to add or adds them itself by atomics.
+// Frame shift with one kernel per frame: every thread takes one inner sample, and a block adds them. It stores its sums for the
+// CPU, or adds them by atomics.
 #include "cuda_me/filters/shift_common.cuh"
 
 namespace c63::cuda::kernels {

@@ -1,4 +1,4 @@
-// Names of the variants.
+// The names of the variants.
 #include <array>
 
 #include "c63/cuda/filters.h"

@@ -1,4 +1,4 @@
-// Whitening on a GPU: three or four kernels in a row, nothing waiting for the host; and the sequence, frame by frame.
+// Whitening on a GPU: three or four kernels in a row that never wait for the host; and the sequence, frame by frame.
 #include <algorithm>
 #include <string>
 
@@ -45,7 +45,7 @@ struct WhiteningEngine<Sample>::State {
   bool has_interior;
   kernels::DerivedLayout<Sample> layout;
   DeviceBuffer<std::uint8_t> memory;
-  DeviceBuffer<Sum<Sample>> sums;  ///< texture, then two a frame
+  DeviceBuffer<Sum<Sample>> sums;  ///< of the texture, then two per frame
   DeviceBuffer<Sum<Sample>> products;
   DeviceBuffer<float> weights;
   DeviceBuffer<WhiteningStatus> status;
@@ -58,7 +58,7 @@ WhiteningEngine<Sample>::WhiteningEngine(FilterQueue& queue, BasicPlaneView<cons
                                          const WhiteningSettings& settings) {
   check_whitening(settings);
   check_view(reference, "the reference");
-  require(reference.width > 0 && reference.height > 0, "C63-FILTER-SHAPE", "no picture of " + shape_of(reference));
+  require(reference.width > 0 && reference.height > 0, "C63-FILTER-SHAPE", "invalid picture size " + shape_of(reference));
   state_ = std::make_unique<State>(queue, reference, settings);
 }
 template <typename Sample>
@@ -74,7 +74,7 @@ void WhiteningEngine<Sample>::whiten(BasicPlaneView<const Sample> frame,
   State& s = *state_;
   if (history.size() != static_cast<std::size_t>(s.settings.memory)) {
     throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                "a memory of " + std::to_string(s.settings.memory) + " frames was asked for, but there are " +
+                "a memory of " + std::to_string(s.settings.memory) + " frames was requested, but there are only " +
                     std::to_string(history.size()) + " before this one");
   }
   check_same_shape(frame, "the frame", out, "the output");
@@ -115,13 +115,12 @@ void WhiteningEngine<Sample>::finish() {
   fill_async(s.status.data(), 0, s.status.bytes(), s.queue->stream());
   if (s.last.textureless != 0) {
     throw Error(ErrorKind::input, "C63-SHIFT-TEXTURELESS",
-                "the reference frame has no texture, or texture along one direction only: shifts cannot be measured; "
-                "whitening by correlation needs none");
+                "the reference frame has no texture, or only along one direction: shifts cannot be measured; "
+                "whitening by correlation works without shifts");
   }
   throw Error(ErrorKind::input, "C63-WHITEN-SINGULAR",
               "the " + std::to_string(s.settings.memory) +
-                  " history frames depend on each other: the system has no single solution; epsilon above 0 gives it "
-                  "one");
+                  " history frames depend on each other: the system has no unique solution; set epsilon above 0");
 }
 
 template <typename Sample>
@@ -142,7 +141,7 @@ Whitener<Sample>::Whitener(FilterQueue& queue, int width, int height, const Whit
     : queue_(&queue), width_(width), height_(height), settings_(settings) {
   check_whitening(settings);
   require(width > 0 && height > 0, "C63-FILTER-SHAPE",
-          "no picture of " + std::to_string(width) + "x" + std::to_string(height));
+          "invalid picture size " + std::to_string(width) + "x" + std::to_string(height));
   out_ = DeviceArray<float>(queue, static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
 }
 

@@ -7,7 +7,7 @@
 
 namespace c63::cuda::kernels {
 
-/// Where a reference's derivatives lie in one piece of memory.
+/// The layout of a reference's derivatives in one piece of memory.
 template <typename Sample>
 class DerivedLayout {
  public:

@@ -1,4 +1,4 @@
-// All products of frames with frames: a block has a piece of a row of every frame in shared memory, a thread takes pairs.
+// All products of pairs of frames. A block holds a piece of a row of every frame in shared memory, and a thread takes pairs.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Words of a frame's piece: four bytes each, or a float. Odd, so that frames start in different banks.
+/// The words of a frame's piece: four bytes each, or one float. The stride is odd, so that frames start in different banks.
 template <typename Sample>
 constexpr int kWords = 128;
 constexpr int kStride = 129;

@@ -7,7 +7,7 @@
 
 #include "c63/cuda/filters.h"
 
-// Kernels of frame shift and whitening, one file each.
+// The kernels of frame shift and whitening, one file each.
 
 namespace c63::cuda::kernels {
 
@@ -25,19 +25,19 @@ struct FrameList {
 template <typename Sample>
 [[nodiscard]] FrameList<Sample> list_of(std::span<const BasicPlaneView<const Sample>> frames);
 
-/// Exact for bytes.
+/// The type of sums; exact for bytes.
 template <typename Sample>
 using Sum = std::conditional_t<std::is_same_v<Sample, float>, double, std::int64_t>;
 
 /// The five sums of one frame, times 4 (u, v, w) and 10 (p, q), in the order of ShiftSums.
 inline constexpr int kShiftSums = 5;
 
-/// One frame against a reference, everything computed from both. Where `blocks` is not null, each block stores its five
-/// sums there; else they are added to `sums` by atomics.
+/// Computes the sums of one frame relative to a reference. If `blocks` is not null, each block stores its five sums there.
+/// Otherwise they are added to `sums` by atomics.
 template <typename Sample>
 void shift_step(CUstream_st* stream, BasicPlaneView<const Sample> reference, BasicPlaneView<const Sample> frame,
                 Sum<Sample>* sums, Sum<Sample>* blocks);
-/// How many blocks that takes.
+/// The number of blocks of shift_step().
 [[nodiscard]] std::size_t shift_step_blocks(int width, int height);
 
 template <typename Sample>
@@ -54,7 +54,7 @@ struct DerivedView {
   int pitch = 0;
 };
 
-/// Fills `derived` and adds to texture[0..2] = 4u, 4v, 4w, which are zero before.
+/// Fills `derived` and adds to texture[0..2] = 4u, 4v, 4w, which must be zero before.
 template <typename Sample>
 void derive(CUstream_st* stream, BasicPlaneView<const Sample> reference, const DerivedView<Sample>& derived,
             Sum<Sample>* texture);
@@ -64,7 +64,7 @@ template <typename Sample>
 void shift_all(CUstream_st* stream, const DerivedView<Sample>& derived, const FrameList<Sample>& frames,
                Sum<Sample>* sums);
 
-/// What the device tells of a whitening.
+/// The device's report of a whitening.
 struct WhiteningStatus {
   int textureless = 0;
   int singular = 0;
@@ -72,9 +72,9 @@ struct WhiteningStatus {
   FrameShift shift;        ///< of the frame
 };
 
-/// The weights of frames 1.. of a list from its sums (as shift_all() left them) and, by the settings' method, from
-/// `products` (as correlate_all()). Leaves the sums and products zero for the next time. Weights are zero where there is
-/// no solution, and `status` says so, until somebody clears it.
+/// Computes the weights of frames 1.. of a list from its sums (from shift_all()) and, depending on the method, from `products`
+/// (from correlate_all()). Resets sums and products to zero. Without a solution, weights are zero, and `status` says so until
+/// it is cleared.
 template <typename Sample>
 void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const Sum<Sample>* texture,
                    Sum<Sample>* sums, Sum<Sample>* products, float* weights, WhiteningStatus* status);
@@ -83,7 +83,7 @@ void solve_weights(CUstream_st* stream, const WhiteningSettings& settings, const
 template <typename Sample>
 void correlate_all(CUstream_st* stream, const FrameList<Sample>& frames, int width, int height, Sum<Sample>* products);
 
-/// reject_outliers() of the frames; out[k] has rows of `width`, one picture after the other.
+/// Does what reject_outliers() does. out[k] has rows of `width`, one picture after the other.
 template <typename Sample>
 void reject_all(CUstream_st* stream, const FrameList<Sample>& history, int width, int height, float threshold,
                 Sample* out);

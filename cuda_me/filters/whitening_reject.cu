@@ -1,5 +1,5 @@
-// Outliers in time: a thread sorts the history of four neighbouring bytes, or of one float, in registers by a network of
-// exchanges, twice: for the median and for the median deviation from it.
+// Outliers in time. A thread sorts the history of four neighbouring bytes, or of one float, in registers by a network of
+// exchanges. It does so twice: for the median, and for the median deviation from it.
 #include "cuda_me/filters/filter_common.cuh"
 #include "cuda_me/filters/whitening_kernels.h"
 
@@ -15,8 +15,8 @@ struct Lanes;
 /// Bytes, two at a time in the halves of a word.
 template <>
 struct Lanes<std::uint8_t> {
-  using Group = unsigned;  ///< the samples of one frame as they lie in memory
-  using Word = unsigned;   ///< what is sorted
+  using Group = unsigned;  ///< the samples of one frame, in the order of memory
+  using Word = unsigned;   ///< the unit of sorting
   static constexpr int kEach = 4;
   static constexpr int kWords = 2;
   static constexpr Word kMost = 0xFFFFFFFFU;
@@ -25,10 +25,10 @@ struct Lanes<std::uint8_t> {
   static __device__ Word lower(Word a, Word b) { return __vminu2(a, b); }
   static __device__ Word upper(Word a, Word b) { return __vmaxu2(a, b); }
 
-  /// Replaces what is further from the median than `threshold` deviations.
+  /// Replaces samples that are further from the median than `threshold` deviations.
   struct Cleaner {
     unsigned median = 0;
-    unsigned most = 0;  ///< distances that stay
+    unsigned most = 0;  ///< the largest distances that are kept
 
     __device__ Cleaner(const Word (&medians)[kWords], const Word (&deviations)[kWords], float threshold) {
 #pragma unroll
@@ -70,7 +70,7 @@ struct Lanes<float> {
   };
 };
 
-/// Sorts kCount values that the compiler keeps in registers: Batcher's odd-even merge sort.
+/// Sorts kCount values in registers by Batcher's odd-even merge sort.
 template <typename Sample, int kCount>
 __device__ void sort(typename Lanes<Sample>::Word (&values)[kCount]) {
 #pragma unroll
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kThreads) reject_kernel(const __grid_constant_
       medians[w] = pick(values, middle);
 #pragma unroll
       for (int k = 0; k < kCount; ++k) {
-        // The larger less the smaller, in both halves of a word.
+        // The larger minus the smaller, in both halves of a word.
         const auto away = L::upper(values[k], medians[w]) - L::lower(values[k], medians[w]);
         values[k] = k < history.count ? away : L::kMost;
       }

@@ -1,8 +1,8 @@
-// The cheapest ways through an MCU row of a plane (decide/beam.h has the definition), and back along the cheapest: a group of
-// lanes a row, a lane a candidate with a DC level. Every lane knows all states. With two candidates a block, a warp takes four
-// rows of a plane.
+// Finds the cheapest way through an MCU row of a plane (decide/beam.h has the definition), then goes back along it. A group of
+// lanes takes a row, and a lane takes a candidate with a DC level. Every lane knows all states. With two candidates per block,
+// a warp takes four rows.
 //
-// A row is one long chain of blocks, so what a block has to wait for is what counts: candidates are loaded blocks ahead.
+// A row is one long chain of blocks, so the wait of each block counts. Candidates are loaded several blocks ahead.
 
 #include <type_traits>
 
@@ -15,16 +15,16 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 64;
-constexpr int kAhead = 4;  // blocks whose candidates are on their way
+constexpr int kAhead = 4;  // blocks whose candidates are being loaded
 constexpr int kLaneBits = 5;
-static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // a lane fits behind a cost
+static_assert(kBeamLanes == 1 << kLaneBits && kUnreachable <= 1 << (32 - kLaneBits));  // a lane fits below a cost
 static_assert(kMaxBeamWidth == 8);  // a choice is a byte: five bits of lane, three of parent
 
-/// The choices at a block, a byte a state.
+/// The choices at a block, one byte per state.
 template <int kWidth>
 using Choices = std::conditional_t<kWidth <= 4, std::uint32_t, std::uint64_t>;
 
-/// Lanes that take a row together: neighbours in a warp, all of which take part in everything.
+/// Neighbouring lanes of a warp that take a row together. All of the warp take part in everything.
 template <int kLanes>
 struct LaneGroup {
   __device__ static __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
@@ -43,20 +43,20 @@ struct LaneGroup {
   }
 };
 
-/// What a lane stands for at a block.
+/// A lane's candidate and DC level at a block.
 struct LaneCandidate {
   Cost cost;
   int dc;
   PackedCandidate packed;
 };
 
-/// Where a lane's candidates lie: kept in registers, since what the beam writes could be anything's memory.
+/// The address of a lane's candidates. It stays in registers, because the beam's writes could alias other memory.
 struct LaneSource {
   const Cost* costs;
   const std::int16_t* dc_levels;
   const PackedCandidate* candidates;
   int slots;
-  bool exists;  ///< blocks have so many candidates
+  bool exists;  ///< blocks have at least this many candidates
 
   __device__ LaneSource(const RateFrame& frame, int lane) : slots(frame.slots), exists(lane / kDcLevels < slots) {
     costs = frame.scratch.costs + lane;
@@ -66,13 +66,13 @@ struct LaneSource {
   [[nodiscard]] __device__ __forceinline__ LaneCandidate load(int block) const {
     if (!exists) return {kInvalidCost, 0, 0};
     const int at = block * slots;
-    // Level and vector are unpredictable where the cost is invalid.
+    // Level and vector are undefined if the cost is invalid.
     return {__ldg(costs + static_cast<std::ptrdiff_t>(at) * kDcLevels), __ldg(dc_levels + static_cast<std::ptrdiff_t>(at) * kDcLevels),
             __ldg(candidates + at)};
   }
 };
 
-/// The states, cheapest first; the same in all lanes.
+/// The states, cheapest first. All lanes hold the same.
 template <int kWidth>
 struct States {
   Cost cost[kWidth];
@@ -89,7 +89,7 @@ struct States {
   }
 };
 
-/// Continues the states in MCUs of another weight, as reweigh_beam().
+/// Converts the states for MCUs of another weight, as reweigh_beam() does.
 template <int kWidth>
 __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight from, Weight to) {
 #pragma unroll
@@ -100,7 +100,7 @@ __device__ __forceinline__ void reweigh_states(States<kWidth>& states, Weight fr
   }
 }
 
-/// extend_beam(). `base` is the beam's.
+/// Does what extend_beam() does. `base` is the beam's.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int width, const LaneCandidate& candidate,
                                                   bool started, int block_row, int plane, Cost lambda, long long& base) {
@@ -149,7 +149,7 @@ __device__ __forceinline__ Choices<kWidth> extend(States<kWidth>& states, int wi
   return choices;
 }
 
-/// Goes back from the cheapest state at the row's end, a block a lane at a time; leaves the winning lane of each block.
+/// Goes back from the cheapest state at the row's end. Each lane takes a block at a time and stores the block's winning lane.
 template <int kLanes, int kWidth>
 __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow& row, bool active) {
   using Group = LaneGroup<kLanes>;
@@ -173,7 +173,7 @@ __device__ __forceinline__ void trace_back(const RateFrame& frame, const BeamRow
   }
 }
 
-/// Thread blocks take the longer rows of Y first; `warps` a plane.
+/// Thread blocks take the longer rows of Y first. `warps` is per plane.
 template <int kLanes, int kWidth, bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     beam_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, int warps) {
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kThreads)
   const int mcu_rows = layout.mcus / layout.mcu_columns;
   const int mcu_row = (warp - plane * warps) * kRows + static_cast<int>(threadIdx.x) % kWarp / kLanes;
   const bool active = mcu_row < mcu_rows;
-  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // so that warps stay whole
+  const BeamRow row(layout, plane, min(mcu_row, mcu_rows - 1));  // keeps warps whole
   const int width = frame.rate.beam_width;
   Cost lambda = frame.rate.lambda;
   const int lane = LaneGroup<kLanes>::lane();
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kThreads)
     const int column = min(i, row.count - 1) / (plane == 0 ? 4 : 1);
     return weight_of(frame, plane, min(mcu_row, mcu_rows - 1) * layout.mcu_columns + column);
   };
-  Weight weight = kPlainWeight;  // that costs are in
+  Weight weight = kPlainWeight;  // the weight that the costs refer to
   long long cost = 0;            // of the MCUs before those of this weight
   LaneCandidate next[kAhead];
   [[maybe_unused]] Weight next_weights[kAhead];
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(kThreads)
 
 constexpr int kWinnerThreads = 128;
 
-/// A thread a block: what its winning lane stands for.
+/// Stores the winner of each block, one thread per block.
 __global__ void __launch_bounds__(kWinnerThreads)
     winners_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(kWinnerThreads)
 
 template <int kLanes, bool kWeighted>
 auto kernel_for(int width) {
-  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // of few lanes they are enqueue_only_state()'s
+  if (kLanes == kWarp && width <= 1) return beam_kernel<kWarp, 1, kWeighted>;  // with few lanes, enqueue_only_state() does it
   return width <= 2   ? beam_kernel<kLanes, 2, kWeighted>
          : width <= 4 ? beam_kernel<kLanes, 4, kWeighted>
                       : beam_kernel<kLanes, 8, kWeighted>;

@@ -1,5 +1,5 @@
-// A beam of one state, without its chain (decide/only_state.h): a thread block a row; all units are coded from each of their
-// joints at once, a thread walks the row from joint to joint, and what lies on its way is chosen.
+// A beam of one state, without its chain (decide/only_state.h). A thread block takes a row. It codes all units from each of
+// their joints at the same time. Then one thread walks the row from joint to joint, and the choices on its path are kept.
 
 #include "cuda_me/kernels/beam.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kChunk = 256;   // blocks at a time, whole units
-constexpr int kBefore = 4;    // blocks before them that a joint may have to do with
-constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // from all joints of all units
+constexpr int kBefore = 4;    // earlier blocks that a joint may depend on
+constexpr int kMostWays = kChunk * RowUnit<1>::kJoints;  // all joints of all units
 static_assert(kChunk / 4 * RowUnit<4>::kJoints <= kMostWays);
 
-/// What λ makes of MCUs of each weight; where all are alike, of those alone.
+/// Shared memory of a row. Tables that depend on λ exist for each weight, or only once if all MCUs weigh the same.
 template <bool kWeighted>
 struct RowMemory {
   static constexpr int kLambdas = kWeighted ? kWeights : 1;
@@ -23,17 +23,17 @@ struct RowMemory {
   Cost least[kChunk];
   Cost costs[kMostWays];            ///< above the least
   std::uint16_t lanes[kMostWays];
-  std::uint32_t next[kMostWays / 8];  ///< joints behind a unit, four bits for each of eight before it
-  std::uint8_t joints[kChunk];        ///< that units are coded from
+  std::uint32_t next[kMostWays / 8];  ///< joints after a unit, four bits for each of eight before it
+  std::uint8_t joints[kChunk];        ///< the joint from which each unit is coded
   DcCosts dc_costs[kLambdas];
   Cost lambdas[kLambdas];
-  Weight weights[kWeighted ? kChunk : 1];  ///< of units
+  Weight weights[kWeighted ? kChunk : 1];  ///< per unit
 
-  /// Which λ a unit has.
+  /// The index of a unit's λ.
   [[nodiscard]] __device__ __forceinline__ int lambda_of(int unit) const { return kWeighted ? weights[unit] : 0; }
 };
 
-/// What a row has cost up to a unit: in a run of MCUs of one weight costs are added up as they are, and then weighed.
+/// The cost of a row up to a unit. Costs are summed in a run of MCUs with one weight, then converted.
 struct RowCost {
   long long cost = 0;
   long long run = 0;
@@ -52,7 +52,7 @@ struct RowCost {
   }
 };
 
-/// Puts a block into shared memory; returns its smallest cost.
+/// Loads a block into shared memory. Returns its smallest cost.
 __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& frame, int block, Cost lambda) {
   int4 costs[2];
   Cost least = kInvalidCost;
@@ -74,7 +74,7 @@ __device__ __forceinline__ Cost load_block(NarrowBlock& to, const RateFrame& fra
   return least;
 }
 
-/// Codes a unit from a joint: `block` is its first one, those before it lie there too. Returns the lanes.
+/// Codes a unit from a joint. `block` is its first block, after the earlier ones. Returns the lanes.
 template <int kBlocks>
 __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_first, unsigned joint, const DcCosts& dc_costs,
                                               Cost lambda, Cost& cost) {
@@ -98,13 +98,13 @@ __device__ __forceinline__ unsigned code_unit(const NarrowBlock* block, bool is_
   return lanes;
 }
 
-/// Codes `units` units from each of their joints; the first of the row has but one.
+/// Codes `units` units from each of their joints. The first unit of the row has only one.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int units, bool starts_row) {
   using Unit = RowUnit<kBlocks>;
   const int ways = units * Unit::kJoints;
   for (int first = 0; first < ways; first += kThreads) {
-    if (first + static_cast<int>(threadIdx.x) / 32 * 32 >= ways) break;  // warps stay whole
+    if (first + static_cast<int>(threadIdx.x) / 32 * 32 >= ways) break;  // keeps warps whole
     const int way = first + static_cast<int>(threadIdx.x);
     const int unit = min(way / Unit::kJoints, units - 1);
     const int lambda = memory.lambda_of(unit);
@@ -122,7 +122,7 @@ __device__ __forceinline__ void code_units(RowMemory<kWeighted>& memory, int uni
   }
 }
 
-/// From joint to joint; returns the one behind the last unit. For one thread.
+/// Walks from joint to joint and returns the joint after the last unit. For one thread.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units, unsigned joint) {
   constexpr int kWords = RowUnit<kBlocks>::kJoints / 8;
@@ -135,7 +135,7 @@ __device__ __forceinline__ unsigned walk(RowMemory<kWeighted>& memory, int units
   return joint;
 }
 
-/// Adds what units cost, those of a weighted row one after another; by one thread.
+/// Adds the costs of the units of a weighted row in order. For one thread.
 template <int kBlocks>
 __device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& memory, int units) {
   for (int unit = 0; unit < units; ++unit) {
@@ -145,7 +145,7 @@ __device__ __forceinline__ void add_units(RowCost& cost, const RowMemory<true>& 
   }
 }
 
-/// `first_mcu` is the row's.
+/// Chooses for one row. `first_mcu` is the row's first MCU.
 template <int kBlocks, bool kWeighted>
 __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const RateFrame& frame, const BeamRow& row,
                                            [[maybe_unused]] int first_mcu) {
@@ -195,7 +195,7 @@ __device__ __forceinline__ void choose_row(RowMemory<kWeighted>& memory, const R
   }
   if constexpr (kWeighted) {
     weighted.end_run();
-    cost = weighted.cost;  // the first thread's; the others' is nothing
+    cost = weighted.cost;  // only in the first thread; 0 in the others
   }
   cost = sum_of_lanes(cost);
   if (threadIdx.x % 32 == 0) atomicAdd(&frame.job.state->cost, static_cast<unsigned long long>(cost));

@@ -33,7 +33,7 @@ constexpr CodeTables make_code_tables() {
 
 __device__ constexpr CodeTables kCodeTables = make_code_tables();
 
-/// Copies the tables to shared memory, by all threads of a block of `threads`.
+/// Copies the tables to shared memory, with all threads of a block of `threads`.
 __device__ __forceinline__ void load_code_tables(CodeTables& tables, int threads) {
   constexpr int kWords = sizeof(CodeTables) / sizeof(std::uint32_t);
   for (int i = static_cast<int>(threadIdx.x); i < kWords; i += threads) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void load_code_tables(CodeTables& tables, int threads
   }
 }
 
-/// Up to 32 bits on their way into a stream, most significant first.
+/// Up to 32 bits to append to a stream, most significant first.
 struct BitRun {
   std::uint32_t bits = 0;
   int length = 0;
@@ -52,12 +52,12 @@ struct BitRun {
   }
 };
 
-/// A packed code with the `size` bits of a value behind it.
+/// A packed code followed by the `size` bits of a value.
 __device__ __forceinline__ BitRun code_with_value(std::uint32_t code, int value, int size) {
   return {(code & 0xFFFFU) << size | value_bits(value, size), static_cast<int>(code >> 16) + size};
 }
 
-/// ORs a run into zeroed words from bit `position` on; other threads may write other bits of the same words.
+/// ORs a run into zeroed words from bit `position` on. Other threads may write other bits of the same words at the same time.
 __device__ __forceinline__ void put_run(std::uint32_t* words, int position, BitRun run) {
   if (run.length == 0) return;
   const std::uint32_t top = run.bits << (32 - run.length);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A block of a frame from its samples and vector to levels and reconstructed samples: eight threads a block, a row or
-// column each.
+// A block of a frame, from samples and vector to levels and reconstructed samples. Eight threads work on a block, each on a row
+// or a column.
 
 #include <cuda_runtime.h>
 
@@ -12,8 +12,8 @@
 
 namespace c63::cuda {
 
-/// Rows of a block in shared memory are 9 words apart and blocks 72, so that neither rows nor columns of a warp's four
-/// blocks meet in a bank.
+/// In shared memory, rows of a block are 9 words apart and blocks 72. So neither rows nor columns of a warp's four blocks
+/// conflict in a bank.
 inline constexpr int kRowWords = 9;
 inline constexpr int kBlockWords = 72;
 
@@ -22,10 +22,10 @@ __device__ constexpr std::array<std::uint8_t, 64> make_order_by_column() {
   for (int k = 0; k < 64; ++k) order[(kZigZag[k] % 8) * 8 + kZigZag[k] / 8] = static_cast<std::uint8_t>(k);
   return order;
 }
-/// Zig-zag index of row v of column u at u·8 + v.
+/// The zig-zag index of row v in column u, at u·8 + v.
 alignas(8) __device__ constexpr std::array<std::uint8_t, 64> kOrderByColumn = make_order_by_column();
 
-/// A block of the picture: which, and where.
+/// The place of a block in the picture.
 struct BlockPlace {
   int plane = 0;
   int index = 0;  ///< in the plane
@@ -47,7 +47,7 @@ __device__ __forceinline__ BlockPlace place_of(const FrameLayout& layout, int mc
   return place;
 }
 
-/// Eight samples of a row from any address on, by whole words.
+/// Loads eight samples of a row from any address by whole words.
 __device__ __forceinline__ uint2 load_row_anywhere(const std::uint8_t* samples) {
   const auto address = reinterpret_cast<std::uintptr_t>(samples);
   const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
@@ -63,7 +63,7 @@ struct BlockRows {
   uint2 prediction;
 };
 
-/// Row `t` of a block and of its prediction, which is zero where it is not `predicted`.
+/// Loads row `t` of a block and of its prediction, which is zero unless `predicted`.
 __device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const CodingJob& job, const BlockPlace& place,
                                                bool predicted, MotionVector vector, int t) {
   const int width = layout.width[place.plane];
@@ -75,7 +75,7 @@ __device__ __forceinline__ BlockRows load_rows(const FrameLayout& layout, const 
   return rows;
 }
 
-/// A block's place in arrays that have one entry a block.
+/// A block's index in per-block arrays.
 __device__ __forceinline__ int index_of(const FrameLayout& layout, const BlockPlace& place) {
   return layout.first_block[place.plane] + place.index;
 }
@@ -84,19 +84,19 @@ __device__ __forceinline__ int sum_of_bytes(uint2 row) {
   return static_cast<int>(__vsadu4(row.x, 0) + __vsadu4(row.y, 0));
 }
 
-/// Byte `i` of a row as a number: a byte in the last bits of 2^23 is worth that much more than 2^23.
+/// Byte `i` of a row as a number, plus 2^23: a byte in the last bits of 2^23 adds its value.
 __device__ __forceinline__ float raised_byte(uint2 row, int i) {
   const std::uint32_t word = i < 4 ? row.x : row.y;
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7540U + static_cast<unsigned>(i % 4)));
 }
 
-/// Magnitude of the level of a coefficient.
+/// The magnitude of a coefficient's level.
 __device__ __forceinline__ float level_magnitude(float coefficient, const StepQuantizer& quantizer, bool is_dc, int plane) {
   const auto limit = static_cast<float>(is_dc ? kMaxDcMagnitude : max_ac_magnitude(plane));
   return fminf(quantizer.magnitude(fabsf(coefficient)), limit);
 }
 
-/// Four numbers cut to 0..255, the first one in the lowest byte.
+/// Clamps four numbers to 0..255 and packs them, the first one in the lowest byte.
 __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int d) {
   std::uint32_t high;
   std::uint32_t all;
@@ -105,8 +105,8 @@ __device__ __forceinline__ std::uint32_t pack_saturated(int a, int b, int c, int
   return all;
 }
 
-/// Prediction plus residual, cut to samples. An encoder's own residuals stay far within 16 bits (what quantization
-/// takes away from a residual of at most 255 is below 3000), so the wrap of reconstruct_sample() never happens.
+/// Adds residuals to predictions and clamps to samples. An encoder's own residuals are far from the limits of 16 bits:
+/// quantization changes a residual of at most 255 by less than 3000. So the wrap of reconstruct_sample() never happens.
 __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, std::uint32_t prediction) {
   const auto sample = [&](int i) {
     return residuals[i] + static_cast<int>(__byte_perm(prediction, 0, 0x4440U + static_cast<unsigned>(i)));
@@ -114,13 +114,13 @@ __device__ __forceinline__ std::uint32_t reconstruct_four(const int* residuals, 
   return pack_saturated(sample(0), sample(1), sample(2), sample(3));
 }
 
-/// The DC level of a block from the sum of its residual, which is what the transform gives for it: sums of integers.
+/// The DC level of a block. The transform's DC depends only on the sum of the residual, a sum of integers.
 __device__ __forceinline__ int dc_level(int residual_sum, const StepQuantizer& quantizer) {
   const float coefficient = scale_coefficient(static_cast<float>(residual_sum), 0, 0);
   return static_cast<int>(copysignf(level_magnitude(coefficient, quantizer, true, 0), coefficient));
 }
 
-/// A quantizer of a QuantizerTable in device memory, which stays as it is while a kernel runs.
+/// Loads a quantizer of a QuantizerTable in device memory, which must not change while a kernel runs.
 __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* quantizer) {
   const float2 fields = __ldg(reinterpret_cast<const float2*>(quantizer));
   StepQuantizer loaded;
@@ -129,7 +129,7 @@ __device__ __forceinline__ StepQuantizer load_quantizer(const StepQuantizer* qua
   return loaded;
 }
 
-/// The quantizers of a column, v = 0 to 7 one after another: two are read at once.
+/// The quantizers of a column, in the order v = 0 to 7. They are read two at a time.
 class ColumnQuantizers {
  public:
   __device__ __forceinline__ explicit ColumnQuantizers(const StepQuantizer* column) : from_(reinterpret_cast<const float4*>(column)) {}
@@ -147,7 +147,7 @@ class ColumnQuantizers {
   float4 two_{};
 };
 
-/// The inverse transform: from column `t` of a block's coefficients, scaled, to row `t` of its residual. All of a warp take part.
+/// The inverse transform, from column `t` of a block's scaled coefficients to row `t` of its residual. The whole warp takes part.
 __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numbers, int (&residuals)[8]) {
   float out[8];
   for_8([&](auto v) { numbers[v * kRowWords + t] = in[v]; });
@@ -163,8 +163,8 @@ __device__ __forceinline__ void inverse_block(float (&in)[8], int t, float* numb
   for_8([&](auto i) { residuals[i] = __float_as_int(numbers[t * kRowWords + i]); });
 }
 
-/// Prediction plus what the inverse transform makes of column `t` of a block's coefficients, scaled; nothing is added where
-/// `any` says of all of a warp's blocks that all are zero. All of a warp take part.
+/// Adds the inverse transform of column `t` of a block's scaled coefficients to the prediction. Returns the prediction if `any`
+/// is false for all blocks of the warp. The whole warp takes part.
 __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uint2 prediction, int t, float* numbers) {
   if (!__any_sync(kFullWarp, any)) return prediction;
   int residuals[8];
@@ -172,8 +172,7 @@ __device__ __forceinline__ uint2 reconstruct_block(float (&in)[8], bool any, uin
   return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals + 4, prediction.y)};
 }
 
-/// Transform, quantization and reconstruction of one block; leaves its levels in shared memory. All of a warp take
-/// part.
+/// Transforms, quantizes and reconstructs one block. Leaves its levels in shared memory. The whole warp takes part.
 __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const StepQuantizer* quantizers, int plane, int t,
                                                  float* numbers, std::int16_t* levels) {
   float in[8];
@@ -185,10 +184,10 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
   for_8([&](auto j) { in[j] = numbers[j * kRowWords + t]; });
   forward_line(in, out);
 
-  // Column t from here on: levels, and what a decoder makes of them.
+  // From here on, column t: levels, and the values that a decoder restores.
   const auto order = *reinterpret_cast<const uint2*>(kOrderByColumn.data() + t * 8);
   ColumnQuantizers column(quantizers + plane * 64 + t * 8);
-  const float column_scale = t == 0 ? kDctScale : 1.0F;  // a product with one changes nothing
+  const float column_scale = t == 0 ? kDctScale : 1.0F;  // multiplying by one changes nothing
   std::uint32_t any = 0;
   for_8([&](auto v) {
     const float coefficient = scale_coefficient(out[v] * column_scale, v, 1);
@@ -203,7 +202,7 @@ __device__ __forceinline__ uint2 transform_block(const BlockRows& rows, const St
   return reconstruct_block(in, any != 0, rows.prediction, t, numbers);
 }
 
-/// Reconstruction of a block from its levels, in zig-zag order. All of a warp take part.
+/// Reconstructs a block from its levels, in zig-zag order. The whole warp takes part.
 __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int16_t* levels, const StepQuantizer* quantizers,
                                                int plane, int t, float* numbers) {
   float in[8];
@@ -218,7 +217,7 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
     any_ac |= level != 0 && (v != 0 || t != 0);
     in[v] = scale_coefficient(copysignf(column.at<v>().restored(fabsf(level)), level) * column_scale, v, 1);
   });
-  if (!__any_sync(kFullWarp, any_ac)) {  // the same for every sample: what the transform gives for DC alone
+  if (!__any_sync(kFullWarp, any_ac)) {  // with DC alone, the transform gives the same for every sample
     const auto residual = static_cast<int>(__shfl_sync(kFullWarp, in[0], 0, 8));
     const int residuals[4] = {residual, residual, residual, residual};
     return {reconstruct_four(residuals, prediction.x), reconstruct_four(residuals, prediction.y)};
@@ -226,7 +225,7 @@ __device__ __forceinline__ uint2 restore_block(uint2 prediction, const std::int1
   return reconstruct_block(in, any, prediction, t, numbers);
 }
 
-/// Squared error of a row's first `coded` samples.
+/// The squared error of a row's first `coded` samples.
 __device__ __forceinline__ unsigned int squared_error(uint2 a, uint2 b, std::ptrdiff_t coded) {
   if (coded < 8) {
     const auto bits = static_cast<int>(coded > 0 ? coded * 8 : 0);

@@ -1,4 +1,4 @@
-// What each candidate of a block costs with each of its DC levels: AC levels are chosen by D + λR, a thread a candidate.
+// The cost of each candidate of a block with each of its DC levels. One thread per candidate chooses its AC levels by D + λR.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -11,9 +11,9 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kResident = 4;  // thread blocks a multiprocessor is to hold, which caps registers
+constexpr int kResident = 4;  // thread blocks per multiprocessor, which limits registers
 
-/// What decides in a block.
+/// What the decisions in a block depend on.
 struct BlockDecisions {
   const c63::Quantizer& quantizer;
   const AcBits& bits;
@@ -25,16 +25,16 @@ __device__ __forceinline__ TransformedBlock transformed(const CandidateSummary& 
   block.residual_sum = summary.residual_sum;
   block.residual_squares = summary.residual_squares;
   block.ac = {summary.kept, summary.energy};
-  return block;  // its coefficients stay where they are
+  return block;  // the coefficients are not needed here
 }
 
-/// Candidates of a thread block, one a thread, in the order of how much work they are: a warp takes as long as its longest.
+/// The candidates of a thread block, one per thread, sorted by their amount of work, because a warp takes as long as its longest.
 struct WorkOrder {
   static constexpr int kClasses = 64;
   unsigned ends[kClasses];
   std::uint16_t items[kThreads];
 
-  /// Puts in the thread's own candidate, of class `work`. All threads take part, and have met then.
+  /// Adds the thread's own candidate, of class `work`. All threads take part; they are synchronized after it.
   __device__ __forceinline__ void put(unsigned work) {
     if (threadIdx.x < kClasses) ends[threadIdx.x] = 0;
     __syncthreads();
@@ -52,18 +52,18 @@ struct WorkOrder {
     items[ends[work] + place] = static_cast<std::uint16_t>(threadIdx.x);
     __syncthreads();
   }
-  /// Candidates of class 0, which come first.
+  /// The number of candidates of class 0, which come first.
   [[nodiscard]] __device__ __forceinline__ unsigned without_work() const { return ends[1]; }
 };
 
-/// Coefficients of each thread's candidate. Threads look at them one by one, from wherever the ones before lead: in device memory
-/// each look would wait for another sector. Rows are an odd number of words apart, so that neither threads at the same coefficient
-/// nor those that bring rows meet in a bank.
+/// The coefficients of each thread's candidate, in shared memory. A thread reads them one by one in an order that depends on
+/// the earlier ones. In device memory, each read would wait for another sector. Rows are an odd number of words apart, so
+/// neither threads that read the same coefficient nor threads that load rows conflict in a bank.
 struct CoefficientRows {
   static constexpr int kWords = 33;
   std::uint32_t words[kThreads * kWords];
 
-  /// Brings those of a warp's candidates, eight threads a row; `first` is the number of the thread block's first candidate.
+  /// Loads the coefficients of a warp's candidates, eight threads per row. `first` is the thread block's first candidate.
   __device__ __forceinline__ void bring(const std::int16_t* coefficients, std::size_t first, const WorkOrder& order) {
     const unsigned lane = threadIdx.x % 32;
 #pragma unroll
@@ -84,7 +84,7 @@ struct CoefficientRows {
   }
 };
 
-/// Writes what the beam has to know of a candidate, and its levels.
+/// Stores a candidate's costs and levels for the beam.
 __device__ __forceinline__ void store_costs(const RateScratch& scratch, std::size_t candidate,
                                             const CandidateSummary& summary, const AcChoice& choice,
                                             const BlockDecisions& by) {

@@ -1,9 +1,9 @@
-// What the search chooses where a block may take its left neighbour's vector (cpu/cost_search.cpp has the definition): a
-// block does where that has a smaller SAD than its own best candidate has with its bits.
+// The search's choice if a block may take its left neighbour's vector (cpu/cost_search.cpp has the definition). A block does so
+// if that vector's SAD is smaller than the cost of its own best candidate, bits included.
 //
-// A row of blocks would be a chain of one SAD after another. But a vector that is taken over began as some block's own:
-// so from every block at the same time, its own vector is followed to the right until a block refuses it or has the same
-// one itself. What a row chooses is then found by going from the first block to where its vector ends, and so on.
+// Done directly, a row of blocks would be one chain of SADs. But every vector that is taken over began as some block's own. So
+// each block's own vector is followed to the right, from all blocks at the same time, until a block refuses it or has the same
+// vector. Then the row's choices are found by jumping from the first block to the end of its vector, and so on.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -15,17 +15,17 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWalks = kThreads / 8;  // that are gone at the same time: eight threads follow a vector, a row of samples each
+constexpr int kWalks = kThreads / 8;  // walks at the same time: eight threads follow a vector, each with a row of samples
 
-/// How far a block's own vector is taken over.
+/// The blocks that take over a block's own vector.
 struct Walk {
-  std::uint32_t sads;  ///< of it and of those that take it over
+  std::uint32_t sads;  ///< SADs of the block and of those that take its vector over
   std::uint16_t end;   ///< the first block that does not
-  bool chosen;         ///< the walk's own block keeps its own vector
+  bool chosen;         ///< the block keeps its own vector
 };
 
-/// What the search found best for a row's blocks. Walks ask for it at every step, so it is in shared memory, unless a row is too
-/// long for that.
+/// The best vectors that the search found for a row's blocks. Walks need them at every step, so they are in shared memory,
+/// unless the row is too long.
 struct RowFound {
   const MotionVector* vectors;
   const std::uint16_t* costs;
@@ -34,7 +34,7 @@ struct RowFound {
   [[nodiscard]] __device__ __forceinline__ MotionVector vector(int column) const { return vectors[column * vectors_apart]; }
 };
 
-/// Shared memory of a row, with what was found of it and without.
+/// The bytes of shared memory for a row, without and with the search's vectors.
 [[nodiscard]] constexpr std::size_t walk_bytes(int columns) { return static_cast<std::size_t>(columns) * sizeof(Walk); }
 [[nodiscard]] constexpr std::size_t row_bytes(int columns) {
   return walk_bytes(columns) + static_cast<std::size_t>(columns) * (sizeof(MotionVector) + sizeof(std::uint16_t));
@@ -47,7 +47,7 @@ __device__ __forceinline__ std::uint32_t sad_of_rows(uint2 a, uint2 b) {
 __global__ void __launch_bounds__(kThreads)
     choose_vectors_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames, bool keeps_found) {
   extern __shared__ __align__(16) std::uint8_t shared_bytes[];
-  __shared__ int next;  // the next block whose vector is to be followed
+  __shared__ int next;  // the next block whose vector must be followed
   auto* const walks = reinterpret_cast<Walk*>(shared_bytes);
   const RateFrame& frame = frames[blockIdx.y];
   if (frame.job.reference == nullptr) return;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kThreads)
   begin();
   bool goes_on = may_go_on();
   for (;;) {
-    while (!goes_on && column < columns) {  // the next walk that nobody goes
+    while (!goes_on && column < columns) {  // the next walk that is not taken
       if (t == 0) {
         walks[column] = {sads, static_cast<std::uint16_t>(at), false};
         column = atomicAdd(&next, 1);
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kThreads)
 void enqueue_choose_vectors(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream) {
   if (!group.inter) return;
   const Range range("choose vectors");
-  constexpr std::size_t kAlwaysAllowed = (48 << 10) - 16;  // beside what the kernel has itself
+  constexpr std::size_t kAlwaysAllowed = (48 << 10) - 16;  // without the kernel's static memory
   const bool keeps_found = row_bytes(layout.columns[0]) <= kAlwaysAllowed;
   const std::size_t bytes = keeps_found ? row_bytes(layout.columns[0]) : walk_bytes(layout.columns[0]);
   if (bytes > kAlwaysAllowed) allow_shared_bytes("choose_vectors_kernel", choose_vectors_kernel, bytes);

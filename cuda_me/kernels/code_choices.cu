@@ -1,6 +1,6 @@
-// From what was chosen to levels, reconstruction and the bits of every block, as code_frame.cu does it for levels of plain
-// quantization. A frame that is better repeated becomes its reference, whatever was chosen, so that pictures take turns as if
-// it were coded; nobody reads its bits.
+// From the chosen candidates to levels, reconstruction and the bits of every block. code_frame.cu does the same for plain
+// quantization. If repeating a frame is better, its reconstruction is its reference. Pictures then take turns as if it were
+// coded, and its bits are not used.
 
 #include "cuda_me/kernels/frame_segment.cuh"
 #include "cuda_me/kernels/rate_common.cuh"
@@ -13,8 +13,8 @@
 namespace c63::cuda {
 namespace {
 
-/// Writes the levels of a block in zig-zag order. Of those that are coded its eight threads take the next eight, one each, until
-/// none is left. All of a warp take part.
+/// Writes the levels of a block in zig-zag order. Its eight threads take the next eight coded levels at a time. The whole warp
+/// takes part.
 __device__ __forceinline__ void write_levels(const RateFrame& frame, int block, int plane, int t, std::int16_t* levels) {
   const ChosenCandidate winner = frame.scratch.winners[block];
   const std::size_t candidate = static_cast<std::size_t>(block) * frame.slots + winner.slot;
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
   return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
 }
 
-/// What precedes a block's coefficients, but for its DC level.
+/// The head of a block without its DC level.
 __device__ __forceinline__ BlockHead head_of(const CodingJob& job, int block, int column) {
   BlockHead head;
   head.has_vector = job.reference != nullptr && job.unpredicted[block] == 0;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const unsigned int sad =
       sum_of_lanes<8>(__vsadu4(rows.current.x, rows.prediction.x) + __vsadu4(rows.current.y, rows.prediction.y));
   if (work.active && work.t == 0 && job.reference != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
-  __syncwarp();  // a block's numbers have been read
+  __syncwarp();  // the block's numbers have been read
   std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
   __syncthreads();
@@ -102,9 +102,9 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
 }
 
 constexpr int kErrorThreads = 256;
-constexpr int kErrorBlocks = 64;  // a frame
+constexpr int kErrorBlocks = 64;  // per frame
 
-/// The squared error of a repeat, over all of the padded planes.
+/// Computes the squared error of a repeat over the padded planes.
 __global__ void __launch_bounds__(kErrorThreads)
     repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
@@ -126,7 +126,8 @@ __global__ void __launch_bounds__(kErrorThreads)
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&frame.job.state->repeat_error, sum);
 }
 
-/// The same where it is weighted: a warp an MCU at a time, half a row of luma a lane, and a row of U or V in half of them.
+/// Computes the weighted squared error of a repeat. A warp takes an MCU at a time: each lane half a row of luma, half of the
+/// lanes a row of U or V.
 __global__ void __launch_bounds__(kErrorThreads)
     weighted_repeat_error_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

@@ -1,5 +1,5 @@
-// From pictures and vectors to the bits of every block, in one kernel: levels never leave the chip. For frames whose
-// levels are plain quantization of what their vectors leave, as the course encoder's are.
+// From pictures and vectors to the bits of every block in one kernel, so levels never leave the chip. For frames with plain
+// quantization, as in the course encoder.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The DC levels that a segment's first ones are coded against, computed once more from samples; by one warp.
+/// Computes again, from samples, the DC levels before the segment's first blocks. For one warp.
 __device__ __forceinline__ void carry_dc(SegmentMemory& memory, const FrameLayout& layout, const CodingJob& job,
                                          const Work& work) {
   int sum = 0;
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kResidentSegments)
   const unsigned int error = store_block(layout, job, work, rows, result);
   __syncwarp();
 
-  // A block's words are all its own warp's until the segment is put together.
+  // Only its own warp uses a block's words, until the segment is put together.
   std::uint32_t* const words = memory.bits + work.block * kBlockWords;
   for (int i = work.t; i < kBlockWords; i += 8) words[i] = 0;
   if (work.t == 0) memory.dc[kCarriedBlocks + work.block] = levels[0];

@@ -10,17 +10,17 @@ namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr unsigned kBlocks = 16;  ///< a copy
+constexpr unsigned kBlocks = 16;  ///< per copy
 constexpr std::size_t kMostCopies = 128;
 
-/// Handed over as a kernel parameter.
+/// Copies in a kernel parameter.
 struct CopyGroup {
   std::array<DeviceCopy, kMostCopies> copies;
 };
 
 template <typename Word>
 __device__ __forceinline__ void copy_words(const DeviceCopy& copy) {
-  constexpr int kAtOnce = 4;  // on their way for a thread
+  constexpr int kAtOnce = 4;  // words that a thread loads at a time
   const auto* const from = reinterpret_cast<const Word*>(copy.from);
   auto* const to = reinterpret_cast<Word*>(copy.to);
   const std::size_t words = copy.bytes / sizeof(Word);

@@ -8,15 +8,15 @@
 
 namespace c63::cuda {
 
-/// Bytes of the device that are copied within it.
+/// A copy of bytes within the device.
 struct DeviceCopy {
   std::uint8_t* to = nullptr;
   const std::uint8_t* from = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Puts copies on `stream`, many in one launch. For those of a batch of frames: a call of the driver's for each would take the host
-/// longer than a small frame takes the device, and its copy engines take as long for a large one as the bus.
+/// Puts copies on `stream`, many in one launch, for the frames of a batch. Separate calls of the driver would take the host
+/// longer than the device needs for a small frame. The copy engines would take as long for a large frame as the bus.
 void enqueue_copies(std::span<const DeviceCopy> copies, cudaStream_t stream);
 
 }  // namespace c63::cuda

@@ -5,9 +5,9 @@
 namespace c63::cuda {
 namespace {
 
-/// A new kernel is one more row here; tests take it from there.
+/// A new kernel is one more row here; tests find it here.
 constexpr std::array kCostSearches = {
-    CostSearchInfo{CostSearchKernel::warp, "warp", "a warp a block, every lane keeps a list of its best",
+    CostSearchInfo{CostSearchKernel::warp, "warp", "a warp per block, every lane keeps a list of its best",
                    enqueue_cost_search_warp},
     CostSearchInfo{CostSearchKernel::eliminate, "eliminate", "successive elimination: most candidates ruled out by four sums",
                    enqueue_cost_search_eliminate},

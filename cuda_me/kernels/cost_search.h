@@ -10,11 +10,11 @@
 
 namespace c63::cuda {
 
-/// The ways to search by SAD and what vectors cost; all find the same. They fill RateScratch::found and found_costs of the
-/// inter frames of a group.
+/// The methods of the search by SAD and vector cost; all find the same. They fill RateScratch::found and found_costs of a
+/// group's inter frames.
 enum class CostSearchKernel {
-  warp,       ///< a warp a block, every lane keeps a list of its best
-  eliminate,  ///< successive elimination by the sums of 4x4 squares, the rest compared
+  warp,       ///< a warp per block, every lane keeps a list of its best
+  eliminate,  ///< successive elimination by the sums of 4x4 squares, then full comparison of the rest
 };
 
 /// A row of the list of kernels.
@@ -25,11 +25,11 @@ struct CostSearchInfo {
   void (*enqueue)(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 };
 
-/// All kernels, in the order in which they build on each other; the last is the one to use.
+/// All kernels, each based on the one before; the last one is used.
 [[nodiscard]] std::span<const CostSearchInfo> cost_search_kernels();
 [[nodiscard]] inline const CostSearchInfo& best_cost_search() { return cost_search_kernels().back(); }
 
-// One a file.
+// One per file.
 void enqueue_cost_search_warp(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 void enqueue_cost_search_eliminate(const FrameLayout& layout, const RateGroup& group, cudaStream_t stream);
 

@@ -1,7 +1,7 @@
-// Successive elimination by SAD and what vectors cost: as motion_eliminate_tile.cuh, but every candidate that is compared has
-// its vector's cost added, and as many of the best are kept as are wanted. With V and k of motion_eliminate.cuh and the cost
-// c of a vector, 2^k V + c is at most SAD + c + slack, so V + floor(c / 2^k) is at most that divided by 2^k: what is above
-// that of the worst of the best so far is none of them.
+// Successive elimination by SAD and vector cost. It works like motion_eliminate_tile.cuh, but adds the vector's cost to each
+// compared candidate, and keeps as many of the best as are wanted. With V and k of motion_eliminate.cuh and the cost c of a
+// vector, 2^k V + c <= SAD + c + slack. So V + floor(c / 2^k) is at most that sum divided by 2^k. A candidate whose bound
+// exceeds the worst kept cost cannot be kept.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/cost_search.h"
@@ -18,11 +18,11 @@ struct CostSearchShared {
   EliminateShared tile;
   std::uint16_t column_costs[kSquare];  ///< of the pass's candidates
   std::uint16_t row_costs[kSquare];
-  std::uint32_t row_pair_costs[kPairs / 2];  ///< the smaller of two rows', and of two `kBelow` further down above it
+  std::uint32_t row_pair_costs[kPairs / 2];  ///< the smaller cost of two rows; above it, that of the two `kBelow` rows further down
   std::uint32_t best[kEliminateBlocks][kMaxFoundVectors];  ///< cost << 16 | (dy + 128) << 8 | (dx + 128), in order
 };
 
-/// One pass: candidates from (first_dx, first_dy) on.
+/// One pass over candidates from (first_dx, first_dy) on.
 struct CostPass {
   const CostSearchShared& shared;
   int first_dx;
@@ -35,10 +35,10 @@ struct CostPass {
   }
 };
 
-/// The largest bound that is counted.
+/// The largest bound that is stored.
 constexpr std::uint32_t kMostBound = 1023;
 
-/// Which pairs of candidates a lane owns, as bits: 16 more is `kBelow` rows further down.
+/// The pairs of candidates that a lane owns, as bits: 16 more means `kBelow` rows further down.
 struct WidePairs {  // of 32x32 candidates, as motion_eliminate.cuh has them
   static constexpr int kHalf = kPairs / 2;
   static constexpr int kBelow = 16;
@@ -46,7 +46,7 @@ struct WidePairs {  // of 32x32 candidates, as motion_eliminate.cuh has them
   [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned /*lane*/, unsigned p) { return 2 * p; }
   [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned dy) { return pair_column(lane, dy); }
 };
-struct NarrowPairs {  // of 16x16; four rows of words are half of all banks apart
+struct NarrowPairs {  // of 16x16; four rows of words are half of the banks apart
   static constexpr int kHalf = 2;
   static constexpr int kBelow = 8;
   static constexpr unsigned kSpan = 16;
@@ -60,7 +60,7 @@ template <typename Pairs>
   return bit % 16 + bit / 16 * static_cast<unsigned>(Pairs::kBelow);
 }
 
-/// Those of a lane's pairs of which a candidate counts.
+/// The lane's pairs with at least one candidate that counts.
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t allowed_pairs(const AllowedCandidates& allowed, unsigned lane) {
   std::uint32_t bits = 0;
@@ -75,7 +75,7 @@ template <typename Pairs>
   return bits;
 }
 
-/// What the vectors of word p of a lane's pairs add to its bounds at least.
+/// The least vector costs that word p of a lane's pairs adds to its bounds.
 template <typename Pairs>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_costs(const CostPass& pass, unsigned lane, unsigned p, int shift) {
   const unsigned row = Pairs::row(lane, p);
@@ -83,7 +83,7 @@ template <typename Pairs>
   return both >> shift & (0xFFFFU >> shift) * 0x10001U;
 }
 
-/// Adds a pair of candidates that are compared in full.
+/// Adds a pair of candidates after full comparison.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& pass, const std::uint32_t* words,
                                          const uint4 (&current)[kBlockSize / 2], const AllowedCandidates& allowed,
@@ -95,7 +95,7 @@ __device__ __forceinline__ void add_pair(KeyList<kCount>& list, const CostPass& 
   if (kAll || allowed.has_row(dy + 1)) list.insert(pass.key(sads.lower, dx, dy + 1));
 }
 
-/// Puts the best of a block's candidates, besides those in `list`, into the lists of the lanes.
+/// Adds the best of a block's candidates to the lists of the lanes.
 template <typename Pairs, bool kAll, int kCount>
 __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const CostPass& pass, const EliminateBlock& block) {
   const AllowedCandidates& allowed = block.allowed;
@@ -115,8 +115,8 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
 #pragma unroll
   for (int i = 0; i < kBlockSize / 2; ++i) current[i] = block.current.rows[i];
 
-  // Each lane compares its most promising pair. The wanted count-th of the lanes' best is no better than the count-th of all.
-  const unsigned own_row = Pairs::row(lane, 0);  // bits count from it
+  // Each lane compares its most promising pair. The count-th of the lanes' best costs is not below the count-th best of all.
+  const unsigned own_row = Pairs::row(lane, 0);  // bits are relative to it
   const unsigned first = promising.bit() + own_row;
   add_pair<Pairs, kAll>(list, pass, block.words, current, allowed, lane, row_of_bit<Pairs>(first));
   std::uint32_t own = list.keys[0];
@@ -138,7 +138,7 @@ __device__ __forceinline__ void eliminate_by_cost(KeyList<kCount>& list, const C
   __syncwarp();
 }
 
-/// Puts the best of a tile's blocks into `shared.best`.
+/// Stores the best of a tile's blocks in `shared.best`.
 template <typename Pairs, int kCount>
 __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
                                                     const EliminateTile& tile) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, co
       [&](const EliminateBlock& block, int first_dx, int first_dy) {
         const CostPass pass{shared, first_dx, first_dy};
         KeyList<kCount> list;
-        if (lane == 0) {  // those of the passes before
+        if (lane == 0) {  // from the earlier passes
 #pragma unroll
           for (int i = 0; i < kCount; ++i) list.keys[i] = shared.best[block.index][i];
         }
@@ -185,7 +185,7 @@ __device__ __forceinline__ void search_tile_by_cost(CostSearchShared& shared, co
       });
 }
 
-/// Writes what was found, a warp its column of the tile.
+/// Writes the found vectors; each warp writes its column of the tile.
 template <int kCount>
 __device__ __forceinline__ void store_found(const CostSearchShared& shared, const EliminateJob& job, const RateFrame& frame,
                                             const EliminateTile& tile, MotionVector* found, std::uint16_t* found_costs) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void store_found(const CostSearchShared& shared, cons
     const int r = i / kCount;
     const std::uint32_t* const best = shared.best[r * kEliminateColumns + warp];
     int last = place;
-    while (best[last] == kNoCandidate) --last;  // the last one again
+    while (best[last] == kNoCandidate) --last;  // repeats the last one
     const std::size_t block = static_cast<std::size_t>(tile.row + r) * columns + column;
     found[block * kMaxFoundVectors + place] = {static_cast<std::int8_t>(static_cast<int>(best[last] & 0xFFU) - 128),
                                                static_cast<std::int8_t>(static_cast<int>(best[last] >> 8 & 0xFFU) - 128)};
@@ -208,7 +208,7 @@ __device__ __forceinline__ void store_found(const CostSearchShared& shared, cons
   }
 }
 
-/// How a plane is cut into tiles.
+/// The tiles of a plane.
 struct TileCount {
   int columns;
   int all;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the kernels of a frame share.
+// Shared parts of the kernels of a frame.
 
 #include <cuda_runtime.h>
 
@@ -14,11 +14,11 @@
 
 namespace c63::cuda {
 
-/// The frames of one launch, handed over as a kernel parameter; blockIdx.y picks one.
+/// The frames of one launch, in a kernel parameter; blockIdx.y selects one.
 struct FrameBatch {
   std::array<CodingJob, kMaxFramesPerLaunch> jobs;
 };
-static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) <= 4096);  // what a kernel's parameters may take everywhere
+static_assert(sizeof(FrameLayout) + sizeof(FrameBatch) <= 4096);  // the limit for kernel parameters on all devices
 
 /// Calls launch(batch, frames) for as many launches as the jobs need.
 template <typename Launch>
@@ -32,14 +32,14 @@ void for_each_batch(std::span<const CodingJob> jobs, Launch&& launch) {
   }
 }
 
-/// Nanoseconds of a clock that all multiprocessors share.
+/// The time in nanoseconds, by a clock that all multiprocessors share.
 __device__ __forceinline__ unsigned long long device_clock() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return now;
 }
 
-/// Puts a frame's totals into its report, and back to zero for the next one; by one thread, when all have added theirs.
+/// Copies a frame's totals to its report and resets them for the next frame. For one thread, after all have added theirs.
 __device__ inline void hand_out_totals(const CodingJob& job) {
   for (int p = 0; p < kPlanes; ++p) job.report->totals.sse[p] = __ldcg(&job.state->totals.sse[p]);
   job.report->totals.luma_sad = __ldcg(&job.state->totals.luma_sad);

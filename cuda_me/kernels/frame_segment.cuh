@@ -1,6 +1,6 @@
 #pragma once
 
-// A segment of MCUs and its thread block: eight threads a block of samples, and what they share.
+// A segment of MCUs and its thread block: eight threads per block of samples, and their shared memory.
 
 #include <cuda_runtime.h>
 
@@ -11,9 +11,9 @@
 namespace c63::cuda {
 
 inline constexpr int kSegmentThreads = kBlocksPerSegment * 8;
-/// Levels of a block are so far from those of the next that eight levels of each of a warp's four blocks do not meet in a bank.
+/// The distance between blocks' levels, so that eight levels of each of a warp's four blocks do not conflict in a bank.
 inline constexpr int kLevelsApart = 64 + 8;
-/// Thread blocks a multiprocessor is to hold, which caps registers.
+/// Thread blocks per multiprocessor, which limits registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int kResidentSegments = 2;  // sm_75 holds 1024 threads
 #else
@@ -21,7 +21,7 @@ inline constexpr int kResidentSegments = 4;
 #endif
 static_assert(kMaxBlockWords + 1 <= kBlockWords);
 
-/// What the threads of a segment share.
+/// The shared memory of a segment's threads.
 struct SegmentMemory {
   CodeTables tables;
   /// A block's numbers between passes of the transform, then its bits.
@@ -34,7 +34,7 @@ struct SegmentMemory {
     alignas(16) std::int16_t levels[kBlocksPerSegment * kLevelsApart];
     std::uint32_t segment_words[kMaxSegmentWords];
   };
-  int dc[kCarriedBlocks + kBlocksPerSegment];  ///< DC levels, those before the segment's first
+  int dc[kCarriedBlocks + kBlocksPerSegment];  ///< DC levels, starting with those before the segment
   alignas(8) int length[kBlocksPerSegment];
   unsigned int sse[kPlanes];
   unsigned int luma_sad;
@@ -42,14 +42,14 @@ struct SegmentMemory {
   unsigned int coefficient_bits[2];
 };
 
-/// What a thread works on.
+/// The part of a segment that a thread works on.
 struct Work {
   BlockPlace place;
   int segment = 0;
   int block = 0;  ///< in the segment
   int sub = 0;    ///< block of the MCU
   int t = 0;      ///< row or column of the block
-  /// Threads past the last MCU do its work again, so that warps stay whole, and write nothing.
+  /// False for threads past the last MCU. They repeat its work without writing, so that warps stay whole.
   bool active = false;
 };
 
@@ -65,7 +65,7 @@ __device__ __forceinline__ Work work_of_thread(const FrameLayout& layout) {
   return work;
 }
 
-/// Sets what a segment adds up to zero; by all its threads, which meet before they add.
+/// Resets a segment's sums. All its threads call it, and synchronize before they add.
 __device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
   if (threadIdx.x < kPlanes) memory.sse[threadIdx.x] = 0;
   if (threadIdx.x < 2) memory.coefficient_bits[threadIdx.x] = 0;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void clear_totals(SegmentMemory& memory) {
   }
 }
 
-// A segment's sums go to the frame's; by one thread, when all have added theirs.
+// Adds a segment's sums to the frame's. For one thread, after all have added theirs.
 
 __device__ __forceinline__ void add_errors(const SegmentMemory& memory, FrameState& state) {
   FrameTotals& totals = state.totals;
@@ -90,8 +90,8 @@ __device__ __forceinline__ void add_bits(const SegmentMemory& memory, FrameState
   atomicAdd(&totals.chroma_bits, static_cast<unsigned long long>(memory.coefficient_bits[1]));
 }
 
-/// Writes a row of a reconstructed block, and of its prediction unless that is to stay as it is; returns the block's squared error over its coded samples.
-/// All of a warp take part.
+/// Writes a row of a reconstructed block, and of its prediction unless `keeps_prediction`. Returns the block's squared error
+/// over its coded samples. The whole warp takes part.
 __device__ __forceinline__ unsigned int store_block(const FrameLayout& layout, const CodingJob& job, const Work& work,
                                                     const BlockRows& rows, uint2 reconstruction,
                                                     bool keeps_prediction = false) {

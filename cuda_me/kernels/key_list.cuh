@@ -8,7 +8,7 @@
 
 namespace c63::cuda {
 
-/// The smallest keys that a thread has seen, sorted.
+/// The smallest keys of a thread, sorted.
 template <int kCount>
 struct KeyList {
   std::uint32_t keys[kCount];
@@ -26,7 +26,7 @@ struct KeyList {
       key = larger;
     }
   }
-  /// Takes off the smallest key of all lanes, which have no key in common; all of a warp take part.
+  /// Removes and returns the smallest key of all lanes, which must not share a key. The whole warp takes part.
   __device__ __forceinline__ std::uint32_t take_smallest() {
     const std::uint32_t smallest = warp_min(keys[0]);
     if (keys[0] == smallest) {

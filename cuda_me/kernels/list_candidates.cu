@@ -1,4 +1,4 @@
-// The vectors that are to be tried for every block (decide/candidate_vectors.h), and the block without prediction.
+// Lists the vectors to try for every block (decide/candidate_vectors.h), and the block without prediction.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"

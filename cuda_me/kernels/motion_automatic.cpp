@@ -1,10 +1,10 @@
-// Chooses between brute force and successive elimination by what they take on the video at hand: both find the same, so
-// the choice may change at any call.
+// Chooses between brute force and successive elimination by their times on the current video. Both find the same, so the choice
+// may change at any call.
 //
-// The rule: the first four calls of a round are timed, brute force and elimination in turn, per block; the kernel
-// with the smallest time has the rest of the round. Rounds are kRound calls long, so that other content is noticed. A
-// time is read when it is there, never waited for; until then the last choice goes on, at first brute force, whose time
-// depends on no content. Calls that are captured in a graph take the choice there is.
+// A round is kRound calls long, so that changed content is noticed. Its first four calls are timed per block, brute force and
+// elimination in turn. The faster kernel does the rest of the round. A time is used when it is available; nothing waits for it.
+// Until then the last choice continues, at first brute force, whose time does not depend on content. Calls that are captured in
+// a graph use the current choice.
 
 #include <array>
 #include <limits>
@@ -51,7 +51,7 @@ class AutomaticSearch final : public MotionSearch {
   MotionSearch& chosen(int choice) override { return *searches_[static_cast<std::size_t>(choice)]; }
 
  private:
-  static constexpr std::size_t kTimed = 4;    ///< calls of a round, each kernel's first one to warm up
+  static constexpr std::size_t kTimed = 4;    ///< timed calls per round; each kernel's first one warms it up
   static constexpr std::size_t kRound = 256;  ///< calls
 
   void read_time() {
@@ -61,7 +61,7 @@ class AutomaticSearch final : public MotionSearch {
   }
 
   std::array<std::unique_ptr<MotionSearch>, 2> searches_;
-  std::array<double, 2> best_{};  ///< milliseconds a block
+  std::array<double, 2> best_{};  ///< milliseconds per block
   Event start_{Event::Timing::on};
   Event stop_{Event::Timing::on};
   bool pending_ = false;  ///< a time is being taken

@@ -1,64 +1,64 @@
 #pragma once
 
-// The register tile fed by Hopper's bulk tensor copies, with the next tiles on their way while one is searched.
+// The register tile, fed by Hopper's bulk tensor copies. The next tiles are loaded while one is searched.
 //
-// One block of threads stays on each multiprocessor and has its share of the batch, tile after tile. A tile is four
-// pairs of blocks beside each other and some rows of them. Its work comes in turns: all candidates with one byte
-// shift, for one row. Four shifts, four schedulers: warp w has to do with shift w % 4 only, so every scheduler has as
-// much to do.
+// One thread block stays on each multiprocessor and takes its share of the batch, tile after tile. A tile is four pairs of
+// adjacent blocks wide and some rows of them high. Its work is split into turns: all candidates with one byte shift, for one
+// row. There are four shifts and four schedulers. Warp w only works on shift w % 4, so all schedulers have equal work.
 //
-//   warp 0, the producer: has the tiles' boxes fetched some tiles ahead, and writes what has been found
-//   warps 1 to 3, the makers: make the window's copies shifted by so many bytes (the box itself is that of none)
-//   all others: search; whichever is free takes the next turn of its shift
+//   warp 0, the producer: fetches the tiles' boxes some tiles ahead, and writes the results
+//   warps 1 to 3, the makers: make the copies of the window shifted by 1 to 3 bytes (the box itself has shift 0)
+//   all others: search; a free warp takes the next turn of its shift
 //
 //   lane = row group * 4 + pair;  dx = first + shift + 4 k, k < kColumns;  dy = first + 4 * group + j, j < 4
 //
-// kColumns 8: 32x32 candidates. kColumns 4: 16x16 candidates (chroma); the upper half of the lanes take the row below.
+// kColumns 8: 32x32 candidates. kColumns 4: 16x16 candidates (chroma); the upper half of the lanes takes the row below.
 //
-// Window rows are an odd number of 16 bytes apart. The eight lanes of a load's phase are four pairs, 16 bytes apart,
-// and two groups, four rows apart: they touch banks at 16 * (pair + 4 * odd * group) mod 128, all different.
+// Window rows are an odd number of 16 bytes apart. The eight lanes of a load's phase are four pairs, 16 bytes apart, and two
+// groups, four rows apart. They touch banks at 16 * (pair + 4 * odd * group) mod 128, which are all different.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_bulk_tiles.cuh"
 
 namespace c63::cuda {
 
-/// A tile as it is searched.
+/// A tile that is searched.
 struct BulkStage {
   alignas(128) std::uint8_t copies[kTileShifts * std::max(BulkShape<8>::kCopyBytes, BulkShape<4>::kCopyBytes)];
   alignas(128) std::uint8_t current[BulkShape<4>::kCurrentRows * kBulkBytes];
   std::uint32_t keys[BulkShape<4>::kRows * kBulkColumns];     ///< the smallest found of each block
   std::uint32_t outside[BulkShape<4>::kRows * kBulkColumns];  ///< see squares_outside()
-  std::uint32_t inside[2];                                    ///< a bit a block: all candidates count
+  std::uint32_t inside[2];                                    ///< one bit per block: all candidates count
   BulkPlace place;
   bool narrow;
 };
 
 struct BulkShared {
   std::array<BulkStage, kBulkStages> stages;
-  /// A tile's window is there: as it comes with all else of the tile, and its shifted copies.
+  /// A tile's window is ready: the box with everything else of the tile, and the shifted copies.
   std::array<std::array<std::uint64_t, kBulkStages>, kTileShifts> ready;
-  std::array<std::uint64_t, kBulkStages> searched;  ///< all turns of a tile have been taken
-  std::array<std::uint32_t, kTileShifts> next;      ///< turn that no warp has taken yet, for each shift
+  std::array<std::uint64_t, kBulkStages> searched;  ///< all turns of a tile are done
+  std::array<std::uint32_t, kTileShifts> next;      ///< for each shift, the first turn that no warp has taken
 };
 static_assert(BulkShape<4>::kCurrentRows >= BulkShape<8>::kCurrentRows);
-// A warp waits at a barrier for the next of its phases only: none can be two rounds ahead of another.
+// A warp waits at a barrier only for its next phase, so no warp may be two rounds ahead of another.
 static_assert(kBulkWarps <= kTileShifts * kBulkStages && kBulkWarps % kTileShifts == 0);
 
 #if __CUDA_ARCH__ >= 900
 
-/// Keys here are sad * kKeyStep + dy * 32 + dx: a product with no power of two is an IMAD, which has a pipe of its own.
+/// Keys here are sad * kKeyStep + dy * 32 + dx. The factor is not a power of two, so the product is an IMAD, which uses another
+/// pipe.
 inline constexpr std::uint32_t kKeyStep = 1025;
-/// Added to keys of candidates that are not allowed: larger than any key, and no sum of two overflows.
+/// Added to keys of forbidden candidates: larger than any key, and the sum of two does not overflow.
 inline constexpr std::uint32_t kForbidden = 1U << 29;
 
-/// Sides of planes and ranges are multiples of 8, so windows are cut by whole squares of 8x8 candidates: bit 4 y + x
-/// says that the square's candidates do not count.
+/// A mask of squares of 8x8 candidates: bit 4 y + x says that the square does not count. Sides of planes and ranges are
+/// multiples of 8, so windows consist of whole squares.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, int column, int row) {
   constexpr int kRange = BulkShape<kColumns>::kRange;
   static_assert(kRange % 8 == 0 && kRange <= 16);
-  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return 0;  // nobody asks
+  if (column >= job.width / kBlockSize || row >= job.height / kBlockSize) return 0;  // not used
   const SearchWindow window = search_window(column, row, job.width, job.height, kRange);
   const auto square = [](int position, int block) { return (position - block * kBlockSize + kRange) / 8; };
   const int x = (1 << square(window.right, column)) - (1 << square(window.left, column));
@@ -67,7 +67,7 @@ __device__ __forceinline__ std::uint32_t squares_outside(const MotionJob& job, i
   return static_cast<std::uint32_t>(kAll & ~(x * y));
 }
 
-/// Has a tile fetched, and says what is to be known of it; by the producer.
+/// Fetches a tile and stores its properties; by the producer.
 template <int kColumns>
 __device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& ready, const BulkJob& bulk,
                                            const BulkPlace& place) {
@@ -97,7 +97,7 @@ __device__ __forceinline__ void fetch_tile(BulkStage& stage, std::uint64_t& read
   }
 }
 
-/// Writes what has been found in a tile; by the producer.
+/// Writes the results of a tile; by the producer.
 template <int kColumns>
 __device__ __forceinline__ void write_tile(const BulkStage& stage, const MotionJob& job) {
   using Shape = BulkShape<kColumns>;
@@ -129,8 +129,8 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.reference) : "memory");
     asm volatile("prefetch.tensormap [%0];" ::"l"(&first.current) : "memory");
   }
-  asm volatile("griddepcontrol.wait;" ::: "memory");  // for what comes before this kernel in its stream
-  std::uint32_t end = 0xFFFFFFFFU;                    // tiles, once that is known
+  asm volatile("griddepcontrol.wait;" ::: "memory");  // for earlier work in the stream
+  std::uint32_t end = 0xFFFFFFFFU;                    // the number of tiles, when it is known
 #pragma unroll 1
   for (std::uint32_t tile = 0; end == 0xFFFFFFFFU || tile < end + kBulkStages; ++tile) {
     const std::uint32_t index = tile % kBulkStages;
@@ -163,7 +163,7 @@ __device__ __forceinline__ void produce(BulkShared& shared, const BulkBatch& bat
   }
 }
 
-/// Makes the copy of a window that is shifted by `shift` bytes, more than none; by a warp, or as one of so many.
+/// Makes the copy of a window shifted by `shift` bytes, above 0; by a warp, or by one of kHelpers warps.
 template <int kColumns, int kHelpers>
 __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helper) {
   using Shape = BulkShape<kColumns>;
@@ -182,7 +182,7 @@ __device__ __forceinline__ void make_copy(BulkStage& stage, int shift, int helpe
   }
 }
 
-/// The first tile's copy, by all warps that have to do with that shift: they have nothing to search yet.
+/// Makes the first tile's copies, with all warps of that shift, which have nothing to search yet.
 __device__ __forceinline__ void make_first_copy(BulkShared& shared, int shift) {
   BulkStage& stage = shared.stages[0];
   wait_for(shared.ready[0][0], 0);
@@ -216,7 +216,7 @@ __device__ __forceinline__ void make_copies(BulkShared& shared, int shift) {
   }
 }
 
-/// Smallest of a lane's keys, less what the lane's own place adds to all of them.
+/// The smallest of a lane's keys, without the lane's own offset, which is the same in all of them.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
                                                       std::uint32_t step) {
@@ -232,7 +232,7 @@ __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums
   return best;
 }
 
-/// The same of the squares that count, of a row of them.
+/// The smallest key of the squares that count, in a row of squares.
 template <int kColumns>
 __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums)[kTileDy][kColumns],
                                                       std::uint32_t step, std::uint32_t outside) {
@@ -250,7 +250,7 @@ __device__ __forceinline__ std::uint32_t smallest_key(const std::uint32_t (&sums
   return best;
 }
 
-/// Takes a turn; by a warp.
+/// Searches one turn; by a warp.
 template <int kColumns>
 __device__ __forceinline__ void search_turn(BulkStage& stage, int turn, int shift) {
   using Shape = BulkShape<kColumns>;
@@ -264,7 +264,7 @@ __device__ __forceinline__ void search_turn(BulkStage& stage, int turn, int shif
       stage.copies + shift * Shape::kCopyBytes + (row * kBlockSize + group * kTileDy) * kBulkPitch + pair * kTilePair,
       stage.current + row * kBlockSize * kBulkBytes + pair * kTilePair, left, right);
   std::uint32_t step = kKeyStep;
-  asm("" : "+r"(step));  // in a register: the other factor's place is the constant's
+  asm("" : "+r"(step));  // in a register, because the instruction has room for only one constant
   std::uint32_t keys[2];
   const int block = row * kBulkColumns + 2 * pair;
   constexpr std::uint32_t kAll = (1ULL << Shape::kTurnRows * kBulkColumns) - 1;
@@ -311,7 +311,7 @@ __device__ __forceinline__ void search_turns(BulkShared& shared, int shift) {
   }
 }
 
-/// All of the above by architectures that have such copies.
+/// Runs the search of all tiles, on architectures with bulk copies.
 __device__ __forceinline__ void search_bulk_tiles(const BulkBatch& batch, BulkShared& shared) {
   if (threadIdx.x == 0) {
     for (std::uint32_t& next : shared.next) next = 0;

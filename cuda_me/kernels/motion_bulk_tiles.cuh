@@ -1,7 +1,6 @@
 #pragma once
 
-// How a batch of motion searches is cut into the tiles of motion_bulk.cuh, and the tiles dealt out to blocks of
-// threads.
+// Splits a batch of motion searches into the tiles of motion_bulk.cuh, and deals the tiles out to thread blocks.
 
 #include <cuda.h>
 
@@ -13,49 +12,49 @@ namespace c63::cuda {
 
 inline constexpr int kBulkWarps = 16;
 inline constexpr int kBulkThreads = kBulkWarps * kWarp;
-inline constexpr int kBulkPairs = 4;                       ///< of blocks beside each other in a tile
-inline constexpr int kBulkTurns = 4;                       ///< that a tile takes for each shift
-inline constexpr int kBulkStages = 4;                      ///< tiles that are searched, have come or are on their way
-inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< blocks beside each other in a tile,
-inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< and their bytes in a row
-/// Bytes of a box before its blocks: a multiple of 16, as the hardware asks.
+inline constexpr int kBulkPairs = 4;                       ///< adjacent pairs of blocks in a tile
+inline constexpr int kBulkTurns = 4;                       ///< turns of a tile for each shift
+inline constexpr int kBulkStages = 4;                      ///< tiles that are searched, loaded or being loaded
+inline constexpr int kBulkColumns = 2 * kBulkPairs;        ///< adjacent blocks in a tile
+inline constexpr int kBulkBytes = kBulkPairs * kTilePair;  ///< bytes of a tile's row
+/// The bytes of a box before its blocks: a multiple of 16, as the hardware requires.
 inline constexpr int kBulkLead = 16;
 inline constexpr int kBulkPitch = 112;  ///< bytes of a window row
 
-/// Sizes that follow from how many columns of candidates a lane takes.
+/// Sizes for kColumns columns of candidates per lane.
 template <int kColumns>
 struct BulkShape {
   static constexpr int kSpan = kTileShifts * kColumns;              ///< candidates in x and in y
-  static constexpr int kRange = kSpan / 2;                          ///< the one that there are boxes for
+  static constexpr int kRange = kSpan / 2;                          ///< the search range of the boxes
   static constexpr int kGroups = kSpan / kTileDy;                   ///< lanes above each other
-  static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of blocks in a turn
-  static constexpr int kRows = kBulkTurns * kTurnRows;              ///< and in a tile
+  static constexpr int kTurnRows = kWarp / (kBulkPairs * kGroups);  ///< rows of blocks per turn
+  static constexpr int kRows = kBulkTurns * kTurnRows;              ///< rows of blocks per tile
   static constexpr int kWindowRows = kRows * kBlockSize + kSpan - 1;
   static constexpr int kLead = kBulkLead - kRange;  ///< bytes of a box before the window
-  /// 16 bytes of a copy that each lane of a maker makes; in all a little more than the window.
+  /// How often each lane of a maker copies 16 bytes; in all slightly more than the window.
   static constexpr int kMakerTurns = (kWindowRows * kBulkPitch / 16 + kWarp - 1) / kWarp;
   static constexpr int kCopyBytes = kMakerTurns * kWarp * 16 + 128;
   static constexpr int kCurrentRows = kRows * kBlockSize;
-  static constexpr int kBytes = kWindowRows * kBulkPitch + kCurrentRows * kBulkBytes;  ///< that arrive for a tile
+  static constexpr int kBytes = kWindowRows * kBulkPitch + kCurrentRows * kBulkBytes;  ///< loaded per tile
   static_assert(kBulkPitch >= kBulkBytes + 2 * kBulkLead && kBulkPitch / 16 % 2 == 1);
 };
 
-/// A job with its planes as the hardware is told of them: boxes of the right size, coordinates in samples.
+/// A job with the descriptions of its planes for the hardware: boxes of the right size, coordinates in samples.
 struct alignas(128) BulkJob {
   CUtensorMap reference;
   CUtensorMap current;
   MotionJob job;
   std::uint32_t columns = 0;  ///< of tiles
-  std::uint32_t turns = 0;    ///< of a column
-  std::uint32_t first = 0;    ///< costs of the batch's turns before this job's
+  std::uint32_t turns = 0;    ///< per column
+  std::uint32_t first = 0;    ///< cost of the batch's turns before this job
   bool narrow = false;        ///< kColumns is 4
 };
 
-/// What so many turns cost: those of range 16 count twice, having twice the candidates.
+/// The cost of `turns` turns. Those of range 16 count twice, because they have twice the candidates.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turn_cost(std::uint32_t turns, bool narrow) {
   return turns << (narrow ? 0 : 1);
 }
-/// The turns that begin within so much.
+/// The number of turns that begin within a cost.
 [[nodiscard]] __host__ __device__ constexpr std::uint32_t turns_within(std::uint32_t cost, bool narrow) {
   return narrow ? cost : (cost + 1) >> 1;
 }
@@ -64,20 +63,20 @@ struct BulkBatch {
   std::array<BulkJob, kBatchJobs> jobs;
   int count = 0;
   std::uint32_t cost = 0;   ///< of all turns
-  std::uint64_t share = 0;  ///< of it that each block of threads takes, times 2^16
+  std::uint64_t share = 0;  ///< the cost for each thread block, times 2^16
 };
 
-/// Where a tile lies.
+/// The place of a tile.
 struct BulkPlace {
   int which = 0;             ///< job
   std::uint32_t column = 0;  ///< of tiles
-  std::uint32_t turn = 0;    ///< of the column, the tile's first
-  std::uint32_t turns = 0;   ///< up to kBulkTurns; 0: there is no tile any more
+  std::uint32_t turn = 0;    ///< the tile's first turn in the column
+  std::uint32_t turns = 0;   ///< up to kBulkTurns; 0: no tile is left
 };
 
 #if __CUDA_ARCH__ >= 900
 
-/// A block's share of the batch, tile by tile.
+/// A thread block's share of the batch, tile by tile.
 class BulkShare {
  public:
   __device__ BulkShare(const BulkBatch& batch, std::uint32_t part)
@@ -87,11 +86,10 @@ class BulkShare {
     // A turn belongs to the share in which it begins.
     std::uint32_t index = turns_within(cost_ - job.first, job.narrow);
     cost_ = job.first + turn_cost(index, job.narrow);
-    if (index == job.turns * job.columns) {  // all have begun before
+    if (index == job.turns * job.columns) {  // all turns belong to earlier shares
       ++place_.which;
     } else {
-      // Row by row of tiles, so that those at the plane's left and right, which take longer, are spread over all
-      // shares.
+      // Row by row of tiles, so that those at the plane's left and right, which take longer, are spread over all shares.
       const std::uint32_t row = index / (kBulkTurns * job.columns);
       index -= row * kBulkTurns * job.columns;
       top_ = row * kBulkTurns;
@@ -101,7 +99,7 @@ class BulkShare {
     settle(batch);
   }
 
-  /// The tile, of no turns where there is none left.
+  /// The current tile; it has no turns if none is left.
   [[nodiscard]] __device__ const BulkPlace& place() const { return place_; }
 
   __device__ void advance(const BulkBatch& batch) {
@@ -138,7 +136,7 @@ class BulkShare {
     place_.turns = min(top_ + tile_height(job) - place_.turn, turns_within(end_ - cost_, job.narrow));
   }
 
-  /// Turns of a tile of this row.
+  /// The turns of a tile in this row.
   [[nodiscard]] __device__ std::uint32_t tile_height(const BulkJob& job) const {
     return min(job.turns - top_, std::uint32_t{kBulkTurns});
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the search kernels share.
+// Shared parts of the search kernels.
 
 #include <cuda_runtime.h>
 
@@ -15,25 +15,25 @@ namespace c63::cuda {
 inline constexpr int kWarp = 32;
 /// Larger than every key.
 inline constexpr std::uint32_t kNoCandidate = 0xFFFFFFFFU;
-/// The most jobs that travel in one kernel's parameters.
+/// The most jobs in one kernel's parameters.
 inline constexpr int kBatchJobs = 24;
 
-/// The jobs of one launch, handed over as a kernel parameter; blockIdx.z picks one.
+/// The jobs of one launch, in a kernel parameter; blockIdx.z selects one.
 struct MotionBatch {
   std::array<MotionJob, kBatchJobs> jobs;
 };
 
 #if defined(__CUDACC__)
 
-/// Sum of the absolute differences of four pairs of bytes, added to `sum`: one instruction. The compiler does not find
-/// it by itself, and __vsadu4() with an addition is two.
+/// Adds the absolute differences of four pairs of bytes to `sum`, in one instruction. The compiler does not find it, and
+/// __vsadu4() with an addition takes two.
 __device__ __forceinline__ std::uint32_t absdiff4_add(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
   std::uint32_t result;
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
   return result;
 }
 
-/// Smallest value of the warp; all lanes take part.
+/// The smallest value of the warp. All lanes take part.
 __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_min_sync(0xFFFFFFFFU, value);
@@ -45,7 +45,7 @@ __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t value) {
 #endif
 }
 
-/// SAD of the block at (x, y) with itself moved nowhere, byte by byte: for windows without a candidate.
+/// The SAD of the zero vector for the block at (x, y), byte by byte, for windows without a candidate.
 __device__ inline std::uint32_t sad_in_place(const MotionJob& job, int x, int y) {
   std::uint32_t sad = 0;
   for (int i = 0; i < kBlockSize; ++i) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void store_motion(const MotionJob& job, int column, i
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
 
-/// Turns the smallest key of a window into the block's vector and writes it.
+/// Writes the vector of the window's smallest key for a block.
 __device__ inline void store_best(const MotionJob& job, int column, int row, const SearchWindow& window,
                                   std::uint32_t key) {
   if (key == kNoCandidate) {

@@ -1,6 +1,6 @@
-// Successive elimination (SEA): candidates that cannot win are ruled out by the sums of their samples before any SAD is
-// computed. W. Li and E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on Image
-// Processing 4(1), 1995. Here with the sums of the four 4x4 squares of a block, a tighter bound than the block's own sum.
+// Successive elimination (SEA): rules out candidates that cannot win by the sums of their samples, before any SAD is computed.
+// See W. Li and E. Salari, "Successive elimination algorithm for motion estimation", IEEE Transactions on Image Processing
+// 4(1), 1995. It uses the sums of a block's four 4x4 squares here, which give a tighter bound than the block's own sum.
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kQueueThreads) motion_eliminate_queue(const __
 #endif
 }
 
-/// Whether both planes can be read in words wherever x is a multiple of 4.
+/// Returns true if both planes can be read in words at every x that is a multiple of 4.
 bool readable_in_words(const MotionJob& job) {
   const std::uintptr_t all =
       reinterpret_cast<std::uintptr_t>(job.reference) | static_cast<std::uintptr_t>(job.reference_pitch) |
@@ -55,7 +55,7 @@ class EliminateSearch final : public MotionSearch {
 
  protected:
   void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
-    // Ranges up to 8 (chroma) have a quarter of the candidates, for which the bounds do not pay.
+    // Ranges up to 8 (chroma) have a quarter of the candidates, so the bounds do not pay.
     std::array<MotionJob, kMaxJobs> narrow;
     std::size_t narrow_count = 0;
     QueueBatch queue{};
@@ -97,7 +97,7 @@ class EliminateSearch final : public MotionSearch {
  private:
   static constexpr int kNarrow = 8;
 
-  /// Whether a job is one for the queue: of its range, and of planes that bulk copies can take.
+  /// Returns true if a job fits the queue: it has the queue's range, and bulk copies can read its planes.
   [[nodiscard]] bool describe(QueueJob& queued, const MotionJob& job) const {
     constexpr unsigned kTileWidth = kEliminateColumns * kBlockSize;
     constexpr unsigned kTileHeight = kEliminateRows * kBlockSize;

@@ -1,66 +1,67 @@
 #pragma once
 
-// Successive elimination: most candidates are ruled out by a bound that costs one VABSDIFF4, the rest are compared in full.
+// Successive elimination. A bound that costs one VABSDIFF4 rules out most candidates; the rest are compared in full.
 //
-// S is the sum of a 4x4 square of samples, and A = clamp(S - low, 0, 256 * 2^k - 1) >> k a byte of it, with one low and
-// one k for all the squares that are compared. With f the bits that the shift drops of the current square's number,
-// 2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f): a clamp moves no two numbers apart, and the other square's dropped
-// bits are 0 in one case, all ones in the other. An 8x8 block is four such squares, and the differences of their sums
-// are at most its SAD; so
+// S is the sum of a 4x4 square of samples. A = clamp(S - low, 0, 256 * 2^k - 1) >> k is a byte of it, with the same low and k
+// for all squares that are compared. Let f be the bits that the shift drops from the current square's number. Then
+//
+//   2^k |A1 - A2| <= |S1 - S2| + max(f, 2^k - 1 - f).
+//
+// A clamp never moves two numbers apart. The other square's dropped bits are 0 in one extreme case and all ones in the other.
+// An 8x8 block is four such squares, and the differences of their sums add up to at most its SAD. So
 //
 //   SAD >= 2^k V - slack,  V = the sum of the four |A1 - A2|, slack = the sum of the four max(f, 2^k - 1 - f).
 //
-// A candidate whose bound is above the SAD of some allowed candidate is neither the minimum nor equal to it; all others
-// are compared, so the first minimum in raster order is among them, and the smallest key is it. Which low and k are
-// taken decides only how many are left: they put four standard deviations of the current sums, k = 3 at most, around
-// their mean.
+// A candidate whose bound exceeds the SAD of some allowed candidate is neither the minimum nor equal to it. All others are
+// compared, so they include the first minimum in raster order, which has the smallest key. The choice of low and k only decides
+// how many are left. They cover four standard deviations of the current sums around their mean, with k at most 3.
 //
-// A tile is 8x4 blocks. For each sample of its window there are the word of the four samples from there on and the
-// word of the four bytes A of the block that starts there. A warp takes a block; a lane owns 16 pairs of
-// candidates one below the other, those in the rows dy and dy + 1, dy even, at the column (lane + 4 dy) % 32. Two rows
-// of the window are 2 * 92 words = -8 modulo 32 banks apart, so whatever pairs the lanes look at, they never meet in a
-// bank. Consecutive pairs lie apart, so that what is left of a patch of good candidates is spread over the lanes.
+// A tile is 8x4 blocks. For each sample of its window there are two words: the four samples from there on, and the four bytes A
+// of the block that starts there. A warp takes a block. A lane owns 16 pairs of candidates, one below the other, in the rows dy
+// and dy + 1, dy even, at the column (lane + 4 dy) % 32. Two rows of the window are 2 * 92 words = -8 modulo 32 banks apart, so
+// the lanes never conflict in a bank, whatever pairs they read. Consecutive pairs lie apart, so a patch of good candidates is
+// spread over the lanes.
 
 #include "cuda_me/collective/reduce.cuh"
 #include "cuda_me/kernels/motion_common.cuh"
 
 namespace c63::cuda {
 
-inline constexpr int kEliminateColumns = 8;  ///< blocks of a tile
+inline constexpr int kEliminateColumns = 8;  ///< blocks per row of a tile
 inline constexpr int kEliminateRows = 4;
 inline constexpr int kEliminateBlocks = kEliminateRows * kEliminateColumns;
-inline constexpr int kSquare = 32;          ///< candidates a pass looks at, in x and in y
-inline constexpr int kPairs = kSquare / 2;  ///< of candidates below each other that a lane owns
+inline constexpr int kSquare = 32;          ///< candidates of a pass, in x and in y
+inline constexpr int kPairs = kSquare / 2;  ///< pairs of candidates below each other that a lane owns
 
-/// The window of a tile, in samples.
+/// The sizes of a tile's window, in samples.
 inline constexpr int kWordColumns = kBlockSize * kEliminateColumns + kSquare - 4;
 inline constexpr int kWordRows = kBlockSize * kEliminateRows + kSquare - 1;
 inline constexpr int kSumColumns = kBlockSize * (kEliminateColumns - 1) + kSquare;
 inline constexpr int kSumRows = kBlockSize * (kEliminateRows - 1) + kSquare;
-inline constexpr int kSumGroups = (kSumColumns + kWarp - 1) / kWarp;  ///< of columns, a warp each
+inline constexpr int kSumGroups = (kSumColumns + kWarp - 1) / kWarp;  ///< groups of columns, one warp each
 static_assert(kWordColumns % 4 == 0 && 2 * kWordColumns % kWarp == kWarp - 8);
 
 #if defined(__CUDACC__)
 
-/// Sum of four samples, added to `sum`.
+/// Adds four samples to `sum`.
 __device__ __forceinline__ std::uint32_t add_samples(std::uint32_t word, std::uint32_t sum) {
   return __dp4a(word, 0x01010101U, sum);
 }
 
-/// The bits of a sum that its byte A has.
+/// The bits of a sum that are kept in its byte A.
 struct SumScale {
   std::uint32_t low;
   int shift;
 };
 
-/// Four standard deviations around the mean of current sums.
+/// The scale that covers four standard deviations around the mean of the current sums.
 __device__ __forceinline__ SumScale scale_for(std::uint32_t mean, std::uint32_t mean_of_squares) {
   const auto variance = static_cast<int>(mean_of_squares - mean * mean);
   const int shift = (variance > 64 * 64) + (variance > 128 * 128) + (variance > 256 * 256);
   return {static_cast<std::uint32_t>(max(static_cast<int>(mean) - (128 << shift), 0)), shift};
 }
 
-/// A of a current square, and its part of the slack.
+/// The byte A of a current square, and its part of the slack.
 struct CurrentSquare {
   std::uint32_t byte;
   std::uint32_t slack;
@@ -73,16 +74,16 @@ __device__ __forceinline__ CurrentSquare current_square(std::uint32_t sum, const
   return {static_cast<std::uint32_t>(clamped >> scale.shift), static_cast<std::uint32_t>(max(dropped, most - dropped))};
 }
 
-/// The samples x..x+7 of a window of words, or of one that has the two words side by side.
+/// The samples x..x+7 of a window of words, or of a window with both words side by side.
 __device__ __forceinline__ uint2 eight_samples(const std::uint32_t* word) { return {word[0], word[4]}; }
 __device__ __forceinline__ uint2 eight_samples(const uint2* words) { return *words; }
 
-/// Bytes A of kRows rows of a column of the window, top to bottom, sliding: a word has those of (x, y), (x + 4, y),
-/// (x, y + 4), (x + 4, y + 4).
+/// The bytes A of kRows rows in a column of the window, from top to bottom. A word has those of (x, y), (x + 4, y), (x, y + 4)
+/// and (x + 4, y + 4).
 template <int kRows, typename Word>
 __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sums, const SumScale& scale) {
   static_assert(kRows % 4 == 0);
-  // Two sums in a word; what is taken of them ends up in bytes 1 and 3.
+  // A word holds two sums. The bytes taken from them end up in bytes 1 and 3.
   const std::uint32_t minus_low = (0x10000U - scale.low) % 0x10000U * 0x10001U;
   const std::uint32_t most = ((256U << scale.shift) - 1) * 0x10001U;
   const std::uint32_t up = 256U >> scale.shift;
@@ -105,19 +106,19 @@ __device__ __forceinline__ void sum_column(const Word* words, std::uint32_t* sum
   }
 }
 
-/// Column of the lane's pair of candidates in the rows dy and dy + 1.
+/// The column of the lane's pair of candidates in the rows dy and dy + 1.
 [[nodiscard]] __device__ __forceinline__ unsigned pair_column(unsigned lane, unsigned dy) {
   return (lane + 4 * dy) % kSquare;
 }
 
-/// Which candidates of a block count: `width` columns from `left` on, `height` rows from `top` on.
+/// The candidates of a block that count: `width` columns from `left` on, `height` rows from `top` on.
 struct AllowedCandidates {
   unsigned left;
   unsigned top;
   unsigned width;
   unsigned height;
 
-  /// Those of `window`, for candidates that start at (low_x, low_y).
+  /// Those inside `window`, for candidates that start at (low_x, low_y).
   [[nodiscard]] static __device__ __forceinline__ AllowedCandidates of(const SearchWindow& window, int low_x,
                                                                        int low_y) {
     const int left = max(window.left - low_x, 0);
@@ -130,10 +131,10 @@ struct AllowedCandidates {
   [[nodiscard]] __device__ __forceinline__ bool has_column(unsigned dx) const { return dx - left < width; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(unsigned dy) const { return dy - top < height; }
 
-  /// Bit dy: one of the lane's pair there counts.
+  /// A mask whose bit dy says that a candidate of the lane's pair in row dy counts.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pairs(unsigned lane) const {
     if (height == 0) return 0;
-    std::uint32_t columns = 0;  // which repeat every fourth pair
+    std::uint32_t columns = 0;  // repeat every fourth pair
 #pragma unroll
     for (unsigned p = 0; p < 4; ++p) {
       if (has_column(pair_column(lane, 2 * p))) columns |= 0x01010101U << (2 * p);
@@ -144,7 +145,7 @@ struct AllowedCandidates {
   }
 };
 
-/// SADs of a pair of candidates, the upper one's words at `from`.
+/// The SADs of a pair of candidates. The upper one's words are at `from`.
 struct PairSads {
   std::uint32_t upper = 0;
   std::uint32_t lower = 0;
@@ -170,8 +171,8 @@ __device__ __forceinline__ PairSads pair_sads(const Word* from, const uint4 (&cu
   return {upper, lower};
 }
 
-/// Smaller bound V of a pair of candidates, whose sums are at `from`, in the lower half of a word, and of the pair `kBelow` rows
-/// further down in the upper half.
+/// The smaller bound V of a pair of candidates in the lower half of a word, and of the pair `kBelow` rows further down in the
+/// upper half. Their sums are at `from`.
 template <int kBelow>
 __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, std::uint32_t bytes) {
   constexpr int kOffset = kBelow * kWordColumns;
@@ -181,13 +182,14 @@ __device__ __forceinline__ std::uint32_t pair_bounds(const std::uint32_t* from, 
   return __vminu2(upper, lower);
 }
 
-/// Finds the pair of least bound, up to 1023, by its bit: 2p for the lower half of word p, 16 more for the upper.
+/// Finds the pair with the smallest bound, up to 1023. The result is its bit: 2p for the lower half of word p, 16 more for the
+/// upper half.
 class MostPromising {
  public:
   __device__ __forceinline__ MostPromising() {
-    asm("" : "+r"(room_));  // in a register: a product, not a shift, which would share the differences' pipe
+    asm("" : "+r"(room_));  // in a register, so that this is a product: a shift would use the differences' pipe
   }
-  /// Words come in order, an even number of them.
+  /// Adds a word. Call it in order, for an even number of words.
   __device__ __forceinline__ void add(int p, std::uint32_t bounds) {
     marked_[p % 2] = bounds * room_ + static_cast<std::uint32_t>((2 * p + 16) << 16 | 2 * p);
     if (p == 1) smallest_ = __vminu2(marked_[0], marked_[1]);
@@ -198,10 +200,10 @@ class MostPromising {
  private:
   std::uint32_t room_ = 64;
   std::uint32_t smallest_ = 0;
-  std::uint32_t marked_[2];  ///< with their bits below them
+  std::uint32_t marked_[2];  ///< bounds, with their bits below
 };
 
-/// Bits of the pairs whose bounds are not above `limit`; both below 0x8000.
+/// A mask of the pairs whose bounds do not exceed `limit`. Bounds and limit must be below 0x8000.
 template <int kHalf>
 __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const std::uint32_t (&bounds)[kHalf]) {
   const std::uint32_t limits = limit * 0x10001U | 0x80008000U;
@@ -209,7 +211,7 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   if constexpr (kHalf == 8) {
 #pragma unroll
     for (int p = 0; p < 4; ++p) {
-      std::uint32_t signs;  // of words p and p + 4, a byte a half
+      std::uint32_t signs;  // of words p and p + 4, one byte per half
       asm("prmt.b32 %0, %1, %2, 0xFBD9;" : "=r"(signs) : "r"(limits - bounds[p]), "r"(limits - bounds[p + 4]));
       pairs |= signs & (0x01010101U << (2 * p));
     }
@@ -220,8 +222,8 @@ __device__ __forceinline__ std::uint32_t pairs_within(std::uint32_t limit, const
   return pairs;
 }
 
-/// Smaller key of a pair: sad << 16 | where the candidate lies in the window, which orders as candidate_key() does.
-/// `words` is the first candidate's.
+/// The smaller key of a pair: sad << 16 | the candidate's place in the window. It orders as candidate_key() does. `words` is
+/// the first candidate's.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const uint4 (&current)[kBlockSize / 2],
                                                       const AllowedCandidates& allowed, unsigned lane, unsigned dy) {
@@ -237,26 +239,26 @@ __device__ __forceinline__ std::uint32_t compare_pair(const Word* words, const u
   return min(upper_key, lower_key);
 }
 
-/// The current block as its search needs it.
+/// The current block in the form that its search needs.
 struct CurrentBlock {
-  const uint4* rows;     ///< two each
-  std::uint32_t bytes;   ///< A of its squares
-  std::uint32_t slacks;  ///< of each
+  const uint4* rows;     ///< two rows each
+  std::uint32_t bytes;   ///< the bytes A of its squares
+  std::uint32_t slacks;  ///< one byte per square
   int shift;
 };
 
-/// Smallest key of a block's candidates; those above the SAD `known_sad` may be left out. `sums` and `words` are
-/// those of its first candidate.
+/// The smallest key of a block's candidates. Those above the SAD `known_sad` may be omitted. `sums` and `words` are those of
+/// its first candidate.
 template <bool kAll, typename Word>
 __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std::uint32_t* sums,
                                                    const CurrentBlock& block, const AllowedCandidates& allowed,
                                                    std::uint32_t known_sad) {
   constexpr int kHalf = kPairs / 2;
   const unsigned lane = threadIdx.x % kWarp;
-  const std::uint32_t* columns[4];  // which repeat every fourth pair
+  const std::uint32_t* columns[4];  // repeat every fourth pair
 #pragma unroll
   for (unsigned p = 0; p < 4; ++p) columns[p] = sums + pair_column(lane, 2 * p);
-  std::uint32_t bounds[kHalf];  // of pair p, and of pair p + 8 above it
+  std::uint32_t bounds[kHalf];  // of pair p, and of pair p + 8 in the upper half
   MostPromising promising;
 #pragma unroll
   for (int p = 0; p < kHalf; ++p) {
@@ -272,8 +274,8 @@ __device__ __forceinline__ std::uint32_t eliminate(const Word* words, const std:
   std::uint32_t best = warp_min(compare_pair<kAll>(words, current, allowed, lane, first));
 
   std::uint32_t limit = add_samples(block.slacks, min(best >> 16, known_sad)) >> block.shift;
-  if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound; there may be no candidate yet
-  std::uint32_t left = pairs_within(limit, bounds);  // bit dy: the lane's pair there
+  if constexpr (!kAll) limit = min(limit, 4U * 255);  // the largest bound, if there is no candidate yet
+  std::uint32_t left = pairs_within(limit, bounds);  // bit dy: the lane's pair in row dy
   left &= ~(1U << first);
   if constexpr (!kAll) left &= allowed.pairs(lane);
   while (left != 0) {

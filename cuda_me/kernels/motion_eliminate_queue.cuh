@@ -1,14 +1,13 @@
 #pragma once
 
-// Successive elimination with Hopper's bulk tensor copies, for a range of 16: one block of threads stays on each
-// multiprocessor and has every gridDim-th tile.
+// Successive elimination with Hopper's bulk tensor copies, for a range of 16. One thread block stays on each multiprocessor and
+// takes every gridDim-th tile.
 //
-// All that is to be done with its tiles is one queue of items, which the warps take one after another: first the words
-// of a tile's window (eight rows an item) and what is needed of its current blocks, then the bytes A (a group of
-// columns, half the rows), then the search, a block an item. A tile's items are made while the tile before the
-// last one is searched; an item waits for those it needs, and they are always before it in the queue. So no warp is
-// ever kept for one kind of work, the first tile is made by all of them, and a block that takes long holds up
-// nobody.
+// All work on its tiles is one queue of items, and the warps take one item after another. First come the words of a tile's
+// window (eight rows per item) and the preparation of its current blocks. Then come the bytes A (a group of columns, half the
+// rows), then the search, one block per item. A tile's items are made while the tile two before it is searched. An item waits
+// for the items that it needs, which are always earlier in the queue. So no warp is reserved for one kind of work, all warps
+// make the first tile, and a slow block delays nobody.
 
 #include "cuda_me/kernels/bulk_copy.cuh"
 #include "cuda_me/kernels/motion_eliminate.cuh"
@@ -18,24 +17,24 @@ namespace c63::cuda {
 inline constexpr int kEliminateRange = kSquare / 2;
 inline constexpr int kQueueWarps = 32;
 inline constexpr int kQueueThreads = kQueueWarps * kWarp;
-inline constexpr unsigned kTileBoxes = 2;  ///< tiles that have come or are on their way
-inline constexpr unsigned kTileSlots = 3;  ///< tiles made or searched
+inline constexpr unsigned kTileBoxes = 2;  ///< tiles that are loaded or being loaded
+inline constexpr unsigned kTileSlots = 3;  ///< tiles that are made or searched
 inline constexpr unsigned kTilesAhead = 2;
 
-/// The box of a window, and what it holds; a row more than needed.
+/// The box of a window and its content, with one row more than needed.
 inline constexpr int kBoxColumns = kWordColumns + 4;
 inline constexpr int kBoxRows = kWordRows + 1;
 inline constexpr int kTileBytes = kBoxRows * kBoxColumns + kBlockSamples * kEliminateBlocks;
 
-/// Items of a tile, in the order of the queue.
+/// The items of a tile, in the order of the queue.
 inline constexpr unsigned kWordItems = kBoxRows / 8;
-inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< first the current blocks
+inline constexpr unsigned kBoxItems = 1 + kWordItems;  ///< the first one is for the current blocks
 inline constexpr unsigned kSumParts = 2;
 inline constexpr unsigned kSumItems = kSumGroups * kSumParts;
 inline constexpr unsigned kMakeItems = kBoxItems + kSumItems;
 inline constexpr unsigned kSearchItems = kEliminateBlocks;
 
-/// A job with its planes as the hardware is told of them: boxes of the right size, coordinates in samples.
+/// A job with the descriptions of its planes for the hardware: boxes of the right size, coordinates in samples.
 struct alignas(128) QueueJob {
   CUtensorMap reference;
   CUtensorMap current;
@@ -50,13 +49,13 @@ struct QueueBatch {
   std::uint32_t tiles = 0;
 };
 
-/// A tile as it comes.
+/// A tile as it is loaded.
 struct TileBox {
   alignas(128) std::uint8_t window[kBoxRows * kBoxColumns];
   alignas(128) uint2 current[kBlockSize * kEliminateBlocks];  ///< row by row
 };
 
-/// A tile of a batch: its job, and where it lies.
+/// The place of a tile: its job, column and row.
 struct TilePlace {
   std::uint32_t which;
   int column;
@@ -68,7 +67,7 @@ struct TileSlot {
   alignas(128) uint2 words[kBoxRows * kWordColumns];  ///< the samples x..x+7
   alignas(16) std::uint32_t sums[kSumRows * kWordColumns];
   uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
-  uint4 squares[kEliminateBlocks];                   ///< A; slacks; shift; whether all candidates count
+  uint4 squares[kEliminateBlocks];                   ///< bytes A; slacks; shift; whether all candidates count
   std::uint32_t best[kEliminateBlocks];              ///< keys
   SumScale scale;
   TilePlace place;
@@ -77,16 +76,16 @@ struct TileSlot {
 struct QueueShared {
   std::array<TileBox, kTileBoxes> boxes;
   std::array<TileSlot, kTileSlots> slots;
-  std::array<std::uint64_t, kTileBoxes> arrived;   ///< a box has come
-  std::array<std::uint64_t, kTileSlots> expanded;  ///< and all is taken of it
+  std::array<std::uint64_t, kTileBoxes> arrived;   ///< a box is loaded
+  std::array<std::uint64_t, kTileSlots> expanded;  ///< all data of the box is used
   std::array<std::uint64_t, kTileSlots> full;      ///< a slot is made
   std::array<std::uint64_t, kTileSlots> searched;
-  std::uint32_t next;  ///< item that no warp has taken yet
+  std::uint32_t next;  ///< the first item that no warp has taken
 };
 
 #if __CUDA_ARCH__ >= 900
 
-/// A turn is one of a block's tiles, counted from 0.
+/// The number of the tile for a turn. Turns count the thread block's tiles from 0.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t queue_tile(std::uint32_t turn) {
   return blockIdx.x + turn * gridDim.x;
 }
@@ -100,7 +99,7 @@ struct QueueShared {
   return {which, static_cast<int>(index - row * job.tile_columns), static_cast<int>(row)};
 }
 
-/// Starts the copies of a tile; by one thread.
+/// Starts the copies of a tile. For one thread.
 __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const QueueBatch& batch, std::uint32_t turn) {
   if (queue_tile(turn) >= batch.tiles) return;
   const TilePlace place = place_queue_tile(batch, queue_tile(turn));
@@ -114,9 +113,9 @@ __device__ __forceinline__ void fetch_queue_tile(QueueShared& shared, const Queu
   copy_box(box.current, job.current, x, y, arrived);
 }
 
-/// Eight rows of words: a lane writes two samples' at a time, and three turns of a warp are two rows.
+/// Makes eight rows of words. A lane writes two samples' words at a time; three steps of a warp are two rows.
 __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, unsigned item) {
-  constexpr unsigned kWritesARow = kBoxColumns / 2;  // the last two of which are none
+  constexpr unsigned kWritesARow = kBoxColumns / 2;  // of which the last two do not exist
   constexpr unsigned kWordsARow = kBoxColumns / 4;
   static_assert(3 * kWarp == 2 * kWritesARow);
   const auto* window = reinterpret_cast<const std::uint32_t*>(box.window) + item * 8 * kWordsARow;
@@ -142,7 +141,7 @@ __device__ __forceinline__ void make_words(TileSlot& slot, const TileBox& box, u
   }
 }
 
-/// The current blocks, a lane each, and the scale of all sums.
+/// Prepares the current blocks, one per lane, and the scale of all sums.
 __device__ __forceinline__ void make_current(TileSlot& slot, const TileBox& box, const QueueBatch& batch,
                                              const TilePlace& place) {
   static_assert(kEliminateBlocks == kWarp);
@@ -219,7 +218,7 @@ __device__ __forceinline__ void search_block(TileSlot& slot, const QueueBatch& b
   if (threadIdx.x % kWarp == 0) slot.best[index] = key;
 }
 
-/// Writes what was found of a tile, a lane a block.
+/// Writes the results of a tile, one block per lane.
 __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatch& batch) {
   const int lane = static_cast<int>(threadIdx.x % kWarp);
   const MotionJob& job = batch.jobs[slot.place.which].job;
@@ -236,20 +235,20 @@ __device__ __forceinline__ void store_tile(const TileSlot& slot, const QueueBatc
                key >> 16);
 }
 
-/// An item of a tile; those that make it are below kMakeItems.
+/// An item of a tile. Items that make the tile are below kMakeItems.
 struct QueueItem {
   std::uint32_t turn;
   std::uint32_t item;
 };
 
-/// Items of a tile's search before the first ones of the tile ahead. A barrier says only whether its phase has changed
-/// since the one before, so nobody may wait for a tile to arrive while the last one that used its box is still on its
-/// way: what comes before them in the queue, and cannot be done without that one, must be enough to keep all warps.
+/// The number of search items of a tile before the first items of the tile ahead. A barrier only tells whether its phase
+/// changed since the previous one. So nobody may wait for a tile's box while its last user still works. The items in between
+/// depend on that user, so they must be enough to occupy all warps.
 inline constexpr std::uint32_t kSearchFirst = kSearchItems / 2 + 1;
 static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst >= kQueueWarps);
 
-/// The queue begins with the making of kTilesAhead tiles. Then, for each tile: a part of its search, the first items of
-/// the tile ahead, the other part, and the rest of those.
+/// The queue begins with the items that make kTilesAhead tiles. Then, for each tile, come a part of its search, the first items
+/// of the tile ahead, the rest of the search, and the rest of those items.
 [[nodiscard]] __device__ __forceinline__ QueueItem queue_item(std::uint32_t next) {
   static_assert(kTilesAhead == 2);
   constexpr std::uint32_t kPeriod = kMakeItems + kSearchItems;
@@ -265,7 +264,7 @@ static_assert(kTilesAhead == kTileBoxes && kBoxItems + kSumItems + kSearchFirst 
   return {turn, kMakeItems + i - (i < kSearchFirst ? 0 : kBoxItems)};
 }
 
-/// Takes the next item; by a warp. An increment with a limit is one that the compiler does not gather over lanes.
+/// Takes the next item; by a warp. An increment with a limit is used because the compiler does not combine it over lanes.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t take_item(QueueShared& shared) {
   std::uint32_t next = 0;
   if (threadIdx.x % kWarp == 0) {
@@ -315,7 +314,7 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
 #pragma unroll 1
   for (;;) {
     const std::uint32_t next = take_item(shared);
-    if (next >= items) {  // the last tiles are stored by those who are done first
+    if (next >= items) {  // the first warps that are done store the last tiles
       const std::uint32_t back = next - items;
       if (back >= kTileSlots || back >= turns) return;
       const std::uint32_t turn = turns - 1 - back;
@@ -329,9 +328,9 @@ __device__ __forceinline__ void work_off(QueueShared& shared, const QueueBatch& 
   }
 }
 
-/// All of the above by architectures that have such copies.
+/// Runs the queue, on architectures with bulk copies.
 __device__ __forceinline__ void eliminate_queue(const QueueBatch& batch, QueueShared& shared) {
-  // The next kernel may be put in place as multiprocessors run out of work; what came before may still be at it.
+  // The next kernel may be placed as multiprocessors become free. Previous work may still be running.
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   if (threadIdx.x == 0) {
     shared.next = 0;

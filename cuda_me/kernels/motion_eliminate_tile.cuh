@@ -1,7 +1,7 @@
 #pragma once
 
-// Successive elimination for every range, plane and architecture: a block of threads takes a tile, a warp a column of
-// four blocks. Ranges above 16 take several passes.
+// Successive elimination for every range, plane and architecture. A thread block takes a tile, and a warp a column of four
+// blocks. Ranges above 16 take several passes.
 
 #include "cuda_me/kernels/motion_eliminate.cuh"
 
@@ -9,7 +9,7 @@ namespace c63::cuda {
 
 inline constexpr int kEliminateWarps = kEliminateColumns;
 inline constexpr int kEliminateThreads = kEliminateWarps * kWarp;
-inline constexpr int kEliminateResident = 3;  ///< blocks of threads that a multiprocessor is to hold
+inline constexpr int kEliminateResident = 3;  ///< thread blocks per multiprocessor
 
 struct EliminateJob {
   MotionJob job;
@@ -29,16 +29,16 @@ struct alignas(16) EliminateShared {
   std::uint32_t words[kWordRows * kWordColumns];     ///< the samples x..x+3
   std::uint32_t sums[kSumRows * kWordColumns];       ///< bytes A
   uint4 current[kBlockSize / 2 * kEliminateBlocks];  ///< block by block, two rows each
-  std::uint8_t current_sums[kEliminateBlocks * 4];   ///< A of the current squares
-  std::uint8_t slacks[kEliminateBlocks * 4];         ///< of the same
-  std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the passes before
+  std::uint8_t current_sums[kEliminateBlocks * 4];   ///< bytes A of the current squares
+  std::uint8_t slacks[kEliminateBlocks * 4];         ///< of the current squares
+  std::uint32_t best[kEliminateBlocks];              ///< smallest keys of the earlier passes
 };
 
 inline __device__ __noinline__ std::uint32_t gather_bytes(const std::uint8_t* p) {
   return p[0] | p[1] << 8 | p[2] << 16 | static_cast<std::uint32_t>(p[3]) << 24;
 }
 
-/// Four samples, 0 outside the plane; x is a multiple of 4, and so is the width.
+/// Four samples, 0 outside the plane. x and the width must be multiples of 4.
 __device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, std::ptrdiff_t pitch, int width,
                                                     int height, int x, int y, bool words) {
   if (static_cast<unsigned>(x) >= static_cast<unsigned>(width) ||
@@ -50,7 +50,7 @@ __device__ __forceinline__ std::uint32_t plane_word(const std::uint8_t* plane, s
   return gather_bytes(p);
 }
 
-/// A warp a row: a lane reads four samples, the next lane has the four after them.
+/// Loads the words, one warp per row. A lane reads four samples; the next lane has the four after them.
 __device__ __forceinline__ void load_words(EliminateShared& shared, const EliminateJob& job, int x, int y) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -112,7 +112,7 @@ __device__ __forceinline__ void load_current_tile(EliminateShared& shared, const
   }
 }
 
-/// Sum of a square of the current blocks; across and down are 0 or 1.
+/// The sum of a square of the current blocks. `across` and `down` are 0 or 1.
 __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shared, int block, int across, int down) {
   const auto* words =
       reinterpret_cast<const std::uint32_t*>(shared.current) + block * (kBlockSamples / 4) + 8 * down + across;
@@ -122,7 +122,7 @@ __device__ __forceinline__ std::uint32_t current_sum(const EliminateShared& shar
   return sum;
 }
 
-/// From a square of each block; every warp finds the same.
+/// The scale from one square of each block. Every warp computes the same.
 __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared) {
   static_assert(kEliminateBlocks == kWarp);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -130,7 +130,7 @@ __device__ __forceinline__ SumScale scale_of_tile(const EliminateShared& shared)
   return scale_for(sum_of_lanes(sum) / kWarp, sum_of_lanes(sum * sum) / kWarp);
 }
 
-/// Bytes A of the window: two warps a group of columns.
+/// Computes the bytes A of the window, with two warps per group of columns.
 __device__ __forceinline__ void sum_window(EliminateShared& shared, const SumScale& scale) {
   constexpr int kParts = 2;
   constexpr int kPartRows = kSumRows / kParts;
@@ -142,7 +142,7 @@ __device__ __forceinline__ void sum_window(EliminateShared& shared, const SumSca
   sum_column<kPartRows>(shared.words + first, shared.sums + first, scale);
 }
 
-/// The same of the current blocks, by the warps that sum_window() leaves idle.
+/// Computes those of the current blocks, with the warps that sum_window() leaves idle.
 __device__ __forceinline__ void sum_current(EliminateShared& shared, const SumScale& scale) {
   constexpr int kThreads = 2 * kWarp;
   const int thread = static_cast<int>(threadIdx.x) - (kEliminateThreads - kThreads);
@@ -155,11 +155,11 @@ __device__ __forceinline__ void sum_current(EliminateShared& shared, const SumSc
   }
 }
 
-/// Where a tile lies.
+/// The place of a tile.
 struct EliminateTile {
   int column;  ///< its first block
   int row;
-  int rows;    ///< blocks that it has below each other
+  int rows;    ///< rows of blocks
 
   __device__ EliminateTile(const EliminateJob& job, int tile) {
     const int tile_row = tile / job.tile_columns;
@@ -169,7 +169,7 @@ struct EliminateTile {
   }
 };
 
-/// A block of a tile in one pass: its first candidate is (first_dx, first_dy) away.
+/// A block of a tile in one pass. Its first candidate is at the vector (first_dx, first_dy).
 struct EliminateBlock {
   int index;                  ///< in the tile
   const std::uint32_t* words;  ///< of that candidate
@@ -178,9 +178,9 @@ struct EliminateBlock {
   AllowedCandidates allowed;
 };
 
-/// Goes through a tile in passes of kSquare x kSquare candidates, the first of which is (dx, dy) away. Calls
-/// `begin_pass(whether it is the first, dx, dy)` in all threads, which meet after it, then `search(block, dx, dy)` for each block
-/// of the warp's column, whose candidates are those of `window_of(column, row)`.
+/// Goes through a tile in passes of kSquare x kSquare candidates, the first of them at the vector (dx, dy). Calls
+/// `begin_pass(is_first, dx, dy)` in all threads and synchronizes them. Then calls `search(block, dx, dy)` for each block of
+/// the warp's column, with the candidates of `window_of(column, row)`.
 template <typename Window, typename BeginPass, typename Search>
 __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const EliminateJob& job, const EliminateTile& tile,
                                                 Window&& window_of, BeginPass&& begin_pass, Search&& search) {
@@ -189,7 +189,7 @@ __device__ __forceinline__ void go_through_tile(EliminateShared& shared, const E
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int column = tile.column + warp;
   const int columns = job.job.width / kBlockSize;
-  // Squares of candidates start at multiples of 8, as words do.
+  // Squares of candidates start at multiples of 8, like words.
   const int range = job.job.range;
   const int start = -((range + 7) / 8 * 8);
   SumScale scale{};

@@ -1,4 +1,4 @@
-// The best combination of what the other kernels show, chosen by architecture.
+// The best combination of the other kernels' methods, chosen by architecture.
 
 #include <algorithm>
 
@@ -11,13 +11,13 @@
 namespace c63::cuda {
 namespace {
 
-/// What an architecture is given.
+/// The methods for an architecture.
 struct FastPolicy {
-  /// Windows by bulk tensor copies where a plane allows them. Measured on sm_90: 39.2 us a 1080p luma frame for 48.0.
+  /// Load windows by bulk tensor copies if a plane allows it. On sm_90: 39.2 us instead of 48.0 us per 1080p luma frame.
   bool bulk = false;
-  /// Minima by floating point, beside the pipe that VABSDIFF4 has to itself then. Measured on sm_90 it is as fast as
-  /// integer minima (48.0 us a 1080p luma frame either way): an FADD takes half a slot from VABSDIFF4, and three of
-  /// them stand for one minimum and its key. Not measured elsewhere; without it before sm_80.
+  /// Compute minima in floating point, which leaves VABSDIFF4's pipe to VABSDIFF4. On sm_90 it is as fast as integer minima
+  /// (48.0 us per 1080p luma frame): an FADD takes half a slot from VABSDIFF4, and three of them replace one minimum and its
+  /// key. Not measured elsewhere; not used before sm_80.
   bool float_minimum = false;
 };
 
@@ -89,7 +89,7 @@ class FastSearch final : public MotionSearch {
                            Shape::kCurrentRows);
   }
 
-  /// Adds a job to a batch, and its turns to theirs, if there are boxes for it.
+  /// Adds a job and its turns to a batch. Returns false if there are no boxes for it.
   [[nodiscard]] bool add(BulkBatch& batch, std::uint32_t& turns, const MotionJob& job) const {
     BulkJob& bulk = batch.jobs[static_cast<std::size_t>(batch.count)];
     bulk.narrow = job.range == BulkShape<4>::kRange;

@@ -1,4 +1,4 @@
-// One step further: four absolute differences and their sum are one instruction, on words aligned by a funnel shift.
+// Four absolute differences and their sum are one instruction, on words that a funnel shift aligns.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_window.cuh"

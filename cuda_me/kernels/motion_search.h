@@ -17,13 +17,13 @@ namespace c63::cuda {
 #include "cuda_me/kernels/motion_kernels.inc"
 #undef C63_MOTION_KERNEL
 
-/// Registers and occupancy of a kernel as the device would run it.
+/// The registers and occupancy of a kernel on the device.
 [[nodiscard]] MotionKernelResources kernel_resources(const void* kernel, int threads, std::size_t dynamic_shared_bytes);
 
-/// Bytes of dynamic shared memory for a search of that range.
+/// The bytes of dynamic shared memory for a search of a range.
 using SharedBytes = std::size_t (*)(int range);
 
-/// Search by a kernel with one thread block an 8x8 block: grid (columns, rows, jobs).
+/// A search by a kernel with one thread block per 8x8 block: grid (columns, rows, jobs).
 class BlockwiseSearch : public MotionSearch {
  public:
   using Kernel = void (*)(MotionBatch);

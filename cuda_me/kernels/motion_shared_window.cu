@@ -1,4 +1,4 @@
-// One step from the textbook: the reference window is read once from global memory and searched in shared memory.
+// The textbook search with the reference window in shared memory, read once from global memory.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_window.cuh"

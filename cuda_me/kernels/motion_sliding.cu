@@ -1,5 +1,5 @@
-// A warp searches a block, a lane owns a column of candidates and slides down it: a reference row, once loaded and
-// aligned, goes into the eight candidates that it belongs to, whose sums roll through eight registers.
+// A warp searches a block. A lane owns a column of candidates and slides down it. Each reference row is loaded and aligned once
+// and added to the eight candidates that contain it, whose sums rotate through eight registers.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_window.cuh"

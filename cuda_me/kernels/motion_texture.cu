@@ -16,10 +16,10 @@ constexpr std::uintptr_t kTextureAlignment = 512;
 struct TextureBatch {
   MotionBatch batch;
   std::array<cudaTextureObject_t, kBatchJobs> textures;
-  std::array<int, kBatchJobs> offsets;  ///< of the plane in the texture, bytes
+  std::array<int, kBatchJobs> offsets;  ///< of the plane in the texture, in bytes
 };
 
-/// The word at a byte address of any alignment.
+/// The word at any byte address.
 __device__ __forceinline__ std::uint32_t fetch(cudaTextureObject_t texture, int byte) {
   const std::uint32_t low = tex1Dfetch<unsigned>(texture, byte >> 2);
   const unsigned shift = static_cast<unsigned>(byte & 3) * 8;
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads) motion_texture(const __grid_constant
   if (threadIdx.x == 0) store_best(job, column, row, window, best);
 }
 
-/// Textures are made once for each plane and kept: they must outlive the launches that read them.
+/// Keeps one texture for each plane, because textures must outlive the launches that read them.
 class TextureSearch final : public MotionSearch {
  public:
   TextureSearch() = default;
@@ -110,7 +110,7 @@ class TextureSearch final : public MotionSearch {
       resource.res.linear.sizeInBytes = bytes;
       cudaTextureDesc description{};
       description.readMode = cudaReadModeElementType;
-      // Not work of a stream, so a capture that is under way need not forbid it.
+      // This is not work of a stream, so it need not fail during a capture.
       cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
       check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
       const cudaError_t created = cudaCreateTextureObject(&object, &resource, &description, nullptr);

@@ -1,5 +1,5 @@
-// As packed, but the minimum goes through the warps: one reduction instruction each, then eight keys, instead of a tree
-// with eight barriers. SAD and raster number are one number, so the first minimum needs no second comparison.
+// Like packed, but the warps reduce the minimum: one reduction instruction each, then eight keys, instead of a tree with eight
+// barriers. SAD and raster number form one number, so the first minimum needs no second comparison.
 
 #include "cuda_me/kernels/motion_search.h"
 #include "cuda_me/kernels/motion_window.cuh"

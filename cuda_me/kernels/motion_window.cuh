@@ -1,12 +1,12 @@
 #pragma once
 
-// A block's reference window in shared memory, for the kernels that search it candidate by candidate.
+// A block's reference window in shared memory, for kernels that search it one candidate at a time.
 
 #include "cuda_me/kernels/motion_common.cuh"
 
 namespace c63::cuda {
 
-/// Bytes from row to row of a window of that range in shared memory: whole words, and one more for reads that straddle.
+/// The bytes from row to row of a window in shared memory: whole words, and one more for reads across two words.
 [[nodiscard]] C63_HD constexpr int window_pitch(int range) { return (2 * range + kBlockSize + 3) / 4 * 4 + 4; }
 [[nodiscard]] C63_HD constexpr std::size_t window_bytes(int range) {
   return static_cast<std::size_t>(window_pitch(range)) * (2 * range + kBlockSize);
@@ -14,7 +14,7 @@ namespace c63::cuda {
 
 #if defined(__CUDACC__)
 
-/// Copies all samples that candidates of `window` cover, with all threads of the block.
+/// Copies all samples of the candidates of `window`, with all threads of the block.
 __device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, const SearchWindow& window, int pitch) {
   const int width = window.right - window.left + kBlockSize - 1;
   const int height = window.bottom - window.top + kBlockSize - 1;
@@ -25,7 +25,7 @@ __device__ inline void load_window(std::uint8_t* shared, const MotionJob& job, c
   }
 }
 
-/// The current block as sixteen words in shared memory, by the first 64 threads.
+/// Loads the current block as sixteen words into shared memory, with the first 64 threads.
 __device__ inline void load_current(std::uint32_t* shared, const MotionJob& job, int column, int row) {
   const int thread = static_cast<int>(threadIdx.x);
   auto* bytes = reinterpret_cast<std::uint8_t*>(shared);
@@ -35,7 +35,7 @@ __device__ inline void load_current(std::uint32_t* shared, const MotionJob& job,
   }
 }
 
-/// SAD of the candidate at (x, y) of the window, four samples at a time. Words are aligned, candidates are not.
+/// The SAD of the candidate at (x, y) of the window, four samples at a time. Words are aligned; candidates are not.
 __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, int pitch, int x, int y,
                                                     const std::uint32_t* current) {
   const auto* words = reinterpret_cast<const std::uint32_t*>(window + y * pitch + (x & ~3));
@@ -53,7 +53,7 @@ __device__ __forceinline__ std::uint32_t packed_sad(const std::uint8_t* window, 
   return sad;
 }
 
-/// Smallest key of all threads, by a tree in shared memory.
+/// The smallest key of all threads, by a tree in shared memory.
 template <int kThreads>
 __device__ inline std::uint32_t block_min_tree(std::uint32_t* keys, std::uint32_t key) {
   const int thread = static_cast<int>(threadIdx.x);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the kernels of decisions by rate share.
+// Shared parts of the kernels of decisions by rate.
 
 #include <cuda_runtime.h>
 
@@ -14,7 +14,7 @@
 
 namespace c63::cuda {
 
-/// A block by its number in per-block arrays.
+/// The place of a block from its number in per-block arrays.
 struct RateBlock {
   int plane = 0;
   int index = 0;  ///< in the plane
@@ -31,13 +31,13 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
   return place;
 }
 
-/// The MCU that a block belongs to, in raster order.
+/// The MCU of a block, in raster order.
 [[nodiscard]] __device__ __forceinline__ int mcu_of(const FrameLayout& layout, const RateBlock& block) {
   const int shift = block.plane == 0 ? 1 : 0;
   return (block.row >> shift) * layout.mcu_columns + (block.column >> shift);
 }
 
-/// How much error counts in a plane of an MCU.
+/// The weight of error in a plane of an MCU.
 [[nodiscard]] __device__ __forceinline__ Weight weight_of(const RateFrame& frame, int plane, int mcu) {
   const Weight weight = frame.weights != nullptr ? frame.weights[mcu] : kPlainWeight;
   return plane == 0 ? weight : combined_weight(weight, frame.rate.chroma_weight);
@@ -46,7 +46,7 @@ __device__ __forceinline__ RateBlock rate_block(const FrameLayout& layout, int b
   return frame.is_weighted ? weight_of(frame, block.plane, mcu_of(layout, block)) : kPlainWeight;
 }
 
-/// kWeightRatios as the device sees them.
+/// kWeightRatios for the device.
 __device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
 [[nodiscard]] __device__ __forceinline__ long long reweigh_on_device(long long cost, Weight from, Weight to) {
   return reweigh_by(cost, kDeviceWeightRatios[static_cast<std::size_t>(weight_ratio_index(from, to))]);
@@ -57,29 +57,29 @@ __device__ constexpr auto kDeviceWeightRatios = kWeightRatios;
   return {layout.width[plane], rows * kBlockSize, layout.columns[plane], rows, layout.coded[plane]};
 }
 
-/// Where a block's first sample lies in a picture.
+/// The offset of a block's first sample in a picture.
 [[nodiscard]] __device__ __forceinline__ std::size_t first_sample(const FrameLayout& layout, const RateBlock& block) {
   return layout.offset[block.plane] + static_cast<std::size_t>(block.row) * kBlockSize * layout.width[block.plane] +
          static_cast<std::size_t>(block.column) * kBlockSize;
 }
 
-/// What a vector adds to the SAD of a search (VectorCosts).
+/// The cost of a vector component in a search (VectorCosts).
 [[nodiscard]] __device__ __forceinline__ std::uint32_t component_cost(int sad_per_bit, int value) {
   return static_cast<std::uint32_t>((sad_per_bit * vector_component_bits(value) + 128) >> 8);
 }
 
-/// What a block without a vector is predicted from, no_vector() for zero.
+/// The vector that a block without a vector is predicted with, no_vector() for zero.
 [[nodiscard]] __device__ __forceinline__ MotionVector inherited_source(const CodingJob& job, int block) {
   return job.inherited != nullptr ? job.inherited[block] : no_vector();
 }
 
-/// AC bits of luma and of chroma.
+/// The AC bits of luma and chroma.
 struct alignas(4) AcBitTables {
   AcBits planes[2];
 };
 __device__ constexpr AcBitTables kAcBitTables = {{kAcLumaBits, kAcChromaBits}};
 
-/// Copies them to shared memory, by all threads of a block.
+/// Copies the AC bits to shared memory, with all threads of a block.
 __device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
   static_assert(sizeof(AcBitTables) % 4 == 0);
   const auto* from = reinterpret_cast<const std::uint32_t*>(&kAcBitTables);
@@ -88,7 +88,7 @@ __device__ __forceinline__ void load_ac_bits(AcBitTables& tables) {
   }
 }
 
-/// How many thread blocks of `each` items `count` items need.
+/// The number of thread blocks with `each` items that `count` items need.
 [[nodiscard]] constexpr unsigned blocks_for(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
 }  // namespace c63::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-// The codes of a segment from the levels of its blocks: every block's bits by eight threads, then all of them together.
+// The codes of a segment from the levels of its blocks. Eight threads write each block's bits, which are then put together.
 
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@
 
 namespace c63::cuda {
 
-/// What precedes a block's coefficients.
+/// The elements of a block before its coefficients.
 struct BlockHead {
   MotionVector vector;
   bool has_vector = false;
@@ -18,13 +18,13 @@ struct BlockHead {
   int dc_difference = 0;
 };
 
-/// Lengths of a block's bits.
+/// The numbers of bits of a block.
 struct BlockLength {
   int motion = 0;
   int all = 0;
 };
 
-/// Writes use_mv, reuse, vector and DC: a component a thread.
+/// Writes use_mv, reuse, vector and DC, with one thread per component.
 __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kind, int t, const CodeTables& tables,
                                                   std::uint32_t* words) {
   const int value = t == 0 ? head.vector.x : t == 1 ? head.vector.y : head.dc_difference;
@@ -45,7 +45,7 @@ __device__ __forceinline__ BlockLength write_head(const BlockHead& head, int kin
   return {__shfl_sync(kFullWarp, end, 1, 8), __shfl_sync(kFullWarp, end, 2, 8)};
 }
 
-/// The place of bit number `n` of those that are set, counted from the lowest; there are more than `n`.
+/// The position of set bit number `n`, counted from the lowest. More than `n` bits must be set.
 __device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t high, int n) {
   const int in_low = __popc(low);
   const bool is_high = n >= in_low;
@@ -63,14 +63,14 @@ __device__ __forceinline__ int place_of_bit(std::uint32_t low, std::uint32_t hig
   return place;
 }
 
-/// Writes the codes of one block into its zeroed words. Of the levels that are not zero its eight threads take the next eight, one
-/// each, until none is left. All of a warp take part.
+/// Writes the codes of one block into its zeroed words. Its eight threads take the next eight nonzero levels at a time. The
+/// whole warp takes part.
 __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* levels, const BlockHead& head, int plane,
                                                          int t, const CodeTables& tables, std::uint32_t* words) {
   const int kind = plane == 0 ? 0 : 1;
   const std::uint32_t* const codes = tables.ac[kind];
   const unsigned own_byte = (threadIdx.x & 31U) / 8;
-  std::uint32_t low = 0;  // a bit for every level that is not zero
+  std::uint32_t low = 0;  // one bit for every level that is not zero
   std::uint32_t high = 0;
   for_8([&](auto j) {
     const unsigned ballot = __ballot_sync(kFullWarp, levels[j * 8 + t] != 0);
@@ -85,7 +85,7 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
   const BlockLength head_length = write_head(head, kind, t, tables, words);
 
   int position = head_length.all;
-  int before = 0;  // zig-zag index of the level that was coded last
+  int before = 0;  // zig-zag index of the last coded level
   for (int begin = 0; __any_sync(kFullWarp, begin < count); begin += 8) {
     const bool is_coded = begin + t < count;
     const int k = is_coded ? place_of_bit(low, high, begin + t) : 0;
@@ -125,14 +125,13 @@ __device__ __forceinline__ BlockLength write_block_codes(const std::int16_t* lev
   return {head_length.motion, position};
 }
 
-/// ORs the bits of a block into the segment's words; its eight threads take every eighth word each.
+/// ORs the bits of a block into the segment's words. Each of its eight threads takes every eighth word.
 __device__ __forceinline__ void place_block_bits(const std::uint32_t* words, int length, int offset, int t,
                                                  std::uint32_t* segment) {
   for (int w = t; w * 32 < length; w += 8) put_run(segment, offset + w * 32, {words[w], 32});
 }
 
-/// Where the block of this thread starts in the segment, and how many bits the segment has. Every warp finds out by
-/// itself.
+/// The offset of this thread's block in the segment, and the segment's number of bits. Every warp computes them.
 struct SegmentPlace {
   int offset = 0;
   int bits = 0;
@@ -149,15 +148,15 @@ __device__ __forceinline__ SegmentPlace place_in_segment(const SegmentMemory& me
   return {start + (block % 2 == 0 ? 0 : first), __shfl_sync(kFullWarp, end, 31)};
 }
 
-/// Where the DC level is that a block's is coded against, in SegmentMemory::dc.
+/// The index in SegmentMemory::dc of the DC level before a block's.
 __device__ __forceinline__ int dc_before(int block, int sub) {
-  if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the Y block before
-  if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the segment before
+  if (sub >= 1 && sub <= 3) return kCarriedBlocks + block - 1;  // the previous Y block
+  if (block < kBlocksPerMcu) return sub == 0 ? 0 : sub - 3;     // carried from the previous segment
   return kCarriedBlocks + block - kBlocksPerMcu + (sub == 0 ? 3 : 0);
 }
 
-/// The codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. Its threads have met since
-/// SegmentMemory::dc was filled.
+/// Writes the codes of a segment from the levels in shared memory. `words` are the block's own, zeroed. The threads must be
+/// synchronized after SegmentMemory::dc was filled.
 __device__ __forceinline__ void write_segment_codes(SegmentMemory& memory, const CodingJob& job, const Work& work,
                                                     BlockHead head, const std::int16_t* levels,
                                                     std::uint32_t* words) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The 8x8 transform, one line of a block a thread. The order of additions is the format's (codec/dct.h).
+// The 8x8 transform, one line of a block per thread. The format gives the order of additions (codec/dct.h).
 
 #include <type_traits>
 #include <utility>
@@ -13,13 +13,13 @@ template <typename Body, int... I>
 __device__ __forceinline__ void unroll(Body&& body, std::integer_sequence<int, I...>) {
   (body(std::integral_constant<int, I>{}), ...);
 }
-/// body(0) … body(7), with indices known at compile time.
+/// Calls body(0) … body(7), with indices that are known at compile time.
 template <typename Body>
 __device__ __forceinline__ void for_8(Body&& body) {
   unroll(std::forward<Body>(body), std::make_integer_sequence<int, 8>{});
 }
 
-/// out[i] = Σ in[j]·c[j][i], j ascending.
+/// out[i] = Σ in[j]·c[j][i], with j ascending.
 __device__ __forceinline__ void forward_line(const float (&in)[8], float (&out)[8]) {
   for_8([&](auto j) {
     for_8([&](auto i) {
@@ -30,7 +30,7 @@ __device__ __forceinline__ void forward_line(const float (&in)[8], float (&out)[
   });
 }
 
-/// The first row of the table whose entry in column j has the magnitude of row i's.
+/// The first row of the table whose entry in column j has the same magnitude as row i's.
 constexpr int first_of_same_magnitude(int i, int j) {
   for (int k = 0; k < i; ++k) {
     if (kDctCosines[k][j] == kDctCosines[i][j] || kDctCosines[k][j] == -kDctCosines[i][j]) return k;
@@ -38,7 +38,7 @@ constexpr int first_of_same_magnitude(int i, int j) {
   return i;
 }
 
-/// out[i] = Σ in[j]·c[i][j], j ascending. A column of the table has at most four magnitudes, so products are shared: a
+/// out[i] = Σ in[j]·c[i][j], with j ascending. A column of the table has at most four magnitudes, so products are shared. A
 /// product with -c is exactly the negated product with c.
 __device__ __forceinline__ void inverse_line(const float (&in)[8], float (&out)[8]) {
   for_8([&](auto j) {

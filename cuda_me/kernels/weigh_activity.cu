@@ -1,5 +1,5 @@
-// Weights of MCUs by how lively their luma is (decide/activity_weights.h has the definition): first how lively each is and the
-// mean of that, then the weights.
+// Weights of MCUs by luma activity (decide/activity_weights.h has the definition): first the activities and their mean, then
+// the weights.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/runtime/launch.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-/// A warp an MCU, half a row of its luma a lane.
+/// Computes activities. A warp takes an MCU, and a lane half a row of its luma.
 __global__ void __launch_bounds__(kThreads)
     activity_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads)
   atomicAdd(&frame.job.state->activity, static_cast<unsigned long long>(activity));
 }
 
-/// A thread an MCU.
+/// Computes weights, one thread per MCU.
 __global__ void __launch_bounds__(kThreads)
     weights_kernel(const __grid_constant__ FrameLayout layout, const RateFrame* frames) {
   const RateFrame& frame = frames[blockIdx.y];

@@ -1,8 +1,8 @@
 // From the bits of the segments to the scan of a frame: bytes are counted, placed and stuffed.
 //
-// Bytes belong to the segment in which they start. The scan's last byte follows the course encoder's flush
-// (bitstream.md, "flush"): with T the last 32 bits, T = 0 drops an unfinished byte, anything else fills it up, or adds
-// a zero byte where there is none.
+// A byte belongs to the segment in which it starts. The scan's last byte follows the course encoder's flush (bitstream.md,
+// "flush"). Let T be the last 32 bits. T = 0 drops an unfinished byte. Otherwise the unfinished byte is filled up; without one,
+// a zero byte is added.
 
 #include "cuda_me/collective/scan.cuh"
 #include "cuda_me/kernels/frame_batch.cuh"
@@ -15,16 +15,16 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-/// A segment's own bytes before stuffing.
+/// The bytes that belong to a segment, before stuffing.
 struct SegmentBytes {
   const std::uint32_t* words = nullptr;  ///< of the segment
   int bits = 0;                          ///< of the segment
   int first_bit = 0;                     ///< of the first own byte in the segment
   int bytes = 0;
-  std::uint32_t next = 0;  ///< the first bits of the segment after it; zero at the end
+  std::uint32_t next = 0;  ///< the first bits of the next segment; zero at the end
 };
 
-/// Any 32 bits of a segment, from bit `position` on; zeros past its end.
+/// Returns 32 bits of a segment from bit `position` on, with zeros past its end.
 __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, int position) {
   const int word = position >> 5;
   const int words = (s.bits + 31) >> 5;
@@ -33,7 +33,7 @@ __device__ __forceinline__ std::uint32_t bits_of_segment(const SegmentBytes& s, 
   return __funnelshift_l(low, high, static_cast<unsigned>(position) & 31U);
 }
 
-/// The four bytes from own byte `index` on, first one on top.
+/// The four bytes from byte `index` on, the first one on top.
 __device__ __forceinline__ std::uint32_t four_bytes(const SegmentBytes& s, int index) {
   const int position = s.first_bit + index * 8;
   std::uint32_t bits = bits_of_segment(s, position);
@@ -60,14 +60,14 @@ __device__ __forceinline__ SegmentBytes bytes_of(const FrameLayout& layout, cons
   return s;
 }
 
-/// Bit 8·i set for each of the first `count` bytes, from the top down, that is 0xFF.
+/// Sets bit 8·i for each 0xFF among the first `count` bytes, counted from the top.
 __device__ __forceinline__ unsigned ff_among(std::uint32_t four, int count) {
   unsigned found = __vcmpeq4(four, 0xFFFFFFFFU) & 0x01010101U;
   if (count < 4) found &= count <= 0 ? 0U : 0xFFFFFFFFU << ((4 - count) * 8);
   return found;
 }
 
-/// Sum of the numbers of all segments before this warp's; all threads of the block take part.
+/// The sum of the numbers of all segments before this warp's. All threads of the block take part.
 __device__ __forceinline__ unsigned long long sum_before(const std::uint32_t* values, int segments) {
   const int first = static_cast<int>(blockIdx.x) * kWarps;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -94,8 +94,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Writes bytes that lie in shared memory at the same offset from a word as at their target: whole words where they can
-/// be.
+/// Copies bytes from shared memory, by whole words where possible. Source and target must have the same offset from a word.
 __device__ __forceinline__ void copy_out(std::uint8_t* to, const std::uint8_t* from, int count, int lane) {
   const int head = min(count, static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) & 3U));
   const int words = (count - head) / 4;
@@ -151,7 +150,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-constexpr int kDownloadBlocks = 8;  // thread blocks a frame
+constexpr int kDownloadBlocks = 8;  // thread blocks per frame
 
 __global__ void __launch_bounds__(kThreads) download_scan_kernel(const __grid_constant__ FrameBatch batch) {
   const CodingJob& job = batch.jobs[blockIdx.y];

@@ -4,13 +4,13 @@
 
 namespace c63::cuda {
 
-/// Every array on the device starts at a multiple of this.
+/// The alignment of every array on the device, in bytes.
 inline constexpr std::size_t kDeviceAlignment = 256;
 [[nodiscard]] constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
 }
 
-/// Cuts arrays off a block of memory; with no block it only adds up what they take.
+/// Splits a block of memory into arrays. Without a block it only adds up their sizes.
 class Carver {
  public:
   explicit Carver(std::byte* base = nullptr) : base_(base) {}

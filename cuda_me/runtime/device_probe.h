@@ -4,7 +4,7 @@
 
 namespace c63::cuda {
 
-/// Whether the current device has code in this build: success, or the reason why not.
+/// Returns success if this build has code for the current device, otherwise the reason.
 [[nodiscard]] cudaError_t probe_code() noexcept;
 
 }  // namespace c63::cuda

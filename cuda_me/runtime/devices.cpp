@@ -26,7 +26,7 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// Says whether the device runs our code. Opening it to find out takes the driver a quarter of a second.
+/// Finds out whether the device runs c63's code. That opens it, which takes the driver a quarter of a second.
 void probe(DeviceInfo& info) {
   try {
     const DeviceGuard guard(info.index);
@@ -65,7 +65,7 @@ DeviceInfo describe(int index) {
   return info;
 }
 
-/// Lists the devices and opens none.
+/// Lists the devices without opening them.
 DeviceList look() {
   DeviceList list;
   if (cudaDriverGetVersion(&list.driver_version) != cudaSuccess) list.driver_version = 0;
@@ -94,7 +94,7 @@ DeviceList look() {
   return list;
 }
 
-/// What this machine has, each device probed when somebody needs to know.
+/// The devices of this machine. Each is opened when its state is needed.
 class Devices {
  public:
   static Devices& instance() {
@@ -102,7 +102,7 @@ class Devices {
     return devices;
   }
 
-  /// As it was before anything was probed.
+  /// The list before any device was opened.
   [[nodiscard]] const DeviceList& list() const { return list_; }
 
   const DeviceInfo& probed(std::size_t index) {
@@ -171,7 +171,7 @@ const char* name(DeviceState state) noexcept {
 const DeviceList& devices() { return Devices::instance().all_probed(); }
 
 bool has_device_files() {
-  // Of Linux, of Windows' subsystem for Linux, and of NVIDIA's boards with the GPU on the chip.
+  // On Linux, on the Windows subsystem for Linux, and on NVIDIA's boards with the GPU on the chip.
   constexpr std::array kFiles = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
   return std::ranges::any_of(kFiles, [](const char* file) { return ::access(file, F_OK) == 0; });
 }

@@ -17,12 +17,12 @@ inline void release_graph_exec(cudaGraphExec_t g) noexcept {
 }
 }  // namespace detail
 
-/// Work recorded once.
+/// Recorded work.
 class Graph {
  public:
   Graph() = default;
 
-  /// Records what `work` puts on `stream`; if `work` throws, the recording is dropped and the exception goes on.
+  /// Records the work that `work` puts on `stream`. If `work` throws, drops the recording and rethrows.
   template <typename Work>
   [[nodiscard]] static Graph capture(cudaStream_t stream, Work&& work) {
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
@@ -30,7 +30,7 @@ class Graph {
     try {
       std::forward<Work>(work)();
     } catch (...) {
-      const cudaError_t ended = cudaStreamEndCapture(stream, &graph);  // fails where the capture is already broken
+      const cudaError_t ended = cudaStreamEndCapture(stream, &graph);  // fails if the capture is already broken
       if (ended == cudaSuccess && graph != nullptr) detail::release_graph(graph);
       static_cast<void>(cudaGetLastError());
       throw;
@@ -46,7 +46,7 @@ class Graph {
   Handle<cudaGraph_t, detail::release_graph> handle_;
 };
 
-/// A graph made ready to be launched any number of times.
+/// A graph that can be launched any number of times.
 class GraphExec {
  public:
   GraphExec() = default;

@@ -4,7 +4,7 @@
 
 namespace c63::cuda {
 
-/// Owns one handle of the CUDA runtime; released by `Release`, moved but not copied.
+/// Owns one handle of the CUDA runtime. `Release` releases it. It can be moved but not copied.
 template <typename T, void (*Release)(T) noexcept>
 class Handle {
  public:

@@ -11,7 +11,7 @@
 
 namespace c63::cuda {
 
-/// Where and how wide a kernel runs.
+/// The grid and block of a kernel launch.
 struct LaunchShape {
   dim3 grid;
   dim3 block;
@@ -37,15 +37,15 @@ void launch_as(std::span<cudaLaunchAttribute> attributes, const char* name, void
 
 }  // namespace detail
 
-/// Launches `kernel` and throws at once if the launch is refused. Arguments convert to the kernel's parameter types.
+/// Launches `kernel`. Throws at once if the launch is refused. Arguments are converted to the kernel's parameter types.
 template <typename... Parameters>
 void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             std::type_identity_t<Parameters>... arguments) {
   detail::launch_as({}, name, kernel, shape, stream, arguments...);
 }
 
-/// launch() of a kernel that itself waits for all that comes before it in its stream (griddepcontrol.wait): its blocks may
-/// start, and get ready, while the kernel before it ends.
+/// Launches a kernel that itself waits for the previous work in its stream (griddepcontrol.wait). Its blocks may start and
+/// prepare while the previous kernel ends.
 template <typename... Parameters>
 void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                   std::type_identity_t<Parameters>... arguments) {
@@ -55,7 +55,7 @@ void launch_early(const char* name, void (*kernel)(Parameters...), const LaunchS
   detail::launch_as({&early, 1}, name, kernel, shape, stream, arguments...);
 }
 
-/// launch() of a grid whose blocks wait for each other: all are resident at the same time, or the launch is refused.
+/// Launches a grid whose blocks wait for each other. Either all are resident at the same time, or the launch is refused.
 template <typename... Parameters>
 void launch_together(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                      std::type_identity_t<Parameters>... arguments) {
@@ -65,7 +65,7 @@ void launch_together(const char* name, void (*kernel)(Parameters...), const Laun
   detail::launch_as({&together, 1}, name, kernel, shape, stream, arguments...);
 }
 
-/// Lets `kernel` use `bytes` of dynamic shared memory, which above 48 KiB must be asked for, once per device.
+/// Allows `kernel` to use `bytes` of dynamic shared memory. Above 48 KiB this is needed, once per device.
 template <typename... Parameters>
 void allow_shared_bytes(const char* name, void (*kernel)(Parameters...), std::size_t bytes) {
   check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -54,14 +54,14 @@ class Buffer {
 };
 }  // namespace detail
 
-/// `size` elements of device memory, 256-byte aligned, not initialized.
+/// `size` uninitialized elements of device memory, 256-byte aligned.
 template <typename T>
 using DeviceBuffer = detail::Buffer<T, detail::allocate_device, detail::release_device>;
 
 namespace detail {
 inline std::atomic<std::size_t> pinned_bytes = 0;
 
-/// Bytes of page-locked memory that are accounted for as long as this lives.
+/// Accounts for bytes of page-locked memory while it lives.
 class PinnedBytes {
  public:
   explicit PinnedBytes(std::size_t bytes = 0) : bytes_(bytes) { pinned_bytes += bytes; }
@@ -77,10 +77,10 @@ class PinnedBytes {
 };
 }  // namespace detail
 
-/// Page-locked memory that this process holds in PinnedBuffers: for tests of what something takes.
+/// The bytes of page-locked memory in this process's PinnedBuffers, for tests.
 [[nodiscard]] inline std::size_t pinned_bytes() { return detail::pinned_bytes; }
 
-/// `size` elements of page-locked host memory, which copies at full speed and asynchronously; not initialized.
+/// `size` uninitialized elements of page-locked host memory, which copies at full speed and asynchronously.
 template <typename T>
 class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::release_pinned> {
  public:
@@ -93,7 +93,7 @@ class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::r
   detail::PinnedBytes accounted_;
 };
 
-/// Whether the driver knows these bytes of the host as page-locked, so that a device copies them by itself.
+/// Returns true if the driver knows these bytes of the host as page-locked, so that a device can copy them directly.
 [[nodiscard]] inline bool is_page_locked(std::span<const std::uint8_t> bytes) {
   const auto locked = [](const std::uint8_t* p) {
     cudaPointerAttributes attributes{};
@@ -103,13 +103,13 @@ class PinnedBuffer : public detail::Buffer<T, detail::allocate_pinned, detail::r
   return !bytes.empty() && locked(bytes.data()) && locked(bytes.data() + bytes.size() - 1);
 }
 
-/// Copies `count` elements, in either direction or on the device, in the order of `stream`.
+/// Copies `count` elements in any direction, in the order of `stream`.
 template <typename T>
 void copy_async(T* to, const T* from, std::size_t count, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
 
-/// Copies `rows` runs of `count` elements, which start `from_pitch` bytes apart, to lie without gaps.
+/// Copies `rows` rows of `count` elements, whose starts are `from_pitch` bytes apart, to memory without gaps.
 template <typename T>
 void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_t count, std::size_t rows,
                      cudaStream_t stream) {
@@ -117,8 +117,7 @@ void pack_rows_async(T* to, const void* from, std::size_t from_pitch, std::size_
   check(cudaMemcpy2DAsync(to, bytes, from, from_pitch, bytes, rows, cudaMemcpyDefault, stream), "cudaMemcpy2DAsync");
 }
 
-/// Copies that travel together, put on a stream by one call: a call for each would cost the host more than small copies
-/// take.
+/// Copies that one call puts on a stream. For small copies, one call each would cost the host more than the copies.
 class CopyBatch {
  public:
   void clear() {

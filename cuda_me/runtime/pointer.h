@@ -11,7 +11,7 @@
 
 namespace c63::cuda {
 
-/// The device in whose memory this is; nothing for memory of the host.
+/// The device that owns this memory; empty for host memory.
 [[nodiscard]] inline std::optional<int> device_with(const void* memory) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
@@ -19,7 +19,7 @@ namespace c63::cuda {
   return attributes.device;
 }
 
-/// Whether a device copies these bytes by itself: its own, and page-locked ones of the host.
+/// Returns true if a device can copy these bytes directly: its own, or page-locked ones of the host.
 [[nodiscard]] inline bool can_copy(int device, std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return false;
   if (const std::optional<int> with = device_with(bytes.data())) {

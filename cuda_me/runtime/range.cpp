@@ -5,7 +5,7 @@
 namespace c63::cuda {
 namespace {
 
-/// Under which a profiler shows our ranges.
+/// The domain of c63's ranges in a profiler.
 struct NvtxDomain {
   static constexpr char const* name{"c63"};
 };

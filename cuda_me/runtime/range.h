@@ -2,7 +2,7 @@
 
 namespace c63::cuda {
 
-/// A named span on a profiler's time line, from here to the end of the scope; costs nothing without a profiler.
+/// A named span on a profiler's time line, until the end of the scope. It costs nothing without a profiler.
 class Range {
  public:
   explicit Range(const char* name);

@@ -12,7 +12,7 @@ inline void release_stream(cudaStream_t s) noexcept { check_release(cudaStreamDe
 inline void release_event(cudaEvent_t e) noexcept { check_release(cudaEventDestroy(e), "cudaEventDestroy"); }
 }  // namespace detail
 
-/// A point in the work of a stream. Untimed unless asked: timed events cost more.
+/// A point in the work of a stream. Untimed by default, because timed events cost more.
 class Event {
  public:
   enum class Timing { off, on };
@@ -22,14 +22,14 @@ class Event {
   [[nodiscard]] cudaEvent_t get() const noexcept { return handle_.get(); }
   void record(cudaStream_t stream) const { check(cudaEventRecord(get(), stream), "cudaEventRecord"); }
   void synchronize() const { check(cudaEventSynchronize(get()), "cudaEventSynchronize"); }
-  /// Whether everything before the last record() is done; throws if it failed.
+  /// Returns true if all work before the last record() is done. Throws if it failed.
   [[nodiscard]] bool done() const {
     const cudaError_t status = cudaEventQuery(get());
     if (status == cudaErrorNotReady) return false;
     check(status, "cudaEventQuery");
     return true;
   }
-  /// Milliseconds from `start` to this event; both timed, recorded and done.
+  /// Milliseconds from `start` to this event. Both must be timed, recorded and done.
   [[nodiscard]] float milliseconds_since(const Event& start) const {
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start.get(), get()), "cudaEventElapsedTime");
@@ -46,10 +46,10 @@ class Event {
   Handle<cudaEvent_t, detail::release_event> handle_;
 };
 
-/// A stream on the current device, which never waits for the legacy default stream.
+/// A stream on the current device that never waits for the legacy default stream.
 class Stream {
  public:
-  /// Among kernels that wait for room on the device, those of a high-priority stream go first.
+  /// Kernels of high-priority streams go first when kernels wait for room on the device.
   enum class Priority { normal, high };
 
   explicit Stream(Priority priority = Priority::normal) : handle_(make(priority)) {}

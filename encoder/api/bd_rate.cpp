@@ -11,14 +11,14 @@
 namespace c63 {
 namespace {
 
-/// Knots of a curve, x strictly increasing.
+/// The knots of a curve, with x strictly increasing.
 struct Curve {
   std::vector<double> x;
   std::vector<double> y;
 };
 
-/// Slope at an end from the two intervals next to it, the nearer one first: the parabola through the three points, kept
-/// from overshooting. Boost's own choice, the slope of the end interval, is not what the published tools use.
+/// The slope at an end, from the two intervals next to it, the nearer one first: that of the parabola through the three points,
+/// limited against overshoot. Boost uses the slope of the end interval instead, but the published tools do not.
 double end_slope(double near_width, double far_width, double near_slope, double far_slope) {
   const double slope = ((2 * near_width + far_width) * near_slope - near_width * far_slope) / (near_width + far_width);
   if (slope * near_slope <= 0) return 0;
@@ -35,7 +35,7 @@ auto interpolate(const Curve& c) {
   return boost::math::interpolators::pchip<std::vector<double>>(std::vector(c.x), std::vector(c.y), left, right);
 }
 
-/// Mean of the curve over [low, high]. Simpson's rule is exact for the cubic between two knots.
+/// The mean of the curve over [low, high]. Simpson's rule is exact for the cubic between two knots.
 double mean(const Curve& curve, double low, double high) {
   const auto f = interpolate(curve);
   double sum = 0;
@@ -47,7 +47,7 @@ double mean(const Curve& curve, double low, double high) {
   return sum / (high - low);
 }
 
-/// Mean of `test` minus mean of `anchor` over what both cover; nothing where they share nothing.
+/// The mean of `test` minus the mean of `anchor` over their common range; empty if there is none.
 std::optional<double> mean_distance(const Curve& anchor, const Curve& test) {
   const double low = std::max(anchor.x.front(), test.x.front());
   const double high = std::min(anchor.x.back(), test.x.back());
@@ -63,7 +63,7 @@ std::string fault_of(std::span<const RdPoint> points) {
   return {};
 }
 
-/// By rate; false where quality does not rise with it.
+/// Sorts by rate. Returns false if quality does not rise with the rate.
 bool sort_by_rate(std::vector<RdPoint>& points) {
   std::sort(points.begin(), points.end(), [](const RdPoint& a, const RdPoint& b) { return a.rate < b.rate; });
   return std::adjacent_find(points.begin(), points.end(), [](const RdPoint& a, const RdPoint& b) {

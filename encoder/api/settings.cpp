@@ -53,7 +53,7 @@ std::vector<Value> values_of(const Table& table) {
   return values;
 }
 
-/// A number without needless digits.
+/// Writes a number without needless digits.
 std::string number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
@@ -135,7 +135,7 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   if (s.coding.rate.headers == HeaderSet::compact) reasons.emplace_back("compact headers");
   if (s.coding.qp > kMaxExactQp) {
     reasons.push_back("qp " + number(s.coding.qp) +
-                      " is above 25: luma coefficients are kept to ±511, which the course encoder would write unreadably");
+                      " is above 25: luma coefficients are limited to ±511; the course encoder writes larger ones unreadably");
   } else if (s.coding.qp != 25) {
     reasons.push_back("qp " + number(s.coding.qp) + " (the course encoder's is fixed at 25)");
   }

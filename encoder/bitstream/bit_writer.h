@@ -8,7 +8,7 @@
 
 namespace c63 {
 
-/// Up to 26 bits, and how many they are: what tables of codes hold.
+/// A code of up to 26 bits and its length, as tables of codes hold them.
 class Code {
  public:
   constexpr Code() = default;
@@ -16,9 +16,9 @@ class Code {
 
   [[nodiscard]] constexpr std::uint32_t bits() const { return word_ >> 6; }
   [[nodiscard]] constexpr int length() const { return static_cast<int>(word_ & 63); }
-  /// A number whose low six bits are the length. Sums of such numbers have the sum of the lengths there, modulo 64.
+  /// A number whose low six bits are the length. In a sum of such numbers they are the sum of the lengths, modulo 64.
   [[nodiscard]] constexpr std::uint32_t length_and_more() const { return word_; }
-  /// This code, or none where `condition` is 1. Without a branch.
+  /// This code if `condition` is 0, an empty one if it is 1. Without a branch.
   [[nodiscard]] constexpr Code unless(std::uint32_t condition) const {
     Code code;
     code.word_ = word_ & (condition - 1);
@@ -29,15 +29,15 @@ class Code {
   std::uint32_t word_ = 0;
 };
 
-/// Where the next bits of a buffer go. Held in a local variable, it stays in registers: bytes that are stored may alias
-/// everything else.
+/// The place in a buffer where the next bits go. Keep it in a local variable, so that it stays in registers: stored bytes may
+/// alias everything else.
 struct BitCursor {
   std::uint8_t* next = nullptr;
-  std::uint64_t pending = 0;  ///< bits that are not yet stored, at the bottom; what lies above them means nothing
+  std::uint64_t pending = 0;  ///< bits that are not yet stored, at the bottom; the bits above them are undefined
   std::uint32_t filled =
-      0;  ///< how many they are, modulo 64: append() does not cut off what is added to more than that
+      0;  ///< their number modulo 64; append() may let it grow past 64
 
-  /// Appends the low `count` bits; the others of `bits` must be zero. At most 56 bits between two calls of store().
+  /// Appends the low `count` bits; the other bits of `bits` must be zero. At most 56 bits between two calls of store().
   [[gnu::always_inline]] inline void append(std::uint64_t bits, int count) {
     pending = pending << count | bits;
     filled += static_cast<std::uint32_t>(count);
@@ -46,8 +46,8 @@ struct BitCursor {
     pending = pending << code.length() | code.bits();
     filled += code.length_and_more();
   }
-  /// Stores all whole bytes, and some that mean nothing behind them; 0..7 bits are left. Without a branch: where a byte
-  /// ends in the stream is unpredictable.
+  /// Stores all whole bytes and some undefined ones after them; 0..7 bits remain. It has no branch, because where a byte ends is
+  /// unpredictable.
   [[gnu::always_inline]] inline void store() {
     std::uint64_t word = pending << (-filled & 63);
     if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
@@ -60,7 +60,7 @@ struct BitCursor {
 /// Appends the bits of one scan to a byte buffer, most significant first. finish() then puts a 0x00 after every 0xFF
 /// byte.
 ///
-/// Room is claimed by reserve(), so that put() has no check of its own: a caller reserves for many bits at a time.
+/// put() does not check for room: the caller calls reserve() for many bits at a time.
 class BitWriter {
  public:
   explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out), start_(out.size()), cursor_{out.data() + start_} {}
@@ -77,26 +77,26 @@ class BitWriter {
     cursor_.next = out_.data() + position;
   }
 
-  /// Appends the low `count` bits (0..56); the others of `bits` must be zero.
+  /// Appends the low `count` bits (0..56); the other bits of `bits` must be zero.
   void put(std::uint64_t bits, int count) {
     cursor_.append(bits, count);
     cursor_.store();
   }
 
-  /// For loops that append much: a copy of the place to write at, to be given back, all stored, before the next
+  /// A copy of the write position, for loops that append much. Call store() on it and give it back before the next
   /// reserve().
   [[nodiscard]] BitCursor cursor() const { return cursor_; }
   void set_cursor(const BitCursor& cursor) { cursor_ = cursor; }
 
-  /// Bits appended so far, without stuffing.
+  /// The number of bits appended so far, without stuffing.
   [[nodiscard]] std::uint64_t bits() const {
     return static_cast<std::uint64_t>(cursor_.next - out_.data() - static_cast<std::ptrdiff_t>(start_)) * 8 +
            static_cast<std::uint64_t>(cursor_.filled);
   }
 
   /// Ends the scan as the course encoder does, and cuts the buffer to what was written. Let T be the last 32 bits:
-  ///  * T = 0: the bits of the unfinished byte are lost, on purpose (a decoder reads zeros at the marker instead);
-  ///  * otherwise the unfinished byte is filled with zeros, and where there is none a whole 0x00 byte is added.
+  ///  * T = 0: the bits of the unfinished byte are dropped (at the marker, a decoder reads zeros instead);
+  ///  * otherwise the unfinished byte is filled with zeros; without one, a 0x00 byte is added.
   void finish() {
     reserve(64);
     if (last_32_bits() != 0) *cursor_.next++ = static_cast<std::uint8_t>(cursor_.pending << (8 - cursor_.filled));
@@ -108,7 +108,7 @@ class BitWriter {
 
  private:
   [[nodiscard]] std::uint32_t last_32_bits() const {
-    std::uint64_t history = 0;  // the last bytes, and what is pending behind them
+    std::uint64_t history = 0;  // the last bytes, then the pending bits
     const std::uint8_t* const next = cursor_.next;
     const std::ptrdiff_t written = next - (out_.data() + start_);
     for (int i = written < 4 ? static_cast<int>(written) : 4; i > 0; --i) history = history << 8 | next[-i];
@@ -116,9 +116,9 @@ class BitWriter {
     return static_cast<std::uint32_t>(history << cursor_.filled | unfinished);
   }
 
-  /// How many bytes of the scan are 0xFF.
+  /// The number of 0xFF bytes in the scan.
   [[nodiscard]] std::size_t bytes_of_ones() const {
-    constexpr std::size_t kPiece = 128;  // what a byte can count, so that vectors count in bytes
+    constexpr std::size_t kPiece = 128;  // small enough that a byte holds the count, so vector lanes can be bytes
     std::size_t ones = 0;
     for (std::size_t first = start_; first < out_.size(); first += kPiece) {
       const std::uint8_t* const bytes = out_.data() + first;
@@ -133,7 +133,7 @@ class BitWriter {
     return ones;
   }
 
-  /// Puts the zeros in: the scan moves up by what it grows, and comes back in pieces that end with a 0xFF.
+  /// Inserts the stuffing: the scan moves up by its growth, then moves back in pieces that each end with a 0xFF.
   void stuff() {
     const std::size_t size = out_.size() - start_;
     const std::size_t growth = bytes_of_ones();
@@ -142,7 +142,7 @@ class BitWriter {
     std::uint8_t* to = out_.data() + start_;
     std::uint8_t* from = to + growth;
     std::memmove(from, to, size);
-    while (from != to) {  // as long as a 0xFF lies ahead
+    while (from != to) {  // while a 0xFF lies ahead
       const auto left = static_cast<std::size_t>(out_.data() + out_.size() - from);
       const auto* const last = static_cast<const std::uint8_t*>(std::memchr(from, 0xFF, left));
       const auto count = static_cast<std::size_t>(last - from) + 1;

@@ -7,11 +7,11 @@
 
 namespace c63 {
 
-/// Blocks of an MCU by their indices in their planes. They are coded as they stand here, chroma's U before its V.
+/// The indices of an MCU's blocks in their planes, in coding order; U comes before V.
 struct Mcu {
-  int column = 0;            ///< of MCUs
+  int column = 0;            ///< column of the MCU
   std::array<int, 4> luma{};  ///< row by row
-  int chroma = 0;            ///< in U and in V
+  int chroma = 0;            ///< the same index in U and in V
 };
 
 /// Calls visit(mcu) for the MCUs of row `row` of a picture in coding order.
@@ -39,7 +39,7 @@ void for_each_block_of_row_in_coding_order(const Geometry& geometry, int row, Vi
   });
 }
 
-/// The same for every block of a picture.
+/// Calls visit() for every block of a picture, as above.
 template <typename Visit>
 void for_each_block_in_coding_order(const Geometry& geometry, Visit&& visit) {
   for (int row = 0; row < geometry.mcu_rows(); ++row) for_each_block_of_row_in_coding_order(geometry, row, visit);

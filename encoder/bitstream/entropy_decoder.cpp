@@ -22,10 +22,10 @@ constexpr Fault kUnknownCode{"C63-CODE", "unknown code"};
 constexpr Fault kAcOverrun{"C63-AC-INDEX", "coefficients run past index 63"};
 constexpr Fault kDcOverflow{"C63-DC-OVERFLOW", "the DC sum leaves 16 bits"};
 constexpr Fault kReuseFirst{"C63-MV-REUSE", "reuse of the left vector in column 0"};
-constexpr Fault kReuseIntra{"C63-MV-REUSE", "reuse of the vector of a block that has none"};
+constexpr Fault kReuseIntra{"C63-MV-REUSE", "reuse of the vector of a block without a vector"};
 constexpr Fault kVectorRange{"C63-MV-RANGE", "motion vector leaves the picture"};
 
-/// The tables of a plane.
+/// The decoding tables of a plane.
 struct Tables {
   const ValueTable& dc_values;
   const VlcTable& dc;
@@ -35,7 +35,7 @@ struct Tables {
 constexpr Tables kLumaTables{kLumaValues, kDcLumaTable, kLumaPairs, kAcLumaTable};
 constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcChromaTable};
 
-/// Takes a size and a value; at most 16 + 11 bits.
+/// Reads a size and a value; at most 16 + 11 bits.
 [[gnu::always_inline]] inline bool take_value(BitReader& reader, const ValueTable& values, const VlcTable& sizes, int& value) {
   const ValueTable::Entry both = values.find(reader.peek(ValueTable::kBits));
   if (both.length != 0) [[likely]] {
@@ -78,7 +78,7 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
     }
     vector = {static_cast<std::int8_t>(x), static_cast<std::int8_t>(y)};
   }
-  // A key frame predicts from nothing: decoders read its vectors, if it has any, and forget them.
+  // A key frame is not predicted: decoders read its vectors, if it has any, and ignore them.
   const PlaneGeometry& g = plane.geometry;
   if (!key && !vector_is_legal(column, row, g.width, g.height, vector.x, vector.y)) return &kVectorRange;
   return nullptr;
@@ -96,7 +96,7 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
   levels[0] = static_cast<std::int16_t>(dc);
   for (int k = 1; k < 64;) {
     reader.refill();
-    constexpr int kLooks = 5;  // that there are surely bits for
+    constexpr int kLooks = 5;  // refill() gives enough bits for them
     static_assert(kLooks * CoefficientPairs::kBits <= BitReader::kRefilled);
     CoefficientPairs::Entry entry;
     int looks = 0;
@@ -110,8 +110,8 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
       k = next;
     }
     if (looks == kLooks) continue;
-    // The block ends here, or one code is to be looked at by itself: a long one, or the first of two of which the second may
-    // lie past the end of the block.
+    // The block ends here, or the next code must be read alone: a long code, or the first of two if the second may lie past the
+    // end of the block.
     if (entry.length() != 0 && entry.advance() == CoefficientPairs::kEnd && k + entry.run() < 63) {
       reader.skip(entry.length());
       levels[k + entry.run()] = entry.first();
@@ -139,7 +139,7 @@ constexpr Tables kChromaTables{kChromaValues, kDcChromaTable, kChromaPairs, kAcC
   return nullptr;
 }
 
-/// Offset in the stuffed scan of byte `index` of the scan without stuffing.
+/// Returns the offset in the stuffed scan of byte `index` of the unstuffed scan.
 std::size_t stuffed_offset(std::span<const std::uint8_t> scan, std::size_t index) {
   std::size_t at = 0;
   for (; index > 0 && at < scan.size(); --index) at += scan[at] == 0xFF ? 2 : 1;
@@ -158,16 +158,16 @@ std::int64_t ScanDecoder::offset_of(std::int64_t byte) const {
 void ScanDecoder::decode_row(FrameSyntax& syntax) {
   BitReader reader = reader_;
   std::array<int, kPlanes> dc = dc_;
-  // A block that begins before the end of the scan ends before that of the zeros behind it.
+  // A block that begins before the end of the scan ends within the zeros after it.
   static_assert(kMostBlockBits / 8 + 2 * sizeof(std::uint64_t) <= kBitReaderPadding);
   const auto decode_block = [&](int p, const Tables& tables, int block, int column, int row) __attribute__((always_inline)) {
     PlaneSyntax& plane = syntax.planes[p];
     const std::int64_t start = reader.left();
-    reader.refill();  // enough for flags, a vector and the size and value of DC
+    reader.refill();  // enough for flags, a vector, and DC's size and value
     const Fault* fault = decode_motion(reader, plane, block, column, row, frame_.key);
     if (fault == nullptr) fault = decode_coefficients(reader, tables, dc[p], plane.block(block));
     if (fault != nullptr || reader.overrun()) [[unlikely]] {
-      const BitReader end = reader;  // the reader itself stays in registers as long as nobody has its address
+      const BitReader end = reader;  // a copy, so that the reader's address is never taken and it stays in registers
       fail(end, start, fault, plane, p, block);
     }
   };
@@ -195,11 +195,11 @@ void ScanDecoder::fail(const BitReader& reader, std::int64_t bits_left, const Fa
 }
 
 void ScanDecoder::finish() const {
-  // What may follow: the rest of the last byte, and one zero byte where there is no such rest.
+  // The rest of the last byte may follow, or one zero byte if the last byte is full.
   const std::int64_t spare = reader_.left() >= 0 ? reader_.left() / 8 : 0;
   const std::int64_t next_byte = static_cast<std::int64_t>(bytes_.size()) - spare;
   if (spare > 1 || (spare == 1 && bytes_.back() != 0x00)) {
-    throw Error(ErrorKind::input, "C63-SCAN-TRAILING", std::to_string(spare) + " bytes behind the last block of the scan",
+    throw Error(ErrorKind::input, "C63-SCAN-TRAILING", std::to_string(spare) + " bytes after the last block of the scan",
                 {.offset = offset_of(next_byte)});
   }
 }

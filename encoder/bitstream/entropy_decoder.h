@@ -11,15 +11,15 @@
 
 namespace c63 {
 
-/// Decodes the scan of a frame, MCU row after MCU row, into the syntax elements of its picture. Vectors of inter frames are
-/// checked to stay inside their plane. Throws Error (input) with the byte offset from the start of the frame and the block;
-/// nothing can be decoded after that.
+/// Decodes the scan of a frame into its syntax elements, one MCU row after another. Checks that vectors of inter frames stay
+/// inside their plane. Throws Error (input) with the block and the byte offset from the frame's start. It cannot be used after an
+/// error.
 class ScanDecoder {
  public:
-  /// `frame` outlives this. `scratch` is room for the scan without stuffing.
+  /// `frame` must outlive this. `scratch` holds the scan without stuffing.
   ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch);
 
-  /// What can be wrong with a block; turned into an Error with its place outside the hot loop.
+  /// A fault in a block. It becomes an Error with its place outside the hot loop.
   struct Fault {
     const char* id = nullptr;
     const char* message = nullptr;
@@ -27,7 +27,7 @@ class ScanDecoder {
 
   /// Decodes the next row.
   void decode_row(FrameSyntax& syntax);
-  /// After the last row. Throws where more than padding follows.
+  /// Call it after the last row. Throws if more than padding follows.
   void finish() const;
 
  private:

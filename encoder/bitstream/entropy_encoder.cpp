@@ -14,12 +14,12 @@
 namespace c63 {
 namespace {
 
-/// A code, and the value behind it.
+/// A code, followed by the bits of a value.
 constexpr Code with_value(const VlcCode& code, int value, int size) {
   return {static_cast<std::uint32_t>(code.bits) << size | value_bits(value, size), code.length + size};
 }
 
-/// The codes of values by their size, as DC differences and vector components have them; small ones from a table.
+/// The codes of values with their sizes, for DC differences and vector components. Small values come from a table.
 class ValueCodes {
  public:
   constexpr explicit ValueCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
@@ -27,14 +27,14 @@ class ValueCodes {
       entries_[static_cast<std::size_t>(value + kSmall)] = compose(value);
   }
 
-  /// At most 22 bits.
+  /// The code of a value; at most 22 bits.
   [[nodiscard]] Code find(std::ptrdiff_t value) const {
     const auto index = static_cast<std::size_t>(value + kSmall);
     if (index < entries_.size()) [[likely]]
       return entries_[index];
     return compose(static_cast<int>(value));
   }
-  /// At most 12 bits.
+  /// The code of a vector component; at most 12 bits.
   [[nodiscard]] Code find_component(std::int8_t value) const {
     return entries_[static_cast<std::size_t>(value + kSmall)];
   }
@@ -51,7 +51,7 @@ class ValueCodes {
   std::array<Code, 2 * kSmall> entries_{};
 };
 
-/// The codes of AC levels and of the zeros before them; small levels from a table.
+/// The codes of AC levels with the zeros before them. Small levels come from a table.
 class AcCodes {
  public:
   constexpr explicit AcCodes(const std::array<VlcCode, 256>& codes) : codes_(codes) {
@@ -62,14 +62,14 @@ class AcCodes {
     }
   }
 
-  /// Of a run of 0..15 zeros and a value; at most 26 bits.
+  /// The code of a run of 0..15 zeros and a value; at most 26 bits.
   [[nodiscard]] Code find(std::size_t run, std::ptrdiff_t value) const {
     const auto column = static_cast<std::size_t>(value + kSmall);
     if (column < 2 * kSmall) [[likely]]
       return entries_[run * 2 * kSmall + column];
     return compose(static_cast<int>(run), static_cast<int>(value));
   }
-  /// Of a symbol without value.
+  /// The code of a symbol without a value.
   [[nodiscard]] Code symbol(int symbol) const {
     const VlcCode code = codes_[static_cast<std::size_t>(symbol)];
     return {code.bits, code.length};
@@ -92,13 +92,13 @@ constexpr ValueCodes kDcChroma(kDcChromaCodes);
 constexpr AcCodes kAcLuma(kAcLumaCodes);
 constexpr AcCodes kAcChroma(kAcChromaCodes);
 
-/// One bit for each of the levels 1..63 that is not zero; bit 0 is zero.
+/// A mask with one bit for each level 1..63 that is not zero; bit 0 is zero.
 std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 #if defined(__SSE2__)
   const auto eight = [&](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(levels + k)); };
   std::uint64_t zeros = 1;
   for (int k = 0; k < 64; k += 16) {
-    const __m128i bytes = _mm_packs_epi16(eight(k), eight(k + 8));  // saturated: what is not zero stays so
+    const __m128i bytes = _mm_packs_epi16(eight(k), eight(k + 8));  // saturated: nonzero values stay nonzero
     const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
     zeros |= static_cast<std::uint64_t>(static_cast<unsigned>(mask)) << k;
   }
@@ -110,11 +110,11 @@ std::uint64_t nonzero_mask(const std::int16_t levels[64]) {
 #endif
 }
 
-/// The vector to the left of a block as one number, or that there is none.
+/// The vector to the left of a block as one number, or kNoVector.
 using LeftVector = std::uint32_t;
 constexpr LeftVector kNoVector = 0x10000;
 
-/// Appends at most 26 bits. Whether a vector is its left neighbour's is unpredictable, so no branch depends on it.
+/// Appends at most 26 bits. Whether a vector equals its left neighbour is unpredictable, so no branch depends on it.
 [[gnu::always_inline]] inline void append_motion(BitCursor& cursor, const PlaneSyntax& plane, std::size_t block,
                                                  LeftVector& left) {
   if (plane.uses_vector[block] == 0) {
@@ -131,7 +131,7 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.append(kDcLuma.find_component(vector.y).unless(reuse));
 }
 
-/// Appends the AC levels behind at most 48 bits that are not yet stored, and stores all.
+/// Appends the AC levels and stores everything. At most 48 bits may be pending before.
 [[gnu::always_inline]] inline void append_ac(BitCursor& cursor, const AcCodes& codes, const std::int16_t levels[64]) {
   std::uint64_t mask = nonzero_mask(levels);
   std::size_t next = 1;  // first level that is not yet coded
@@ -147,7 +147,7 @@ constexpr LeftVector kNoVector = 0x10000;
     next = k + 1;
     cursor.append(codes.find(run, levels[k]));
   };
-  while (mask != 0) {  // two codes a time, and an end of at most four bits behind them: 56
+  while (mask != 0) {  // two codes at a time and at most four bits for the end: 56
     cursor.store();
     append_next();
     if (mask == 0) break;
@@ -157,7 +157,7 @@ constexpr LeftVector kNoVector = 0x10000;
   cursor.store();
 }
 
-/// Codes the blocks of one plane, one after another.
+/// Codes the blocks of one plane in order.
 class PlaneCoder {
  public:
   explicit PlaneCoder(const PlaneSyntax& plane) : plane_(plane) {}
@@ -174,12 +174,12 @@ class PlaneCoder {
     append_ac(cursor, kLuma ? kAcLuma : kAcChroma, levels);
   }
 
-  /// Bits of flags and vectors so far.
+  /// The bits of flags and vectors so far.
   [[nodiscard]] std::uint64_t motion_bits() const { return motion_bits_; }
 
  private:
   const PlaneSyntax& plane_;
-  std::ptrdiff_t dc_ = 0;  ///< of the block before
+  std::ptrdiff_t dc_ = 0;  ///< of the previous block
   std::uint64_t motion_bits_ = 0;
 };
 
@@ -214,7 +214,7 @@ void encode_scan(const FrameSyntax& syntax, std::vector<std::uint8_t>& out, BitC
   bits.chroma += coded - y_bits - uv_motion;
   writer.finish();
   const std::uint64_t written = 8 * static_cast<std::uint64_t>(out.size() - start);
-  bits.header += written > coded ? written - coded : 0;  // the flush may lose up to seven bits
+  bits.header += written > coded ? written - coded : 0;  // the flush may drop up to seven bits
 }
 
 }  // namespace c63

@@ -35,7 +35,7 @@ void put_huffman_table(std::vector<std::uint8_t>& out, int id, const HuffmanSpec
 
 void put_dqt(std::vector<std::uint8_t>& out, const QuantizationTables& tables) {
   put_marker(out, kDqt);
-  put_u16(out, kDqtPayload);  // the course codec forgets the two bytes of the length itself
+  put_u16(out, kDqtPayload);  // the course codec does not count the two bytes of the length itself
   for (int i = 0; i < kPlanes; ++i) {
     out.push_back(static_cast<std::uint8_t>(i));
     out.insert(out.end(), tables[i].begin(), tables[i].end());
@@ -45,7 +45,7 @@ void put_dqt(std::vector<std::uint8_t>& out, const QuantizationTables& tables) {
 void put_sof(std::vector<std::uint8_t>& out, const Geometry& geometry, bool key) {
   put_marker(out, kSof0);
   put_u16(out, kSofPayload + 2);
-  out.push_back(8);  // bits a sample
+  out.push_back(8);  // bits per sample
   put_u16(out, static_cast<unsigned>(geometry.height()));
   put_u16(out, static_cast<unsigned>(geometry.width()));
   constexpr std::uint8_t kComponents[] = {3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 2};
@@ -74,7 +74,7 @@ std::string hex(unsigned value) {
   return {kDigits[value >> 4 & 15], kDigits[value & 15]};
 }
 
-/// Reads one frame's segments and keeps the offset for messages.
+/// Reads one frame's segments, and knows the offset for error messages.
 class SegmentReader {
  public:
   explicit SegmentReader(std::span<const std::uint8_t> bytes, const KnownMarkers* markers = nullptr)
@@ -110,12 +110,12 @@ class SegmentReader {
     need(count);
     offset_ += count;
   }
-  /// The bytes up to the next marker, which comes after `max_bytes` at most.
+  /// Returns the bytes up to the next marker, at most `max_bytes`.
   std::span<const std::uint8_t> scan(std::uint64_t max_bytes) {
     const std::size_t start = offset_;
     const std::size_t reached = markers_ != nullptr ? markers_->next(bytes_, start) : next_marker(bytes_, start);
     if (reached - start > max_bytes) {
-      fail("C63-SCAN-TRAILING", "the scan is longer than its picture can take",
+      fail("C63-SCAN-TRAILING", "the scan is longer than its picture allows",
            start + static_cast<std::size_t>(max_bytes));
     }
     if (reached + 1 >= bytes_.size()) fail_truncated();
@@ -129,7 +129,7 @@ class SegmentReader {
   std::size_t offset_ = 0;
 };
 
-/// The length field of a segment, in a frame whose length fields the course codec writes but does not read.
+/// The payload length of a segment. The course codec writes length fields but does not read them.
 std::size_t segment_length(SegmentReader& in, const char* segment) {
   const std::size_t at = in.offset();
   const unsigned length = in.u16();
@@ -142,7 +142,7 @@ std::size_t segment_length(SegmentReader& in, const char* segment) {
 QuantizationTables parse_dqt(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "DQT");
-  // The encoder writes two bytes too few; 195 and 197 both mean three tables.
+  // The course encoder's value is two bytes too small; both 195 and 197 mean three tables.
   if (payload != kDqtPayload && payload != kDqtPayload - 2) {
     in.fail("C63-SEGMENT-LENGTH", "DQT length " + std::to_string(payload + 2) + " is neither 195 nor 197", at);
   }
@@ -152,7 +152,7 @@ QuantizationTables parse_dqt(SegmentReader& in) {
   for (int i = 0; i < kPlanes; ++i) {
     const std::uint8_t id = in.u8();
     if (id >= kPlanes || (seen >> id & 1U) != 0) {
-      in.fail("C63-DQT-ID", "quantization table id " + std::to_string(id) + " is unknown or doubled", in.offset() - 1);
+      in.fail("C63-DQT-ID", "quantization table id " + std::to_string(id) + " is unknown or used twice", in.offset() - 1);
     }
     seen |= 1U << id;
     const std::size_t first = in.offset();
@@ -171,7 +171,7 @@ struct Sof {
   bool key = false;
 };
 
-/// The SOF whose marker is at `at`. `expected` is the size of the frames before it.
+/// Parses the SOF whose marker is at `at`. `expected` is the size of the previous frames.
 Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& expected, const Limits& limits) {
   const std::size_t payload = segment_length(in, "SOF");
   if (payload != kSofPayload) {
@@ -179,7 +179,7 @@ Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& 
   }
   in.need(kSofPayload);
   const unsigned bits = in.u8();
-  if (bits != 8) in.fail("C63-PRECISION", std::to_string(bits) + " bits a sample; only 8 are known", at + 4);
+  if (bits != 8) in.fail("C63-PRECISION", std::to_string(bits) + " bits per sample; only 8 are supported", at + 4);
   const int height = static_cast<int>(in.u16());
   const int width = static_cast<int>(in.u16());
   const std::string size = std::to_string(width) + "x" + std::to_string(height);
@@ -187,7 +187,7 @@ Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& 
   const bool key = in.u8() != 0;
   if (width == 0 || height == 0) in.fail("C63-SIZE-ZERO", "picture size " + size, at + 5);
   if (!is_codable_area(width, height)) {
-    in.fail("C63-SIZE-AREA", "picture size " + size + ": width times height is no multiple of 4", at + 5);
+    in.fail("C63-SIZE-AREA", "picture size " + size + ": width times height is not a multiple of 4", at + 5);
   }
   const Geometry geometry(width, height);
   if (expected && !(*expected == geometry)) {
@@ -204,17 +204,17 @@ Sof parse_sof(SegmentReader& in, std::size_t at, const std::optional<Geometry>& 
   return {geometry, key};
 }
 
-/// The code tables are fixed, whatever a DHT says.
+/// Skips a DHT: the code tables are fixed.
 void skip_dht(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "DHT");
   if (payload > kMaxDhtPayload) {
-    in.fail("C63-SEGMENT-LENGTH", "DHT length " + std::to_string(payload + 2) + " is more than four tables take", at);
+    in.fail("C63-SEGMENT-LENGTH", "DHT length " + std::to_string(payload + 2) + " is more than four tables need", at);
   }
   in.skip(payload);
 }
 
-/// The components of a scan are always the same, whether or not SOS lists them.
+/// Skips the list of components, which is always the same.
 void skip_sos(SegmentReader& in) {
   const std::size_t at = in.offset();
   const std::size_t payload = segment_length(in, "SOS");
@@ -272,7 +272,7 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes, const KnownM
   SegmentReader in(bytes, markers);
   if (in.u8() != 0xFF || (in.left() > 0 && bytes[1] != kSoi)) {
     in.fail("C63-NO-FRAME", first ? "not a c63 stream: it does not start with a frame (FF D8)"
-                                  : "garbage where the next frame (FF D8) should start", 0);
+                                  : "unknown bytes instead of the next frame (FF D8)", 0);
   }
   in.skip(1);
 
@@ -289,12 +289,12 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes, const KnownM
       lead = in.u8();
     }
     if (lead != 0xFF) {
-      in.fail(has_scan ? "C63-SCAN-TRAILING" : "C63-NO-MARKER", "byte " + hex(lead) + " where a marker should be", at);
+      in.fail(has_scan ? "C63-SCAN-TRAILING" : "C63-NO-MARKER", "byte " + hex(lead) + " instead of a marker", at);
     }
     const std::uint8_t marker = in.u8();
     if (marker == kEoi) {
-      if (is_empty && first) in.fail("C63-REPEAT-FIRST", "the stream starts with a repeat of a picture before it", at);
-      if (!is_empty && !has_scan) in.fail("C63-NO-SCAN", "a frame that is not empty, but has no scan", at);
+      if (is_empty && first) in.fail("C63-REPEAT-FIRST", "the stream starts with a repeat frame, which needs a previous picture", at);
+      if (!is_empty && !has_scan) in.fail("C63-NO-SCAN", "a frame has headers but no scan", at);
       break;
     }
     is_empty = false;
@@ -317,9 +317,9 @@ ParsedFrame FrameParser::parse(std::span<const std::uint8_t> bytes, const KnownM
       case kSos:
         if (has_scan) in.fail("C63-SCAN-TWICE", "a second scan in one frame", at);
         if (!has_sof) {
-          if (first) in.fail("C63-NO-SOF", "the stream starts with a frame without SOF", at);
+          if (first) in.fail("C63-NO-SOF", "the first frame of the stream has no SOF", at);
           if (*last_was_key_) {
-            in.fail("C63-KEY-REPLACED", "a frame without SOF would take the place of the key frame before it", at);
+            in.fail("C63-KEY-REPLACED", "a frame without SOF follows a key frame", at);
           }
           frame.geometry = *geometry_;
         }

@@ -12,9 +12,9 @@ namespace c63 {
 /// The syntax elements of one plane of a frame; blocks in raster order of the plane.
 struct PlaneSyntax {
   PlaneGeometry geometry;
-  std::vector<std::int16_t> levels;       ///< 64 a block, zig-zag order
-  std::vector<MotionVector> vectors;      ///< one a block
-  std::vector<std::uint8_t> uses_vector;  ///< one a block, 0 or 1
+  std::vector<std::int16_t> levels;       ///< 64 per block, zig-zag order
+  std::vector<MotionVector> vectors;      ///< one per block
+  std::vector<std::uint8_t> uses_vector;  ///< one per block, 0 or 1
 
   [[nodiscard]] std::int16_t* block(int index) { return levels.data() + static_cast<std::size_t>(index) * 64; }
   [[nodiscard]] const std::int16_t* block(int index) const {
@@ -22,7 +22,7 @@ struct PlaneSyntax {
   }
 };
 
-/// The syntax elements of one frame: the interface between transform and entropy coder, in both directions.
+/// The syntax elements of one frame. They are the interface between transform and entropy coder, in both directions.
 struct FrameSyntax {
   Geometry geometry;
   bool key = false;

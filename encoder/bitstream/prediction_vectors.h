@@ -10,19 +10,19 @@
 
 namespace c63 {
 
-/// The vectors that the blocks of a frame are predicted with, while FrameSyntax has those that are coded. A block that is coded
-/// without a vector is predicted from zero. In a frame that keeps the reference of the previous frame, it is predicted as it was
+/// The vectors that the blocks of a frame are predicted with; FrameSyntax has the coded ones. A block that is coded without a
+/// vector is predicted from zero. If the frame keeps the reference of the previous frame, the block is predicted as it was
 /// there.
 class PredictionVectors {
  public:
-  /// Of one plane, an entry a block in raster order.
+  /// The vectors of one plane, one entry per block in raster order.
   struct Plane {
-    std::vector<MotionVector> vectors;     ///< zero for blocks that have none
+    std::vector<MotionVector> vectors;     ///< zero for blocks without a vector
     std::vector<std::uint8_t> has_vector;  ///< 0 or 1
   };
 
   PredictionVectors() = default;
-  /// No block has a vector.
+  /// Makes vectors for a picture in which no block has one.
   explicit PredictionVectors(const Geometry& geometry) {
     for (int p = 0; p < kPlanes; ++p) {
       const auto blocks = static_cast<std::size_t>(geometry.plane(p).blocks());
@@ -33,7 +33,7 @@ class PredictionVectors {
   [[nodiscard]] const Plane& plane(int p) const { return planes_[p]; }
 
   /// Fills MCU row `mcu_row`. `before` is the previous frame's if the frame keeps its reference, otherwise null. The blocks of a
-  /// key frame have no vectors, whatever is coded.
+  /// key frame never have vectors.
   void fill_row(const FrameSyntax& coded, const PredictionVectors* before, int mcu_row) {
     for (int p = 0; p < kPlanes; ++p) {
       const auto blocks = static_cast<std::size_t>(coded.planes[p].geometry.columns) * (p == 0 ? 2 : 1);

@@ -12,14 +12,14 @@
 #include "codec/host_device.h"
 #include "codec/vlc.h"
 
-// Entropy decoding in the form that one thread of a GPU runs. What a scan means is defined by ScanDecoder (entropy_decoder.h);
-// this gives the same syntax elements, but of a fault it says only that there is one.
+// Entropy decoding in the form that one GPU thread runs. ScanDecoder (entropy_decoder.h) defines the meaning of a scan. This
+// parser gives the same syntax elements, but of a fault it only says that there is one.
 
 namespace c63 {
 
-/// The entries of a CoefficientTable as words, each of which is read at once: length, run and value from the lowest bit on.
+/// The entries of a CoefficientTable packed into words, so that one read gives all: length, run and value from the lowest bit on.
 struct CoefficientWords {
-  static constexpr int kLong = 128;  ///< the run where no short code begins: past the end of a block, as that of its end
+  static constexpr int kLong = 128;  ///< the run if no short code begins here: past the end of a block, as kEnd is
 
   std::array<std::uint32_t, 1U << CoefficientTable::kBits> words{};
 
@@ -32,7 +32,7 @@ struct CoefficientWords {
   }
 };
 
-/// The same of a ValueTable: length, and value in the high byte.
+/// The entries of a ValueTable: length, and value in the high byte.
 struct ValueWords {
   std::array<std::uint16_t, 1U << ValueTable::kBits> words{};
 
@@ -45,11 +45,11 @@ struct ValueWords {
 };
 
 namespace detail {
-/// A constant that is copied when the program runs. A compiler that sees one in an initializer writes it out, value by value.
+/// Copies a constant at run time. In an initializer, the compiler would write it out value by value.
 inline VlcTable copy_of(const VlcTable& table) { return table; }
 }  // namespace detail
 
-/// The tables of all codes, in one piece that a GPU keeps in its fast memory; luma's come first.
+/// The tables of all codes in one piece, which a GPU keeps in its fast memory. Luma's come first.
 struct ScanTables {
   std::array<CoefficientWords, 2> coefficients{CoefficientWords(kLumaCoefficients), CoefficientWords(kChromaCoefficients)};
   std::array<ValueWords, 2> values{ValueWords(kLumaValues), ValueWords(kChromaValues)};
@@ -58,7 +58,7 @@ struct ScanTables {
   VlcTable vector = detail::copy_of(kVectorTable);
 };
 
-/// A vector in one number: x in the low byte, y in the high one.
+/// A vector as one number: x in the low byte, y in the high one.
 using PackedVector = std::uint16_t;
 [[nodiscard]] C63_HD constexpr PackedVector pack_vector(int x, int y) {
   return static_cast<PackedVector>((x & 0xFF) | (y & 0xFF) << 8);
@@ -66,10 +66,10 @@ using PackedVector = std::uint16_t;
 [[nodiscard]] C63_HD constexpr MotionVector unpack_vector(PackedVector vector) {
   return {static_cast<std::int8_t>(vector & 0xFF), static_cast<std::int8_t>(vector >> 8)};
 }
-/// Of a block that is coded without one: no code stands for -128.
+/// The value for a block without a vector: no code means -128.
 inline constexpr PackedVector kWithoutVector = 0x8080;
 
-/// Blocks of a picture: those of Y, then U, then V, each in raster order.
+/// The number of blocks of a picture. Blocks of Y come first, then U, then V, each in raster order.
 struct ScanShape {
   int mcu_columns = 0;
   int mcu_rows = 0;
@@ -81,20 +81,20 @@ struct ScanShape {
   }
 };
 
-/// Where the syntax elements of a frame go, by the order of ScanShape.
+/// The memory for the syntax elements of a frame, in the order of ScanShape.
 struct ScanTarget {
-  std::int16_t* levels = nullptr;   ///< 64 a block, zig-zag order; zero before
-  PackedVector* vectors = nullptr;  ///< one a block
+  std::int16_t* levels = nullptr;   ///< 64 per block, zig-zag order; zero before parsing
+  PackedVector* vectors = nullptr;  ///< one per block
 };
 
-/// Bytes that have to follow a scan of `size` bytes, all of them zero: up to a whole word, and a word.
-[[nodiscard]] constexpr std::size_t zeros_behind_scan(std::size_t size) { return (4 - size % 4) % 4 + 4; }
+/// The number of zero bytes that must follow a scan of `size` bytes: up to the next whole word, and one word more.
+[[nodiscard]] constexpr std::size_t zeros_after_scan(std::size_t size) { return (4 - size % 4) % 4 + 4; }
 
-/// Reads the bits of a scan, most significant first. Words are loaded long before they are looked at, for a thread that has
-/// nobody to wait with. Past the end it supplies zeros.
+/// Reads the bits of a scan, most significant first. It loads words long before they are used, because a single thread has
+/// no others to hide the wait. Past the end it supplies zeros.
 class WordReader {
  public:
-  /// `bytes` are aligned to 4; zeros_behind_scan() follow them.
+  /// `bytes` must be aligned to 4 and followed by zeros_after_scan() zeros.
   C63_HD WordReader(const std::uint8_t* bytes, std::size_t size)
       : words_(bytes), count_(static_cast<std::uint32_t>((size + 3) / 4)) {
     current_ = in_order(load());
@@ -122,7 +122,7 @@ class WordReader {
     ahead_ = load();
   }
 
-  /// Bits taken, those past the end included.
+  /// The number of bits taken, including those past the end.
   [[nodiscard]] C63_HD std::int64_t taken() const { return 32 * (static_cast<std::int64_t>(next_) - 3) + used_; }
 
  private:
@@ -139,7 +139,7 @@ class WordReader {
 #endif
   }
 
-  /// A word with its first byte on top. Not when it is loaded, for that would be waiting for it.
+  /// A word with its first byte on top. It is not called at the load, because that would wait for the load.
   [[nodiscard]] C63_HD static std::uint32_t in_order(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
     return __byte_perm(word, 0, 0x0123);
@@ -152,11 +152,11 @@ class WordReader {
 
   const std::uint8_t* words_;
   std::uint32_t count_;
-  std::uint32_t next_ = 0;   ///< to load
-  std::uint32_t current_;    ///< what bits are taken from
+  std::uint32_t next_ = 0;   ///< index of the next word to load
+  std::uint32_t current_;    ///< the word that bits are taken from
   std::uint32_t following_;
-  std::uint32_t ahead_;      ///< on its way while the other two are used
-  int used_ = 0;             ///< bits of current_, 0..31
+  std::uint32_t ahead_;      ///< being loaded while the other two are used
+  int used_ = 0;             ///< bits taken of current_, 0..31
 };
 
 namespace detail {
@@ -178,8 +178,8 @@ C63_HD inline bool take_value(WordReader& reader, const ValueWords& values, cons
   return true;
 }
 
-/// The vector of the block whose first sample is at (x, y) of its plane, at most at (last_x, last_y); `left` is that of the
-/// block to the left, none in the first column.
+/// Parses the vector of the block at (x, y) of its plane; (last_x, last_y) is the plane's last block. `left` is the vector of the
+/// block to the left, kWithoutVector in the first column.
 C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bool key, int x, int y, int last_x, int last_y,
                                 PackedVector left, PackedVector& vector) {
   const std::uint32_t flags = reader.peek(2);
@@ -200,7 +200,7 @@ C63_HD inline bool parse_vector(const ScanTables& tables, WordReader& reader, bo
     vector = pack_vector(right, down);
   }
   const MotionVector by = unpack_vector(vector);
-  // Below zero is far above everything in numbers without a sign.
+  // As unsigned numbers, negative positions are far above every limit.
   const bool legal = static_cast<unsigned>(x + by.x) <= static_cast<unsigned>(last_x) &&
                      static_cast<unsigned>(y + by.y) <= static_cast<unsigned>(last_y);
   return key || legal;
@@ -217,7 +217,7 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
     const std::uint32_t both = tables.coefficients[kKind].words[reader.peek(CoefficientTable::kBits)];
     const auto run = static_cast<int>(both >> 8 & 0xFF);
     reader.skip(static_cast<int>(both & 0xFF));
-    if (k + run <= 63) {  // one branch for nearly all
+    if (k + run <= 63) {  // the only branch in most cases
       k += run;
       levels[k++] = static_cast<std::int16_t>(both >> 16);
       continue;
@@ -243,12 +243,12 @@ C63_HD inline bool parse_levels(const ScanTables& tables, WordReader& reader, in
 
 }  // namespace detail
 
-/// Parses a scan without stuffing: `size` bytes, aligned and followed by zeros as WordReader wants them. False where it has any fault; what is in `to` then
-/// counts for nothing.
+/// Parses a scan without stuffing: `size` bytes, aligned and followed by zeros as WordReader needs. Returns false if the scan has
+/// a fault; `to` is then undefined.
 C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, bool key, const std::uint8_t* bytes,
                               std::size_t size, const ScanTarget& to) {
   WordReader reader(bytes, size);
-  // The encoder may leave out up to seven zeros at the end.
+  // The encoder may drop up to seven zeros at the end.
   const std::int64_t most_bits = 8 * static_cast<std::int64_t>(size) + 7;
   const int luma_columns = 2 * shape.mcu_columns;
   const int last_x = (shape.mcu_columns - 1) * kBlockSize;  // of chroma's blocks
@@ -257,7 +257,7 @@ C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, 
   int dc_u = 0;
   int dc_v = 0;
   for (int row = 0; row < shape.mcu_rows; ++row) {
-    // Of the blocks to the left: in Y's two rows of an MCU, in U and in V.
+    // The vectors of the blocks to the left: in the two rows of Y of an MCU, in U and in V.
     PackedVector left_above = kWithoutVector;
     PackedVector left_below = kWithoutVector;
     PackedVector left_u = kWithoutVector;
@@ -285,14 +285,14 @@ C63_HD inline bool parse_scan(const ScanTables& tables, const ScanShape& shape, 
         }
         (p == 1 ? left_u : left_v) = vector;
         to.vectors[index] = vector;
-        int dc = p == 1 ? dc_u : dc_v;  // not by reference, which would want an address
+        int dc = p == 1 ? dc_u : dc_v;  // not a reference, which would need an address
         if (!detail::parse_levels<1>(tables, reader, dc, to.levels + static_cast<std::size_t>(index) * 64)) return false;
         (p == 1 ? dc_u : dc_v) = dc;
       }
     }
     if (reader.taken() > most_bits) return false;
   }
-  // What may follow: the rest of the last byte, and one zero byte where there is no such rest.
+  // The rest of the last byte may follow, or one zero byte if the last byte is full.
   const std::int64_t next_byte = (reader.taken() + 7) / 8;
   const std::int64_t spare = static_cast<std::int64_t>(size) - next_byte;
   return spare <= 0 || (spare == 1 && bytes[size - 1] == 0x00);

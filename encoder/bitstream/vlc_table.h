@@ -8,12 +8,12 @@
 
 namespace c63 {
 
-/// Decoding side of a prefix code: a table for the short codes and one for the long ones, both by the next bits.
+/// Decodes a prefix code by the next bits, with one table for short codes and one for long codes.
 class VlcTable {
  public:
   struct Entry {
     std::uint8_t symbol = 0;
-    std::uint8_t length = 0;  ///< 0: no code starts like this
+    std::uint8_t length = 0;  ///< 0: no code starts with these bits
   };
 
   constexpr explicit VlcTable(const std::array<VlcCode, 256>& codes, int max_symbol = 255) {
@@ -32,7 +32,7 @@ class VlcTable {
     }
   }
 
-  /// The entry for the next 16 bits; length 0 where they start no code.
+  /// The entry for the next 16 bits; its length is 0 if no code starts with them.
   [[nodiscard]] C63_HD constexpr Entry find(std::uint32_t next_16_bits) const {
     const Entry entry = short_[next_16_bits >> (kMaxCodeLength - kShortBits)];
     if (entry.length != 0) return entry;
@@ -42,20 +42,20 @@ class VlcTable {
 
  private:
   static constexpr int kShortBits = 9;
-  static constexpr unsigned kLongMask = (1U << 10) - 1;  ///< what is left of 16 bits behind the six
+  static constexpr unsigned kLongMask = (1U << 10) - 1;  ///< the bits of 16 after the six ones
 
   std::array<Entry, 1U << kShortBits> short_{};
   std::array<Entry, kLongMask + 1> long_{};
 };
 
-/// Decoding side of sizes and values, of DC levels and of vectors, where both together are short: one look says both.
+/// Decodes short pairs of a size and a value (DC levels, vectors) with one look-up.
 class ValueTable {
  public:
   static constexpr int kBits = 10;
 
   struct Entry {
     std::int8_t value = 0;
-    std::uint8_t length = 0;  ///< of code and value; 0: something else starts like this
+    std::uint8_t length = 0;  ///< of code and value; 0: no short pair starts with these bits
   };
 
   constexpr explicit ValueTable(const std::array<VlcCode, 256>& codes) {
@@ -77,16 +77,16 @@ class ValueTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
-/// Decoding side of an AC table where code and value together are short, as nearly all are: one look says both.
+/// Decodes AC coefficients whose code and value together are short, as nearly all are, with one look-up.
 class CoefficientTable {
  public:
   static constexpr int kBits = 11;
   static constexpr int kEnd = 64;  ///< the run of the end of the block
 
   struct Entry {
-    std::int16_t value = 0;   ///< not 0 but at the end of the block
+    std::int16_t value = 0;   ///< 0 only at the end of the block
     std::uint8_t run = 0;     ///< zeros before it
-    std::uint8_t length = 0;  ///< of code and value; 0: something else starts like this
+    std::uint8_t length = 0;  ///< of code and value; 0: no short code starts with these bits
   };
 
   constexpr explicit CoefficientTable(const std::array<VlcCode, 256>& codes) {
@@ -116,14 +116,14 @@ class CoefficientTable {
   std::array<Entry, 1U << kBits> entries_{};
 };
 
-/// Short codes of coefficients where two follow one another, or one and the end of the block: one look says both.
+/// Decodes two short coefficients in a row, or one and the end of the block, with one look-up.
 class CoefficientPairs {
  public:
   static constexpr int kBits = CoefficientTable::kBits;
-  /// The advance where the block ends or no short code starts: past its last index from any but that of DC.
+  /// The advance at the end of the block, or if no short code starts here. Added to any index but DC's, it passes the last one.
   static constexpr int kEnd = 63;
 
-  /// One number, which is read at once. Where there is only one coefficient, the second is the first again.
+  /// One number, so that it is read at once. If there is only one coefficient, the second equals the first.
   class Entry {
    public:
     constexpr Entry() = default;
@@ -132,11 +132,11 @@ class CoefficientPairs {
                   static_cast<std::uint32_t>(static_cast<std::uint8_t>(first)) << 16 |
                   static_cast<std::uint32_t>(static_cast<std::uint8_t>(second)) << 24) {}
 
-    /// Of all its codes and values; 0: no short code starts like this.
+    /// The length of all its codes and values; 0: no short code starts with these bits.
     [[nodiscard]] constexpr int length() const { return static_cast<int>(fields_ & 63U); }
-    /// Zeros before the first coefficient.
+    /// The zeros before the first coefficient.
     [[nodiscard]] constexpr int run() const { return static_cast<int>(fields_ >> 6 & 15U); }
-    /// From the index of the first of those zeros to behind the last coefficient, or kEnd.
+    /// The distance from the first of those zeros to the index after the last coefficient, or kEnd.
     [[nodiscard]] constexpr int advance() const { return static_cast<int>(fields_ >> 10 & 63U); }
     [[nodiscard]] constexpr std::int16_t first() const { return static_cast<std::int8_t>(fields_ >> 16 & 0xFFU); }
     [[nodiscard]] constexpr std::int16_t second() const { return static_cast<std::int8_t>(fields_ >> 24); }
@@ -153,7 +153,7 @@ class CoefficientPairs {
         entries_[bits] = {one.length, 0, kEnd, 0, 0};
         continue;
       }
-      // Bits that are shifted in are not known: a code that wants them does not count.
+      // The bits that are shifted in are unknown, so a code that needs them is not used.
       const CoefficientTable::Entry& next = table.find(bits << one.length & (entries_.size() - 1));
       const int length = one.length + next.length;
       if (next.length == 0 || length > kBits) {

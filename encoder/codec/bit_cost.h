@@ -7,18 +7,18 @@
 #include "codec/host_device.h"
 #include "codec/vlc.h"
 
-// What syntax elements cost: the lengths of the codes of vlc.h with the values behind them, in bits.
+// The cost of syntax elements in bits: the lengths of the codes of vlc.h and of the values after them.
 
 namespace c63 {
 
 // ---- flags and vectors
 
-/// The flag of a block without vector.
+/// The flag of a block without a vector.
 inline constexpr int kNoVectorBits = 1;
-/// Both flags of a block with a vector, which are all that a reused one takes.
+/// Both flags of a block with a vector; a reused vector takes nothing else.
 inline constexpr int kVectorFlagBits = 2;
 
-/// One component of a vector, -127..127: its size is coded as those of luma's DC differences.
+/// One component of a vector, -127..127. Its size is coded like the sizes of luma's DC differences.
 [[nodiscard]] C63_HD constexpr int vector_component_bits(int value) {
   const int size = value_size(value);
   return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
@@ -31,22 +31,22 @@ inline constexpr int kVectorFlagBits = 2;
 
 // ---- coefficients
 
-/// A DC difference, -2047..2047.
+/// The cost of a DC difference, -2047..2047.
 [[nodiscard]] C63_HD constexpr int dc_bits(int difference, int plane) {
   const int size = value_size(difference);
   if (plane != 0) return size < 2 ? 2 + size : 2 * size;
   return size == 0 ? 2 : size < 6 ? 3 + size : 2 * size - 2;
 }
 
-/// What AC symbols of a plane cost. Device code keeps a copy of its own.
+/// The cost of a plane's AC symbols. Device code keeps its own copy.
 struct AcBits {
   static constexpr std::uint8_t kNoCode = 255;
 
-  std::array<std::uint8_t, 256> symbols{};  ///< by run << 4 | size: code and value; kNoCode where there is none
-  std::uint8_t zero_run = 0;                ///< sixteen zeros
-  std::uint8_t end_of_block = 0;            ///< not coded behind coefficient 63
+  std::array<std::uint8_t, 256> symbols{};  ///< by run << 4 | size, for code and value; kNoCode if there is no code
+  std::uint8_t zero_run = 0;                ///< for sixteen zeros
+  std::uint8_t end_of_block = 0;            ///< not coded after coefficient 63
 
-  /// A level of `size` bits behind `zeros` zeros, 0..62.
+  /// The cost of a level of `size` bits after 0..62 zeros.
   [[nodiscard]] C63_HD constexpr int level(int zeros, int size) const {
     return (zeros >> 4) * zero_run + symbols[static_cast<std::size_t>((zeros & 15) << 4 | size)];
   }
@@ -67,7 +67,7 @@ struct AcBits {
 inline constexpr AcBits kAcLumaBits = make_ac_bits(kAcLumaCodes);
 inline constexpr AcBits kAcChromaBits = make_ac_bits(kAcChromaCodes);
 
-/// Those of a plane; for the host.
+/// The costs for a plane; only for the host.
 [[nodiscard]] constexpr const AcBits& ac_bits(int plane) { return plane == 0 ? kAcLumaBits : kAcChromaBits; }
 
 }  // namespace c63

@@ -19,19 +19,19 @@ inline constexpr std::array<std::array<float, 8>, 8> kDctCosines = {{
     {1.0F, -0.980785F, 0.923880F, -0.831470F, 0.707107F, -0.555570F, 0.382683F, -0.195090F},
 }};
 
-/// Scale of the first row and column of coefficients.
+/// The scale of the first row and column of coefficients.
 inline constexpr float kDctScale = 0.70710678118654F;
 
-/// Scales coefficient (v, u) as both directions do: two roundings for DC, since kDctScale² is not 0.5.
+/// Scales coefficient (v, u), in both directions. DC is rounded twice, because kDctScale² is not exactly 0.5.
 [[nodiscard]] C63_HD inline float scale_coefficient(float value, int v, int u) {
   if (u == 0) value *= kDctScale;
   if (v == 0) value *= kDctScale;
   return value;
 }
 
-// Every sum below starts at the product of index 0 and adds the others in ascending order, each product and each sum
-// rounded to binary32: the order is part of the format. Fused multiply-add is forbidden (-ffp-contract=off, -fmad=false).
-// `cosines` is kDctCosines, passed in because device code keeps its own copy.
+// Every sum below starts with the product of index 0 and adds the others in ascending order. Each product and each sum is
+// rounded to binary32. This order is part of the format, so fused multiply-add is forbidden (-ffp-contract=off, -fmad=false).
+// `cosines` is kDctCosines; it is a parameter because device code keeps its own copy.
 
 /// Forward transform of a residual in raster order to scaled coefficients in raster order (row v, column u).
 template <typename Cosines>
@@ -70,13 +70,13 @@ C63_HD inline void inverse_dct(const float coefficients[64], std::int16_t residu
     for (int i = 0; i < 8; ++i) {
       float sum = rows[u] * cosines[i][0];
       for (int j = 1; j < 8; ++j) sum += rows[j * 8 + u] * cosines[i][j];
-      // Toward zero to 32 bits, then the low 16: what the course codec's x86 build does with hostile input.
+      // Toward zero to 32 bits, then the low 16 bits. The course codec's x86 build does this with hostile input.
       residual[i * 8 + u] = static_cast<std::int16_t>(static_cast<std::int32_t>(sum));
     }
   }
 }
 
-/// Prediction plus residual, the sum wrapping in 16 bits, clamped to a sample.
+/// Prediction plus residual, wrapped to 16 bits, then clamped to a sample.
 [[nodiscard]] C63_HD inline std::uint8_t reconstruct_sample(std::int16_t residual, std::uint8_t prediction) {
   const auto sum = static_cast<std::int16_t>(static_cast<std::int32_t>(residual) + prediction);
   return static_cast<std::uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);

@@ -6,18 +6,18 @@
 
 namespace c63 {
 
-/// Which segments precede a frame's scan. The course encoder writes all of them in every frame; a decoder keeps what it
-/// was told before (docs/bitstream.md).
+/// The segments before a frame's scan. The course encoder writes all of them in every frame. A decoder keeps the values of
+/// earlier frames (docs/bitstream.md).
 struct FrameHeaders {
-  bool quantization_tables = true;  ///< DQT; needed where a table changes, and in the first frame of a stream
-  bool frame = true;                ///< SOF; without it the reference does not advance: only behind an inter frame
+  bool quantization_tables = true;  ///< DQT; needed if a table changes, and in the first frame of a stream
+  bool frame = true;                ///< SOF; without it the reference does not advance; optional only after an inter frame
   bool code_tables = true;          ///< DHT; decoders skip it
-  bool scan_components = true;      ///< SOS with its list of components; without it the segment has length 2
+  bool scan_components = true;      ///< SOS with its list of components; without the list, the segment has length 2
 
   friend constexpr bool operator==(const FrameHeaders&, const FrameHeaders&) = default;
 };
 
-/// Bytes of everything that precedes a frame's scan: SOI, the segments that `headers` asks for, and SOS.
+/// The bytes before a frame's scan: SOI, the segments that `headers` asks for, and SOS.
 [[nodiscard]] C63_HD constexpr std::size_t frame_header_bytes(const FrameHeaders& headers) {
   std::size_t bytes = 2;
   if (headers.quantization_tables) bytes += 4 + 3 * 65;

@@ -7,20 +7,20 @@
 
 namespace c63 {
 
-inline constexpr int kBlockSize = 8;        ///< samples a side of a block
+inline constexpr int kBlockSize = 8;        ///< side of a block in samples
 inline constexpr int kBlockSamples = 64;
-inline constexpr int kMcuSize = 16;  ///< luma samples a side of an MCU
+inline constexpr int kMcuSize = 16;  ///< side of an MCU in luma samples
 inline constexpr int kBlocksPerMcu = 6;      ///< four of Y, one of U, one of V
 inline constexpr int kPlanes = 3;
 inline constexpr int kMaxSide = 65535;      ///< the header has 16 bits for a side
 
-/// One plane of a coded picture. Its samples lie in rows of exactly `width` bytes.
+/// One plane of a coded picture. Its rows are exactly `width` bytes apart.
 struct PlaneGeometry {
   int width = 0;    ///< padded, a multiple of 8
   int height = 0;   ///< padded, a multiple of 8
-  int columns = 0;  ///< blocks a row
+  int columns = 0;  ///< blocks per row
   int rows = 0;     ///< rows of blocks
-  std::size_t coded_samples = 0;  ///< how many of the samples, from the start, belong to the picture
+  std::size_t coded_samples = 0;  ///< the number of samples, from the start, that belong to the picture
 
   [[nodiscard]] C63_HD constexpr int blocks() const { return columns * rows; }
   [[nodiscard]] C63_HD constexpr std::size_t samples() const {
@@ -30,10 +30,10 @@ struct PlaneGeometry {
 
 /// All edge arithmetic of a picture.
 ///
-/// The course codec pads both sides to multiples of 16, but fills the padded planes *linearly*: the W·H luma bytes of a
-/// frame go to the start of the plane without regard to rows, floor(W·H/4) bytes to each chroma plane, and the rest is
-/// zero. A width that is no multiple of 16 therefore shears the coded picture; reading the same number of bytes from the
-/// start of the decoded plane undoes it.
+/// The course codec pads both sides to multiples of 16, but fills the padded planes *linearly*. The W·H luma bytes of a frame go
+/// to the start of the plane, ignoring rows. Each chroma plane gets floor(W·H/4) bytes, and the rest is zero. So a width that
+/// is not a multiple of 16 shears the coded picture. Reading the same number of bytes from the start of the decoded plane
+/// undoes this.
 class Geometry {
  public:
   constexpr Geometry() = default;
@@ -63,13 +63,13 @@ class Geometry {
     return {w, h, w / kBlockSize, h / kBlockSize, index == 0 ? luma : luma / 4};
   }
 
-  /// Samples of all three padded planes.
+  /// The samples of all three padded planes.
   [[nodiscard]] C63_HD constexpr std::size_t padded_samples() const {
     return static_cast<std::size_t>(padded_width()) * static_cast<std::size_t>(padded_height()) / 2 * 3;
   }
-  /// Blocks of all three planes.
+  /// The blocks of all three planes.
   [[nodiscard]] C63_HD constexpr std::int64_t blocks() const { return mcus() * 6; }
-  /// Bytes of one frame of input or output.
+  /// The bytes of one frame of input or output.
   [[nodiscard]] C63_HD constexpr std::size_t frame_bytes() const {
     return plane(0).coded_samples + 2 * plane(1).coded_samples;
   }
@@ -85,7 +85,7 @@ class Geometry {
   int mcu_rows_ = 0;
 };
 
-/// The course encoder takes a frame only if the three planes are exactly one and a half times W·H.
+/// Returns true if the three planes have exactly one and a half times W·H samples: the course encoder takes no others.
 [[nodiscard]] C63_HD constexpr bool is_codable_area(int width, int height) {
   return (static_cast<std::int64_t>(width) * height) % 4 == 0;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The rules of the codec are written once and run on the host and on the device.
+// The codec's rules are written once, for the host and for the device.
 #if defined(__CUDACC__)
 #define C63_HD __host__ __device__
 #else

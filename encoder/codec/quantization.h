@@ -11,23 +11,23 @@ namespace c63 {
 
 inline constexpr int kMinQp = 5;
 inline constexpr int kMaxQp = 50;
-/// Up to here every coefficient has a code that every decoder reads.
+/// Up to this qp, every coefficient has a code that every decoder reads.
 inline constexpr int kMaxExactQp = 25;
 
-/// Position (row·8 + column) of the k-th coefficient in zig-zag order.
+/// The position (row·8 + column) of the k-th coefficient in zig-zag order.
 inline constexpr std::array<std::uint8_t, 64> kZigZag = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-/// The other way round: place in zig-zag order of the coefficient at a position.
+/// The inverse: the place in zig-zag order of the coefficient at a position.
 inline constexpr std::array<std::uint8_t, 64> kZigZagPlace = [] {
   std::array<std::uint8_t, 64> places{};
   for (std::size_t k = 0; k < 64; ++k) places[kZigZag[k]] = static_cast<std::uint8_t>(k);
   return places;
 }();
 
-/// Quantization steps in zig-zag order.
+/// The quantization steps in zig-zag order.
 using QuantizationTable = std::array<std::uint8_t, 64>;
 /// One table each for Y, U and V.
 using QuantizationTables = std::array<QuantizationTable, kPlanes>;
@@ -41,7 +41,7 @@ inline constexpr QuantizationTable kChromaBaseTable = {
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
-/// The course encoder's tables of a qp in kMinQp..kMaxQp: base / (qp/10), cut to an integer.
+/// The course encoder's tables for a qp in kMinQp..kMaxQp: base / (qp/10), truncated to an integer.
 [[nodiscard]] constexpr QuantizationTables make_quantization_tables(double qp) {
   QuantizationTables tables{};
   for (int plane = 0; plane < kPlanes; ++plane) {
@@ -53,21 +53,21 @@ inline constexpr QuantizationTable kChromaBaseTable = {
   return tables;
 }
 
-/// Largest magnitude of an AC coefficient that the encoder writes. Luma's symbol for size 10 is written with the code of
-/// size 9 by the course encoder (bitstream.md, "Q-AC10"), which nobody can decode, so luma stops at 511. Not reachable
-/// at qp <= kMaxExactQp, so these bytes do not change.
+/// The largest magnitude of an AC coefficient that the encoder writes. The course encoder writes luma's size 10 with the code
+/// of size 9 (bitstream.md, "Q-AC10"), which nobody can decode. So luma stops at 511. At qp <= kMaxExactQp no coefficient is
+/// that large, so the bytes stay equal.
 [[nodiscard]] C63_HD constexpr int max_ac_magnitude(int plane) { return plane == 0 ? 511 : 1023; }
-/// Largest magnitude of a DC coefficient; never reached at qp <= 80.
+/// The largest magnitude of a DC coefficient; never reached at qp <= 80.
 inline constexpr int kMaxDcMagnitude = 2047;
 
-/// Quantizes one scaled transform coefficient: round(F / 4 / q), half away from zero. Exactly the course encoder's double
-/// arithmetic: a binary32 F differs from a tie by at least one ulp, so one correctly rounded division is enough (a
-/// product with the reciprocal is not).
+/// Quantizes one scaled coefficient: round(F / 4 / q), half away from zero, as the course encoder does in double. One
+/// correctly rounded binary32 division is enough, because a binary32 F differs from a tie by at least one ulp. A product
+/// with the reciprocal is not.
 [[nodiscard]] C63_HD inline std::int16_t quantize(float coefficient, int step) {
   return static_cast<std::int16_t>(roundf(coefficient / static_cast<float>(4 * step)));
 }
 
-/// The same, kept within what can be coded at position k of the zig-zag order.
+/// Limits a level to what can be coded at position k of the zig-zag order.
 [[nodiscard]] C63_HD inline std::int16_t clamp_coefficient(std::int16_t value, int k, int plane) {
   const int limit = k == 0 ? kMaxDcMagnitude : max_ac_magnitude(plane);
   return static_cast<std::int16_t>(value > limit ? limit : value < -limit ? -limit : value);

@@ -185,7 +185,7 @@ class CpuBackend final : public Backend {
       if (!writes_beside_) write(chain, number);
       lock.lock();
       if (!writes_beside_) finish(chain, number);
-      handed_on = may_start(chain) && threads_.had_better_hand_on();
+      handed_on = may_start(chain) && threads_.should_yield();
       if (handed_on) post<&CpuBackend::run>(index);
       if (!writes_beside_) continue;
       const std::size_t written = static_cast<std::size_t>(number) * chains_.size() + index;

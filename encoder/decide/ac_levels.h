@@ -10,13 +10,13 @@
 
 namespace c63 {
 
-/// What is known of the AC coefficients of a block before levels are chosen.
+/// A summary of a block's AC coefficients before levels are chosen.
 struct AcSummary {
   std::uint64_t kept = 0;  ///< coefficients above their threshold: the others become zero
-  Cost energy = 0;         ///< squared error of all zeros
+  Cost energy = 0;         ///< squared error if all are zero
 };
 
-/// `coefficients` in zig-zag order; the first is not looked at.
+/// Summarizes `coefficients`, in zig-zag order. Ignores the first.
 [[nodiscard]] C63_HD inline AcSummary summarize_ac(const std::int16_t coefficients[64], const Quantizer& quantizer) {
   AcSummary summary;
   for (int k = 1; k < 64; ++k) {
@@ -27,7 +27,7 @@ struct AcSummary {
   return summary;
 }
 
-/// The level next to a kept coefficient: 1 or more, and one that can be coded.
+/// The nearest level of a kept coefficient: at least 1, and one that can be coded.
 [[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, std::int32_t reciprocal, int max_level) {
   const int level = nearest_level(magnitude, reciprocal);
   return level < 1 ? 1 : level > max_level ? max_level : level;
@@ -36,21 +36,21 @@ struct AcSummary {
   return nearest_kept_level(magnitude, quantizer.reciprocals[k], quantizer.max_level);
 }
 
-/// After how many of the coefficients kept before it one may come; besides them, after the cheapest of those before.
+/// A path continues one of the last kLookBack kept coefficients, or the cheapest path to any earlier one.
 inline constexpr int kLookBack = 3;
 
 /// Chooses the AC levels of a block by D + λR: rate-distortion optimized quantization.
 ///
-/// Each kept coefficient has the nearest level or the one below. The cheapest way to come to it is found from those to the
-/// coefficients before it: the last kLookBack kept ones, and the cheapest of all older ones (the start of the block is one of
-/// them; of equals the later). Of equal ways that from the older wins, and the nearest level wins.
+/// Each kept coefficient has the nearest level or the one below. The cheapest path to it continues the path to one of the last
+/// kLookBack kept coefficients, or the cheapest path to any older one. The start of the block counts as one; of equal older
+/// ones the later wins. Of equal paths, the one from the older coefficient wins, and the nearest level wins.
 ///
-/// `coefficients` in zig-zag order, the first is not looked at. Where `levels` is not null, it gets 64 levels, the first of
-/// them 0. Returns the squared error of the AC coefficients and λ times their bits, the end of block counted.
+/// `coefficients` are in zig-zag order; the first is ignored. If `levels` is not null, it receives 64 levels, the first of
+/// them 0. Returns the squared error of the AC coefficients plus λ times their bits, including the end of block.
 C63_HD inline Cost choose_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary,
                                     const Quantizer& quantizer, const AcBits& bits, Cost lambda, std::int16_t* levels) {
   struct Node {
-    Cost cost;  // of all up to here, less that of all zeros
+    Cost cost;  // of all up to here, minus that of all zeros
     std::int16_t level;
     std::int8_t k;
     std::int8_t previous;
@@ -99,7 +99,7 @@ C63_HD inline Cost choose_ac_levels(const std::int16_t coefficients[64], const A
   return summary.energy + best;
 }
 
-/// The same without a choice: every kept coefficient has its nearest level.
+/// Gives every kept coefficient its nearest level. Parameters and result are those of choose_ac_levels().
 C63_HD inline Cost round_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary, const Quantizer& quantizer,
                                    const AcBits& bits, Cost lambda, std::int16_t* levels) {
   Cost cost = summary.energy;

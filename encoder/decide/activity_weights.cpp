@@ -51,11 +51,11 @@ FrameWeights activity_weights(ConstPlaneView luma, int power) {
 
 void require_weights(const FramePlan& plan, std::size_t mcus) {
   if (plan.weights->size() != mcus) {
-    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a plan has another number of weights than the frame has MCUs",
+    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "the number of weights in a plan differs from the number of MCUs",
                 {.frame = plan.index});
   }
   if (std::ranges::any_of(*plan.weights, [](Weight weight) { return weight >= kWeights; })) {
-    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a plan has a weight past the last one, " + std::to_string(kWeights - 1),
+    throw Error(ErrorKind::internal, "C63-PLAN-WEIGHTS", "a weight in a plan exceeds the largest one, " + std::to_string(kWeights - 1),
                 {.frame = plan.index});
   }
 }

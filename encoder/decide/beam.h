@@ -12,11 +12,11 @@
 
 namespace c63 {
 
-// The choice of vectors and DC levels of the blocks of one plane in one MCU row. What a block's vector and DC level cost
-// depends on the blocks before it, so the cheapest few ways to code all blocks so far are kept: a beam. MCU rows know nothing
-// of each other: the DC difference of a row's first block is not counted.
+// The choice of vectors and DC levels for the blocks of one plane in one MCU row. The cost of a block's vector and DC level
+// depends on the blocks before it. So the few cheapest ways to code all blocks so far are kept: a beam. MCU rows are
+// independent: the DC difference of a row's first block is not counted.
 
-/// The vector of a block as one number. Blocks without a vector have kNoVector, as has what lies left of column 0.
+/// The vector of a block as one number. It is kNoVector for blocks without a vector, and left of column 0.
 using VectorNumber = std::int32_t;
 inline constexpr VectorNumber kNoVector = -1;
 [[nodiscard]] C63_HD constexpr VectorNumber vector_number(MotionVector vector) {
@@ -28,56 +28,56 @@ inline constexpr VectorNumber kNoVector = -1;
 }
 
 inline constexpr int kMaxBeamWidth = 8;
-inline constexpr int kBeamCandidates = 8;                       ///< of a block
+inline constexpr int kBeamCandidates = 8;                       ///< per block
 inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< a lane is a candidate with a DC level
 
-/// The cost of a candidate's DC level that is not valid.
+/// The cost of an invalid DC level of a candidate.
 inline constexpr Cost kInvalidCost = INT32_MAX;
-/// In a beam costs are relative to the least, and stop here: what is so much dearer, 128 bits at the largest λ, is never
-/// chosen in the end. The sum of two and of a block's bits stays below kUnreachable, and that leaves room for a lane's number
-/// behind a cost.
+/// Costs in a beam are relative to the least, and are limited to this. A way that costs so much more (128 bits at the largest λ)
+/// is never chosen in the end. The sum of two such costs and a block's bits stays below kUnreachable. That leaves room for a
+/// lane's number below a cost.
 inline constexpr Cost kMaxBeamCost = 1 << 25;
 inline constexpr Cost kUnreachable = 1 << 27;
 
-/// One way to code a block, but for its DC level.
+/// One way to code a block, without its DC level.
 struct BeamCandidate {
   VectorNumber vector = kNoVector;
-  std::int32_t vector_bits = 0;  ///< of flags and vector, where it is not reused
+  std::int32_t vector_bits = 0;  ///< of flags and vector, if it is not reused
   std::array<std::int16_t, kDcLevels> levels{};
-  std::array<Cost, kDcLevels> costs{};  ///< D + λR but for vector, flags and DC; kInvalidCost: not a level of its own
+  std::array<Cost, kDcLevels> costs{};  ///< D + λR without vector, flags and DC; kInvalidCost: not a separate level
 };
 
 /// One way to code all blocks so far.
 struct BeamState {
   Cost cost = kUnreachable;
-  std::int32_t dc = 0;                                        ///< of the block before
+  std::int32_t dc = 0;                                        ///< of the previous block
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};  ///< the last vectors of both block rows of the MCU row
 };
 
 /// The states so far, cheapest first.
 struct Beam {
   std::array<BeamState, kMaxBeamWidth> states;
-  std::int64_t base = 0;  ///< what the first has cost so far
+  std::int64_t base = 0;  ///< the cost of the first state so far
   bool started = false;
 
   C63_HD Beam() { states[0].cost = 0; }
 };
 
-/// How a state codes the block that it was extended by, and which state it continues.
+/// The lane with which a state codes the latest block, and the state that it continues.
 struct BeamChoice {
   std::uint8_t lane = 0;  ///< candidate · kDcLevels + DC level
   std::uint8_t parent = 0;
 };
 using BeamChoices = std::array<BeamChoice, kMaxBeamWidth>;
 
-/// What the vector of a block costs, flags counted, behind `left`.
+/// The bits of a block's vector, including flags, if its left neighbour has the vector `left`.
 [[nodiscard]] C63_HD inline int motion_bits(const BeamCandidate& candidate, VectorNumber left) {
   return candidate.vector != kNoVector && candidate.vector == left ? kVectorFlagBits : candidate.vector_bits;
 }
 
-/// Extends the first `width` states of a beam by a block in block row `row`, 0 or 1, of its MCU row: each lane continues the
-/// state from which it is cheapest (of equals the first), and the `width` cheapest lanes (of equals the first) become the new
-/// states. At least one of the 1 to kBeamCandidates candidates has a valid cost.
+/// Extends the first `width` states of a beam by a block in block row `row` (0 or 1) of its MCU row. Each lane continues the state
+/// from which it is cheapest. The `width` cheapest lanes become the new states. Of equals, the first wins. At least one of the 1
+/// to kBeamCandidates candidates must have a valid cost.
 C63_HD inline BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                                       Cost lambda) {
   Cost least = kInvalidCost;

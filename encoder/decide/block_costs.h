@@ -14,7 +14,7 @@
 
 namespace c63 {
 
-/// A block less one of the predictions that it may have, transformed.
+/// The transformed difference of a block and one of its predictions.
 struct TransformedBlock {
   alignas(64) std::array<std::int16_t, 64> coefficients;  ///< zig-zag order
   std::int32_t residual_sum;      ///< of the residuals of its samples
@@ -22,9 +22,9 @@ struct TransformedBlock {
   AcSummary ac;
 };
 
-/// What a block costs with each of its DC levels, but for flags, vector and the bits of the DC level: with the AC levels that
-/// cost `ac`, or without any. Sets bit i of `without_ac` where DC level i goes without. Without AC the error is that of the
-/// decoder's samples, else that of the coefficients.
+/// The cost of a block with each of its DC levels, without flags, vector and the bits of the DC level. It has either the AC levels
+/// that cost `ac`, or none. Sets bit i of `without_ac` if DC level i has no AC levels. Without AC levels, the error is measured on
+/// the decoder's samples, otherwise on the coefficients.
 [[nodiscard]] C63_HD inline std::array<Cost, kDcLevels> block_costs(const TransformedBlock& block, const DcLevels& dc,
                                                                     Cost ac, const Quantizer& quantizer,
                                                                     const AcBits& bits, Cost lambda,

@@ -12,7 +12,7 @@
 
 namespace c63 {
 
-/// The vectors that are tried for a block, each once; there is room for one candidate more, the block without prediction.
+/// The vectors to try for a block, without repetition. There is room for one more candidate: the block without prediction.
 class CandidateVectors {
  public:
   C63_HD constexpr CandidateVectors(const PlaneGeometry& geometry, int column, int row)
@@ -21,8 +21,8 @@ class CandidateVectors {
         width_(static_cast<unsigned>(geometry.width - kBlockSize)),
         height_(static_cast<unsigned>(geometry.height - kBlockSize)) {}
 
-  /// Adds a vector, if there is room and it may be coded here (vector_is_legal()). Whether there is may depend on those before
-  /// it: the order decides.
+  /// Adds a vector, if there is room and it is legal here (vector_is_legal()). The room depends on the vectors added before, so the
+  /// order matters.
   C63_HD constexpr void add(MotionVector vector) {
     const bool legal = static_cast<unsigned>(vector.x - left_) <= width_ && static_cast<unsigned>(vector.y - top_) <= height_;
     if (count_ == kCapacity || !legal) return;
@@ -38,7 +38,7 @@ class CandidateVectors {
  private:
   static constexpr std::size_t kCapacity = kBeamCandidates - 1;
 
-  int left_;  ///< the vectors that may be coded go from here to left_ + width_
+  int left_;  ///< legal vectors range from here to left_ + width_
   int top_;
   unsigned width_;
   unsigned height_;
@@ -46,9 +46,9 @@ class CandidateVectors {
   std::size_t count_ = 0;
 };
 
-/// The vectors to try: what the search found best here, what it chose left, right, above and below, the zero vector, and what
-/// else it found here. `chosen` has the search's choices for all blocks of the plane; `found` the best of this block, best
-/// first. `List` is CandidateVectors, or does the same.
+/// The vectors to try, in this order: the best found here, the search's choices left, right, above and below, the zero vector, and
+/// the rest found here. `chosen` holds the search's choices for all blocks of the plane; `found` the best of this block, best
+/// first. `List` is CandidateVectors or an equivalent.
 template <typename List = CandidateVectors>
 [[nodiscard]] C63_HD constexpr List candidate_vectors(const PlaneGeometry& geometry, int column, int row,
                                                       const MotionVector* chosen, const MotionVector* found, int found_count) {

@@ -15,8 +15,8 @@ namespace c63 {
 
 inline constexpr int kDcLevels = 4;
 
-/// The DC levels that a block may be coded with: the one next to its coefficient, zero, and the neighbours of the first,
-/// nearer to zero and further away. Where one is there already, it is not valid a second time.
+/// The possible DC levels of a block: the one nearest to its coefficient, zero, and the first one's neighbours, nearer to zero and
+/// further away. A repeated level is not valid.
 struct DcLevels {
   std::array<std::int16_t, kDcLevels> levels{};
   std::array<bool, kDcLevels> valid{};
@@ -39,13 +39,13 @@ struct DcLevels {
   return dc;
 }
 
-/// What a decoder adds to every sample of a block that has this DC level and nothing else.
+/// The value that a decoder adds to every sample of a block with only this DC level.
 [[nodiscard]] C63_HD inline int flat_residual(int level, int step) {
   const auto value = static_cast<float>(dequantize(level, step));
   return static_cast<std::int32_t>(scale_coefficient(value, 0, 0));
 }
 
-/// The squared error of such a block, as if no sample was clamped: from the sum of its residuals and that of their squares.
+/// The squared error of such a block, if no sample is clamped, from the sum of its residuals and the sum of their squares.
 [[nodiscard]] C63_HD constexpr Cost flat_error(int residual_sum, int residual_squares, int flat) {
   return (residual_squares - 2 * flat * residual_sum + kBlockSamples * flat * flat) * (1 << kCostFractionBits);
 }

@@ -6,12 +6,12 @@
 #include "codec/quantization.h"
 #include "decide/cost.h"
 
-// One step for all coefficients, where the course encoder's tables have larger steps for higher frequencies: by squared error
-// that is better at equal bits.
+// The same step for all coefficients. The course encoder's tables have larger steps for higher frequencies; for squared error,
+// equal steps are better at equal bits.
 
 namespace c63 {
 
-/// The step whose pictures are as good as those of the course encoder's tables of a qp, in sixteenths: 74·qp^-0.6.
+/// The step, in sixteenths, that gives the same quality as the course encoder's tables of a qp: 74·qp^-0.6.
 [[nodiscard]] inline int equal_step_in_sixteenths(double qp) {
   return static_cast<int>(std::lround(16.0 * 74.0 * std::pow(qp, -0.6)));
 }
@@ -22,18 +22,18 @@ namespace c63 {
   return tables;
 }
 
-/// The nearest multiple of four to that step: a decoder rounds level·step/4, so that other steps are uneven. λ makes up for
-/// what is between them.
+/// Flat tables with the nearest multiple of four to that step. A decoder rounds level·step/4, so other steps are uneven. λ
+/// covers the range between the steps.
 [[nodiscard]] inline QuantizationTables flat_tables(double qp) {
   return flat_tables_of_step(std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252));
 }
 
-/// Flat tables with four fifths of the step of these, to a multiple of four.
+/// Flat tables with four fifths of the step, rounded to a multiple of four.
 [[nodiscard]] inline QuantizationTables finer_tables(const QuantizationTables& flat) {
   return flat_tables_of_step(std::max(4, (flat[0][0] + 2) / 5 * 4));
 }
 
-/// λ = 0.2·step², times `scale`: where bits are worth so much squared error, a video's pictures are best for their bits.
+/// λ = 0.2·step², times `scale`. At scale 1, a video has the best pictures for its bits.
 [[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
   const double step = equal_step_in_sixteenths(qp) / 16.0;
   const double lambda = scale * 0.2 * step * step * (1 << kCostFractionBits);

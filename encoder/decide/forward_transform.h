@@ -8,11 +8,11 @@
 
 namespace c63 {
 
-// The forward transform of decisions: the orthonormal 8x8 DCT in integers, so that every order of additions gives the same.
-// A decoder does not mind which forward transform an encoder has. The course encoder's (codec/dct.h) is for its bytes.
+// The forward transform for decisions: the orthonormal 8x8 DCT in integers, so the order of additions does not matter. The format
+// does not fix the forward transform. The course encoder's (codec/dct.h) is needed for its bytes.
 
-/// round(2^15 · ½·cos((2r+1)·i·π/16)), and 2^15/√8 for i = 0: row r, column i. All below 2^14, so that the sum of two
-/// products of 16 bits fits in 32.
+/// round(2^15 · ½·cos((2r+1)·i·π/16)), and 2^15/√8 for i = 0: row r, column i. All are below 2^14, so the sum of two products of 16
+/// bits fits in 32.
 inline constexpr std::array<std::array<std::int16_t, 8>, 8> kTransformWeights = {{
     {11585, 16069, 15137, 13623, 11585, 9102, 6270, 3196},
     {11585, 13623, 6270, -3196, -11585, -16069, -15137, -9102},
@@ -27,15 +27,15 @@ inline constexpr std::array<std::array<std::int16_t, 8>, 8> kTransformWeights = 
 inline constexpr int kRowShift = 12;
 inline constexpr int kColumnShift = 15;
 
-/// The residual of a sample in half samples. A decoder cuts residuals toward zero; what has no prediction is never negative,
-/// and half a sample more makes of that cut a rounding.
+/// The residual of a sample in half samples. A decoder truncates residuals toward zero. Without prediction they are never negative,
+/// and half a sample more turns the truncation into rounding.
 [[nodiscard]] C63_HD constexpr std::int16_t half_samples(int current, int prediction, bool predicted) {
   return static_cast<std::int16_t>(2 * (current - prediction) + (predicted ? 0 : 1));
 }
 
-/// Residuals in half samples (at most 511), raster order, to coefficients with kCoefficientFractionBits, zig-zag order.
-/// `weights` is kTransformWeights and `places` kZigZagPlace, passed in because device code keeps its own copies.
-/// Rows give at most 11,560, coefficients 32,704, their sums stay below 2^31.
+/// Transforms residuals in half samples (at most 511, raster order) to coefficients with kCoefficientFractionBits, in zig-zag
+/// order. `weights` is kTransformWeights and `places` is kZigZagPlace; they are parameters because device code keeps its own
+/// copies. Row results are at most 11,560, coefficients 32,704, and their sums stay below 2^31.
 template <typename Weights, typename Places>
 C63_HD inline void forward_transform(const std::int16_t residual[64], std::int16_t coefficients[64],
                                      const Weights& weights, const Places& places) {

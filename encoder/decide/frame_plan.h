@@ -10,19 +10,19 @@
 
 namespace c63 {
 
-/// Everything that was decided for one frame before it is encoded: data that a planner makes and a backend carries out.
-/// Nothing else decides, so equal plans and samples give equal bytes on every backend.
+/// Everything that is decided for one frame before it is encoded: a planner makes it and a backend carries it out. Nothing else
+/// decides, so equal plans and samples give equal bytes on every backend.
 struct FramePlan {
   std::int64_t index = 0;  ///< in display order
-  bool key = false;        ///< predicts from nothing, and starts a GOP
+  bool key = false;        ///< coded without prediction; starts a GOP
   QuantizationTables tables{};  ///< of Y, U and V; no zeros
   FrameHeaders headers = {};
   RateDecisions rate = {};
-  /// How much error counts in each MCU of a frame that is decided by rate; null: alike.
+  /// The weight of each MCU's error in a frame that is decided by rate; null: all equal.
   std::shared_ptr<const FrameWeights> weights = {};
 
-  /// Whether the picture of the frame before becomes the reference. Where it does not, the frame is predicted from the same
-  /// reference as the frame before, and its picture takes that frame's place.
+  /// Returns true if the previous picture becomes the reference. Otherwise this frame has the same reference as the previous
+  /// one, and its picture replaces that frame's.
   [[nodiscard]] bool advances_reference() const { return headers.frame; }
 };
 

@@ -10,12 +10,12 @@
 #include "decide/cost.h"
 #include "decide/weight.h"
 
-// How much squared error counts in the MCUs of a frame. What is compared in an MCU is D + λR with a λ of its own: where error
-// counts less, bits are worth more of it.
+// The weight of squared error in the MCUs of a frame. Each MCU compares D + λR with its own λ: where error counts less, λ is
+// larger.
 
 namespace c63 {
 
-/// One for each MCU of a frame, in raster order.
+/// The weights of a frame's MCUs, in raster order.
 using FrameWeights = std::vector<Weight>;
 
 /// 2^(i/4) with 16 fraction bits, for i from -16 to 16.
@@ -25,7 +25,7 @@ inline constexpr std::array<std::int32_t, 2 * kWeights - 1> kWeightRatios = {
     185364, 220436, 262144, 311744, 370728, 440872, 524288, 623487, 741455, 881744, 1048576};
 inline constexpr int kWeightRatioBits = 16;
 
-/// λ of MCUs of a weight.
+/// λ for MCUs with a weight.
 [[nodiscard]] constexpr Cost weighted_lambda(Cost lambda, Weight weight) {
   const std::int64_t product = std::int64_t{lambda} * kWeightRatios[static_cast<std::size_t>(weight) + kPlainWeight];
   const std::int64_t rounded = (product + (1 << (kWeightRatioBits - 1))) >> kWeightRatioBits;
@@ -36,22 +36,22 @@ inline constexpr int kWeightRatioBits = 16;
 [[nodiscard]] C63_HD constexpr std::int64_t reweigh_by(std::int64_t cost, std::int32_t ratio) {
   return (cost * ratio) >> kWeightRatioBits;
 }
-/// Which of them turns what counts in MCUs of weight `from` into what counts in those of weight `to`.
+/// The index of the ratio that converts costs in MCUs of weight `from` to costs in MCUs of weight `to`.
 [[nodiscard]] C63_HD constexpr int weight_ratio_index(Weight from, Weight to) { return to - from + kWeights - 1; }
 [[nodiscard]] constexpr std::int64_t reweigh(std::int64_t cost, Weight from, Weight to) {
   return reweigh_by(cost, kWeightRatios[static_cast<std::size_t>(weight_ratio_index(from, to))]);
 }
 
-/// The weight so many quarters of an octave of λ above the frame's, or the nearest that there is.
+/// The weight that is `quarters` quarters of an octave of λ above the frame's, or the nearest one.
 [[nodiscard]] C63_HD constexpr Weight weight_above(int quarters) {
   const int weight = kPlainWeight + quarters;
   return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
 }
 
-/// The weight of what two weights hold for.
+/// The weight that combines two weights.
 [[nodiscard]] C63_HD constexpr Weight combined_weight(Weight a, Weight b) { return weight_above(a + b - 2 * kPlainWeight); }
 
-/// Continues a beam in MCUs of another weight.
+/// Converts a beam for MCUs of another weight.
 inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {
   for (int i = 0; i < width; ++i) {
     Cost& cost = beam.states[i].cost;

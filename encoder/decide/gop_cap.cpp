@@ -14,17 +14,17 @@
 namespace c63 {
 namespace {
 
-// A GOP that has a quality of its own takes between these shares of its cap, where its content allows.
+// A GOP with its own quality takes between these shares of its cap, if its content allows it.
 constexpr double kLeastShare = 0.95;
 constexpr double kAim = 0.975;
 
-/// Plans of a GOP are those of its own quality.
+/// Plans each GOP with its own quality.
 class GopQualityPlanner final : public Planner {
  public:
   explicit GopQualityPlanner(std::shared_ptr<const CappedPass> pass)
       : pass_(std::move(pass)), planner_(make_planner_factory(pass_->settings)()) {}
 
-  [[nodiscard]] int lag() const override { return planner_->lag(); }  // the same at each quality
+  [[nodiscard]] int lag() const override { return planner_->lag(); }  // the same for all qualities
 
   [[nodiscard]] LookaheadDecisions lookahead(std::int64_t key) const override {
     return preset_decisions(settings_of_gop(key)).lookahead;
@@ -70,11 +70,11 @@ CappedSearch::CappedSearch(const CodingSettings& settings, double bits_per_s, do
     : settings_(settings_to_search(settings)), target_{Target::Kind::bitrate, bits_per_s}, cap_(cap),
       next_{TargetSearch(settings, target_).next(), {}} {
   if (!(cap >= 1) || !std::isfinite(cap)) {
-    throw Error(ErrorKind::usage, "C63-GOP-CAP", "a GOP has to be allowed at least what the rate gives: a cap is 1 or more");
+    throw Error(ErrorKind::usage, "C63-GOP-CAP", "a cap must be 1 or more: a GOP needs at least its share of the rate");
   }
 }
 
-/// Octaves of the rate; negative below it.
+/// The distance of a size from the rate in octaves; negative below the rate.
 double CappedSearch::rate_error(std::uint64_t bytes) const {
   const PassFigures& video = passes_.back().figures;
   const auto frames = static_cast<double>(std::max<std::int64_t>(1, video.frames));
@@ -87,7 +87,7 @@ bool CappedSearch::met() const { return over_ == 0 && is_size_met(rate_error(pas
 
 double CappedSearch::place_of(const TargetPass& pass) const { return target_place(settings_, pass.qp, pass.lambda_scale); }
 
-/// Whether a GOP would take too much: as it did, or as it did with the nearest qualities.
+/// Returns true if a GOP takes more than the cap with a quality, as measured or as the nearest measured qualities suggest.
 bool CappedSearch::is_over(const Gop& gop, GopQuality quality) const {
   if (const TargetPass* const sample = find_sample(gop.samples, quality)) return sample->figures.bytes > gop.most_bytes;
   const double place = target_place(settings_, quality.qp, quality.lambda_scale);
@@ -96,7 +96,7 @@ bool CappedSearch::is_over(const Gop& gop, GopQuality quality) const {
   });
 }
 
-/// The quality of its own that a GOP has where the video's is too much for it.
+/// The GOP's own quality, for a GOP that exceeds the cap with the video's quality.
 CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   const auto most = static_cast<double>(gop.most_bytes);
   const TargetPass* fitting = nullptr;
@@ -122,7 +122,7 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   throw Error(ErrorKind::limit, "C63-GOP-CAP",
               "the GOP of frames " + std::to_string(gop.first_frame) + " to " +
                   std::to_string(gop.first_frame + gop.frames - 1) + " may take " + std::to_string(gop.most_bytes) +
-                  " bytes, and takes " + std::to_string(least.figures.bytes) + " at the lowest quality");
+                  " bytes, but takes " + std::to_string(least.figures.bytes) + " at the lowest quality");
 }
 
 CappedSearch::Choice CappedSearch::choice(const Gop& gop, GopQuality of_video) const {
@@ -144,7 +144,7 @@ void CappedSearch::plan_pass(GopQuality of_video, bool is_last) {
 }
 
 void CappedSearch::plan() {
-  // What the video would take with each of its qualities if all GOPs kept to the cap.
+  // The size of the video with each of its qualities, if all GOPs keep to the cap.
   struct Whole {
     std::uint64_t bytes = 0;
     std::uint64_t without_cap = 0;
@@ -164,7 +164,7 @@ void CappedSearch::plan() {
     return whole;
   };
   std::vector<TargetPass> known;
-  std::optional<TargetPass> all_capped;  // the lowest quality with which all are, and that is not too much
+  std::optional<TargetPass> all_capped;  // the lowest quality with all GOPs at the cap that keeps the rate
   for (const TargetPass& pass : passes_) {
     if (find_sample(known, quality_of(pass)) != nullptr) continue;
     const Whole whole = whole_with(quality_of(pass));
@@ -173,7 +173,7 @@ void CappedSearch::plan() {
     if (!whole.all_capped) {
       known.push_back(kept);
     } else if (rate_error(whole.bytes) > 0) {
-      kept.figures.bytes = whole.without_cap;  // says how far there is to go
+      kept.figures.bytes = whole.without_cap;  // tells the search the distance
       known.push_back(kept);
     } else if (!all_capped || place_of(kept) < place_of(*all_capped)) {
       all_capped = kept;
@@ -189,7 +189,7 @@ void CappedSearch::plan() {
   if (found != nullptr) {
     quality = quality_of(*found);
   } else {
-    // Where all GOPs are at the cap, no quality of the video gives more.
+    // If all GOPs are at the cap, a higher quality of the video changes nothing.
     quality = all_capped ? quality_of(*all_capped) : quality_of(TargetSearch(settings_, target_, known).next());
   }
   if (!may_try()) {
@@ -224,7 +224,7 @@ bool CappedSearch::add(const PassFigures& figures, std::span<const GopFigures> g
   }
   if (last_) return true;
   plan();
-  // What was to be the last pass may be the one that was just made.
+  // The pass that was just made may already be the last one.
   return last_ && quality_of(next_.settings) == quality_of(made.settings) && next_.gops == made.gops;
 }
 

@@ -6,33 +6,33 @@
 
 namespace c63 {
 
-/// How far errors are followed.
+/// How many frames errors are followed.
 inline constexpr int kPropagationFrames = 8;
-/// How many frames before and behind a frame it is averaged with.
+/// The number of frames before and after a frame that it is averaged with.
 inline constexpr int kFilterReach = 2;
-/// So many frames before a frame may lie its reference.
+/// The longest distance of a frame from its reference, in frames.
 inline constexpr int kMostFramesBack = 4;
-/// Frames behind the one that is looked at which are kept, for the filter and as references.
+/// The number of past frames that are kept, for the filter and as references.
 inline constexpr int kFramesKeptBehind = kFilterReach > kMostFramesBack ? kFilterReach : kMostFramesBack;
 
-/// What is decided by looking at frames of a GOP ahead of the one that is coded.
+/// The decisions that look ahead of the coded frame within a GOP.
 struct LookaheadDecisions {
-  bool filter = false;     ///< frames are averaged with those around them (temporal_filter.h)
-  bool propagate = false;  ///< error counts for as long as it will be seen (propagated_weights.h)
-  bool choose_reference = false;  ///< frames may stay (reference_choice.h)
+  bool filter = false;     ///< averages frames with their neighbours (temporal_filter.h)
+  bool propagate = false;  ///< weighs error by how long it will be seen (propagated_weights.h)
+  bool choose_reference = false;  ///< lets frames stay (reference_choice.h)
   Cost lambda = 0;
 
   friend bool operator==(const LookaheadDecisions&, const LookaheadDecisions&) = default;
 
   [[nodiscard]] bool any() const { return filter || propagate || choose_reference; }
-  /// How many frames ahead of one have to be seen before it is coded.
+  /// The number of later frames that must be seen before a frame is coded.
   [[nodiscard]] int frames() const { return propagate ? kPropagationFrames : filter ? kFilterReach : choose_reference ? 1 : 0; }
-  /// How many frames are there at the same time.
+  /// The number of frames in memory at the same time.
   [[nodiscard]] int frames_kept() const { return kFramesKeptBehind + 1 + frames(); }
-  /// Pictures of memory that a chain takes for them at most, where they lie in the host's.
+  /// The most pictures of host memory that a chain needs for these frames.
   [[nodiscard]] std::uint64_t host_pictures() const {
     if (!any()) return 0;
-    // Each as it was, laid out, and a quarter of one for its motion; the averaged one, and what the blocks of all of them count.
+    // Each frame as it was, its padded planes, and a quarter of a picture for its motion; the averaged frame; the blocks' weights.
     const auto kept = static_cast<std::uint64_t>(frames_kept());
     return 9 * kept / 4 + 1 + kept / 10;
   }

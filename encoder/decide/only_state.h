@@ -12,14 +12,14 @@
 
 namespace c63 {
 
-// A beam of one state (decide/beam.h), cut into pieces that can be worked on side by side.
+// A beam of one state (decide/beam.h), split into parts that can be computed at the same time.
 //
-// A lone state has no cost of its own: what is chosen for a block depends on the DC level of the block before it and the
-// vector left of it, nothing else. Blocks of two candidates have eight lanes, so a unit of blocks, the four of an MCU of Y
-// or one of U or V, can begin in few ways: its joint with the unit before. From each of them its blocks are chosen, of all units
-// at the same time; then a row is walked from joint to joint.
+// A single state needs no cost. The choice for a block depends only on the DC level of the previous block and the vector to its
+// left. A unit is the four blocks of an MCU of Y, or one block of U or V. Blocks of two candidates have eight lanes. So a unit can
+// begin in only a few ways: its joints with the previous unit. All units compute their choices for every joint at the same time.
+// Then a row is walked from joint to joint.
 
-/// A cost with a lane's number behind it: the smallest of several is the cheapest lane's, of equals the first one's.
+/// A cost with a lane's number below it. The smallest one belongs to the cheapest lane; of equals, to the first.
 using LaneCost = std::uint32_t;
 inline constexpr int kNarrowLaneBits = 3;
 static_assert(kUnreachable <= Cost{1} << (31 - kNarrowLaneBits));
@@ -27,7 +27,7 @@ static_assert(kUnreachable <= Cost{1} << (31 - kNarrowLaneBits));
   return static_cast<LaneCost>(cost) << kNarrowLaneBits | static_cast<LaneCost>(lane);
 }
 
-/// A block of at most two candidates. A lane is a candidate with a DC level.
+/// A block with at most two candidates. A lane is a candidate with a DC level.
 struct alignas(16) NarrowBlock {
   static constexpr int kLanes = 2 * kDcLevels;
   static_assert(kLanes == 1 << kNarrowLaneBits);
@@ -35,10 +35,10 @@ struct alignas(16) NarrowBlock {
   std::array<LaneCost, kLanes> lanes;       ///< costs above the least, up to kMaxBeamCost
   std::array<std::int16_t, kLanes> levels;
   std::array<VectorNumber, 2> vectors;
-  std::array<LaneCost, 2> vector_costs;     ///< λ times the bits of flags and vector, where it is not reused
+  std::array<LaneCost, 2> vector_costs;     ///< λ times the bits of flags and vector, if it is not reused
 
-  /// Sets four lanes, whose block's smallest cost is `least`; `costs` as BeamCandidate's. All are invalid where there is no such
-  /// candidate.
+  /// Sets the four lanes of a candidate. `least` is the block's smallest cost, and `costs` is BeamCandidate::costs. All lanes are
+  /// invalid if the candidate does not exist.
   C63_HD void set_candidate(int slot, const std::array<Cost, kDcLevels>& costs, Cost least, VectorNumber vector, int vector_bits,
                             Cost lambda) {
     for (int i = 0; i < kDcLevels; ++i) {
@@ -59,14 +59,14 @@ struct DcCosts {
   C63_HD void set(int size, int plane, Cost lambda) { by_size[size] = lane_cost(lambda * dc_bits((1 << size) - 1, plane)); }
 };
 
-/// What the next block's bits depend on.
+/// The state on which the next block's bits depend.
 struct OnlyState {
   bool started = false;
   std::int32_t dc = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
 };
 
-/// The lane that extend_beam() of width 1 chooses for a block, and its cost above the least; the state becomes the block's.
+/// Returns the lane that extend_beam() of width 1 chooses for a block, and its cost above the least. Updates the state.
 C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
                                          Cost lambda) {
   const VectorNumber left = row == 0 ? state.left[0] : state.left[1];
@@ -92,7 +92,7 @@ C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& bl
   return best;
 }
 
-/// A unit of `kBlocks` blocks, 4 or 1. Lanes of its blocks are a word, three bits each, the first block's the lowest.
+/// A unit of `kBlocks` blocks, 4 or 1. The lanes of its blocks form a word with three bits each, the first block's lowest.
 template <int kBlocks>
 struct RowUnit {
   static_assert(kBlocks == 4 || kBlocks == 1);
@@ -102,7 +102,8 @@ struct RowUnit {
   [[nodiscard]] C63_HD static constexpr int lane(unsigned lanes, int block) {
     return static_cast<int>(lanes >> (3 * block) & 7U);
   }
-  /// Behind a unit that chose so: the lane of its last block and, of an MCU of Y, the candidate of its upper right one.
+  /// The joint after a unit with these lanes: the lane of its last block and, for an MCU of Y, the candidate of its upper right
+  /// one.
   [[nodiscard]] C63_HD static constexpr unsigned joint(unsigned lanes) {
     return kBlocks == 4 ? lanes >> 9 | (lanes >> 5 & 1U) << 3 : lanes;
   }

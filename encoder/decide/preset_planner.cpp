@@ -1,5 +1,5 @@
-// Presets decide the same for all key frames, and the same for all others, but for which frames stay. The reference preset's
-// decisions are the course encoder's: its tables and all headers in every frame, nothing by rate.
+// A preset decides the same for all key frames, and the same for all inter frames except for which of them stay. The reference
+// preset decides as the course encoder does: its tables and all headers in every frame, nothing by rate.
 
 #include <numeric>
 #include <optional>
@@ -12,13 +12,13 @@
 namespace c63 {
 namespace {
 
-/// Of a frame that is replaced: nothing is predicted from it, so its λ is three quarters of an octave higher.
+/// For a replaced frame: no frame is predicted from it, so its λ is three quarters of an octave higher.
 constexpr Weight kReplacedWeight = kPlainWeight + 3;
 
-/// Of a key frame that is coded more finely as a whole: half an octave lower, which suits four fifths of a step.
+/// For a key frame with finer tables: its λ is half an octave lower, which suits four fifths of a step.
 constexpr Weight kFinerWeight = kPlainWeight - 2;
 
-/// Whether the weights are a quarter of an octave below the plain one in the mean.
+/// Returns true if the mean weight is a quarter of an octave or more below the plain one.
 bool are_seen_long(const FrameWeights& weights) {
   const auto sum = std::accumulate(weights.begin(), weights.end(), std::size_t{0});
   return sum <= (kPlainWeight - std::size_t{1}) * weights.size();
@@ -47,7 +47,7 @@ class PresetPlanner final : public Planner {
     if (choice.stays) plan.headers.frame = false;
     if (choice.is_replaced) {
       plan.rate.repeats = false;
-      // Weights say it themselves.
+      // Propagated weights already include this.
       if (!frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
     }
     return plan;
@@ -60,8 +60,8 @@ class PresetPlanner final : public Planner {
   }
 
  private:
-  /// Key frames whose errors will be seen long are coded more finely, and the first frame behind that is new sends the tables
-  /// of the others: a repeat cannot.
+  /// Key frames whose errors will be seen long get finer tables. The next frame that is not a repeat sends the other frames'
+  /// tables; a repeat cannot.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     if (frame.key) {

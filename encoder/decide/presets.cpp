@@ -9,14 +9,14 @@
 namespace c63 {
 namespace {
 
-/// How it is told which frames are predicted from the reference of the frame before.
+/// How frames that keep the previous frame's reference are chosen.
 enum class References {
-  advance,    ///< none
-  alternate,  ///< by what frames before took
+  advance,    ///< no frame does
+  alternate,  ///< by the bits of earlier frames
   look_ahead,
 };
 
-/// What a preset says where nothing else is set. What stands here is the reference's.
+/// A preset's defaults. The initial values are the reference preset's.
 struct Defaults {
   TableShape tables = TableShape::course;
   HeaderSet headers = HeaderSet::full;
@@ -30,13 +30,13 @@ struct Defaults {
   bool temporal_filter = false;
   bool propagated_weights = false;
   double chroma_lambda = 1;
-  double lambda_tilt = 0;  ///< this power of the quality more in λ: what filtering takes away is more at high qualities
+  double lambda_tilt = 0;  ///< λ grows with this power of the quality: filtering removes more at high qualities
   int activity_power = 0;
   bool finer_key_frames = false;
 };
 
-/// Chroma's error counts as in the field's mean of PSNR, six times that of Y and once those of U and V: two thirds, by
-/// samples. To a quarter of an octave.
+/// λ of chroma so that errors count as in the usual mean PSNR: six times Y's, once U's and V's. By samples this is two thirds,
+/// rounded to a quarter of an octave.
 constexpr double kFieldsChroma = 1.41;
 
 constexpr Defaults defaults_of(Preset preset) {
@@ -62,7 +62,7 @@ constexpr Defaults defaults_of(Preset preset) {
   return defaults;
 }
 
-/// The weight with so many times the frame's λ.
+/// The weight for `scale` times the frame's λ.
 Weight weight_of(double scale) {
   return static_cast<Weight>(std::clamp(kPlainWeight + static_cast<int>(std::lround(4 * std::log2(scale))), 0, kWeights - 1));
 }
@@ -76,7 +76,7 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
   const bool flat = set.tables.value_or(defaults.tables) == TableShape::flat;
   decisions.tables = flat ? flat_tables(settings.qp) : make_quantization_tables(settings.qp);
   if (set.headers.value_or(defaults.headers) == HeaderSet::compact) {
-    // The tables are sent with every key frame, so that GOPs can be cut apart and joined.
+    // Every key frame has the tables, so that GOPs can be cut apart and joined.
     decisions.key_headers = {.code_tables = false, .scan_components = false};
     decisions.inter_headers = {.quantization_tables = false, .code_tables = false, .scan_components = false};
   }

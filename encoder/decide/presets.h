@@ -10,16 +10,16 @@
 
 namespace c63 {
 
-/// What a preset, with what is set beside it, decides for every frame of its kind.
+/// What a preset and the other settings decide for all frames of a kind.
 struct PresetDecisions {
   QuantizationTables tables{};
   std::optional<QuantizationTables> finer_tables;  ///< of key frames whose errors will be seen long
   FrameHeaders key_headers;
   FrameHeaders inter_headers;
   RateDecisions rate;
-  double lambda_power = -1.2;  ///< λ is as that power of the quality
+  double lambda_power = -1.2;  ///< λ is proportional to this power of the quality
   LookaheadDecisions lookahead;
-  bool alternate = false;  ///< every second frame stays where that shows to pay (reference_alternation.h)
+  bool alternate = false;  ///< every second frame stays if that pays (reference_alternation.h)
 
   friend bool operator==(const PresetDecisions&, const PresetDecisions&) = default;
 };

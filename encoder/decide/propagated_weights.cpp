@@ -7,10 +7,10 @@
 namespace c63 {
 namespace {
 
-/// How much each luma block's error counts.
+/// The importance of each luma block's error.
 using Importance = std::vector<std::uint32_t>;
 
-/// Adds what the blocks of a frame take over to what those of its reference count.
+/// Adds the importance that a frame's blocks pass on to the blocks of its reference.
 void add_to_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, const Importance& own, Importance& reference) {
   for (int row = 0; row < geometry.rows; ++row) {
     for (int column = 0; column < geometry.columns; ++column) {

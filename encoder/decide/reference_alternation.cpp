@@ -24,7 +24,7 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
     if (!alternates_) next_trial_ = planned_ + wait_;
     wait_ = alternates_ ? kFirstWait : std::min(kLongestWait, 2 * wait_);
   } else if (repeat) {
-    // Pictures that come twice: frames that are replaced, or stay, could not be repeats.
+    // Pictures come twice. Frames that are replaced or stay could not be repeats.
     alternates_ = false;
     next_trial_ = std::max(next_trial_, planned_ + kFirstWait);
   }
@@ -38,8 +38,8 @@ bool ReferenceAlternation::is_much(std::int64_t bits) const {
 }
 
 bool ReferenceAlternation::pays(std::int64_t before, std::int64_t bits) const {
-  // The frame that was replaced took fewer bits for its λ, so the one that stays may take 1.4 times as many. Where frames
-  // alternate already, the replaced one has a better reference, too: twice as many.
+  // The replaced frame took fewer bits because of its λ, so the frame that stays may take 1.4 times as many. If frames alternate
+  // already, the replaced one also has a better reference, so it may take twice as many.
   return is_much(before) && (alternates_ ? bits < 2 * before : 5 * bits < 7 * before);
 }
 

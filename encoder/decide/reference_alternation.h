@@ -5,44 +5,44 @@
 
 namespace c63 {
 
-/// Whether every second frame of a GOP is to stay (reference_choice.h has the word), told by what became of frames before:
-/// nothing is looked at ahead. A trial is a frame that stays, behind one that is replaced. Where it takes few bits for its
-/// longer way, frames alternate from there on, as long as that holds; else the next trial comes later. A GOP's frames are
-/// given to next() in order, and to observe() once they are finished.
+/// Decides whether every second frame of a GOP stays (reference_choice.h), from the results of earlier frames, without looking
+/// ahead. A trial is a frame that stays after one that is replaced. If it takes few bits for its longer distance, frames
+/// alternate from then on while that holds. Otherwise the next trial comes later. Call next() for a GOP's frames in order, and
+/// observe() when they are finished.
 class ReferenceAlternation {
  public:
-  /// How many frames later what became of one is used: devices work on three of a chain at the same time, so that none waits.
+  /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so none waits.
   static constexpr int kLag = 3;
   struct Choice {
     bool stays = false;
     bool is_replaced = false;  ///< the next frame stays
   };
 
-  /// `mcus` are a frame's.
+  /// `mcus` is the number of MCUs of a frame.
   explicit ReferenceAlternation(std::int64_t mcus) : mcus_(mcus) {}
 
-  /// Of the next frame, the key frame first.
+  /// The choice for the next frame, starting with the key frame.
   [[nodiscard]] Choice next();
-  /// The next frame that was planned and not observed took so many bits, without its headers.
+  /// Receives the bits of the oldest planned frame that was not observed, without its headers.
   void observe(bool repeat, std::int64_t bits);
 
  private:
-  /// Frames until the next trial, at first and at most: it doubles with each that fails.
+  /// The first and the longest wait for the next trial, in frames. The wait doubles after each failed trial.
   static constexpr int kFirstWait = 16;
   static constexpr int kLongestWait = 64;
 
-  /// Whether there is anything to be saved of so many bits above the least.
+  /// Returns true if `bits` above the least are enough to save some.
   [[nodiscard]] bool is_much(std::int64_t bits) const;
-  /// Whether staying pays where a frame that was replaced took `before`, and the one that stayed took `bits`, above the least.
+  /// Returns true if staying pays: the replaced frame took `before` and the one that stayed took `bits`, both above the least.
   [[nodiscard]] bool pays(std::int64_t before, std::int64_t bits) const;
 
   std::int64_t mcus_;
   int planned_ = 0;               ///< frames of the GOP
-  std::deque<bool> staying_;      ///< of the frames that are planned and not observed
+  std::deque<bool> staying_;      ///< of the frames that are planned but not observed
   bool next_stays_ = false;
   bool alternates_ = false;
-  bool is_tried_ = false;         ///< the outcome of a trial is awaited
-  int next_trial_ = kLag + 1;     ///< the first frame that may be replaced: when it is known what the first inter frame took
+  bool is_tried_ = false;         ///< a trial is running
+  int next_trial_ = kLag + 1;     ///< the first frame that may be replaced: the first inter frame is then observed
   int wait_ = kFirstWait;
   std::int64_t bits_before_ = 0;  ///< of the frame that was observed last, above the least
 };

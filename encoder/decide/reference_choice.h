@@ -9,35 +9,35 @@
 #include "decide/lookahead_decisions.h"
 #include "decide/source_motion.h"
 
-// A frame without SOF is predicted from what the frame before was predicted from, and takes that frame's place: nothing is
-// predicted from the frame before, then, which may be coded with fewer bits. Such a frame *stays*, others *advance*.
+// A frame without SOF has the same reference as the previous frame and replaces it. No frame is then predicted from the previous
+// frame, so that one may be coded with fewer bits. Such a frame *stays*; others *advance*.
 
 namespace c63 {
 
-/// What the motion of a frame's blocks comes to, all of them added up.
+/// The sums over the motion of all blocks of a frame.
 struct MotionTotals {
   std::uint64_t logarithms = 0;  ///< error_logarithm()
   std::uint64_t squared_error = 0;
   std::uint64_t blocks = 0;
 };
 
-/// A block's squared error up to which its bits do not fall: 0.3λ a sample.
+/// The squared error of a block below which its bits no longer fall: 0.3λ per sample.
 [[nodiscard]] C63_HD constexpr std::uint32_t least_coded_error(Cost lambda) {
   const auto error = static_cast<std::uint32_t>(std::int64_t{kBlockSamples} * 3 * lambda / (10 << kCostFractionBits));
   return error < 1 ? 1 : error;
 }
-/// What says about how many bits a block with this squared error takes, in sixteenths.
+/// A logarithm, in sixteenths, that is roughly proportional to the bits of a block with this squared error.
 [[nodiscard]] C63_HD constexpr int error_logarithm(std::uint32_t squared_error, std::uint32_t least) {
   return log2_in_sixteenths(least + squared_error);
 }
 
 [[nodiscard]] MotionTotals totals_of(const SourceMotion& motion, Cost lambda);
 
-/// Whether a frame stays that has the motion `advancing` against the frame before, and `staying` against that one's reference.
+/// Returns true if a frame should stay. `advancing` is its motion relative to the previous frame, `staying` relative to that
+/// frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
-/// Whether a frame that has this motion against the frame before is so much like it that it may become a repeat of it: then
-/// the frame behind it must advance.
+/// Returns true if a frame is so similar to the previous one that it may become a repeat. Then the following frame must advance.
 [[nodiscard]] bool is_hardly_new(const MotionTotals& motion, Cost lambda);
 
 }  // namespace c63

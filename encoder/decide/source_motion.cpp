@@ -22,7 +22,7 @@ class Descent {
     best_cost_ -= best_cost_ < kStillBonus ? best_cost_ : kStillBonus;
   }
 
-  /// Takes a vector if it is better.
+  /// Takes a vector if it is better. Returns true if it was taken.
   bool offer(int x, int y) {
     const bool sendable = x >= -127 && x <= 127 && y >= -127 && y <= 127;
     if (!sendable || !vector_is_legal(column_, row_, geometry_.width, geometry_.height, x, y)) return false;

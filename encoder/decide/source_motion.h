@@ -10,37 +10,37 @@
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 
-// Where blocks of a picture lie in another one of the same video, before any is coded. Nothing of it is sent, so it only has
-// to be quick and near to the true motion.
+// The motion of blocks between two source pictures of a video, before any is coded. It is never sent, so it only needs to be
+// fast and close to the true motion.
 
 namespace c63 {
 
-/// The vector of several steps of the same motion, or of one the other way.
+/// The vector of the same motion over `factor` frames; negative factors reverse it.
 [[nodiscard]] C63_HD constexpr MotionVector scaled_vector(MotionVector v, int factor) {
   const int x = factor * v.x;
   const int y = factor * v.y;
   return {static_cast<std::int8_t>(x < -127 ? -127 : x > 127 ? 127 : x), static_cast<std::int8_t>(y < -127 ? -127 : y > 127 ? 127 : y)};
 }
 
-/// The zero vector counts as so much better than its SAD: noise in flat places moves nothing.
+/// The zero vector's bonus in SAD: noise in flat areas should not move anything.
 inline constexpr std::uint32_t kStillBonus = 16;
-/// Steps of one size that a vector goes at most.
+/// The most steps of one size that a search makes.
 inline constexpr int kMostSteps = 8;
 
-/// Where a luma block lies in another picture.
+/// The position of a luma block in another picture, as a vector.
 struct SourceBlock {
   MotionVector vector;
   std::uint32_t squared_error = 0;
 };
-/// Of all luma blocks, in raster order.
+/// The motion of all luma blocks, in raster order.
 using SourceMotion = std::vector<SourceBlock>;
 
-/// SAD of two 8x8 blocks.
+/// Computes the SAD of two 8x8 blocks.
 using BlockSad = std::uint32_t (*)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-/// Finds the motion of the blocks of `current`, which is not empty, against `reference`: from the best of the zero vector,
-/// those found left and above, and `hints`, one for each block, downhill with steps of 2 and 1. Planes have the size of
-/// `geometry`. Vectors stay inside the plane and within ±127.
+/// Finds the motion of the blocks of `current`, which must not be empty, relative to `reference`. The search starts at the best
+/// of the zero vector, the vectors found left and above, and `hints`, one for each block. It descends with steps of 2 and 1.
+/// Planes have the size of `geometry`. Vectors stay inside the plane and within ±127.
 [[nodiscard]] SourceMotion find_source_motion(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference,
                                               std::span<const MotionVector> hints, BlockSad sad);
 

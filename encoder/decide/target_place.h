@@ -7,18 +7,18 @@
 
 namespace c63 {
 
-/// A size that is no more than this many octaves below what it was to be, and not above, is met (Target).
+/// A size is met if it is not above the target and at most this many octaves below it.
 inline const double kSizeWindow = -std::log2(0.99);
 [[nodiscard]] inline bool is_size_met(double octaves) { return octaves <= 0 && octaves >= -kSizeWindow; }
 
-/// What passes to a target are encoded with, but for their quality. Whether frames alternate hangs on trials, so that bits would
-/// jump by a few percent at one quality: sizes in between could not be met.
+/// The settings of passes to a target, except for quality. Trial frames decide whether references alternate, so bits would jump
+/// by a few percent at some quality, and sizes in between could not be met.
 [[nodiscard]] inline CodingSettings settings_to_search(CodingSettings settings) {
   if (preset_decisions(settings).alternate) settings.rate.adaptive_reference = false;
   return settings;
 }
 
-/// The place of a quality on the line that searches for targets go along: log2 of the qp that has its λ.
+/// The place of a quality on the line that is searched: log2 of the qp that has its λ.
 [[nodiscard]] inline double target_place(const CodingSettings& settings, double qp, double lambda_scale) {
   const PresetDecisions decisions = preset_decisions(settings);
   const bool has_lambda = decisions.rate.any();

@@ -15,31 +15,31 @@
 namespace c63 {
 namespace {
 
-// What counts as met, in the unit of TargetSearch::Point::error.
+// The tolerance of qualities, in the unit of TargetSearch::Point::error.
 constexpr double kQualityWindow = 0.05;
 
 constexpr double kLeastScale = 0.05;
 constexpr double kMostScale = 4;
 
-/// How fast bits (octaves) and quality (dB) usually grow with the place, an octave of qp.
+/// The usual growth of bits (octaves) and quality (dB) per place, which is an octave of qp.
 constexpr double kUsualBits = 0.55;
 constexpr double kUsualQuality = 2.8;
-/// No pass is further than this from the one before it.
+/// The longest step from one pass to the next.
 constexpr double kLongestStep = 2.5;
-/// Two places are one.
+/// Places closer than this are the same.
 constexpr double kSamePlace = 1e-3;
-/// Not counted are those that were made before.
+/// The most passes of a search, without known ones.
 constexpr std::size_t kMostPasses = 16;
-/// Figures of one stream may differ by this: sums of fractions depend on their order.
+/// Figures of the same stream may differ by this, because sums of fractions depend on their order.
 constexpr double kSameFigure = 1e-6;
 
 double ssim_in_db(double ssim) { return -10 * std::log10(std::max(1e-9, 1 - ssim)); }
 
-/// qp in hundredths, λ's scale in ten thousandths: numbers that can be said and repeated.
+/// Rounds qp to hundredths and λ's scale to ten thousandths, so that they can be written and repeated.
 double hundredths(double qp) { return std::round(qp * 100) / 100; }
 double ten_thousandths(double scale) { return std::round(scale * 10000) / 10000; }
 
-/// A number without needless digits.
+/// Writes a number without needless digits.
 std::string number(double value) {
   std::array<char, 330> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr};
@@ -107,7 +107,7 @@ std::optional<double> TargetSearch::figure_of(const PassFigures& figures) const 
     case Target::Kind::ssim_y:
       break;
   }
-  // Pictures that are too small for SSIM have none.
+  // Pictures that are too small for SSIM have no figure.
   return quality && !std::isnan(*quality) ? quality : std::nullopt;
 }
 
@@ -158,7 +158,7 @@ void TargetSearch::go_to(double place) {
   const double wanted = std::exp2(place);
   double qp = std::clamp(wanted, least_qp(settings_), static_cast<double>(kMaxQp));
   if (locked_step_ != 0) {
-    // As near as the tables stay the same.
+    // As close as the same tables allow.
     double inside = 0;
     for (const TargetPass& pass : passes_) {
       if (step_of(pass.qp) == locked_step_ && (inside == 0 || std::abs(pass.qp - qp) < std::abs(inside - qp))) inside = pass.qp;
@@ -179,8 +179,8 @@ void TargetSearch::go_to(double place) {
   scale_ = ten_thousandths(std::clamp(scale_ * std::pow(wanted / qp_, power), kLeastScale, kMostScale));
 }
 
-/// Where between two points, as a share of the way, the parabola through them and a third is at an error: inverse
-/// interpolation. Nothing where there is no third, or the parabola leaves the way.
+/// The place between two points where the parabola through them and a third point has the given error, as a share of the way.
+/// Empty if there is no third point, or if the parabola leaves the range. This is inverse interpolation.
 std::optional<double> TargetSearch::bent_place(const std::vector<Point>& points, double error, const Point& a, const Point& b) {
   const Point* third = nullptr;
   for (const Point& point : points) {
@@ -214,12 +214,12 @@ std::optional<double> TargetSearch::next_place() const {
     const double rise = above->error - below->error;
     if (std::abs(width) < kSamePlace || rise < 1e-6) return std::nullopt;
     const double straight = (aim - below->error) / rise;
-    // Not too near to an end, or a bend would make for many short steps.
+    // Not too close to an end, because a bent curve would then need many short steps.
     const double share = std::clamp(bent_place(points, aim, *below, *above).value_or(straight), 0.02, 0.98);
     return below->place + share * width;
   }
-  // All on one side: on along the line through the nearest to the target and the next with the same tables.
-  // Of those that are equally near, the one furthest on: others tell nothing.
+  // All points are on one side. Continue the line through the nearest point to the target and the next one with the same tables. Of
+  // points at the same distance, only the furthest tells anything.
   const double side = points.front().error > aim ? 1 : -1;
   const auto nearer = [&](const Point& a, const Point& b) {
     return std::pair(std::abs(a.error), side * a.place) < std::pair(std::abs(b.error), side * b.place);
@@ -236,7 +236,7 @@ std::optional<double> TargetSearch::next_place() const {
   }
   const double way = (aim - nearest.error) / slope;
   const auto [lowest, highest] = ends();
-  // What seems to lie beyond the format is told soonest by its end.
+  // If the target seems to lie beyond the format's range, try its end first.
   if (nearest.place + way <= lowest) return lowest;
   if (nearest.place + way >= highest) return highest;
   return nearest.place + std::clamp(way, -kLongestStep, kLongestStep);
@@ -248,7 +248,7 @@ const TargetPass* TargetSearch::best() const {
   for (const TargetPass& pass : passes_) {
     const double error = error_of(pass.figures);
     if (is_size() && error > 0) continue;
-    if (found != nullptr && std::abs(error) > least) continue;  // of equal ones the last, which need not be made again
+    if (found != nullptr && std::abs(error) > least) continue;  // of equal ones the last, because it need not be made again
     found = &pass;
     least = std::abs(error);
   }
@@ -262,7 +262,7 @@ PresetDecisions TargetSearch::decisions_of(double qp, double lambda_scale) const
   return preset_decisions(settings);
 }
 
-/// The pass that tells what the planned one would come to, or null: with equal tables, and a λ that hardly differs.
+/// The pass that already shows the planned one's result, or null. Its tables are equal and its λ hardly differs.
 const TargetPass* TargetSearch::made_before() const {
   constexpr double kSameLambda = 1e-3;
   const PresetDecisions planned = decisions_of(qp_, scale_);
@@ -274,8 +274,8 @@ const TargetPass* TargetSearch::made_before() const {
   return found != passes_.end() ? &*found : nullptr;
 }
 
-/// Where a pass was is of no use: plans the nearest place towards the target that decides something else. Where there is none
-/// up to a pass on the other side of the target, only λ may lie between those two: qp has steps.
+/// Leaves the place of a known pass: plans the nearest place towards the target with other decisions. If there is none before a
+/// pass on the other side of the target, only λ can lie between the two, because qp has steps.
 void TargetSearch::leave_known(double place) {
   constexpr double kNearest = 0.00125;
   constexpr double kFurthest = 16;
@@ -284,7 +284,7 @@ void TargetSearch::leave_known(double place) {
   const bool is_above = error_of(known->figures) > 0;
   const TargetPass* here = known;
   const TargetPass* beyond = nullptr;
-  double near = 0;  // ways from the place; as far as here all is known, and on its side of the target
+  double near = 0;  // distances from the place; up to `near`, all is known and on the same side of the target
   double far = kFurthest;
   double way = kNearest;
   while (far - near >= kNearest) {
@@ -307,8 +307,8 @@ void TargetSearch::leave_known(double place) {
 }
 
 void TargetSearch::plan_next() {
-  // Passes on either side of the target with different tables: what is between them is not a line, but for each of the
-  // tables it is.
+  // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables
+  // they are.
   if (locked_step_ == 0 && passes_.size() >= 2) {
     std::optional<Point> below;
     std::optional<Point> above;
@@ -342,7 +342,7 @@ void TargetSearch::plan_next() {
 bool TargetSearch::add(const PassFigures& figures) {
   if (!figure_of(figures)) {
     throw Error(ErrorKind::usage, "C63-TARGET",
-                describe(target_) + " cannot be searched for: it was not measured, or pictures are too small to have one");
+                describe(target_) + " cannot be searched for: it was not measured, or the pictures are too small for it");
   }
   ++made_;
   const auto known = std::ranges::find_if(
@@ -356,11 +356,11 @@ bool TargetSearch::add(const PassFigures& figures) {
   }
   passes_.push_back({qp_, scale_, figures});
   if (met()) return true;
-  // The best there is may be the pass that was just made.
+  // The best pass may be the one that was just made.
   const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
   if (!last_) plan_next();
   if (!is_over() || known_ == 0) return is_over();
-  // Where bits jump, what was known may have led to a place that has no way on: the passes of this search may have one.
+  // If bits jump, known passes may have led to a dead end. Search again with only the passes of this search.
   passes_.erase(passes_.begin(), passes_.begin() + static_cast<std::ptrdiff_t>(known_));
   known_ = 0;
   locked_step_ = 0;

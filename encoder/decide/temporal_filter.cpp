@@ -7,10 +7,10 @@
 namespace c63 {
 namespace {
 
-/// The variance of differences that count as alike, in λ: that of 1.2 steps.
+/// The variance of differences that count as noise, in λ: that of 1.2 steps.
 constexpr float kVarianceOfLambda = 7.0F;
 
-// Vectors of the compiler: four samples, for which every machine has registers.
+// Vectors of the compiler with four samples, for which every machine has registers.
 using Samples __attribute__((vector_size(4))) = std::uint8_t;
 using Integers __attribute__((vector_size(16))) = std::int32_t;
 using Floats __attribute__((vector_size(16))) = float;

@@ -9,21 +9,21 @@
 #include "decide/cost.h"
 #include "decide/lookahead_decisions.h"
 
-// Frames are averaged with those around them, along the motion of their blocks, before they are coded: what differs from
-// frame to frame is mostly noise, which costs bits in every frame anew and predicts nothing.
+// Averages frames with their neighbours along the motion of their blocks before coding. Differences between frames are mostly
+// noise, which costs bits in every frame and predicts nothing.
 
 namespace c63 {
 
-/// Where a block lies in another frame, and how much that counts.
+/// The matching block in another frame, and its weight.
 struct FilterTap {
   const std::uint8_t* samples = nullptr;
   std::ptrdiff_t pitch = 0;
-  float weight = 0;  ///< that of the block itself is 1
+  float weight = 0;  ///< the weight of the block itself is 1
 };
 
-/// A sample that is averaged with those of its taps, each of which counts as far as it is alike: (1 - x/4)², where x is the
-/// squared difference in variances of 7λ, and nothing from x = 4 on. As in the codec's transforms, each product and sum is
-/// rounded by itself, in the order that is written: all machines have the same.
+/// A sample averaged with those of its taps. The weight of each falls with the difference: (1 - x/4)², where x is the squared
+/// difference in variances of 7λ, and 0 from x = 4 on. As in the codec's transforms, each product and sum is rounded by itself,
+/// in the written order, so all machines give the same result.
 class AveragedSample {
  public:
   C63_HD explicit constexpr AveragedSample(int own) : own_(static_cast<float>(own)), sum_(own_) {}
@@ -44,22 +44,22 @@ class AveragedSample {
   float sum_;
 };
 
-/// Averages blocks with what is like them: where they differ by less than quantization will change them anyway.
+/// Averages blocks with similar blocks. Differences up to what quantization changes anyway count as noise.
 class TemporalFilter {
  public:
-  /// For frames that are coded with this λ.
+  /// Makes a filter for frames that are coded with this λ.
   explicit TemporalFilter(Cost lambda);
 
-  /// The weight of a luma block `distance` frames away, up to kFilterReach, that has this squared error. 0: of no use.
+  /// The weight of a luma block that is `distance` frames away, up to kFilterReach, with this squared error. 0: not used.
   [[nodiscard]] C63_HD constexpr float block_weight(int distance, std::uint32_t squared_error) const {
     const float share = 1 - static_cast<float>(squared_error) / kBlockSamples * falloff_;
     const float left = share > 0 ? share : 0;
     return (distance == 1 ? 0.4F : 0.27F) * (left * left);
   }
-  /// Of AveragedSample: the inverse of the least squared difference that counts nothing.
+  /// The falloff for AveragedSample: the inverse of the least squared difference with weight 0.
   [[nodiscard]] C63_HD constexpr float falloff() const { return falloff_; }
 
-  /// AveragedSample of size x size samples, 8 or 4 a side, and those of the taps, at most 2·kFilterReach.
+  /// Averages size x size samples (8 or 4 per side) with those of at most 2·kFilterReach taps, by AveragedSample.
   void average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const;
 

@@ -11,13 +11,13 @@
 
 namespace c63 {
 
-/// What a vector adds to the SAD of a search: its bits, in whole units of SAD. SADs are at most 16,320 and a vector at most
-/// 538, so that costs fit in 16 bits.
+/// The cost of a vector in a search: its bits, in whole units of SAD. SADs are at most 16,320 and a vector's cost at most 538,
+/// so sums fit in 16 bits.
 struct VectorCosts {
   std::array<std::uint16_t, 256> components{};  ///< of component value, at value + 128
 
   VectorCosts() = default;
-  /// `sad_per_bit` with 8 fraction bits.
+  /// `sad_per_bit` has 8 fraction bits.
   constexpr explicit VectorCosts(std::int32_t sad_per_bit) {
     for (int value = -127; value <= 127; ++value) {
       components[static_cast<std::size_t>(value + 128)] =
@@ -30,7 +30,7 @@ struct VectorCosts {
   }
 };
 
-/// SAD units a bit of a vector is worth: 0.7·√λ, with 8 fraction bits. A SAD is no squared error: it grows with its root.
+/// The SAD that a bit of a vector is worth: 0.7·√λ, with 8 fraction bits. A SAD grows with the root of a squared error.
 [[nodiscard]] inline std::int32_t sad_per_bit(Cost lambda) {
   return static_cast<std::int32_t>(std::lround(0.7 * std::sqrt(lambda / 256.0) * 256.0));
 }

@@ -9,11 +9,11 @@
 namespace c63 {
 
 /// Throws Error (memory, or limit, C63-MAX-MEMORY) if FFmpeg ran out of memory: in a call that returned `code` and left
-/// `system_code` in errno, or on a thread of the decoder's.
+/// `system_code` in errno, or on a decoder thread.
 void check_av_memory(const AvWatch& watch, int code, int system_code, const ErrorPlace& place);
 
-/// Calls FFmpeg: `call()` returns one of its codes, and so does this. Throws Error (memory) if an allocation failed in
-/// it, whatever it returned: FFmpeg goes on with a frame or a setting less.
+/// Calls FFmpeg and returns the code that `call()` returned. Throws Error (memory) if an allocation in it failed, whatever the
+/// code: FFmpeg may go on without a frame or a setting.
 template <typename Call>
 [[nodiscard]] int av_call(AvWatch& watch, const Call& call, const ErrorPlace& place) {
   const AvWatch::Use use(watch);
@@ -23,7 +23,7 @@ template <typename Call>
   return code;
 }
 
-/// The error for a failed call: (input, `id`), or too many open files. With FFmpeg's words and what it logged last.
+/// The error for a failed call: (input, `id`), or too many open files. Includes FFmpeg's text and the last line it logged.
 [[nodiscard]] Error av_fault(const AvWatch& watch, const char* id, const std::string& what, int code,
                              const ErrorPlace& place);
 

@@ -18,7 +18,7 @@ extern "C" {
 namespace c63 {
 namespace {
 
-/// Formats that name other files or hosts, by FFmpeg's names.
+/// Formats that refer to other files or hosts, by FFmpeg's names.
 constexpr std::string_view kReferring[] = {"avisynth",
                                            "concat",
                                            "dash",
@@ -33,8 +33,8 @@ constexpr std::string_view kReferring[] = {"avisynth",
                                            "vobsub",
                                            "webm_dash_manifest"};
 
-/// Containers and codes of video that are opened, by FFmpeg's names; and pictures, which are called *_pipe. FFmpeg
-/// knows many more, which nobody means: subtitles and other text, sound alone, and games of the nineties.
+/// Containers and video codes that are opened, by FFmpeg's names. Pictures are called *_pipe. FFmpeg knows many more that are
+/// hardly ever meant: subtitles, sound alone, formats of old games.
 constexpr std::string_view kVideo[] = {
     "apng",     "asf",     "asf_o",      "av1",  "avi",          "avs2",       "avs3",      "cavsvideo", "cine",
     "dhav",     "dirac",   "dnxhd",      "dv",   "evc",          "flic",       "flv",       "gif",       "gxf",
@@ -43,7 +43,7 @@ constexpr std::string_view kVideo[] = {
     "nsv",      "nut",     "nuv",        "obu",  "ogg",          "rm",         "smjpeg",    "swf",       "ty",
     "vc1",      "vc1test", "vvc",        "wtv",  "yuv4mpegpipe", "jpegxl_anim"};
 
-/// Whether one of a format's names, which have commas between them, is in the list.
+/// Returns true if one of a format's names, separated by commas, is in the list.
 bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   while (!names.empty()) {
     const std::string_view one = names.substr(0, names.find(','));
@@ -53,7 +53,7 @@ bool is_one_of(std::string_view names, std::span<const std::string_view> list) {
   return false;
 }
 
-/// The names of all decoders of video, with commas between them.
+/// The names of all video decoders, separated by commas.
 std::string video_decoders() {
   std::string names;
   void* place = nullptr;
@@ -97,10 +97,9 @@ AVFormatContext* AvInput::make_format_context(const AVInputFormat& format) {
   context->pb = context_;
   context->opaque = this;
   context->io_open = refuse;
-  // For what opens files without asking io_open: no protocol has this name.
+  // Some formats open files without io_open. No protocol has this name.
   context->protocol_whitelist = copy_of("none");
-  // A container may hold another one, such as AVI subtitles; and what finds its streams would decode those of all
-  // kinds.
+  // A container may hold another one, such as AVI subtitles. The search for its streams would decode streams of all kinds.
   context->format_whitelist = copy_of(format.name);
   static const std::string kDecoders = video_decoders();
   context->codec_whitelist = copy_of(kDecoders.c_str());
@@ -170,21 +169,21 @@ const AVInputFormat* find_av_format(const AvInput& input, const std::string& pat
   input.rethrow();
   if (found < 0) {
     throw av_fault(input.watch(), "C63-AV-OPEN",
-                   "neither Y4M nor anything that FFmpeg reads; for raw video give width and height", found,
+                   "neither Y4M nor a format that FFmpeg reads; for raw video give width and height", found,
                    {.file = input.name()});
   }
-  // This one opens files by their names, the other reads the one it is given.
+  // image2 opens files by their names; image2pipe reads the given file.
   if (std::string_view(format->name) == "image2") format = av_find_input_format("image2pipe");
   if (format == nullptr || (format->flags & AVFMT_NOFILE) != 0 || is_one_of(format->name, kReferring)) {
     throw Error(ErrorKind::input, "C63-AV-REFERENCES",
-                std::string("names other files or hosts (") + (format != nullptr ? format->name : "image2") +
+                std::string("refers to other files or hosts (") + (format != nullptr ? format->name : "image2") +
                     "), which are not opened",
                 {.file = input.name()});
   }
   if (!is_one_of(format->name, kVideo) && !std::string_view(format->name).ends_with("_pipe")) {
     throw Error(ErrorKind::input, "C63-AV-FORMAT",
                 std::string("looks like ") + (format->long_name != nullptr ? format->long_name : format->name) + " (" +
-                    format->name + "), which is no usual container of video and is not opened",
+                    format->name + "), which is not a usual video container and is not opened",
                 {.file = input.name()});
   }
   return format;

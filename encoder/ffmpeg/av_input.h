@@ -14,18 +14,18 @@ extern "C" {
 
 namespace c63 {
 
-/// FFmpeg's view of a MediaInput, and of nothing else: what a container wants to open beside it is refused.
-/// FFmpeg is C: what is thrown here waits until its call has returned.
+/// Lets FFmpeg read one MediaInput. If a container wants to open anything else, that is refused.
+/// FFmpeg is C, so an exception thrown here waits until FFmpeg's call has returned.
 class AvInput {
  public:
-  /// `watch` has to outlive it.
+  /// `watch` must outlive it.
   AvInput(std::unique_ptr<MediaInput> file, AvWatch& watch);
   ~AvInput();
   AvInput(const AvInput&) = delete;
   AvInput& operator=(const AvInput&) = delete;
 
-  /// A context that reads from here alone, as that format, and decodes video alone. Throws std::bad_alloc. To be freed
-  /// by avformat_close_input(), or by the call that fails to open it.
+  /// Makes a context that reads only from here, as that format, and decodes only video. Free it with avformat_close_input(),
+  /// or by the call that fails to open it. Throws std::bad_alloc.
   [[nodiscard]] AVFormatContext* make_format_context(const AVInputFormat& format);
   [[nodiscard]] AVIOContext* context() const { return context_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }
@@ -33,11 +33,11 @@ class AvInput {
   /// As MediaInput::check_picture_size().
   void check_picture_size(int width, int height) const { file_->check_picture_size(width, height); }
   [[nodiscard]] AvWatch& watch() const { return watch_; }
-  /// Throws what reading threw.
+  /// Throws the exception that reading threw, if any.
   void rethrow() const {
     if (fault_) std::rethrow_exception(fault_);
   }
-  /// What the input wanted to open last; empty for nothing.
+  /// The last name that the input wanted to open; empty if none.
   [[nodiscard]] const std::string& refused() const { return refused_; }
 
  private:
@@ -54,13 +54,13 @@ class AvInput {
   std::string refused_;
 };
 
-/// The name of a file as FFmpeg may see it, which takes formats without a mark of their own from its end: without its
-/// folder, and without the signs that make a name stand for several files.
+/// The name of a file for FFmpeg, which guesses some formats by the end of the name. It has no folder, and no character that
+/// makes a name stand for several files.
 [[nodiscard]] std::string plain_name(const std::string& path);
 
-/// Finds out the format of `input`. Formats that are lists of other files, scripts or session descriptions are refused,
-/// as are devices and all that are no usual containers of video, such as subtitles. Throws Error (input, C63-AV-OPEN,
-/// C63-AV-REFERENCES, C63-AV-FORMAT), and what reading throws.
+/// Returns the format of `input`. Refuses lists of other files, scripts, session descriptions, devices, and everything that is
+/// not a usual video container, such as subtitles. Throws Error (input, C63-AV-OPEN, C63-AV-REFERENCES, C63-AV-FORMAT), and
+/// what reading throws.
 [[nodiscard]] const AVInputFormat* find_av_format(const AvInput& input, const std::string& path);
 
 }  // namespace c63

@@ -9,7 +9,7 @@ extern "C" {
 
 namespace c63 {
 
-/// Frees what FFmpeg frees through a pointer to the pointer.
+/// Frees what FFmpeg frees through a pointer to a pointer.
 template <auto Free>
 struct AvDeleter {
   template <typename T>

@@ -41,11 +41,11 @@ std::optional<std::string> turned_warning(const AVStream& stream) {
   if (degrees == 0 && !mirrored) return std::nullopt;
   std::string what = mirrored ? "mirrored" : "";
   if (degrees != 0) what += (mirrored ? " and turned " : "turned ") + std::to_string(degrees) + " degrees clockwise";
-  return "is to be shown " + what + ", and is taken as it is stored; ffmpeg -i turns it when it converts";
+  return "should be shown " + what + "; this is not applied (ffmpeg -i applies it)";
 }
 
 void FrameTimes::add_packet(std::int64_t mark, std::int64_t time) {
-  constexpr std::size_t kMost = 256;  // more than any decoder holds back
+  constexpr std::size_t kMost = 256;  // more frames than any decoder delays
   if (told_ || time == AV_NOPTS_VALUE) return;
   times_[mark] = time;
   if (times_.size() > kMost) times_.erase(times_.begin());
@@ -70,11 +70,11 @@ std::optional<std::string> FrameTimes::add_frame(std::int64_t mark, std::int64_t
   times_.clear();
   char text[160];
   std::snprintf(text, sizeof text,
-                "frames are shown for different times (frame %lld for %.4g ms, those before for %.4g): coded at %.6g "
-                "fps, all alike",
+                "frame times are uneven (frame %lld lasts %.4g ms, earlier ones %.4g): coded at a constant %.6g "
+                "fps",
                 static_cast<long long>(index - 1), 1000 * unit_ * static_cast<double>(interval), 1000 * unit_ * usual,
                 rate.value());
-  return std::string(text) + "; ffmpeg -r makes them even, --fps takes them as they are";
+  return std::string(text) + "; ffmpeg -r makes them even, --fps accepts them";
 }
 
 }  // namespace c63

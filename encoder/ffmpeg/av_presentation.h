@@ -13,25 +13,24 @@ struct AVStream;
 
 namespace c63 {
 
-/// What a container says of showing a stream that coded frames do not carry: a warning if it is to be turned or
-/// mirrored.
+/// Returns a warning if the container asks for a rotated or mirrored display, which coded frames do not carry.
 [[nodiscard]] std::optional<std::string> turned_warning(const AVStream& stream);
 
-/// Finds out whether frames are shown for different times. What is encoded has one frame rate.
+/// Detects uneven frame times. An encoded stream has one frame rate.
 class FrameTimes {
  public:
-  /// `unit` is the seconds that times count.
+  /// `unit` is the time unit in seconds.
   explicit FrameTimes(double unit = 0) : unit_(unit) {}
 
-  /// A packet goes to the decoder under a mark that its frame will carry; `time` is when that is to be shown.
+  /// Adds a packet under the mark that its frame will carry. `time` is its presentation time.
   void add_packet(std::int64_t mark, std::int64_t time);
 
-  /// The next frame to be shown, by its mark. Returns a warning with the first interval that differs from those before.
+  /// Adds the next frame in display order, by its mark. Returns a warning at the first interval that differs.
   [[nodiscard]] std::optional<std::string> add_frame(std::int64_t mark, std::int64_t index, FrameRate rate);
 
  private:
   double unit_;
-  std::map<std::int64_t, std::int64_t> times_;  ///< by mark, of packets whose frames are to come
+  std::map<std::int64_t, std::int64_t> times_;  ///< by mark, for packets whose frames have not come yet
   std::optional<std::int64_t> last_;
   std::optional<std::int64_t> interval_;
   bool told_ = false;

@@ -41,8 +41,8 @@ struct FormatCloser {
   }
 };
 
-/// FFmpeg aborts the process where memory runs short while it ends a decoder's threads; so a decoder is kept where
-/// there is none left.
+/// Frees a decoder, or keeps it if no memory is left: FFmpeg aborts the process if memory runs out while it ends a decoder's
+/// threads.
 struct CodecCloser {
   void operator()(AVCodecContext* context) const {
     void* const probe = av_malloc(std::size_t{64} << 10);
@@ -52,7 +52,7 @@ struct CodecCloser {
   }
 };
 
-/// Settings for what FFmpeg opens: one list, or one for each stream.
+/// Settings for opening with FFmpeg: one list, or one for each stream.
 class Settings {
  public:
   explicit Settings(std::size_t lists) : lists_(lists) {}
@@ -62,13 +62,13 @@ class Settings {
   Settings(const Settings&) = delete;
   Settings& operator=(const Settings&) = delete;
 
-  /// In all lists.
+  /// Sets an entry of all lists.
   void set(const char* name, std::int64_t value) {
     for (AVDictionary*& list : lists_) {
       if (av_dict_set_int(&list, name, value, 0) < 0) throw std::bad_alloc();
     }
   }
-  /// FFmpeg takes out of the lists what it knows.
+  /// The lists. FFmpeg removes the entries that it knows.
   [[nodiscard]] AVDictionary** get() { return lists_.empty() ? nullptr : lists_.data(); }
 
  private:
@@ -87,9 +87,9 @@ class ContainerSource final : public MediaSource {
     if (!packet_ || !frame_) throw std::bad_alloc();
     open_container();
     open_decoder();
-    // An elementary stream tells its size with its first frame only.
+    // An elementary stream gives its size only with its first frame.
     has_frame_ = decode_next();
-    if (!has_frame_) throw fail("C63-AV-EMPTY", "the video stream holds no frame");
+    if (!has_frame_) throw fail("C63-AV-EMPTY", "the video stream has no frames");
     coded_width_ = frame_->width;
     coded_height_ = frame_->height;
     format_.width = even_side(coded_width_);
@@ -137,7 +137,7 @@ class ContainerSource final : public MediaSource {
     ended_ = false;
     entry_ = point.time;
     next_ = point.frame;
-    // Pictures that are shown before the key frame, but coded after it, may come first.
+    // Pictures that are coded after the key frame but shown before it may come first.
     do {
       has_frame_ = decode_next();
     } while (has_frame_ && (!key() || key()->time != point.time));
@@ -157,7 +157,7 @@ class ContainerSource final : public MediaSource {
   }
 
  private:
-  static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`: then that is the end
+  static constexpr int kMostFaultsInARow = 100;  ///< with `tolerant`: more end the stream
 
   void warn(const std::string& message) const {
     if (options_.warn) options_.warn(message);
@@ -177,7 +177,7 @@ class ContainerSource final : public MediaSource {
     std::int64_t decoded;
   };
 
-  /// The times of the packet that frame_ is from, if that was a key frame's.
+  /// The times of frame_'s packet, or null if it is not a key frame.
   [[nodiscard]] const KeyTimes* key() const {
     const auto found = key_times_.find(frame_->pts);
     return found == key_times_.end() ? nullptr : &found->second;
@@ -185,7 +185,7 @@ class ContainerSource final : public MediaSource {
 
   [[nodiscard]] ErrorPlace place() const { return {.file = input_.name(), .frame = next_}; }
 
-  /// Calls FFmpeg, whose decoder threads abort the process if they are ended after memory ran out.
+  /// Calls FFmpeg. Its decoder threads abort the process if they are ended after memory ran out.
   template <typename Call>
   int call(const Call& what) {
     try {
@@ -196,9 +196,9 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// The error for damage, or for what `code` says if it is one of FFmpeg's.
+  /// The error for damage, or for `code` if it is one of FFmpeg's.
   [[nodiscard]] Error fail(const char* id, const std::string& message, int code = 0) const {
-    // FFmpeg refuses pictures above max_pixels with the codes that it has for damage; only its log tells.
+    // FFmpeg uses the codes for damage also for pictures above max_pixels. Only its log tells them apart.
     const std::string logged = watch_->last_error();
     if (logged.find("max pixel") != std::string::npos) {
       return {ErrorKind::limit, "C63-MAX-PIXELS",
@@ -211,7 +211,7 @@ class ContainerSource final : public MediaSource {
   void open_container() {
     const AVInputFormat* format = find_av_format(input_, options_.path);
     Settings settings(1);
-    // Tracks of a QuickTime file may lie in other files. AvInput refuses those, and knows then that there are any.
+    // Tracks of a QuickTime file may lie in other files. With this, AvInput sees them and refuses them.
     settings.set("enable_drefs", 1);
     settings.set("use_absolute_path", 1);
     AVFormatContext* context = input_.make_format_context(*format);
@@ -222,7 +222,7 @@ class ContainerSource final : public MediaSource {
       return code;
     });
     check_container(opened, "cannot be opened");
-    // Its trial decoding must not take more than is allowed either.
+    // The trial decoding must stay within the limits, too.
     Settings trial(context->nb_streams);
     trial.set("max_pixels", max_pixels());
     const int found = call([&] { return avformat_find_stream_info(context, trial.get()); });
@@ -270,7 +270,7 @@ class ContainerSource final : public MediaSource {
     if (opened < 0) throw fail("C63-AV-OPEN", "the decoder does not open", opened);
   }
 
-  /// As many as there are (0), or fewer where each one's pictures would take too much.
+  /// The number of decoder threads: 0 for all, or fewer if the pictures of all would take too much memory.
   [[nodiscard]] int thread_count(const AVCodecParameters& parameters) const {
     constexpr std::uint64_t kPicturesPerThread = 3;
     if (parameters.width <= 0 || parameters.height <= 0) return 0;
@@ -284,17 +284,17 @@ class ContainerSource final : public MediaSource {
         std::min<std::uint64_t>(options_.limits.max_pixels, std::numeric_limits<int>::max()));
   }
 
-  /// What must hold after each call that reads the container: nothing was thrown below it, nothing left out of it.
+  /// Throws after a call that reads the container, if reading threw, another file was refused, or the call failed.
   void check_container(int result, const char* what) {
     input_.rethrow();
     if (!input_.refused().empty()) {
       throw Error(ErrorKind::input, "C63-AV-REFERENCES",
-                  "names another file, '" + input_.refused() + "', which is not opened", {.file = input_.name()});
+                  "refers to another file, '" + input_.refused() + "', which is not opened", {.file = input_.name()});
     }
     if (result < 0) throw av_fault(*watch_, "C63-AV-OPEN", what, result, {.file = input_.name()});
   }
 
-  /// Decodes the next frame into frame_; false at the end.
+  /// Decodes the next frame into frame_. Returns false at the end.
   bool decode_next() {
     for (;;) {
       const int received = call([this] { return avcodec_receive_frame(codec_.get(), frame_.get()); });
@@ -323,13 +323,13 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// Hands the decoder one more packet, or the end.
+  /// Gives the decoder one more packet, or the end.
   void feed() {
     const int got = call([this] { return av_read_frame(container_.get(), packet_.get()); });
     input_.rethrow();
     if (got < 0) {
       if (got != AVERROR_EOF) note_bad_read(got);
-      // Some containers can be read on past damage.
+      // Some containers can be read further after damage.
       if (got == AVERROR_EOF || !options_.tolerant || ++faults_in_a_row_ > kMostFaultsInARow) end();
       return;
     }
@@ -351,14 +351,14 @@ class ContainerSource final : public MediaSource {
     if (sent < 0) note_damage(sent);
   }
 
-  /// False for packets before the key frame that is looked for.
+  /// Returns false for packets before the key frame that is searched for.
   [[nodiscard]] bool enters(const AVPacket& packet) {
     if (entry_ && packet.pts == *entry_) entry_.reset();
     return !entry_;
   }
 
   void note_key(const AVPacket& packet) {
-    constexpr std::int64_t kMostReordered = 64;  // frames come that much later than their packets, at most
+    constexpr std::int64_t kMostReordered = 64;  // the most packets between a packet and its frame
     if ((packet.flags & AV_PKT_FLAG_KEY) == 0 || packet.pts == AV_NOPTS_VALUE) return;
     std::erase_if(key_times_, [&](const auto& key) { return key.first + kMostReordered < packets_; });
     key_times_.emplace(packets_, KeyTimes{packet.pts, packet.dts == AV_NOPTS_VALUE ? packet.pts : packet.dts});
@@ -369,9 +369,9 @@ class ContainerSource final : public MediaSource {
     static_cast<void>(call([this] { return avcodec_send_packet(codec_.get(), nullptr); }));
   }
 
-  /// The container cannot be read on.
+  /// Notes that the container cannot be read further.
   void note_bad_read(int code) {
-    Error fault = fail("C63-AV-DECODE", "cannot read on", code);
+    Error fault = fail("C63-AV-DECODE", "cannot be read further", code);
     if (options_.tolerant) {
       ++damaged_packets_;
     } else if (!damage_) {
@@ -379,7 +379,7 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  /// After a packet that does not decode, the frames before it still come out, and with `tolerant` those after it, too.
+  /// Notes a packet that does not decode. The frames before it still come out; with `tolerant`, those after it, too.
   void note_damage(int code) {
     Error fault = fail("C63-AV-DECODE", "does not decode", code);
     if (options_.tolerant) {
@@ -389,22 +389,22 @@ class ContainerSource final : public MediaSource {
     }
     if (ended_) throw damage_ ? *damage_ : fault;
     damage_ = std::move(fault);
-    // Several threads each hold a packet; the one that failed is the oldest of them.
+    // Each decoder thread holds a packet. The one that failed is the oldest.
     const int threads = (codec_->active_thread_type & FF_THREAD_FRAME) != 0 ? codec_->thread_count : 1;
     damaged_packet_ = packets_ - (threads - 1);
     end();
   }
 
-  /// True for a frame from past the damaged packet: its index would be wrong.
+  /// Returns true for a frame after the damaged packet: its index would be wrong.
   [[nodiscard]] bool is_late(const AVFrame& frame) const { return damaged_packet_ && frame.pts >= *damaged_packet_; }
 
-  /// With `tolerant`, at the end: what was left out.
+  /// Warns at the end about what `tolerant` skipped.
   void tell_damage() {
     if (damaged_packets_ > 0) {
       warn(count_text(damaged_packets_, "damaged packet") + " skipped: frames may be missing");
     }
     if (damaged_frames_ > 0) {
-      warn(count_text(damaged_frames_, "damaged frame") + " taken as decoded");
+      warn(count_text(damaged_frames_, "damaged frame") + " used as decoded");
     }
     damaged_packets_ = damaged_frames_ = 0;
   }
@@ -433,8 +433,8 @@ class ContainerSource final : public MediaSource {
     }
   }
 
-  AvWatchPointer watch_;  // outlives what it watches
-  AvInput input_;         // outlives what reads from it
+  AvWatchPointer watch_;  // must outlive everything below
+  AvInput input_;         // must outlive its readers below
   SourceOptions options_;
   std::unique_ptr<AVFormatContext, FormatCloser> container_;
   std::unique_ptr<AVCodecContext, CodecCloser> codec_;
@@ -444,7 +444,7 @@ class ContainerSource final : public MediaSource {
   VideoFormat format_;
   FrameTimes times_;
   std::map<std::int64_t, KeyTimes> key_times_;  ///< of the last key frames, by their marks
-  std::optional<std::int64_t> entry_;           ///< time of the key frame that is looked for
+  std::optional<std::int64_t> entry_;           ///< time of the key frame that is searched for
   int stream_ = -1;
   int coded_width_ = 0;
   int coded_height_ = 0;
@@ -453,7 +453,7 @@ class ContainerSource final : public MediaSource {
   bool has_frame_ = false;
   bool ended_ = false;
   bool warned_ = false;
-  std::optional<Error> damage_;  ///< what is thrown after the frames before it
+  std::optional<Error> damage_;  ///< thrown after the frames before it
   std::optional<std::int64_t> damaged_packet_;
   std::int64_t damaged_packets_ = 0;  ///< with `tolerant`
   std::int64_t damaged_frames_ = 0;

@@ -22,7 +22,7 @@ namespace {
 
 thread_local AvWatch* used_here = nullptr;
 
-/// The watches that decoders name, so that a context of somebody else's in the process is not taken for one of ours.
+/// The watches that decoders refer to. A context of another user in the process is not in it.
 struct Registry {
   std::mutex mutex;
   std::set<const void*> watches;
@@ -77,7 +77,7 @@ void AvWatch::add_decoder(AVCodecContext& codec) {
   codec.opaque = this;
   codec.get_buffer2 = get_buffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60
-  // Otherwise the thread that calls the decoder would take buffers for those that decode, and they would wait for it.
+  // Otherwise the calling thread would allocate buffers for the decoding threads, and they would wait for it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   codec.thread_safe_callbacks = 1;
@@ -96,7 +96,7 @@ std::string AvWatch::last_error() const {
   return line_;
 }
 
-/// The watch of the decoder that a context is or is part of. Threads have copies of the decoder's context.
+/// The watch of the decoder that a context belongs to. Decoder threads have copies of the decoder's context.
 AvWatch* AvWatch::of_decoder(void* context) {
   while (context != nullptr) {
     const AVClass* const type = *static_cast<AVClass**>(context);
@@ -109,7 +109,7 @@ AvWatch* AvWatch::of_decoder(void* context) {
 }
 
 void AvWatch::take_message(void* context, int level, const char* format, std::va_list arguments) noexcept {
-  // The C library leaves the code of the allocation that failed last on this thread.
+  // errno still holds the code of the allocation that last failed on this thread.
   const bool no_memory = errno == ENOMEM;
   AvWatch* const here = used_here;
   if (here != nullptr && level > AV_LOG_WARNING && !no_memory) return;
@@ -134,7 +134,7 @@ void AvWatch::note(void* context, int level, const char* format, std::va_list ar
   if (no_memory) ran_out_of_memory_ = true;
   if (level > AV_LOG_WARNING) return;
   char text[512];
-  int prefix = 0;  // it holds an address
+  int prefix = 0;  // no prefix: it contains an address
   av_log_format_line2(context, level, format, arguments, text, sizeof text, &prefix);
   if (std::string_view(text).find("insufficient memory") != std::string_view::npos) ran_out_of_memory_ = true;
   if (std::string_view(text).find("allocate") != std::string_view::npos) was_refused_memory_ = true;
@@ -146,11 +146,11 @@ void AvWatch::note(void* context, int level, const char* format, std::va_list ar
     const std::scoped_lock lock(mutex_);
     line_ = std::move(line);
   } catch (const std::bad_alloc&) {
-    // A line less to explain an error with.
+    // The line is lost: the error will say less.
   }
 }
 
-/// The first buffer of a picture, within one that tells when it is free.
+/// The first buffer of a picture, wrapped so that its release is counted.
 struct AvWatch::Held {
   AvWatch* watch;
   AVBufferRef* buffer;

@@ -13,11 +13,11 @@ struct AVFrame;
 
 namespace c63 {
 
-/// What is known of FFmpeg's work for one source or picture: what it logs, if the process keeps messages
-/// (AvWatch::keep_messages()), and how much memory its decoder's pictures take.
+/// Observes FFmpeg's work for one source or picture: what it logs, after AvWatch::keep_messages(), and how much memory its
+/// decoder's pictures take.
 class AvWatch {
  public:
-  /// Calls of FFmpeg on this thread are for a watch while one of these lives.
+  /// While one exists, calls of FFmpeg on this thread belong to its watch.
   class Use {
    public:
     explicit Use(AvWatch& watch);
@@ -32,32 +32,31 @@ class AvWatch {
     void operator()(AvWatch* watch) const;
   };
 
-  /// `max_memory`: what a decoder's pictures may take. Throws std::bad_alloc.
+  /// `max_memory` limits the memory of a decoder's pictures, in bytes. Throws std::bad_alloc.
   [[nodiscard]] static std::unique_ptr<AvWatch, Deleter> make(std::uint64_t max_memory);
   AvWatch(const AvWatch&) = delete;
   AvWatch& operator=(const AvWatch&) = delete;
 
-  /// FFmpeg's log goes to watches from now on, for the whole process. What is about none of them goes to its default
-  /// log.
+  /// Sends FFmpeg's log to watches from now on, for the whole process. Messages about none of them go to the default log.
   static void keep_messages();
 
-  /// FFmpeg refuses to allocate more at once from now on, for the whole process.
+  /// Makes FFmpeg refuse single allocations above `bytes` from now on, for the whole process.
   static void limit_allocations(std::uint64_t bytes);
-  /// That limit; nothing if there is only FFmpeg's own.
+  /// That limit; empty if only FFmpeg's own limit holds.
   [[nodiscard]] static std::optional<std::uint64_t> most_allocated();
 
-  /// To be called before the decoder is opened. The watch outlives the decoder and its frames.
+  /// Call it before the decoder is opened. The watch must outlive the decoder and its frames.
   void add_decoder(AVCodecContext& codec);
-  /// Never frees the decoder, nor this: its threads may go on.
+  /// Keeps the decoder and this for ever, because the decoder's threads may go on.
   void abandon_decoder(AVCodecContext* codec);
 
-  /// The last line that was logged as an error, without newline; empty for none.
+  /// The last line that was logged as an error, without newline; empty if none.
   [[nodiscard]] std::string last_error() const;
-  /// Whether a thread of the decoder's had run out of memory when it logged anything: decoders do not pass that on.
+  /// Returns true if a decoder thread logged anything after memory ran out. Decoders do not report that.
   [[nodiscard]] bool ran_out_of_memory() const { return ran_out_of_memory_; }
-  /// Whether FFmpeg said that it was refused memory; it does not pass that on either.
+  /// Returns true if FFmpeg logged that memory was refused. It does not report that, either.
   [[nodiscard]] bool was_refused_memory() const { return was_refused_memory_; }
-  /// Whether a picture was refused because of `max_memory`.
+  /// Returns true if a picture was refused because of `max_memory`.
   [[nodiscard]] bool exceeded_memory() const { return exceeded_memory_; }
   [[nodiscard]] std::uint64_t max_memory() const { return max_memory_; }
 
@@ -80,7 +79,7 @@ class AvWatch {
   std::atomic<std::uint64_t> taken_ = 0;
   std::uint64_t max_memory_;
   AVCodecContext* abandoned_ = nullptr;
-  AvWatch* next_ = nullptr;  ///< of those with an abandoned decoder: they are no leak, but kept
+  AvWatch* next_ = nullptr;  ///< the list of abandoned ones: reachable, so that they do not count as leaks
 };
 
 using AvWatchPointer = std::unique_ptr<AvWatch, AvWatch::Deleter>;

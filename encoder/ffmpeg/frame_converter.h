@@ -11,23 +11,22 @@
 
 namespace c63 {
 
-/// Converts pictures of other layouts to 8-bit 4:2:0 by FFmpeg's swscale, as `ffmpeg -pix_fmt yuv420p` does. Odd sides
-/// are padded to even ones by repeating the last column and row. Not for several threads at once.
+/// Converts pictures to 8-bit 4:2:0 by FFmpeg's swscale, as `ffmpeg -pix_fmt yuv420p` does. Pads odd sides to even ones by
+/// repeating the last column and row. Only one thread at a time may use it.
 class FrameConverter final : public MediaConverter {
  public:
-  /// `pixel_format` is FFmpeg's AVPixelFormat. `full_range` says that samples marked so go from 0 to 255.
-  /// Throws Error (input, C63-AV-PIXEL-FORMAT) for what cannot be converted.
-  /// `watch` has to outlive it.
+  /// `pixel_format` is FFmpeg's AVPixelFormat. `full_range` means that samples range from 0 to 255. `watch` must outlive it.
+  /// Throws Error (input, C63-AV-PIXEL-FORMAT) if the format cannot be converted.
   FrameConverter(AvWatch& watch, int pixel_format, int width, int height, bool full_range);
   ~FrameConverter() override;
   FrameConverter(const FrameConverter&) = delete;
   FrameConverter& operator=(const FrameConverter&) = delete;
 
-  /// True where samples change, not only their place.
+  /// Returns true if sample values change, not only their places.
   [[nodiscard]] bool changes_samples() const;
   [[nodiscard]] bool is_for(int pixel_format, int width, int height, bool full_range) const;
 
-  /// `planes` and `pitches` as in an AVFrame; `frame` takes frame_bytes of the padded size.
+  /// Converts `planes` with `pitches`, as in an AVFrame, to `frame`, which has frame_bytes() of the padded size.
   void convert(const std::uint8_t* const* planes, const int* pitches, std::span<std::uint8_t> frame);
   void convert_packed(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) override;
 

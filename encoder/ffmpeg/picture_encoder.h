@@ -8,10 +8,10 @@
 
 namespace c63 {
 
-/// Whether FFmpeg here has the encoder.
+/// Returns true if this FFmpeg has the encoder.
 [[nodiscard]] bool can_encode_picture(PictureCode code);
 
-/// As MediaModule::encode(). Throws Error (usage, C63-NO-PNG) without the encoder, and std::bad_alloc.
+/// Encodes as MediaModule::encode() does. Throws Error (usage, C63-NO-PNG) without the encoder, and std::bad_alloc.
 void encode_picture(PictureCode code, std::span<const std::uint8_t> samples, int width, int height, int quality,
                     const std::function<void(std::span<const std::uint8_t>)>& take);
 

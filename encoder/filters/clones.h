@@ -8,8 +8,8 @@
 #include <emmintrin.h>
 #endif
 
-// Compiles a function for each of these instruction sets; the loader picks the best that the machine has. Plain loops
-// are left to the vectorizer. Sanitizers run before the loader may: they get the baseline.
+// Compiles a function once for each of these instruction sets. The loader picks the best that the machine has. The compiler
+// vectorizes plain loops. Sanitizers start before the loader's choice, so they get the baseline.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define C63_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -19,7 +19,7 @@
 
 namespace c63 {
 
-// Vectors of the compiler, 64 bytes each: one register, or two or four where registers are shorter.
+// Vectors of the compiler, 64 bytes each: one register, or two or four shorter ones.
 template <typename T>
 struct VectorOf {
   using type __attribute__((vector_size(64))) = T;
@@ -42,7 +42,7 @@ using Vector = typename VectorOf<T>::type;
 #define C63_STREAM_VECTOR(address, vector) std::memcpy(address, &(vector), 64)
 #endif
 
-/// Copies `bytes` past the caches, for outputs too large to stay in them: an ordinary store would first read the line.
+/// Copies `bytes` past the caches, for large outputs. An ordinary store would read the line first.
 inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
   auto* out = static_cast<std::uint8_t*>(to);
@@ -63,14 +63,14 @@ inline void stream_out(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-/// To be called by a thread after its last stream_out(), so that others see what it wrote.
+/// Call it in a thread after its last stream_out(), so that other threads see the output.
 inline void stream_end() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
 }
 
-/// Whether an output is so large that it does not stay in a cache, and lies so that it can be streamed.
+/// Returns true if an output is too large for a cache and aligned for streaming.
 [[nodiscard]] inline bool streams(const void* out, std::size_t bytes) {
   return bytes >= std::size_t{8} << 20 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
 }

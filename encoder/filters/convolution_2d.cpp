@@ -1,5 +1,5 @@
-// Convolution of pictures. The fast form takes a row of outputs at once; separable kernels go column factor first, the
-// sums of a row of the picture then being filtered by the row factor.
+// Convolution of pictures. The fast form computes a row of outputs at once. Separable kernels apply the column factor first;
+// the row factor then filters the sums.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -38,7 +38,7 @@ void convolve_serial(BasicPlaneView<const Sample> in, const Kernel2d<Tap>& kerne
   }
 }
 
-// One step each for the two sample types; `count` outputs.
+// One overload for each of the two sample types; `count` outputs.
 
 C63_CLONES void add_scaled(std::int32_t* __restrict total, const std::uint8_t* in, std::int32_t tap, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) total[i] += tap * in[i];
@@ -51,7 +51,7 @@ C63_CLONES void add_scaled(float* __restrict total, const float* in, float tap, 
 }
 C63_CLONES void finish_row(std::uint8_t* __restrict out, const std::int32_t* totals, std::int32_t divisor,
                            std::size_t count) {
-  const double d = divisor;  // quotients of 31-bit integers in double, cut off, are those of the integers
+  const double d = divisor;  // truncated double quotients of 31-bit integers are exact
   const std::int32_t half = divisor / 2;
   for (std::size_t i = 0; i < count; ++i) {
     const double quotient = std::max(totals[i] + half, 0) / d;

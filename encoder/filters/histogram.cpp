@@ -1,5 +1,5 @@
-// Histogram of bytes. The fast form counts each of sixteen neighbours in a table of its own, so that equal ones do not wait
-// for each other; the sixteen counters of a value are neighbours too, in one cache line.
+// Histogram of bytes. The fast form counts each of sixteen neighbours in another table, so equal ones do not wait for each
+// other. The sixteen counters of a value are in one cache line.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -13,9 +13,9 @@ namespace {
 
 using Counts = std::array<std::uint64_t, 256>;
 
-/// Adds to `counts` how often each value is there.
+/// Adds the number of times that each value occurs to `counts`.
 void count_values(const std::uint8_t* bytes, std::size_t count, Counts& counts) {
-  constexpr std::size_t kPiece = std::size_t{1} << 30;  // fewer than a 32-bit counter holds
+  constexpr std::size_t kPiece = std::size_t{1} << 30;  // a 32-bit counter cannot overflow
   for (std::size_t start = 0; start < count; start += kPiece) {
     const std::size_t end = std::min(start + kPiece, count);
     std::array<std::array<std::uint32_t, 16>, 256> tables{};

@@ -15,7 +15,7 @@ void check_size(int size) {
   const std::string text = "a kernel of " + std::to_string(size) + "x" + std::to_string(size);
   require(size >= 1 && size % 2 == 1, "C63-KERNEL-EVEN", text + " has no middle: its side must be odd and positive");
   require(size <= kMaxKernelSize, "C63-KERNEL-SIZE",
-          text + ": a side may be " + std::to_string(kMaxKernelSize) + " at most");
+          text + ": a side may be at most " + std::to_string(kMaxKernelSize));
 }
 
 template <typename Tap>
@@ -46,7 +46,7 @@ template <typename Tap>
 Kernel2d<Tap> separable_kernel(std::span<const Tap> row, std::span<const Tap> column, Tap divisor) {
   require(row.size() == column.size(), "C63-KERNEL-SIZE",
           "factors of " + std::to_string(row.size()) + " and " + std::to_string(column.size()) +
-              " taps: they must be as long as each other");
+              " taps: both must have the same length");
   check_size(static_cast<int>(std::min<std::size_t>(row.size(), 1'000'000)));
   Kernel2d<Tap> kernel;
   kernel.size = static_cast<int>(row.size());
@@ -93,7 +93,7 @@ ByteKernel gauss_kernel(double sigma) {
     taps.push_back(static_cast<std::int32_t>(std::lround(weight / total * 256)));
     rest -= taps.back();
   }
-  taps[static_cast<std::size_t>(radius)] += rest;  // what rounding lost: flat areas keep their level
+  taps[static_cast<std::size_t>(radius)] += rest;  // the rounding error, so that flat areas keep their level
   return separable_kernel<std::int32_t>(taps, taps, 65536);
 }
 

@@ -9,7 +9,7 @@
 namespace c63 {
 namespace {
 
-/// c[0..3][i] += Σ_k a[row][k] · b[k][i] for `count` columns: four rows share what is read of b.
+/// c[0..3][i] += Σ_k a[row][k] · b[k][i] for `count` columns. Four rows share each read of b.
 C63_CLONES void multiply_rows(const float* const a[4], const float* b, std::ptrdiff_t b_pitch, std::size_t depth,
                               float* const c[4], std::size_t count) {
   float* __restrict c0 = c[0];

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPiece = 256;
 
-/// Batcher's merge exchange: the pairs that sort `count` values, whatever they are (Knuth, 5.2.2, Algorithm M).
+/// Batcher's merge exchange: pairs of exchanges that sort any `count` values (Knuth, 5.2.2, Algorithm M).
 std::vector<std::pair<std::size_t, std::size_t>> sorting_network(std::size_t count) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   if (count < 2) return pairs;
@@ -61,7 +61,7 @@ C63_CLONES void distance(const float* a, const float* b, float* __restrict out) 
   for (std::size_t i = 0; i < kPiece; ++i) out[i] = std::abs(a[i] - b[i]);
 }
 
-/// How far from the median a sample may be.
+/// The largest allowed distance of a sample from the median.
 template <typename Sample>
 float limit_for(Sample deviation, float threshold) {
   return threshold * std::max(1.4826F * static_cast<float>(deviation), static_cast<float>(kMinDeviation));

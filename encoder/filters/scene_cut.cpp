@@ -1,4 +1,4 @@
-// Where one scene ends and the next begins, told from histograms.
+// Finds the borders of scenes from histograms.
 #include <cmath>
 #include <numeric>
 

@@ -16,11 +16,11 @@ using Views = std::vector<BasicPlaneView<const Sample>>;
 FrameShift require_shift(const std::optional<FrameShift>& shift) {
   if (shift) return *shift;
   throw Error(ErrorKind::input, "C63-SHIFT-TEXTURELESS",
-              "the reference frame has no texture, or texture along one direction only: shifts cannot be measured; "
-              "whitening by correlation needs none");
+              "the reference frame has no texture, or only along one direction: shifts cannot be measured; "
+              "whitening by correlation works without shifts");
 }
 
-/// History without outliers, in `storage`; as it is where nothing is to be rejected.
+/// The history without outliers, in `storage`; unchanged if the settings reject nothing.
 template <typename Sample>
 Views<Sample> clean(std::span<const BasicPlaneView<const Sample>> history, const WhiteningSettings& settings,
                     std::vector<std::vector<Sample>>& storage, FilterForm form) {
@@ -39,7 +39,7 @@ Views<Sample> clean(std::span<const BasicPlaneView<const Sample>> history, const
   return views;
 }
 
-/// `shifts` are those of the frame and of its history, asked for only where the method needs them.
+/// Whitens a frame. `shifts` gives the shifts of the frame and its history; it is called only if the method needs them.
 template <typename Sample, typename Shifts>
 void whiten_with(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                  const WhiteningSettings& settings, BasicPlaneView<float> out, FilterForm form,
@@ -67,7 +67,7 @@ void whiten(const ShiftReference<Sample>& reference, BasicPlaneView<const Sample
   check_whitening(settings);
   if (history.size() != static_cast<std::size_t>(settings.memory)) {
     throw Error(ErrorKind::input, "C63-WHITEN-MEMORY",
-                "a memory of " + std::to_string(settings.memory) + " frames was asked for, but there are " +
+                "a memory of " + std::to_string(settings.memory) + " frames was requested, but there are only " +
                     std::to_string(history.size()) + " before this one");
   }
   check_history(frame, history);
@@ -84,7 +84,7 @@ Whitener<Sample>::Whitener(int width, int height, const WhiteningSettings& setti
     : width_(width), height_(height), settings_(settings), form_(form) {
   check_whitening(settings);
   require(width > 0 && height > 0, "C63-FILTER-SHAPE",
-          "no picture of " + std::to_string(width) + "x" + std::to_string(height));
+          "invalid picture size " + std::to_string(width) + "x" + std::to_string(height));
 }
 
 template <typename Sample>

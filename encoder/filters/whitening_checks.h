@@ -8,7 +8,7 @@
 
 namespace c63 {
 
-/// Throws unless there is a history, not too long, of frames of the size of `frame`.
+/// Throws if the history is empty, too long, or has frames of another size than `frame`.
 template <typename Sample>
 void check_history(const BasicPlaneView<const Sample>& frame, std::span<const BasicPlaneView<const Sample>> history) {
   check_view(frame, "the frame");

@@ -1,5 +1,5 @@
-// Correlations of frames, and the weighted difference. Both go through the pictures in short pieces of a row, all frames
-// of a piece before the next, so that every sample comes from memory once.
+// Correlations of frames, and the weighted difference. Both go through the pictures in short pieces of a row. They finish a
+// piece of all frames before the next one, so that every sample is loaded once.
 #include <algorithm>
 #include <mutex>
 
@@ -12,9 +12,9 @@
 namespace c63 {
 namespace {
 
-constexpr std::size_t kPiece = 1024;  // of 21 frames in 16 bits, this fits into the first cache
+constexpr std::size_t kPiece = 1024;  // 21 pieces of 16-bit samples fit into the first cache
 
-// Samples as the dot products want them.
+// Converts samples for the dot products.
 C63_CLONES void widen(const std::uint8_t* in, std::int16_t* __restrict out, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out[i] = in[i];
 }
@@ -40,7 +40,7 @@ constexpr std::size_t kLanes = 16;
 
 C63_CLONES void dot_products(const float* a, const float* b, std::size_t count, double* sums) {
   Floats s0{}, s1{}, s2{}, s3{};
-  for (std::size_t i = 0; i < count; i += kLanes) {  // pieces are filled up with zeros
+  for (std::size_t i = 0; i < count; i += kLanes) {  // pieces are padded with zeros
     Floats x, b0, b1, b2, b3;
     std::memcpy(&x, a + i, sizeof x);
     std::memcpy(&b0, b + i, sizeof b0);
@@ -82,10 +82,10 @@ void correlate_fast(BasicPlaneView<const Sample> frame, std::span<const BasicPla
                     std::span<double> r, std::span<double> b) {
   using Wide = std::conditional_t<std::is_same_v<Sample, float>, float, std::int16_t>;
   const std::size_t n = history.size();
-  const std::size_t stride = n + 4;  // four products at a time may run over the end
+  const std::size_t stride = n + 4;  // room for four products at a time past the end
   const auto width = static_cast<std::size_t>(frame.width);
   const auto height = static_cast<std::size_t>(frame.height);
-  // Bands of a fixed height, added in their order: the result does not depend on the threads.
+  // Bands have a fixed height and are added in order, so the result does not depend on threads.
   const std::size_t band_rows = 1 + 32768 / (width + 1);
   const std::size_t bands = (height + band_rows - 1) / band_rows;
   std::vector<double> sums(bands * (n + 1) * stride);

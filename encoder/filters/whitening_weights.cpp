@@ -29,7 +29,7 @@ std::vector<double> solve(std::vector<double> a, std::vector<double> b, double e
         a[i * n + i] = std::sqrt(value);
       } else {
         throw Error(ErrorKind::input, "C63-WHITEN-SINGULAR",
-                    what + " depend on each other: the system has no single solution; epsilon above 0 gives it one");
+                    what + " depend on each other: the system has no unique solution; set epsilon above 0");
       }
     }
   }

@@ -5,7 +5,7 @@
 
 namespace c63 {
 
-/// The next even number.
+/// Rounds up to an even number.
 [[nodiscard]] constexpr int even_side(int side) { return side + side % 2; }
 
 /// Copies a picture of `width` x `height` with rounded-up chroma into the linear layout of the even size.

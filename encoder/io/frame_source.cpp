@@ -62,7 +62,7 @@ class ClippedSource final : public FrameSource {
 
   std::int64_t skip_towards(std::int64_t next, std::int64_t index) override {
     next_ = source_->skip_towards(next_ < first_ ? next_ : first_ + next, first_ + index);
-    // Where that is before the first frame, read() drops the rest.
+    // If that is before the first frame, read() drops the rest.
     return std::max(next_ - first_, next);
   }
 
@@ -77,14 +77,14 @@ class ClippedSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
   std::int64_t first_;
   std::int64_t count_;
-  std::int64_t next_ = 0;  ///< frame of a source that is not seekable, up to first_: what is dropped next
+  std::int64_t next_ = 0;  ///< if the source cannot seek: the next frame to drop, up to first_
 };
 
 std::unique_ptr<FrameSource> open_container(std::unique_ptr<InputFile> file, const SourceOptions& options) {
   if (!options.seek_table || options.seek_table->sums.empty()) return open_media_source(std::move(file), options);
   SourceOptions plain = options;
   plain.seek_table = nullptr;
-  plain.warn = nullptr;  // told when the table was made
+  plain.warn = nullptr;  // the warnings were given when the table was made
   return make_skipping_source(open_media_source(std::move(file), plain), options);
 }
 
@@ -109,7 +109,7 @@ std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, 
   if (options.width != 0 && (found.width != options.width || found.height != options.height)) {
     throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
                 "the video is " + size_text(found.width, found.height) + ", not " +
-                    size_text(options.width, options.height) + " as asked for; nothing here scales",
+                    size_text(options.width, options.height) + " as requested; c63 does not scale",
                 {.file = name});
   }
   return source;
@@ -149,7 +149,7 @@ std::optional<std::pair<int, int>> size_from_name(const std::string& path) {
                                  std::pair{std::string_view("720p"), std::pair{1280, 720}},
                                  std::pair{std::string_view("1080p"), std::pair{1920, 1080}},
                                  std::pair{std::string_view("2160p"), std::pair{3840, 2160}}};
-  // Whole words of the name, the last first.
+  // Whole words of the name, last word first.
   for (std::size_t end = name.size(); end > 0;) {
     std::size_t begin = end;
     while (begin > 0 && is_word(name[begin - 1])) --begin;

@@ -9,7 +9,7 @@ namespace {
 
 using Planes = std::array<std::span<const std::uint8_t>, 3>;
 
-/// Writes planes, in one go where they lie one after another.
+/// Writes planes, at once if they are contiguous.
 void write_to(OutputFile& file, const Planes& planes) {
   if (planes[0].data() + planes[0].size() == planes[1].data() && planes[1].data() + planes[1].size() == planes[2].data()) {
     file.write(std::span(planes[0].data(), planes[0].size() + planes[1].size() + planes[2].size()));
@@ -87,7 +87,7 @@ std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRat
     format = extension == "y4m" ? OutputFormat::y4m : OutputFormat::raw;
     if (format == OutputFormat::raw && is_container_extension(extension)) {
       throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
-                  "frames are written as raw YUV 4:2:0 or as Y4M, and ." + extension + " is neither; name it .yuv or .y4m",
+                  "frames can be written as raw YUV 4:2:0 (.yuv) or as Y4M (.y4m), not as ." + extension,
                   {.file = path});
     }
   }

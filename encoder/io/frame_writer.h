@@ -11,37 +11,37 @@
 
 namespace c63 {
 
-/// Where frames go. Frames are in linear layout, frame_bytes(width, height) each; all of one writer have one size.
+/// Writes frames in linear layout, frame_bytes(width, height) each. All frames of one writer have the same size.
 class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
 
-  /// Throws Error (output) where it cannot be written, Error (usage, C63-Y4M-ODD) for what the format cannot hold.
+  /// Throws Error (output) if writing fails, Error (usage, C63-Y4M-ODD) if the format cannot hold the frame.
   void write(int width, int height, std::span<const std::uint8_t> frame) {
     write_planes(width, height, split_planes(frame, width, height));
   }
-  /// The same of planes wherever they lie.
+  /// Writes a frame whose planes lie anywhere in memory.
   virtual void write_planes(int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes) = 0;
-  /// Completes the file; without it a regular file does not appear. See OutputFile::commit().
+  /// Completes the file. Without it, a regular file does not appear. See OutputFile::commit().
   virtual void commit() = 0;
-  /// The same for what a stop has cut short. See OutputFile::commit_part().
+  /// Completes a file that a stop cut short. See OutputFile::commit_part().
   [[nodiscard]] virtual std::string commit_part() = 0;
 };
 
-/// What a video file is written as.
+/// The format in which a video file is written.
 enum class OutputFormat {
-  automatic,  ///< Y4M where the path ends in .y4m, else raw
+  automatic,  ///< Y4M if the path ends in .y4m, otherwise raw
   raw,
   y4m,
 };
 
-/// "-" is stdout. Throws Error (usage, C63-OUTPUT-NAME) where the format is automatic and the name is that of a container.
-/// Y4M takes even sides only: for others it holds ceil(W/2)·ceil(H/2) chroma samples, and the course codec W·H/4.
+/// "-" is stdout. Throws Error (usage, C63-OUTPUT-NAME) if the format is automatic and the name is that of a container.
+/// Y4M takes only even sides: for odd ones it has ceil(W/2)·ceil(H/2) chroma samples, but the course codec W·H/4.
 [[nodiscard]] std::unique_ptr<FrameWriter> open_frame_writer(const std::string& path, FrameRate rate = {},
                                                              Durability durability = Durability::process,
                                                              OutputFormat format = OutputFormat::automatic);
 
-/// Takes frames and keeps nothing.
+/// Makes a writer that discards all frames.
 [[nodiscard]] std::unique_ptr<FrameWriter> make_null_writer();
 
 }  // namespace c63

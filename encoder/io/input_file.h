@@ -12,29 +12,29 @@ namespace c63 {
 /// A file, pipe or device opened for reading. Errors are Error (input) with the file's name.
 class InputFile {
  public:
-  /// "-" is stdin. Throws Error (input, C63-INPUT-OPEN) for what is missing, a directory or not readable.
-  /// After a stop request, what a pipe or device would have to be waited for is taken for its end.
+  /// "-" is stdin. Throws Error (input, C63-INPUT-OPEN) if the path is missing, unreadable or a directory.
+  /// After a stop request, a pipe or device counts as ended as soon as a read would wait.
   explicit InputFile(const std::string& path, std::stop_token stop = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// For people: the path, or "stdin".
+  /// The path, or "stdin", for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Bytes of a regular file, from where it was opened; nothing for a pipe or device.
+  /// The bytes of a regular file, from where it was opened; empty for a pipe or device.
   [[nodiscard]] std::optional<std::int64_t> size() const { return size_; }
-  /// True for a regular file: read_at() works.
+  /// Returns true for a regular file: only then does read_at() work.
   [[nodiscard]] bool seekable() const { return size_.has_value(); }
-  /// Where the next read() begins.
+  /// The position of the next read().
   [[nodiscard]] std::int64_t position() const { return position_; }
 
-  /// The next `bytes` bytes, fewer at the end, without taking them.
+  /// The next `bytes` bytes, without taking them; fewer at the end.
   [[nodiscard]] std::span<const std::uint8_t> peek(std::size_t bytes);
-  /// Fills `bytes`; returns how many there were, fewer only at the end.
+  /// Fills `bytes` and returns their number; fewer only at the end.
   [[nodiscard]] std::size_t read(std::span<std::uint8_t> bytes);
-  /// Reads what there is, waiting only for the first byte; 0 at the end.
+  /// Reads the bytes that are available. Waits only for the first one; returns 0 at the end.
   [[nodiscard]] std::size_t read_some(std::span<std::uint8_t> bytes);
-  /// As read(), from `offset` of a seekable file; any number of threads may call it at once.
+  /// Reads like read() from `offset` of a seekable file. Any number of threads may call it at once.
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::uint8_t> bytes) const;
 
  private:

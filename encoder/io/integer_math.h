@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdint>
 
-// Arithmetic of generated video: integers only, so that every machine makes the same bytes.
+// Integer arithmetic for generated video, so that every machine makes the same bytes.
 
 namespace c63 {
 
-/// Well-mixed bits of one number.
+/// Mixes the bits of a number well.
 [[nodiscard]] constexpr std::uint32_t hash(std::uint32_t x) {
   x = (x ^ (x >> 17)) * 0xed5ad4bbU;
   x = (x ^ (x >> 11)) * 0xac4c1b51U;
@@ -19,7 +19,7 @@ template <typename... More>
   return hash(hash(x) + 0x9e3779b9U * (y + 1), more...);
 }
 
-/// Division that rounds to the nearest, halves up. `divisor` is positive.
+/// Divides and rounds to nearest, halves up. `divisor` must be positive.
 [[nodiscard]] constexpr std::int64_t divide_rounded(std::int64_t value, std::int64_t divisor) {
   const std::int64_t doubled = 2 * value + divisor;
   const std::int64_t quotient = doubled / (2 * divisor);
@@ -27,7 +27,7 @@ template <typename... More>
 }
 
 inline constexpr int kTurn = 4096;   ///< angle units in a full circle
-inline constexpr int kUnit = 16384;  ///< what sine() gives for 1
+inline constexpr int kUnit = 16384;  ///< the value of sine() for 1
 
 namespace detail {
 
@@ -70,7 +70,7 @@ inline constexpr auto kQuarterSine = make_quarter_sine();
 }
 [[nodiscard]] constexpr int cosine(std::int64_t angle) { return sine(angle + kTurn / 4); }
 
-/// A sample of noise: near normal, mean 0, deviation `sixteenths` / 16 grey levels, from 32 random bits.
+/// A nearly normal noise sample from 32 random bits, with mean 0 and deviation `sixteenths` / 16 grey levels.
 [[nodiscard]] constexpr int noise_sample(std::uint32_t bits, int sixteenths) {
   const int sum = static_cast<int>((bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)) - 510;
   return static_cast<int>(divide_rounded(static_cast<std::int64_t>(sum) * sixteenths, 148 * 16));

@@ -18,7 +18,7 @@ void remove_folder_in_use(const char* path) noexcept {
 }  // namespace
 
 Leftovers& leftovers() {
-  // Never destroyed: a signal may come while static objects are. Not on the heap: memory may be what a program ends for.
+  // Never destroyed, because a signal may come during static destruction. Not on the heap, because memory may have run out.
   static union Kept {
     Kept() : all() {}
     ~Kept() {}
@@ -29,7 +29,7 @@ Leftovers& leftovers() {
 
 void exit_without_leftovers(int exit_code) noexcept {
   Leftovers& all = leftovers();
-  all.mutex.lock();  // for good: nobody makes another one
+  all.mutex.lock();  // never unlocked: no further entries can be made
   for (const pid_t group : all.process_groups) ::kill(-group, SIGKILL);
   for (const std::string& path : all.files) ::unlink(path.c_str());
   for (const std::string& path : all.folders) remove_folder_in_use(path.c_str());

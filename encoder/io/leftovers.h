@@ -8,8 +8,8 @@
 
 namespace c63 {
 
-/// What this process must not leave behind when it ends without destructors: files that are not complete, folders for
-/// temporary files, and programs that it runs. Whoever makes one of these holds the mutex until it has its entry.
+/// What this process must remove when it ends without destructors: incomplete files, temporary folders, and running child
+/// programs. Hold the mutex while you create one, until it has its entry.
 struct Leftovers {
   std::mutex mutex;
   std::list<std::string> files;
@@ -19,8 +19,8 @@ struct Leftovers {
 
 [[nodiscard]] Leftovers& leftovers();
 
-/// Ends this process at once, without destructors: for the signal that must not wait. Kills its process groups first, then
-/// removes its files and folders.
+/// Ends this process at once, without destructors, for a signal that must not wait. Kills the process groups first, then removes
+/// the files and folders.
 [[noreturn]] void exit_without_leftovers(int exit_code) noexcept;
 
 }  // namespace c63

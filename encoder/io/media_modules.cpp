@@ -20,11 +20,11 @@
 namespace c63 {
 namespace {
 
-/// A module that this library knows, and what it has of it. A second module is a second one of these.
+/// A known module and its state. A second module needs a second object.
 struct KnownModule {
   const char* file;
   const char* error_id;
-  const char* reader;     ///< whom it is for
+  const char* reader;     ///< the program or library that it wraps
   const char* libraries;  ///< what to install if libraries of it are missing
   const MediaModule* loaded = nullptr;
 };
@@ -34,7 +34,7 @@ KnownModule ffmpeg = {"libc63_ffmpeg.so", "C63-NO-FFMPEG", "FFmpeg", "FFmpeg's l
 bool keeps_messages = false;
 std::optional<std::uint64_t> most_allocated;
 
-/// The folder of the program or shared library that this code is part of; empty if the system does not tell.
+/// The folder of the program or shared library with this code; empty if the system does not tell.
 std::filesystem::path own_folder() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -45,17 +45,17 @@ std::filesystem::path own_folder() {
   }
   std::error_code fault;
   const auto path =
-      std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // a program has no name there
+      std::filesystem::canonical(name.empty() ? "/proc/self/exe" : name, fault);  // for a program the name is empty
   if (fault == std::errc::not_enough_memory) throw std::bad_alloc();
   return fault ? std::filesystem::path() : path.parent_path();
 }
 
-/// Where a module may be, first to last.
+/// The folders where a module may be, in order of search.
 std::vector<std::filesystem::path> folders(const std::string& named) {
   if (!named.empty()) return {named};
   std::vector<std::filesystem::path> list;
   if (const auto own = own_folder(); !own.empty()) {
-    // Beside, as in a Python package; from a library in LIBDIR; from a program in BINDIR, or anything of a build.
+    // The same folder, as in a Python package; from a library in LIBDIR; from a program in BINDIR or in a build folder.
     list = {own, own / "c63", (own / C63_MODULE_FROM_PROGRAMS).lexically_normal()};
   }
   list.emplace_back(C63_MODULE_DIR);
@@ -67,21 +67,21 @@ Error missing(const KnownModule& module, const std::string& why) {
           std::string("this needs c63's module for ") + module.reader + ", " + module.file + ", " + why};
 }
 
-/// The file of the module. Throws if it is in none of the folders.
+/// The file of the module. Throws if no folder has it.
 std::filesystem::path find(const KnownModule& module, const std::string& folder) {
   std::string looked;
   for (const std::filesystem::path& candidate : folders(folder)) {
     if (::access((candidate / module.file).c_str(), F_OK) == 0) return candidate / module.file;
     looked += (looked.empty() ? "" : ", ") + candidate.string();
   }
-  throw missing(module, "which is not installed (it is not in " + looked + "): install it (Debian: c63-ffmpeg)");
+  throw missing(module, "which is not installed (not found in " + looked + "): install it (Debian: c63-ffmpeg)");
 }
 
 struct Closer {
   void operator()(void* library) const { dlclose(library); }
 };
 
-/// Throws the error for what dlopen() said last.
+/// Throws the error for dlopen()'s last failure.
 [[noreturn]] void throw_load_fault(const KnownModule& module, const std::string& path, int code) {
   const char* said = dlerror();
   const std::string text = said != nullptr ? said : "unknown error";
@@ -98,7 +98,7 @@ const MediaModule* load(const KnownModule& module, const std::string& folder) {
   std::unique_ptr<void, Closer> library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library) throw_load_fault(module, path, errno);
   const auto entry = reinterpret_cast<MediaEntry>(dlsym(library.get(), kMediaEntry));
-  if (entry == nullptr) throw missing(module, "but " + path + " is something else");
+  if (entry == nullptr) throw missing(module, "but " + path + " is not a c63 module");
   const std::string wanted = media_version();
   const char* has = nullptr;
   const MediaModule* loaded = entry(wanted.c_str(), &has);
@@ -108,7 +108,7 @@ const MediaModule* load(const KnownModule& module, const std::string& folder) {
   }
   if (most_allocated) loaded->limit_allocations(*most_allocated);
   if (keeps_messages) loaded->keep_messages();
-  static_cast<void>(library.release());  // objects and errors of its code may live as long as the process
+  static_cast<void>(library.release());  // its objects and errors may live as long as the process
   return loaded;
 }
 

@@ -11,7 +11,7 @@ MemorySource::MemorySource(std::span<const std::uint8_t> frames, VideoFormat for
       count_(frame_bytes_ > 0 ? static_cast<std::int64_t>(frames.size() / frame_bytes_) : 0) {
   if (frame_bytes_ == 0 ? !frames.empty() : frames.size() % frame_bytes_ != 0) {
     throw Error(ErrorKind::input, "C63-PARTIAL-FRAME",
-                std::to_string(frames.size()) + " bytes are no whole number of frames of " + std::to_string(frame_bytes_) +
+                std::to_string(frames.size()) + " bytes are not a whole number of frames of " + std::to_string(frame_bytes_) +
                     " bytes");
   }
 }

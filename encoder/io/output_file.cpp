@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOpening = "cannot open for writing";
 
-/// What a path names once its symbolic links are followed.
+/// The target of a path after its symbolic links.
 struct Target {
   std::string path;
   std::optional<int> own_descriptor = {};  ///< /dev/stdout, /dev/fd/3, …
-  bool open_elsewhere = false;             ///< an open file of another process, by /proc
+  bool open_elsewhere = false;             ///< an open file of another process, from /proc
   bool link_loop = false;
 };
 
@@ -38,8 +38,8 @@ std::optional<int> number_from(const std::string& text) {
   return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Follows links one by one: a rename onto a link would replace the link, also one to what does not exist yet. Links in a
-/// folder of descriptors are not to be followed: what they tell is no name to open.
+/// Follows links one by one, because a rename onto a link would replace the link, even one to a missing file. It does not follow
+/// links in a folder of descriptors: their text is not a name that can be opened.
 Target follow_links(fs::path path) {
   constexpr int kMostLinks = 40;
   for (int links = 0;; ++links) {
@@ -90,7 +90,7 @@ void OutputFile::open_part() {
   if (!exists && errno != ENOENT) fail("C63-WRITE-OPEN", kOpening, errno);
   if (exists && S_ISDIR(status.st_mode)) fail("C63-WRITE-OPEN", kOpening, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) return open_directly(target_, 0);
-  // A rename would also replace a file that nobody may write.
+  // A rename would also replace a file that may not be written.
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail("C63-WRITE-OPEN", kOpening, errno);
   descriptor_ = part_.create(target_);
   if (descriptor_ < 0) fail("C63-WRITE-OPEN", kOpening, errno);
@@ -118,8 +118,8 @@ void OutputFile::write(std::span<const std::uint8_t> bytes) {
 
 void OutputFile::write(std::string_view text) { write(bytes_of(text)); }
 
-/// Returns how many bytes it has copied: not all where the two files are not of a kind that can be. Whatever went wrong,
-/// reading and writing will tell.
+/// Lets the system copy, and returns the number of copied bytes. It stops early if the system cannot copy between the two files.
+/// Errors are left to reading and writing, which find them again.
 std::uint64_t OutputFile::copy_in_system(const std::string& path, std::uint64_t bytes) {
   const int input = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (input < 0) return 0;
@@ -156,7 +156,7 @@ void OutputFile::append_file(const std::string& path, std::uint64_t bytes) {
 void OutputFile::commit() {
   if (descriptor_ < 0) return;
   const bool sync = durability_ == Durability::power_loss;
-  // What cannot be synced, such as a pipe, says EINVAL.
+  // fsync() fails with EINVAL for files that cannot be synced, such as a pipe.
   if (sync && ::fsync(descriptor_) != 0 && (part_.exists() || errno != EINVAL)) {
     fail("C63-WRITE-SYNC", "cannot write to the disk", errno);
   }

@@ -9,47 +9,47 @@
 
 namespace c63 {
 
-/// What a finished output file outlives.
+/// How safe a finished output file is.
 enum class Durability {
-  process,     ///< the process: the system writes it to the disk when it likes
-  power_loss,  ///< also a crash of the system or the loss of power, once commit() has returned
+  process,     ///< it survives the process; the system writes it to the disk later
+  power_loss,  ///< after commit(), it also survives a crash of the system or a loss of power
 };
 
 /// A file that appears under its name only when it is complete.
 ///
-/// For a new or regular target the bytes go to a file beside it, which commit() renames; a symbolic link is followed
-/// and stays. An existing target keeps its permissions. Written directly, without a buffer of our own and where they
-/// stand: a pipe, a device, stdout ("-"), and an open descriptor by its name (/dev/stdout, /dev/fd/3). Every failure is
-/// an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED, C63-WRITE-SYNC, C63-WRITE-CLOSE, C63-WRITE-RENAME, or
-/// C63-PIPE-CLOSED where the reader has gone (the program must ignore SIGPIPE for that); or one of system_fault().
+/// A new or regular target is first written to a file in the same folder, which commit() renames. Symbolic links are followed
+/// and stay. An existing target keeps its permissions. Pipes, devices, stdout ("-") and named descriptors (/dev/stdout,
+/// /dev/fd/3) are written directly, without a buffer. Every failure is an Error (output): C63-WRITE-OPEN, C63-WRITE-FAILED,
+/// C63-WRITE-SYNC, C63-WRITE-CLOSE, C63-WRITE-RENAME, or C63-PIPE-CLOSED if the reader has gone (the program must ignore
+/// SIGPIPE for that); or one of system_fault().
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path, Durability durability = Durability::process);
-  /// Without a commit before it, removes what was written beside the target.
+  /// Removes an unfinished file that was not committed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// For people: the path, or "stdout".
+  /// The path, or "stdout", for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// True where bytes go to their target at once.
+  /// Returns true if bytes go directly to the target.
   [[nodiscard]] bool direct() const { return !part_.exists(); }
-  /// The file that commit() renames, for others that write into it; empty where bytes go to their target at once.
+  /// The file that commit() renames, so that others can write into it; empty if bytes go directly to the target.
   [[nodiscard]] std::string part_path() const { return part_.path(); }
   [[nodiscard]] std::uint64_t bytes_written() const { return written_; }
 
   void write(std::span<const std::uint8_t> bytes);
   void write(std::string_view text);
-  /// The first `bytes` bytes of another file; the system copies them, or only refers to them, where it can. Throws Error (input,
-  /// C63-INPUT-SHRUNK) for a file that has fewer.
+  /// Appends the first `bytes` bytes of another file. If it can, the system copies or shares them. Throws Error (input,
+  /// C63-INPUT-SHRUNK) if the file has fewer.
   void append_file(const std::string& path, std::uint64_t bytes);
 
-  /// Closes and gives the file its name. Also for the whole frames of a damaged stream: what is worth keeping is up to
-  /// the caller. Nothing may be written after it. With Durability::power_loss the bytes reach the disk before the name
-  /// changes, and the name before this returns: at every moment the disk holds the older file or the whole new one.
+  /// Closes the file and gives it its name; nothing may be written after it. The caller decides whether an incomplete stream is
+  /// worth a commit. With Durability::power_loss, the disk always holds the older file or the whole new one: the bytes reach
+  /// the disk before the name changes, and the name does before this returns.
   void commit();
-  /// The same for what a stop has cut short: an older file that has bytes keeps its name, and this one is called
-  /// partial_name(), which is returned. Returns nothing if it has its own name or went to its target at once.
+  /// Commits a file that a stop cut short. If an older file has bytes, that one keeps its name, and this one gets partial_name(),
+  /// which is returned. Otherwise returns an empty string.
   [[nodiscard]] std::string commit_part();
 
  private:
@@ -68,7 +68,7 @@ class OutputFile {
   std::uint64_t written_ = 0;
 };
 
-/// True if both name the same regular file, through whatever links. "-" as `input` is stdin, as `output` stdout.
+/// Returns true if both name the same regular file, through any links. "-" as `input` is stdin, as `output` stdout.
 [[nodiscard]] bool same_file(const std::string& input, const std::string& output);
 
 }  // namespace c63

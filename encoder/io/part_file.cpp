@@ -12,7 +12,7 @@
 namespace c63 {
 namespace {
 
-/// The target's path, its last component shortened, between two characters of UTF-8, so that there is room for a suffix.
+/// The target's path with a shortened last component, so that there is room for a suffix. Cuts between two characters of UTF-8.
 std::string shortened(std::string target) {
   constexpr std::size_t kKept = 80;
   const std::size_t name = target.rfind('/') + 1;  // npos + 1 is 0
@@ -48,7 +48,7 @@ int PartFile::create(const std::string& target) {
   std::list<std::string> one(1);
   for (int attempt = 0;; ++attempt) {
     one.front() = start + std::to_string(attempt);
-    // The lock: no file is without an entry when a signal ends the process.
+    // With the lock, every file has its entry when a signal ends the process.
     const std::lock_guard lock(leftovers().mutex);
     const int descriptor = ::open(one.front().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {

@@ -5,11 +5,11 @@
 
 namespace c63 {
 
-/// "out.partial.c63" for "out.c63": what a part is called if an older file keeps the name.
+/// The name of a partial file if an older file keeps the target's name: "out.partial.c63" for "out.c63".
 [[nodiscard]] std::string partial_name(const std::string& target);
 
-/// The name that an output file has until it is complete: beside its target, so that a rename is all that is left to do,
-/// and no longer than 110 bytes, however long the target's is.
+/// The temporary name of an output file until it is complete. It is in the target's folder, so that a rename is enough. It has
+/// at most 110 bytes, however long the target's name is.
 class PartFile {
  public:
   PartFile() = default;
@@ -18,9 +18,9 @@ class PartFile {
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// Creates the file with the user's mask. Returns a descriptor for writing, or -1 with errno set.
+  /// Creates the file with the user's umask. Returns a descriptor for writing, or -1 with errno set.
   [[nodiscard]] int create(const std::string& target);
-  /// Gives the file its final name; false with errno set.
+  /// Gives the file its final name. Returns false with errno set if that fails.
   [[nodiscard]] bool rename_to(const std::string& target);
 
   [[nodiscard]] std::string path() const { return exists_ ? *path_ : std::string(); }

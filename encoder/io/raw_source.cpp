@@ -8,13 +8,13 @@
 namespace c63 {
 namespace {
 
-/// "299.8", rounded down: a part of a frame must never look like a whole one.
+/// The number of frames, such as "299.8". It is rounded down, so that a partial frame never looks whole.
 std::string count_text(std::int64_t bytes, std::int64_t bytes_per_frame) {
   const std::int64_t tenths = (bytes % bytes_per_frame) * 10 / bytes_per_frame;
   return std::to_string(bytes / bytes_per_frame) + "." + std::to_string(tenths);
 }
 
-/// Frames one after another in a regular file. read() keeps no state: any number of threads may call it at once.
+/// Frames without gaps in a regular file. read() keeps no state, so any number of threads may call it at once.
 class RawFileSource final : public FrameSource {
  public:
   RawFileSource(std::unique_ptr<InputFile> file, VideoFormat format)
@@ -45,7 +45,7 @@ class RawFileSource final : public FrameSource {
   std::int64_t frames_;
 };
 
-/// Frames one after another in a pipe.
+/// Frames without gaps in a pipe.
 class RawPipeSource final : public FrameSource {
  public:
   RawPipeSource(std::unique_ptr<InputFile> file, VideoFormat format, const SourceOptions& options)
@@ -79,7 +79,7 @@ void report_partial_frame(std::int64_t bytes, const VideoFormat& format, const S
 
 bool RawPipeSource::read(std::int64_t index, std::span<std::uint8_t> frame) {
   if (index != next_) {
-    throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a pipe gives its frames in order only",
+    throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a pipe can only be read in order",
                 {.file = file_->name(), .frame = index});
   }
   if (ended_) return false;
@@ -101,13 +101,13 @@ std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file, co
   const auto named = size_from_name(options.path);
   if (format.width != 0) {
     if (named && *named != std::pair(format.width, format.height)) {
-      warn(options, "the name says " + size_text(named->first, named->second) + ", and it is read as " +
+      warn(options, "the name says " + size_text(named->first, named->second) + ", but it is read as " +
                         size_text(format.width, format.height));
     }
   } else {
     if (!named) {
       throw Error(ErrorKind::usage, "C63-SIZE-UNKNOWN",
-                  "raw video does not tell its picture size: give width and height, or name it like name_352x288.yuv",
+                  "raw video has no picture size: give width and height, or name it like name_352x288.yuv",
                   {.file = file->name()});
     }
     std::tie(format.width, format.height) = *named;

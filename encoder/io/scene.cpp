@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kOpaque = 256;
 
-/// As `position` goes on for ever, there and back between 0 and `span`.
+/// A position that moves back and forth between 0 and `span` while `position` grows.
 std::int64_t bounce(std::int64_t position, std::int64_t span) {
   if (span <= 0) return 0;
   const std::int64_t phase = ((position % (2 * span)) + 2 * span) % (2 * span);
@@ -44,7 +44,7 @@ Placement Scene::place(const Layer& layer, std::int64_t frame) const {
   Placement placement;
   placement.origin = layer.texture_origin;
   if (layer.shape == Shape::everywhere) {
-    placement.centre = m.start;  // the content moves, the centre of zoom stays
+    placement.centre = m.start;  // the content moves, but the centre of the zoom does not
     placement.origin.x -= m.velocity.x * frame + swing_x;
     placement.origin.y -= m.velocity.y * frame + swing_y;
   } else {
@@ -61,7 +61,7 @@ int Scene::coverage(const Layer& layer, Point in_layer) {
   const std::int64_t x = in_layer.x - layer.texture_origin.x;
   const std::int64_t y = in_layer.y - layer.texture_origin.y;
   const Point& half = layer.half_size;
-  std::int64_t inside = 0;  // distance from the edge, about
+  std::int64_t inside = 0;  // approximate distance from the edge
   switch (layer.shape) {
     case Shape::everywhere:
       return kOpaque;
@@ -88,7 +88,7 @@ void Scene::render_row(int plane, std::int64_t frame, Point first, std::int64_t 
     int from = 0;
     int to = count;
     if (layer.shape != Shape::everywhere) {
-      // Objects do not zoom: no point further away than both half sizes together can be inside.
+      // Objects do not zoom, so no point further away than both half sizes together is inside.
       const std::int64_t reach = layer.half_size.x + layer.half_size.y + 512;
       if (std::abs(first.y - placement.centre.y) > reach) continue;
       from = static_cast<int>(std::clamp<std::int64_t>((placement.centre.x - reach - first.x) / step, 0, count));

@@ -7,7 +7,7 @@
 
 #include "io/texture.h"
 
-// Scenes of moving layers. Positions are in 1/256 sample; a layer's state at any frame follows from the frame's index.
+// Scenes of moving layers. Positions are in 1/256 sample. A layer's state at a frame depends only on the frame's index.
 
 namespace c63 {
 
@@ -16,7 +16,7 @@ struct Point {
   std::int64_t y = 0;
 };
 
-/// Where in a layer's texture a point of the picture lies: turned and scaled about `centre`, then put at `origin`.
+/// Maps points of the picture to a layer's texture: turned and scaled about `centre`, then moved to `origin`.
 struct Placement {
   Point centre;                 ///< in the picture
   Point origin;                 ///< in the texture
@@ -27,16 +27,16 @@ struct Placement {
   [[nodiscard]] Point to_picture(Point texture) const;
 };
 
-/// What moves how. All speeds are per frame.
+/// The movement of a layer. All speeds are per frame.
 struct Movement {
   Point start;          ///< of the centre
-  Point velocity;       ///< of the content, straight
-  Point swing;          ///< amplitude of a swinging part of the way
-  int swing_angle = 0;  ///< of it, in angle units a frame
+  Point velocity;       ///< of the content, in a straight line
+  Point swing;          ///< amplitude of a swinging movement
+  int swing_angle = 0;  ///< its speed, in angle units per frame
   int swing_phase = 0;
-  int turn = 0;          ///< angle units a frame
+  int turn = 0;          ///< angle units per frame
   int zoom_percent = 0;  ///< amplitude of a slow zoom
-  int zoom_angle = 0;    ///< of it, in angle units a frame
+  int zoom_angle = 0;    ///< its speed, in angle units per frame
 };
 
 enum class Shape { everywhere, ellipse, box };
@@ -57,17 +57,17 @@ class Scene {
 
   void add(const Layer& layer) { layers_.push_back(layer); }
 
-  /// Sample of plane 0..2 at a point of the picture, for every point of a row.
+  /// Computes `count` samples of plane 0..2, at points `step` apart, starting at `first`.
   void render_row(int plane, std::int64_t frame, Point first, std::int64_t step, int count, std::uint8_t* row) const;
 
-  /// From where in frame - 1 the 8x8 block there came, relative to where it is; nothing where a part of it was hidden,
-  /// outside the picture or belongs to something else.
+  /// The position in frame - 1 from which an 8x8 block came, relative to the block. Empty if a part of it was hidden, was outside
+  /// the picture or belongs to another layer.
   [[nodiscard]] std::optional<Point> true_motion(std::int64_t frame, int block_x, int block_y) const;
 
  private:
   [[nodiscard]] Placement place(const Layer& layer, std::int64_t frame) const;
   [[nodiscard]] static int coverage(const Layer& layer, Point in_layer);
-  /// The front layer at a point, nothing on a soft edge.
+  /// The front layer at a point; empty on a soft edge.
   [[nodiscard]] std::optional<std::size_t> front_layer(std::int64_t frame, Point picture) const;
 
   Texture luma_;

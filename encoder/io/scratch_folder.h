@@ -5,10 +5,10 @@
 
 namespace c63 {
 
-/// A folder for temporary files that goes away, with all that is in it, with the object, or when a signal ends the process.
+/// A folder for temporary files. It is removed with its contents, with the object or when a signal ends the process.
 class ScratchFolder {
  public:
-  /// Makes a folder NAME-XXXXXX in `parent`; "": the system's place for temporary files. Throws Error (output, C63-WRITE-OPEN).
+  /// Makes a folder NAME-XXXXXX in `parent` ("": the system's temporary folder). Throws Error (output, C63-WRITE-OPEN).
   ScratchFolder(const std::string& parent, const std::string& name);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

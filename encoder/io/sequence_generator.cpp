@@ -23,7 +23,7 @@ constexpr int kLog2Texture = 10;  // side of a luma texture
 constexpr int kMaxNoise = 4096;
 constexpr int kMaxMotion = 1 << 20;
 
-/// The pattern's own speed, in 1/256 sample a frame.
+/// The pattern's default motion, in 1/256 sample per frame.
 std::pair<int, int> own_motion(Pattern pattern) {
   switch (pattern) {
     case Pattern::pan:
@@ -51,7 +51,7 @@ int own_noise(Pattern pattern) {
   }
 }
 
-/// `count` things of different size, shape, colour and way.
+/// Adds `count` objects of different size, shape, colour and path.
 void add_objects(Scene& scene, const SequenceOptions& options, int count, std::pair<int, int> motion, bool turning) {
   const std::int64_t side = std::max<std::int64_t>(32, std::min(options.width, options.height));
   for (int i = 0; i < count; ++i) {
@@ -140,7 +140,7 @@ SequenceGenerator::SequenceGenerator(const SequenceOptions& options) : options_(
   require(options_.frames >= 0, "C63-COUNT-RANGE", "the number of frames must not be negative");
   const auto motion = options_.motion.value_or(own_motion(options_.pattern));
   require(std::abs(std::int64_t{motion.first}) <= kMaxMotion && std::abs(std::int64_t{motion.second}) <= kMaxMotion,
-          "C63-GEN-MOTION", "the motion must stay within 4096 samples a frame");
+          "C63-GEN-MOTION", "the motion must stay within 4096 samples per frame");
   if (!options_.noise) options_.noise = own_noise(options_.pattern);
   require(*options_.noise >= 0 && *options_.noise <= kMaxNoise, "C63-GEN-NOISE",
           "the noise must be between 0 and 256 grey levels");
@@ -172,7 +172,7 @@ bool SequenceGenerator::read(std::int64_t index, std::span<std::uint8_t> frame) 
     if (stars_ && plane == 0) stars_->render(index, samples.data());
     if (stars_ && plane != 0) std::fill(samples.begin(), samples.end(), std::uint8_t{128});
     if (scene_) {
-      // Odd sides leave chroma that is no rectangle: rows as if it were one, as far as they go.
+      // With odd sides, chroma is not a rectangle. It is filled in rows as if it were, until it ends.
       const auto width = static_cast<std::size_t>(plane == 0 ? options_.width : (options_.width + 1) / 2);
       std::int64_t y = 0;
       for (std::size_t at = 0; at < samples.size(); at += width, ++y) {

@@ -33,35 +33,35 @@ struct SequenceOptions {
   int height = 288;
   std::int64_t frames = 300;
   std::uint32_t seed = 1;
-  /// How far the content moves a frame, right and down, in 1/256 sample: the background's pan, in `objects` the
-  /// objects', in `stars` the moving object's. Nothing: the pattern's own.
+  /// The movement per frame, right and down, in 1/256 sample: of the background, in `objects` of the objects, in `stars` of the
+  /// moving object. Empty: the pattern's default.
   std::optional<std::pair<int, int>> motion = {};
-  /// Standard deviation of the sensor noise in 1/16 grey level, up to 4096. Nothing: the pattern's own.
+  /// The standard deviation of the sensor noise in 1/16 grey level, up to 4096. Empty: the pattern's default.
   std::optional<int> noise = {};
   FrameRate rate = {};
   Limits limits = {};
 };
 
-/// True motion of an 8x8 luma block in the codec's sense: the block comes from (x, y) further right and down in the
-/// frame before, in 1/256 sample.
+/// The true motion of an 8x8 luma block: the block comes from (x, y) further right and down in the previous frame, in 1/256
+/// sample.
 struct TrueVector {
   std::int32_t x = 0;
   std::int32_t y = 0;
-  bool known = false;  ///< false where the block was hidden, outside, or has more than one motion
+  bool known = false;  ///< false if the block was hidden, outside, or has more than one motion
 };
 
-/// One per whole 8x8 block of luma, in raster order.
+/// The true motion of each whole 8x8 block of luma, in raster order.
 struct TrueMotion {
   int columns = 0;
   int rows = 0;
   std::vector<TrueVector> vectors;
 };
 
-/// Makes video with known motion, from integers only: the same options give the same bytes on every machine. Every
-/// frame follows from its index alone; any number of threads may read at once.
+/// Makes video with known motion, with integers only: equal options give equal bytes on every machine. Each frame depends only
+/// on its index, so any number of threads may read at once.
 class SequenceGenerator final : public FrameSource {
  public:
-  /// Throws Error (usage, limit) for sizes that cannot be coded and values out of range.
+  /// Throws Error (usage, limit) for sizes that cannot be coded and for values out of range.
   explicit SequenceGenerator(const SequenceOptions& options);
   ~SequenceGenerator() override;
 
@@ -70,9 +70,9 @@ class SequenceGenerator final : public FrameSource {
   [[nodiscard]] bool seekable() const override { return true; }
   [[nodiscard]] bool read(std::int64_t index, std::span<std::uint8_t> frame) override;
 
-  /// Against frame - 1; all unknown for frame 0 and where there is no such frame.
+  /// The motion relative to frame - 1. All unknown for frame 0 and for frames that do not exist.
   [[nodiscard]] TrueMotion true_motion(std::int64_t frame) const;
-  /// Nothing for other patterns than `stars`.
+  /// The truth of pattern `stars`; empty for other patterns.
   [[nodiscard]] std::optional<StarTruth> star_truth(std::int64_t frame) const;
 
  private:

@@ -1,4 +1,4 @@
-// Signals in files: which format, and the binary ones.
+// Signals in files: choosing the format, and the binary formats.
 #include "io/signal_file.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace c63 {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "raw signals are little-endian, as memory is taken to be");
+static_assert(std::endian::native == std::endian::little, "raw signals are little-endian, and so must memory be");
 
 constexpr std::array<std::pair<SignalFormat, std::string_view>, 8> kNames = {{{SignalFormat::automatic, "auto"},
                                                                               {SignalFormat::text, "text"},
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> read_all(InputFile& file, std::size_t max_bytes) {
     bytes.resize(file.read(bytes));
     return bytes;
   }
-  // In pieces, so that no growing buffer is there twice.
+  // In pieces, because a growing buffer would need its memory twice.
   std::deque<std::vector<std::uint8_t>> pieces;
   std::size_t size = 0;
   do {
@@ -56,7 +56,7 @@ std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::stri
                             std::size_t max_bytes) {
   if (bytes.size() % sizeof(T) != 0) {
     throw Error(ErrorKind::input, "C63-SIGNAL-SIZE",
-                std::to_string(bytes.size()) + " bytes are no whole number of values of " + std::to_string(sizeof(T)),
+                std::to_string(bytes.size()) + " bytes are not a whole number of values of size " + std::to_string(sizeof(T)),
                 {.file = file, .offset = static_cast<std::int64_t>(base + bytes.size() / sizeof(T) * sizeof(T))});
   }
   check_signal_memory(bytes.size(), bytes.size() / sizeof(T), max_bytes, file);
@@ -67,7 +67,7 @@ std::vector<double> convert(std::span<const std::uint8_t> bytes, const std::stri
     values[i] = static_cast<double>(value);
     if (std::isfinite(values[i])) continue;
     throw Error(ErrorKind::input, "C63-SIGNAL-FINITE",
-                "value " + std::to_string(i) + " is infinite or no number: only finite ones can be filtered",
+                "value " + std::to_string(i) + " is infinite or not a number: only finite values can be filtered",
                 {.file = file, .offset = static_cast<std::int64_t>(base + i * sizeof(T))});
   }
   if (values.empty()) throw Error(ErrorKind::input, "C63-SIGNAL-EMPTY", "there are no values", {.file = file});
@@ -85,7 +85,7 @@ std::vector<double> convert_as(SignalFormat format, std::span<const std::uint8_t
   }
 }
 
-/// What follows `'key':` in the header of an array, without leading blanks; empty where it is not there.
+/// The text after `'key':` in an array's header, without leading blanks; empty if the key is missing.
 std::string_view npy_entry(std::string_view header, std::string_view key) {
   std::string wanted = "'";
   wanted.append(key).append("':");
@@ -102,7 +102,7 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
   };
   constexpr std::string_view kMagic = "\x93NUMPY";
   if (bytes.size() < 12 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
-    fail("C63-NPY-MAGIC", "this is no .npy file");
+    fail("C63-NPY-MAGIC", "this is not a .npy file");
   }
   const bool wide = bytes[6] >= 2;  // version 2 has four bytes for the header's length
   std::size_t length = bytes[8] | static_cast<std::size_t>(bytes[9]) << 8;
@@ -135,7 +135,7 @@ std::vector<double> read_npy(std::span<const std::uint8_t> bytes, const std::str
   if (!digits) fail("C63-NPY-SHAPE", "the array must have one dimension, as in (1000,)");
   const auto values = convert_as(known->second, bytes.subspan(start + length), file, start + length, max_bytes);
   if (values.size() != count) {
-    fail("C63-NPY-SHAPE", "the header tells of " + std::to_string(count) + " values, the file has " +
+    fail("C63-NPY-SHAPE", "the header says " + std::to_string(count) + " values, the file has " +
                               std::to_string(values.size()));
   }
   return values;
@@ -152,7 +152,7 @@ void write_raw(OutputFile& file, std::span<const double> values) {
               value <= static_cast<double>(std::numeric_limits<T>::max()) && value == std::floor(value))) {
           throw Error(ErrorKind::usage, "C63-SIGNAL-RANGE",
                       "value " + std::to_string(start + piece.size()) + " is " + std::to_string(value) +
-                          ", which this format of integers cannot hold",
+                          ", which this integer format cannot hold",
                       {.file = file.name()});
         }
       }
@@ -215,7 +215,7 @@ void write_signal(const std::string& path, std::span<const double> values, Signa
     case SignalFormat::u32: write_raw<std::uint32_t>(file, values); break;
     case SignalFormat::u8: write_raw<std::uint8_t>(file, values); break;
     default:
-      // Text takes three times the memory of its values: not of all at once.
+      // Text takes three times the memory of its values, so it is made in parts.
       for (std::size_t start = 0; start < values.size(); start += kPrinted) {
         const auto part = values.subspan(start, std::min(kPrinted, values.size() - start));
         for (const std::string& piece : print_signal_text(part)) file.write(piece);

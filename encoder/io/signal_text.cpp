@@ -1,4 +1,4 @@
-// Signals as text. Both directions work on pieces in parallel; pieces of text end at line ends.
+// Signals as text. Reading and writing work on pieces in parallel. Pieces of text end at line ends.
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace c63 {
 namespace {
 
-/// One line without its end, of which the first fault is kept.
+/// The first fault in a text.
 struct Fault {
   std::size_t offset = std::numeric_limits<std::size_t>::max();
   const char* id = nullptr;
@@ -36,7 +36,7 @@ std::string quoted(std::string_view text) {
   return "'" + safe + (text.size() > 40 ? "…'" : "'");
 }
 
-/// The number of a line; fills `fault` and returns nothing where there is none.
+/// The number of a line. If there is none, fills `fault` and returns nothing.
 std::optional<double> number_of(std::string_view line, Fault& fault) {
   std::string_view text = trimmed(line);
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
@@ -47,7 +47,7 @@ std::optional<double> number_of(std::string_view line, Fault& fault) {
     fault.message = quoted(text) + " is too large or too small for a double";
   } else if (status != std::errc() || end != text.data() + text.size()) {
     fault.id = "C63-SIGNAL-NUMBER";
-    fault.message = text.empty() ? std::string("the line is empty") : quoted(text) + " is no number";
+    fault.message = text.empty() ? std::string("the line is empty") : quoted(text) + " is not a number";
   } else if (!std::isfinite(value)) {
     fault.id = "C63-SIGNAL-FINITE";
     fault.message = quoted(text) + ": only finite numbers can be filtered";
@@ -57,7 +57,7 @@ std::optional<double> number_of(std::string_view line, Fault& fault) {
   return std::nullopt;
 }
 
-/// Bounds of pieces of about `size` bytes that begin with a line.
+/// The bounds of pieces of about `size` bytes that begin at the start of a line.
 std::vector<std::size_t> split_at_lines(std::string_view text, std::size_t size) {
   std::vector<std::size_t> bounds = {0};
   while (bounds.back() < text.size()) {

@@ -17,7 +17,7 @@ class SkippingSource final : public FrameSource {
   SkippingSource(std::unique_ptr<MediaSource> source, const SourceOptions& options)
       : source_(std::move(source)), options_(options), warn_(options.warn), table_(*options.seek_table) {
     options_.seek_table = nullptr;
-    options_.warn = nullptr;  // what there is to say of the file was said when the table was made
+    options_.warn = nullptr;  // the warnings were given when the table was made
   }
 
   VideoFormat format() const override { return source_->format(); }
@@ -47,7 +47,7 @@ class SkippingSource final : public FrameSource {
  private:
   [[nodiscard]] bool knows(std::int64_t index) const { return index < static_cast<std::int64_t>(table_.sums.size()); }
 
-  /// False also where the input seems to be at fault: entered in its middle, a stream may not decode.
+  /// Returns false also for faults in the input: a stream may not decode from its middle.
   template <typename Call>
   [[nodiscard]] static bool succeeds(const Call& call) {
     try {
@@ -66,7 +66,7 @@ class SkippingSource final : public FrameSource {
 
   /// Opens the file again and drops what lies before `index`.
   void read_from_start(std::int64_t index, std::span<std::uint8_t> frame) {
-    if (warn_) warn_("cannot be entered near frame " + std::to_string(index) + ": it is read from its start");
+    if (warn_) warn_("cannot seek to frame " + std::to_string(index) + ": reading from the start");
     failed_ = true;
     skipped_ = false;
     source_.reset();
@@ -80,8 +80,8 @@ class SkippingSource final : public FrameSource {
   std::function<void(const std::string&)> warn_;
   SeekTable table_;
   bool skipped_ = false;  ///< frames were skipped, and since then each was the known one
-  bool lost_ = false;     ///< the source is of no more use
-  bool failed_ = false;   ///< the file cannot be entered as the table says
+  bool lost_ = false;     ///< the source cannot be used any more
+  bool failed_ = false;   ///< the file does not match the table
 };
 
 }  // namespace

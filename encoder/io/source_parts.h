@@ -6,24 +6,24 @@
 #include "io/input_file.h"
 #include "io/media_module.h"
 
-// What open_frame_source() chooses from.
+// The parts of open_frame_source().
 
 namespace c63 {
 
 /// Throws Error (usage, limit) if frames of this size cannot be coded or exceed the limits.
 void check_picture_size(int width, int height, const Limits& limits, const std::string& file);
 
-/// Calls options.warn where there is one.
+/// Calls options.warn, if it is set.
 void warn(const SourceOptions& options, const std::string& message);
 
-/// As open_frame_source(options), of an input of which nothing has been taken.
+/// Opens an input from which nothing has been read, as open_frame_source(options) does.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(std::unique_ptr<InputFile> file, const SourceOptions& options);
 
 [[nodiscard]] std::unique_ptr<FrameSource> open_raw_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
 [[nodiscard]] std::unique_ptr<FrameSource> open_y4m_source(std::unique_ptr<InputFile> file,
                                                            const SourceOptions& options);
-/// What FFmpeg reads. Loads its module; throws Error (input, C63-NO-FFMPEG) if that cannot be.
+/// Opens what FFmpeg reads. Loads its module; throws Error (input, C63-NO-FFMPEG) if that fails.
 [[nodiscard]] std::unique_ptr<MediaSource> open_media_source(std::unique_ptr<InputFile> file,
                                                              const SourceOptions& options);
 

@@ -9,12 +9,12 @@ namespace c63 {
 
 /// What a frame of a star field shows, in 1/256 sample.
 struct StarTruth {
-  Point shift;          ///< of the whole sky against frame 0
-  Point object;         ///< where the moving object is in this frame
-  int object_peak = 0;  ///< grey levels it adds at its middle
+  Point shift;          ///< of the whole sky relative to frame 0
+  Point object;         ///< position of the moving object
+  int object_peak = 0;  ///< grey levels that it adds at its middle
 };
 
-/// Stars that stay, a camera that shakes, and one dim object that moves among them.
+/// Fixed stars, a shaking camera, and one dim object that moves.
 class StarField {
  public:
   StarField(int width, int height, std::uint32_t seed, Point velocity);

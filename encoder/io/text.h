@@ -4,12 +4,12 @@
 
 namespace c63 {
 
-/// "352x288"
+/// Returns the size as text, for example "352x288".
 [[nodiscard]] inline std::string size_text(int width, int height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
-/// What follows the last dot of the file's name, in lower case; empty where there is none.
+/// The part after the last dot of the file's name, in lower case; empty if there is none.
 [[nodiscard]] inline std::string extension_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::size_t dot = path.rfind('.');

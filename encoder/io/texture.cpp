@@ -26,7 +26,7 @@ class LatticeNoise {
     }
   }
 
-  /// Row `y`, which stays until the next one is asked for.
+  /// Row `y`, valid until the next call.
   [[nodiscard]] std::span<const int> row(int y) {
     const int cell = y >> log2_cell_;
     if (cell != cell_) {
@@ -57,7 +57,7 @@ class LatticeNoise {
   int log2_cell_;
   int log2_cells_;
   std::vector<int> values_;
-  std::vector<int> smooth_;  ///< weights of the right one of two values, in a cell
+  std::vector<int> smooth_;  ///< weights of the right value, by place in a cell
   int cell_ = -1;            ///< the row of cells that upper_ and lower_ bound
   std::vector<int> upper_;
   std::vector<int> lower_;
@@ -71,7 +71,7 @@ Texture::Texture(int log2_side) : log2_side_(log2_side), samples_(std::size_t{1}
 Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
   Texture texture(log2_side);
   const int side = 1 << log2_side;
-  // From large to small; amplitude falls with size, as natural spectra do.
+  // From large to small. Amplitude falls with the size, as in natural spectra.
   std::vector<LatticeNoise> sizes;
   for (int log2_cell = log2_side - 2; log2_cell >= 1; --log2_cell) {
     sizes.emplace_back(seed + static_cast<std::uint32_t>(log2_cell), log2_cell, log2_side);
@@ -91,7 +91,7 @@ Texture Texture::natural(std::uint32_t seed, int log2_side, int contrast) {
     const std::span<const int> large = large_things.row(y);
     const std::span<const int> small = small_things.row(y);
     for (std::size_t x = 0; x < sums.size(); ++x) {
-      // Where another noise crosses a level there is an edge, as between things.
+      // An edge, as between objects: where another noise crosses a level.
       const int things = large[x] + small[x] / 3;
       const int edge = things > 900 ? 1500 : things < -1100 ? -1300 : 0;
       texture.samples_[i++] = clamp_sample(128 + ((sums[x] + edge) * contrast >> 13));

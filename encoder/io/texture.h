@@ -5,7 +5,7 @@
 
 namespace c63 {
 
-/// A square picture that repeats without a seam, sampled between its samples. Coordinates are in 1/256 sample.
+/// A square picture that repeats without a seam and can be sampled at any point. Coordinates are in 1/256 sample.
 class Texture {
  public:
   /// Noise of several sizes with the falling spectrum of natural pictures, and edges. `log2_side` is at least 3.
@@ -13,7 +13,7 @@ class Texture {
   /// Squares of `square` samples (a power of two) in two greys.
   static Texture checker(int log2_side, int square, int dark, int bright);
 
-  /// The bilinear sample there.
+  /// The bilinear sample at a point.
   [[nodiscard]] int at(std::int64_t x, std::int64_t y) const {
     const std::int64_t mask = (std::int64_t{1} << log2_side_) - 1;
     const std::size_t x0 = static_cast<std::size_t>((x >> 8) & mask);

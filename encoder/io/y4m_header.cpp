@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kMagic = "YUV4MPEG2";
 
-/// Nothing but a number that fits.
+/// Parses a text that is only a number, from 0 on. Returns false otherwise.
 bool parse_number(std::string_view text, int& number) {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   return fault == std::errc() && end == text.data() + text.size() && number >= 0;

@@ -15,9 +15,9 @@
 namespace c63 {
 namespace {
 
-constexpr std::size_t kMaxLine = 4096;  // of a header or FRAME line; what others write stays far below
+constexpr std::size_t kMaxLine = 4096;  // of a header or FRAME line; usual lines are much shorter
 
-/// How the samples of a frame lie in the file.
+/// The layout of a frame's samples in the file.
 struct Layout {
   bool is_420 = false;            ///< 8 bit, 4:2:0
   std::string pixel_format = {};  ///< FFmpeg's name of any other
@@ -28,10 +28,10 @@ Layout layout_of(const Y4mHeader& header, const std::string& file) {
   struct Named {
     std::string_view chroma;
     std::string_view pixel_format;
-    int horizontal;  ///< log2 of the luma samples for one of chroma
+    int horizontal;  ///< log2 of the luma samples per chroma sample
     int vertical;
     int chroma_planes;
-    int full_planes;  ///< Y and, where there is one, alpha
+    int full_planes;  ///< Y, and alpha if there is one
     int sample_bytes;
   };
   static constexpr std::array kLayouts = {
@@ -50,7 +50,7 @@ Layout layout_of(const Y4mHeader& header, const std::string& file) {
   };
   const auto width = static_cast<std::size_t>(header.format.width);
   const auto height = static_cast<std::size_t>(header.format.height);
-  // These four differ only in where the chroma samples are thought to sit.
+  // These four differ only in the position of the chroma samples.
   for (const std::string_view name : {"420", "420jpeg", "420mpeg2", "420paldv"}) {
     if (header.chroma == name) return {true, "yuv420p", width * height + 2 * ((width + 1) / 2 * ((height + 1) / 2))};
   }
@@ -64,17 +64,17 @@ Layout layout_of(const Y4mHeader& header, const std::string& file) {
   }
   throw Error(ErrorKind::input, "C63-Y4M-COLOUR",
               "Y4M colour space '" + header.chroma.substr(0, 40) +
-                  "' is not known; convert it with ffmpeg -pix_fmt "
+                  "' is not supported; convert it with ffmpeg -pix_fmt "
                   "yuv420p",
               {.file = file});
 }
 
-/// Turns the samples of a frame in the file into a frame of the linear layout.
+/// Converts the samples of a frame in the file to the linear layout.
 class Y4mFrames {
  public:
   Y4mFrames(const Y4mHeader& header, const SourceOptions& options, const std::string& file)
       : coded_(header.format), format_(header.format) {
-    // First, so that no size can overflow below.
+    // Checked first, so that no size can overflow below.
     if (coded_.width > kMaxSide || coded_.height > kMaxSide) {
       check_picture_size(coded_.width, coded_.height, options.limits, file);
     }
@@ -106,7 +106,7 @@ class Y4mFrames {
 
   [[nodiscard]] const VideoFormat& format() const { return format_; }
   [[nodiscard]] std::size_t bytes() const { return layout_.bytes; }
-  /// True where the file holds frames as they are wanted.
+  /// Returns true if the file holds frames in the linear layout.
   [[nodiscard]] bool is_verbatim() const { return layout_.is_420 && coded_.width % 2 == 0 && coded_.height % 2 == 0; }
 
   void convert(std::span<const std::uint8_t> picture, std::span<std::uint8_t> frame) {
@@ -132,7 +132,7 @@ class Y4mFrames {
 Error frame_line_error(const std::string& file, std::int64_t frame, std::int64_t offset) {
   return {ErrorKind::input,
           "C63-Y4M-FRAME",
-          "no FRAME line where one must be",
+          "a FRAME line is missing here",
           {.file = file, .frame = frame, .offset = offset}};
 }
 
@@ -140,7 +140,7 @@ Error truncated_error(const std::string& file, std::int64_t frame, std::int64_t 
   return {ErrorKind::input, "C63-Y4M-TRUNCATED", "truncated", {.file = file, .frame = frame, .offset = offset}};
 }
 
-/// Length of the FRAME line that `bytes` starts with, newline included; 0 where it is none.
+/// The length of the FRAME line at the start of `bytes`, with newline; 0 if there is none.
 std::size_t frame_line_length(std::span<const std::uint8_t> bytes) {
   static constexpr std::string_view kFrame = "FRAME";
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -150,8 +150,8 @@ std::size_t frame_line_length(std::span<const std::uint8_t> bytes) {
   return end == kFrame.size() || text[kFrame.size()] == ' ' ? end + 1 : 0;
 }
 
-/// Y4M in a regular file. Where frames begin is found out as far as it is asked for, because FRAME lines may have
-/// parameters. Any number of threads may call read() at once.
+/// Y4M in a regular file. FRAME lines may have parameters, so the starts of frames are searched up to the one that is needed. Any
+/// number of threads may call read() at once.
 class Y4mFileSource final : public FrameSource {
  public:
   Y4mFileSource(std::unique_ptr<InputFile> file, std::size_t header_bytes, Y4mHeader header,
@@ -163,7 +163,7 @@ class Y4mFileSource final : public FrameSource {
   VideoFormat format() const override { return frames_.format(); }
   bool seekable() const override { return true; }
 
-  /// Counts a damaged last frame, so that reading it tells what is wrong.
+  /// Counts a damaged last frame too, so that reading it reports the fault.
   std::optional<std::int64_t> frame_count() const override {
     const std::scoped_lock lock(mutex_);
     while (find_next()) {
@@ -196,7 +196,7 @@ class Y4mFileSource final : public FrameSource {
   }
 
  private:
-  /// Finds one more frame; false at the end or a fault.
+  /// Finds one more frame. Returns false at the end or after a fault.
   bool find_next() const {
     if (fault_) return false;
     const auto frame = static_cast<std::int64_t>(starts_.size());
@@ -232,7 +232,7 @@ class Y4mFileSource final : public FrameSource {
 
   std::unique_ptr<InputFile> file_;
   Y4mFrames frames_;
-  mutable std::mutex mutex_;  // what follows, and the converter
+  mutable std::mutex mutex_;  // guards what follows, and the converter
   mutable std::int64_t next_line_;
   mutable std::vector<std::int64_t> starts_;
   mutable std::optional<Error> fault_;
@@ -251,7 +251,7 @@ class Y4mPipeSource final : public FrameSource {
 
   bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
     if (index != next_) {
-      throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a pipe gives its frames in order only",
+      throw Error(ErrorKind::internal, "C63-SOURCE-ORDER", "a pipe can only be read in order",
                   {.file = file_->name(), .frame = index});
     }
     if (!read_frame_line()) return false;

@@ -6,8 +6,8 @@
 
 namespace c63 {
 
-/// Lets threads wait until something has changed, whatever it is and whoever guards it: take version(), look, and where there
-/// was nothing to do, wait_past() that version. A change between the look and the wait ends the wait at once.
+/// Lets threads wait until anything has changed. Take version(), look for work, and call wait_past() with that version if there
+/// is none. A change between the look and the wait ends the wait at once.
 class ChangeSignal {
  public:
   [[nodiscard]] std::uint64_t version() const {

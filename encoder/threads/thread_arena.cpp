@@ -17,12 +17,12 @@ namespace {
 
 int logical_cpus() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// oneTBB has a worker less than the machine has CPUs, and complains where an arena wants more: the others of so many threads
-/// are the library's own, for which an arena keeps places.
+/// The number of places that an arena keeps for the library's threads. oneTBB has one worker less than the machine has CPUs, and
+/// warns if an arena wants more. The other threads are the library's own.
 int places_kept_of(int threads) { return std::max(1, threads - (logical_cpus() - 1)); }
 
-/// Arenas that nobody uses now. oneTBB keeps some memory of every arena that ends while its workers are still on their way
-/// out, so arenas are used again, by whoever wants as many threads.
+/// Unused arenas. oneTBB keeps some memory of every arena that ends while its workers are still leaving it. So arenas are reused
+/// for the same number of threads.
 struct SpareArenas {
   std::mutex mutex;
   std::vector<std::unique_ptr<oneapi::tbb::task_arena>> arenas;
@@ -32,9 +32,9 @@ SpareArenas& spare_arenas() {
   return *spare;
 }
 
-/// oneTBB starts its workers when there is work for them, also in destructors and on other workers, where a thread or memory
-/// that is missing ends the process. So they are started here, once for the process, each by a task in an arena with room for
-/// a single worker, and all of them busy until the last one has been started.
+/// Starts oneTBB's workers once for the process. oneTBB itself starts them when there is work, also in destructors and on other
+/// workers; a missing thread or missing memory then ends the process. Here, each worker gets a task in an arena with room for one
+/// worker. All stay busy until the last one has started.
 class WorkerStarter {
  public:
   /// Throws std::bad_alloc, or Error (limit, C63-THREADS).
@@ -49,7 +49,7 @@ class WorkerStarter {
       try {
         arena->enqueue([this, call = calls_.load()] { calls_.wait(call); });
       } catch (const std::runtime_error& error) {
-        static_cast<void>(arena.release());  // it waits for its worker for ever
+        static_cast<void>(arena.release());  // it would wait for its worker for ever
         throw Error(ErrorKind::limit, "C63-THREADS", std::string("cannot start a thread: ") + error.what());
       } catch (...) {
         static_cast<void>(arena.release());
@@ -69,7 +69,7 @@ class WorkerStarter {
   };
   std::mutex mutex_;
   int started_ = 0;
-  std::atomic<int> calls_ = 0;  ///< that have ended; workers wait for theirs
+  std::atomic<int> calls_ = 0;  ///< that have ended; each worker waits for its call
 };
 
 void start_workers(int count) {
@@ -99,7 +99,7 @@ ThreadArena::~ThreadArena() {
   const std::lock_guard lock(spare.mutex);
   try {
     spare.arenas.push_back(std::move(own_));
-  } catch (...) {  // no memory to keep it with
+  } catch (...) {  // no memory to keep it
   }
 }
 
@@ -107,7 +107,7 @@ ThreadArena::ThreadArena(int threads)
     : own_(take_arena(threads > 0 ? threads : logical_cpus())),
       arena_(own_.get()),
       places_kept_(places_kept_of(own_->max_concurrency())) {
-  own_->initialize();  // here, where it may throw for want of memory
+  own_->initialize();  // here, because it may throw if memory is short
   start_workers(std::min(own_->max_concurrency(), logical_cpus()) - 1);
 }
 

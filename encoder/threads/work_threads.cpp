@@ -22,7 +22,7 @@ bool WorkThreads::Queue::take(std::unique_lock<std::mutex>& lock, Run&& run) noe
   return true;
 }
 
-/// Queues that nobody uses now.
+/// Unused queues.
 struct WorkThreads::SpareQueues {
   std::mutex mutex;
   std::vector<std::unique_ptr<Queue>> queues;
@@ -50,7 +50,7 @@ struct WorkThreads::SpareQueues {
     try {
       queues.push_back(std::move(queue));
     } catch (...) {
-      static_cast<void>(queue.release());  // no memory to keep it with, and a worker may still come
+      static_cast<void>(queue.release());  // no memory to keep it, but a worker may still come
     }
   }
 };
@@ -72,7 +72,7 @@ void WorkThreads::start(std::size_t capacity) {
       threads_.push_back(start_thread([this] { work(); }));
     } catch (...) {
       if (threads_.empty()) throw;
-      break;  // fewer do the same work
+      break;  // fewer threads can do the same work
     }
   }
 }
@@ -100,7 +100,7 @@ void WorkThreads::post(const Task& task) noexcept {
       return;
     }
   }
-  // An arena of no worker's places would be given one all the same.
+  // oneTBB would give a worker even to an arena without places for workers.
   if (arena_.places_kept() >= arena_.concurrency()) return;
   try {
     arena_.enqueue([queue = queue_.get(), generation] {
@@ -108,11 +108,11 @@ void WorkThreads::post(const Task& task) noexcept {
       if (queue->generation != generation) return;
       queue->take(lock, [](const Task& taken) { taken.run(taken.object, taken.argument); });
     });
-  } catch (...) {  // no memory to call a worker with
+  } catch (...) {  // no memory to call a worker
   }
 }
 
-bool WorkThreads::had_better_hand_on() const {
+bool WorkThreads::should_yield() const {
   const std::lock_guard lock(queue_->mutex);
   return !is_own_thread && queue_->waiting > queue_->woken;
 }
@@ -127,7 +127,7 @@ void WorkThreads::work() noexcept {
         task.run(task.object, task.argument);
       });
     } catch (...) {
-      if (!begun) task.run(task.object, task.argument);  // no memory to enter the arena with: alone, then
+      if (!begun) task.run(task.object, task.argument);  // no memory to enter the arena: run it outside
     }
   };
   Queue& queue = *queue_;

@@ -12,10 +12,9 @@
 
 namespace c63 {
 
-/// Takes tasks, first posted first begun, and has each run as one of an arena's threads: by own threads in the places that the
-/// arena keeps for those, and where they are busy by oneTBB's workers. oneTBB may have no worker or no memory to call one; the
-/// own threads do everything then. So posting cannot fail, and whoever counts tasks is never left waiting for one that was
-/// not started.
+/// Runs tasks as threads of an arena, in the order in which they were posted. Own threads in the places that the arena keeps
+/// run them first; if those are busy, oneTBB's workers do. If oneTBB has no worker or no memory to call one, the own threads do
+/// all the work. So posting cannot fail, and no task stays unstarted.
 class WorkThreads {
  public:
   struct Task {
@@ -24,8 +23,7 @@ class WorkThreads {
     std::size_t argument = 0;
   };
 
-  /// At most `capacity` tasks may be posted and not yet begun. Throws Error (limit, C63-THREADS) where no thread can be
-  /// started.
+  /// At most `capacity` tasks may be posted and not yet begun. Throws Error (limit, C63-THREADS) if no thread can be started.
   WorkThreads(ThreadArena& arena, std::size_t capacity);
   /// Waits for all tasks that were posted.
   ~WorkThreads();
@@ -34,13 +32,13 @@ class WorkThreads {
 
   void post(const Task& task) noexcept;
 
-  /// Whether a task had better go on in another one: the caller is a worker of oneTBB, and an own thread waits. What a task shares
-  /// out inside the arena only workers can join, so on a machine of few CPUs the own thread would stay idle.
-  [[nodiscard]] bool had_better_hand_on() const;
+  /// Returns true if a task should continue in a new task: the caller is a worker of oneTBB, and an own thread waits. Only workers
+  /// can join what a task shares out inside the arena, so on a machine with few CPUs the own thread would stay idle.
+  [[nodiscard]] bool should_yield() const;
 
  private:
-  /// What the arena's workers share with this. They may come when it is gone, so queues are kept for the next one, and
-  /// know by their generation whom a worker was called for.
+  /// The state shared with the arena's workers. They may arrive after this object is gone, so queues are kept and reused. The
+  /// generation tells for which object a worker was called.
   struct Queue {
     std::mutex mutex;
     std::condition_variable posted;
@@ -51,10 +49,10 @@ class WorkThreads {
     std::size_t begun = 0;
     std::size_t done = 0;
     int waiting = 0;   ///< own threads
-    int woken = 0;     ///< of them, that have not taken notice yet
+    int woken = 0;     ///< of the waiting ones, woken but not yet running
     bool closed = false;
 
-    /// Begins the next task, if there is one, and calls `run` for it; the mutex is held before and after.
+    /// Begins the next task, if there is one, and calls `run` for it. The mutex is held before and after.
     template <typename Run>
     bool take(std::unique_lock<std::mutex>& lock, Run&& run) noexcept;
   };

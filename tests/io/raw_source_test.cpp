@@ -56,7 +56,7 @@ TEST_F(RawSource, WarnsIfTheNameSaysAnotherSize) {
   EXPECT_TRUE(warnings_.empty());
   EXPECT_EQ(open_frame_source(options(path, 4, 4))->frame_count(), 4);
   ASSERT_EQ(warnings_.size(), 1U);
-  EXPECT_EQ(warnings_[0], "the name says 8x4, and it is read as 4x4");
+  EXPECT_EQ(warnings_[0], "the name says 8x4, but it is read as 4x4");
 }
 
 TEST_F(RawSource, OddSidesWithTheCourseRule) {

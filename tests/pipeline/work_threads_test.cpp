@@ -19,12 +19,12 @@ struct Question {
 TEST(WorkThreads, WhatOthersRunIsHandedOnToAnOwnThreadThatWaits) {
   ThreadArena arena(2);
   WorkThreads threads(arena, 1);
-  while (!threads.had_better_hand_on()) std::this_thread::yield();  // until the own threads have come to wait
+  while (!threads.should_yield()) std::this_thread::yield();  // until the own threads have come to wait
 
   Question question{threads};
   threads.post({[](void* object, std::size_t) noexcept {
                   auto& asked = *static_cast<Question*>(object);
-                  asked.hands_on = asked.threads.had_better_hand_on();
+                  asked.hands_on = asked.threads.should_yield();
                   asked.answered = true;
                   asked.answered.notify_one();
                 },

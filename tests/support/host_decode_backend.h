@@ -33,7 +33,7 @@ inline bool parse_on_host(const Geometry& geometry, bool key, std::span<const st
   // Not a byte more than has to be there, so that a sanitizer sees who reads further.
   std::vector<std::uint8_t> bytes;
   const std::size_t size = remove_stuffing(stuffed, bytes).size();
-  bytes.resize(size + zeros_behind_scan(size));
+  bytes.resize(size + zeros_after_scan(size));
   bytes.shrink_to_fit();
   if (!parse_scan(kTables, shape, key, bytes.data(), size, {levels.data(), vectors.data()})) return false;
   if (!levels.guards_intact() || !vectors.guards_intact()) return false;

@@ -22,92 +22,94 @@ template <typename Opened>
 class LateDevice;
 using JoiningDecoder = LateDevice<std::shared_ptr<DecodeBackend>>;  // c63/joining_device.h
 
+/// What a decoder does with a stream, and on which device.
 struct DecoderSettings {
-  ExecutionSettings execution = {};     ///< lanes are the encoder's
+  ExecutionSettings execution = {};     ///< `lanes` is ignored
   bool keep_prediction = false;         ///< hands out the prediction of every frame
-  bool keep_motion = false;             ///< hands out the vectors of every inter frame, inherited ones included
-  std::int64_t first_frame = 0;         ///< frames before it are decoded where needed, but not handed out
-  std::int64_t max_frames = -1;         ///< handed out at most; -1: all
-  bool key_frames_only = false;         ///< the others are passed over
-  TraceSink* trace = nullptr;           ///< told what takes the time; outlives the decoder
-  /// What decodes the frames (c63/cuda/decoder.h); null: the CPU. Its memory stays with it, for the next decoder of pictures
-  /// of that size. It has one decoder at a time, keeps neither predictions nor vectors, and FrameDecoder takes none.
+  bool keep_motion = false;             ///< hands out the vectors of every inter frame, including inherited ones
+  std::int64_t first_frame = 0;         ///< earlier frames are decoded if needed, but not handed out
+  std::int64_t max_frames = -1;         ///< the most frames that are handed out; -1: all
+  bool key_frames_only = false;         ///< skips all other frames
+  TraceSink* trace = nullptr;           ///< receives the time of each stage; must outlive the decoder
+  /// The device that decodes (c63/cuda/decoder.h); null: the CPU. It serves one decoder at a time, and keeps its memory for
+  /// the next decoder with pictures of that size. It cannot keep predictions or vectors, and FrameDecoder cannot use it.
   std::shared_ptr<DecodeBackend> device = {};
-  /// Without `device`: what takes over from the CPU at a key frame when it is ready, if the rest of the stream is worth it. No
-  /// decode waits for it, and one that cannot be opened is left out. Decoder alone uses it, and not where predictions or vectors are
-  /// kept.
+  /// The device that takes over from the CPU at a key frame. It does so when it is ready, if the rest of the stream is worth
+  /// it. No decode waits for it, and a device that cannot be opened is left out. Only Decoder uses it, and only if `device` is
+  /// null and neither predictions nor vectors are kept.
   std::shared_ptr<JoiningDecoder> joining = {};
 };
 
-/// What is known of a decoded frame besides its samples.
+/// A decoded frame's properties, without its samples.
 struct FrameInfo {
   std::int64_t index = 0;
   bool key = false;
-  bool repeat = false;               ///< nothing is coded: picture and prediction are those of the frame before
-  bool advances_reference = true;    ///< false: it takes the place of the frame before, whose reference it shares
+  bool repeat = false;               ///< nothing is coded: picture and prediction are those of the previous frame
+  bool advances_reference = true;    ///< false: it uses the same reference as the previous frame
   int width = 0;
   int height = 0;
-  std::uint64_t offset = 0;              ///< of the coded frame in the stream
+  std::uint64_t offset = 0;              ///< of the coded frame in the stream, in bytes
   std::uint64_t coded_bytes = 0;
 };
 
-/// One decoded frame, in linear layout (frame_bytes(width, height) bytes).
+/// One decoded frame in linear layout (frame_bytes(width, height) bytes).
 struct DecodedFrame : FrameInfo {
   std::vector<std::uint8_t> picture;
   std::vector<std::uint8_t> prediction;  ///< empty unless kept
-  std::array<MotionField, 3> motion;     ///< empty unless kept, and in key frames and repeats
+  std::array<MotionField, 3> motion;     ///< empty unless kept; always empty for key frames and repeats
 };
 
-/// One decoded frame where the decoder has it: plane p has plane_bytes(width, height, p) bytes.
+/// One decoded frame in the decoder's memory. Plane p has plane_bytes(width, height, p) bytes.
 struct FrameView : FrameInfo {
   std::array<std::span<const std::uint8_t>, 3> picture;
   std::array<std::span<const std::uint8_t>, 3> prediction;  ///< empty unless kept
-  std::array<MotionField, 3> motion;                        ///< empty unless kept, and in key frames and repeats
+  std::array<MotionField, 3> motion;                        ///< empty unless kept; always empty for key frames and repeats
 };
 
+/// The result of a decode.
 struct DecodeSummary {
-  std::int64_t frames = 0;  ///< handed out
+  std::int64_t frames = 0;  ///< that were handed out
   int width = 0;            ///< 0 for an empty stream
   int height = 0;
-  std::uint64_t bytes = 0;  ///< of the stream, as far as it was read
+  std::uint64_t bytes = 0;  ///< of the stream that were read
   double elapsed_ms = 0;
-  bool stopped = false;
-  std::int64_t joined_frames = 0;  ///< that DecoderSettings::joining decoded, repeats among them
+  bool stopped = false;     ///< a stop request ended the decode
+  std::int64_t joined_frames = 0;  ///< frames that DecoderSettings::joining decoded, including repeats
 };
 
-/// Where a coded stream comes from.
+/// The source of a coded stream.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Reads up to bytes.size() bytes; 0 at the end. Throws Error (input) on faults.
+  /// Reads up to bytes.size() bytes and returns their number, 0 at the end. Throws Error (input) if reading fails.
   [[nodiscard]] virtual std::size_t read(std::span<std::uint8_t> bytes) = 0;
 
-  /// Bytes of a stream that read_at() reads; nothing where bytes only come one after another (a pipe).
+  /// The size of a stream that read_at() can read, in bytes. Empty if bytes only come in order (a pipe).
   [[nodiscard]] virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-  /// Fills `bytes` from `offset` on, and returns how many there were: fewer only at the end. What read() gives next does not
-  /// change. Throws Error (input) on faults.
+  /// Reads bytes from `offset` on and returns their number, which is less than bytes.size() only at the end. Does not change
+  /// what read() returns next. Throws Error (input) if reading fails.
   [[nodiscard]] virtual std::size_t read_at([[maybe_unused]] std::uint64_t offset,
                                             [[maybe_unused]] std::span<std::uint8_t> bytes) {
     return 0;
   }
 };
 
-/// Decodes c63 streams. A repeat frame takes 4 bytes of a stream for a whole picture: who decodes streams of strangers bounds
-/// the number of frames (max_frames, or a sink that throws).
+/// Decodes c63 streams. A repeat frame takes 4 bytes of a stream and makes a whole picture. So bound the number of frames of
+/// streams that you do not trust, with max_frames or a sink that throws.
 class Decoder {
  public:
   using Sink = std::function<void(DecodedFrame&&)>;
-  /// Takes a frame without having it copied. What the view shows stays as it is until the call returns.
+  /// Takes a frame that is not copied. The view is valid until the call returns.
   using ViewSink = std::function<void(const FrameView&)>;
 
-  /// Throws Error (usage, C63-SEEK-RANGE) for a first frame below 0.
+  /// Throws Error (usage, C63-SEEK-RANGE) if first_frame is below 0.
   explicit Decoder(DecoderSettings settings = {});
 
-  /// Decodes to the end of the stream; `sink` is called on this thread, in order. Throws Error (input, limit) with frame
-  /// and byte offset at the first fault, after every whole frame before it has been handed out.
+  /// Decodes to the end of the stream. Calls `sink` on this thread, in order. Hands out every whole frame before the first
+  /// fault, then throws Error (input, limit) with the fault's frame and byte offset.
   DecodeSummary decode(ByteSource& source, const Sink& sink, std::stop_token stop = {});
   DecodeSummary decode(std::span<const std::uint8_t> stream, const Sink& sink, std::stop_token stop = {});
-  /// The same, with views of the frames.
+  /// Decodes as decode() does, but gives `sink` views of the frames.
   DecodeSummary decode_views(ByteSource& source, const ViewSink& sink, std::stop_token stop = {});
   DecodeSummary decode_views(std::span<const std::uint8_t> stream, const ViewSink& sink, std::stop_token stop = {});
 
@@ -115,51 +117,52 @@ class Decoder {
   DecoderSettings settings_;
 };
 
-/// A coded frame as an index lists it.
+/// A coded frame's entry in the index of a stream.
 struct FrameEntry {
-  std::uint64_t offset = 0;         ///< in the stream
+  std::uint64_t offset = 0;         ///< in the stream, in bytes
   std::uint64_t bytes = 0;
   bool key = false;
   bool repeat = false;              ///< nothing is coded
-  bool advances_reference = true;   ///< false: it takes the place of the frame before
-  std::uint32_t tables = 0;         ///< number of its quantization tables, see SeekableDecoder::tables()
+  bool advances_reference = true;   ///< false: it uses the same reference as the previous frame
+  std::uint32_t tables = 0;         ///< number of its set of quantization tables, for SeekableDecoder::tables()
 };
 
-/// Decodes any frame of a stream whose bytes can be read anywhere (a file, memory). Frames are found by looking for their
-/// markers, as far as they are asked for; a frame is decoded from the key frame before it on, or from the frame that was
-/// decoded last if that is nearer. Not for two threads at once.
+/// Decodes any frame of a stream whose bytes can be read in any order (a file, memory). It searches the stream for markers
+/// only up to the frame that is asked for. Decoding begins at the key frame before that frame, or after the frame that was
+/// decoded last if that is nearer. Only one thread at a time may use an object.
 class SeekableDecoder {
  public:
-  /// first_frame and max_frames of the settings mean nothing here. Throws Error (input), C63-NOT-SEEKABLE for a pipe.
+  /// Opens the stream in a file. Ignores first_frame and max_frames of the settings. Throws Error (input), with the id
+  /// C63-NOT-SEEKABLE for a pipe.
   explicit SeekableDecoder(const std::string& path, DecoderSettings settings = {});
-  /// A stream in memory, which outlives the decoder.
+  /// Uses a stream in memory, which must outlive the decoder.
   explicit SeekableDecoder(std::span<const std::uint8_t> stream, DecoderSettings settings = {});
   explicit SeekableDecoder(std::unique_ptr<ByteSource> source, DecoderSettings settings = {});
   ~SeekableDecoder();
   SeekableDecoder(SeekableDecoder&&) noexcept;
   SeekableDecoder& operator=(SeekableDecoder&&) noexcept;
 
-  /// Sides of the pictures in samples; 0 for an empty stream. Throws Error where the first frame has a fault.
+  /// The picture's width and height in samples; 0 for an empty stream. Throws Error if the first frame is faulty.
   [[nodiscard]] int width();
   [[nodiscard]] int height();
 
-  /// Frames that can be found: all, or those before the first fault().
+  /// The number of frames before the first fault(), or of all frames.
   [[nodiscard]] std::int64_t frame_count();
-  /// What ends the frames before the stream ends: bytes that are no frame, or a frame that is cut off. Faults within scans
-  /// are found when frames are decoded.
+  /// The fault that ends the list of frames before the stream's end: bytes that are not a frame, or a truncated frame. Faults
+  /// within scans are only found by decoding.
   [[nodiscard]] const std::optional<Error>& fault();
 
-  /// Whether there is a frame `index`; looks no further than it.
+  /// Returns true if frame `index` exists. Searches no further than that frame.
   [[nodiscard]] bool has_frame(std::int64_t index);
-  /// Where frame `index` lies and what it is. Throws the fault() before it, or Error (usage, C63-SEEK-RANGE) past the end.
+  /// The entry of frame `index`. Throws the fault() before it, or Error (usage, C63-SEEK-RANGE) past the end.
   [[nodiscard]] const FrameEntry& entry(std::int64_t index);
-  /// Quantization tables in zig-zag order for Y, U and V, by the number of an entry.
+  /// The quantization tables of Y, U and V in zig-zag order. `number` is FrameEntry::tables.
   [[nodiscard]] const std::array<std::array<std::uint8_t, 64>, 3>& tables(std::uint32_t number) const;
 
-  /// Decodes frame `index`, key frame or not. Throws what entry() throws, and Error (input) for faults in the frames that it needs.
+  /// Decodes frame `index`. Throws what entry() throws, and Error (input) for faults in the frames that it depends on.
   [[nodiscard]] DecodedFrame frame(std::int64_t index);
-  /// Decodes `count` frames from `first` on (-1: all), in order, as Decoder does. The summary counts the bytes of the stream
-  /// up to the last of them. Throws as Decoder::decode() does.
+  /// Decodes `count` frames from `first` on (-1: all), in order. Throws what Decoder::decode() throws. The summary counts
+  /// the bytes of the stream up to the last of these frames.
   DecodeSummary frames(std::int64_t first, std::int64_t count, const Decoder::ViewSink& sink, std::stop_token stop = {});
 
  private:
@@ -167,7 +170,7 @@ class SeekableDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes a stream frame by frame on the caller's thread, in order: what `--verify` and players need.
+/// Decodes a stream frame by frame on the caller's thread, in order, as a player or `--verify` does.
 class FrameDecoder {
  public:
   explicit FrameDecoder(DecoderSettings settings = {});
@@ -175,8 +178,8 @@ class FrameDecoder {
   FrameDecoder(FrameDecoder&&) noexcept;
   FrameDecoder& operator=(FrameDecoder&&) noexcept;
 
-  /// Decodes the one coded frame that `bytes` holds, SOI to EOI. Throws Error (input, limit) with the frame's index and
-  /// the offset in `bytes`; decoding can go on with the next key frame then, and other frames are refused until it comes.
+  /// Decodes the one coded frame in `bytes`, SOI to EOI. Throws Error (input, limit) with the frame's index and the offset in
+  /// `bytes`. After an error, decoding continues at the next key frame; frames before it are refused.
   DecodedFrame decode(std::span<const std::uint8_t> bytes);
 
  private:
@@ -184,7 +187,7 @@ class FrameDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes a whole stream in memory to frames one after another.
+/// Decodes a whole stream. Returns its frames in linear layout, without gaps. Throws as Decoder::decode() does.
 [[nodiscard]] std::vector<std::uint8_t> decode(std::span<const std::uint8_t> stream,
                                                const DecoderSettings& settings = {});
 

@@ -10,38 +10,37 @@
 
 namespace c63 {
 
-/// Encodes frames that somebody has, one after another: a camera, a renderer, a program with a loop of its own. The same run
-/// as Encoder::encode(), with its threads, driven from outside; the same bytes.
+/// Encodes frames that the caller pushes, such as those of a camera or a renderer. It runs as Encoder::encode() does, with the
+/// same threads and the same bytes.
 ///
-/// push() and finish() are called by one thread, poll() and wait() by the same or another one, close() by any.
+/// One thread calls push() and finish(). One thread, the same or another, calls poll() and wait(). Any thread may call close().
 class EncodeSession {
  public:
-  /// Starts the encoder's threads. Throws what the Encoder does.
+  /// Starts the encoder's threads. Throws what the constructors of Encoder throw.
   explicit EncodeSession(EncoderSettings settings);
   EncodeSession(EncoderSettings settings, std::vector<BackendFactory> devices);
-  /// With all that the encoder was given: devices that join or that it falls back to, a planner.
+  /// Uses everything that was set in `encoder`: a joining device, a fallback, a planner.
   explicit EncodeSession(Encoder encoder);
-  /// As close(): frames that were not polled are lost.
+  /// Calls close(). Frames that were not polled are lost.
   ~EncodeSession();
   EncodeSession(const EncodeSession&) = delete;
   EncodeSession& operator=(const EncodeSession&) = delete;
 
-  /// Gives the next frame: frame_bytes(width, height) bytes, Y, U, V without gaps, which are copied. Waits where the encoder is
-  /// behind by as many frames as may wait in memory (a quarter of Limits::max_memory, at most 512 MiB). Throws Error (usage,
-  /// C63-FRAME-SIZE) for other sizes, (usage, C63-SESSION-FINISHED) after finish(), and what ended the encode, if that was an
-  /// error.
+  /// Copies the next frame: frame_bytes(width, height) bytes, planes Y, U, V without gaps. Waits if the frames that are not yet
+  /// encoded fill a quarter of Limits::max_memory, at most 512 MiB. Throws Error (usage, C63-FRAME-SIZE) for any other size,
+  /// and (usage, C63-SESSION-FINISHED) after finish(). Throws the error that ended the encode, if there was one.
   void push(std::span<const std::uint8_t> frame);
-  /// The next coded frame, in order, if it is there. Throws what ended the encode when all frames before it have been handed
-  /// out.
+  /// Returns the next coded frame if it is ready, in order. If an error ended the encode, throws it after the last frame before
+  /// it.
   [[nodiscard]] std::optional<EncodedFrame> poll();
-  /// The same, waiting for it; nothing when all frames have been handed out, which takes a finish().
+  /// Waits for the next coded frame. Returns nothing after the last one, which takes a finish() or close().
   [[nodiscard]] std::optional<EncodedFrame> wait();
-  /// There are no more frames. What was pushed is encoded and can be polled.
+  /// Ends the input. All pushed frames are encoded and can be polled.
   void finish();
-  /// Ends the encode at once: pushed frames that are not coded are dropped. Calls that wait return; a frame whose push() waits is
-  /// dropped. Frames that are coded can still be polled.
+  /// Ends the encode at once. Drops pushed frames that are not coded, including one whose push() waits. Waiting calls return.
+  /// Coded frames can still be polled.
   void close();
-  /// What the run was like; waits for its end, and takes a finish() or close() before. Frames that were not polled can still be.
+  /// Waits for the end of the run and returns its summary. Call finish() or close() first. Frames can still be polled.
   [[nodiscard]] EncodeSummary summary();
 
  private:

@@ -18,9 +18,9 @@
 
 namespace c63 {
 
-/// Milliseconds that one frame spent in each stage; wall time of the stage wherever it ran.
+/// Milliseconds that one frame spent in each stage, as wall time, on any device.
 struct StageTimes {
-  double read = 0;      ///< from the source, which may filter by itself (Prefilter)
+  double read = 0;      ///< from the source, including any filter in it (Prefilter)
   double upload = 0;    ///< host to device; 0 on the CPU
   double motion = 0;
   double transform = 0; ///< compensation, transform, quantization, reconstruction
@@ -28,13 +28,13 @@ struct StageTimes {
   double entropy = 0;
   double download = 0;
   double write = 0;     ///< the caller's sink
-  double lookahead = 0;  ///< before coding: references, what becomes of errors, global motion
-  double filter = 0;     ///< before coding: the presets' filter over time, with the weights of its result
+  double lookahead = 0;  ///< before coding: references, propagated weights, global motion
+  double filter = 0;     ///< before coding: the presets' temporal filter, and the weights of its result
 
   StageTimes& operator+=(const StageTimes& other);
 };
 
-/// Bits of one coded frame by what they say.
+/// The bits of one coded frame, by their purpose.
 struct BitCounts {
   std::uint64_t header = 0;   ///< markers, tables, stuffing, padding
   std::uint64_t motion = 0;   ///< use_mv, reuse and vectors
@@ -44,73 +44,75 @@ struct BitCounts {
   BitCounts& operator+=(const BitCounts& other);
 };
 
-/// By how much a whole frame moved against the one before.
+/// The shift of a whole frame relative to the previous frame.
 struct GlobalMotion {
   bool measured = false;            ///< never in key frames
-  std::optional<FrameShift> shift;  ///< nothing: the frame before has no texture, or along one direction only
+  std::optional<FrameShift> shift;  ///< empty if the previous frame has no texture, or only along one direction
 };
 
+/// What was measured of one frame.
 struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
   std::uint64_t luma_sad = 0;           ///< sum of the chosen SADs of luma; 0 in key frames
-  GlobalMotion global_motion;           ///< of luma, by estimate_shift(): good for shifts up to about half a sample
+  GlobalMotion global_motion;           ///< of luma, by estimate_shift(): accurate up to a shift of about half a sample
   BitCounts bits;
   StageTimes times;
-  double latency_ms = 0;                ///< from the frame's last byte read to its bytes handed out
+  double latency_ms = 0;                ///< from reading the frame's last byte to handing out its bytes
 };
 
-/// One frame as it leaves the encoder.
+/// One encoded frame, as given to the sink.
 struct EncodedFrame {
   std::int64_t index = 0;
   bool key = false;
-  bool repeat = false;                       ///< nothing is coded: the picture of the frame before is shown again
+  bool repeat = false;                       ///< nothing is coded: the previous picture is shown again
   std::vector<std::uint8_t> bytes;           ///< the coded frame, SOI to EOI
   FrameStatistics statistics;
   std::vector<std::uint8_t> reconstruction;  ///< linear layout; empty unless kept
   std::vector<std::uint8_t> prediction;      ///< linear layout; empty unless kept
-  std::array<MotionField, 3> motion;         ///< empty unless kept, and in key frames and repeats
+  std::array<MotionField, 3> motion;         ///< empty unless kept; always empty for key frames and repeats
 };
 
-/// Which share of a run, 0 to 1, something was busy: the one near 1 is what limits. Where several do the same (readers,
-/// devices, threads), their mean.
+/// The share of a run, 0 to 1, that each stage was busy. A value near 1 marks the bottleneck. If several threads or devices do
+/// the same work, the value is their mean.
 struct EncodeLoad {
   double reading = 0;
   double bus = 0;      ///< uploads; 0 on the CPU
   double coding = 0;   ///< a GPU's kernels, or the CPU's stages
   double writing = 0;  ///< the caller's sink
-  double looking_ahead = 0;  ///< look-ahead and filters
+  double looking_ahead = 0;  ///< look-ahead and temporal filter
 };
 
-/// What one device did of an encode.
+/// The part of an encode that one device did.
 struct DeviceShare {
-  std::string description = {};  ///< of the device, for people
-  std::int64_t gops = 0;         ///< whose last frame it encoded
+  std::string description = {};  ///< the device's name in plain text
+  std::int64_t gops = 0;         ///< GOPs whose last frame it encoded
   std::int64_t frames = 0;
 };
 
+/// The result of an encode.
 struct EncodeSummary {
   std::int64_t frames = 0;
   std::int64_t key_frames = 0;
   std::uint64_t bytes = 0;
   double start_up_ms = 0;   ///< opening the backend
-  double elapsed_ms = 0;    ///< first read to last write, start-up not counted
+  double elapsed_ms = 0;    ///< first read to last write, without start_up_ms
   int lanes = 1;
   EncodeLoad load;
-  std::string backend;      ///< what ran it, for people
-  std::vector<DeviceShare> devices = {};  ///< those that took part, in the order in which they began
-  bool stopped = false;     ///< a stop request ended it early; what was written is whole
-  std::int64_t dropped = 0;  ///< then: frames of a live source that were read and are not coded
+  std::string backend;      ///< the devices' names in plain text
+  std::vector<DeviceShare> devices = {};  ///< the devices that took part, in the order in which they began
+  bool stopped = false;     ///< a stop request ended the encode early; the bytes handed out are a whole stream
+  std::int64_t dropped = 0;  ///< frames that were read from a live source and not coded; 0 unless stopped
 };
 
 class Backend;
 struct ResolvedEncode;
 
-/// Opens one device for an encode, with at most `max_chains` GOPs at the same time. If settings.execution.lanes is 0, the device
-/// may choose fewer; otherwise it has max_chains of them.
+/// Opens one device for an encode. If settings.execution.lanes is 0, the device chooses its number of chains, at most
+/// `max_chains`; otherwise it has `max_chains`.
 using BackendFactory = std::function<std::unique_ptr<Backend>(const ResolvedEncode& encode, int max_chains)>;
 
-/// Opens the CPU as a device, which Encoder uses unless it is given others.
+/// Opens the CPU as a device. Encoder uses it by default.
 [[nodiscard]] std::unique_ptr<Backend> open_cpu_backend(const ResolvedEncode& encode, int max_chains);
 
 template <typename Opened>
@@ -120,14 +122,14 @@ class Planner;
 /// Makes the object that decides for the frames of one GOP (encoder/decide/planner.h).
 using PlannerFactory = std::function<std::unique_ptr<Planner>()>;
 
-/// Encodes video. The same coding settings give the same bytes on every device, thread and lane count and instruction set.
+/// Encodes video. Equal coding settings give equal bytes on every device, instruction set and number of threads or lanes.
 class Encoder {
  public:
   using Sink = std::function<void(EncodedFrame&&)>;
 
-  /// Encodes on the CPU. Throws Error (usage, limit) for settings that cannot be encoded with.
+  /// Encodes on the CPU. Throws Error (usage, limit) for settings that cannot be used.
   explicit Encoder(EncoderSettings settings);
-  /// Encodes on all the devices that the factories open, GOP by GOP, whichever is free.
+  /// Encodes on all devices that the factories open. Each free device takes the next GOP.
   Encoder(EncoderSettings settings, std::vector<BackendFactory> devices);
   Encoder(EncoderSettings settings, BackendFactory device);
   ~Encoder();
@@ -136,33 +138,34 @@ class Encoder {
 
   [[nodiscard]] const EncoderSettings& settings() const;
 
-  /// Where a device fails with a device error, `factory` opens another in place of all of them, `on_fallback` is told why, and
-  /// encoding goes on from the last key frame that was handed out: the same bytes, nothing handed out twice. Input that
-  /// cannot seek is then kept in memory for one GOP and what lanes hold; where a GOP of it takes more than half of the memory
-  /// limit, a device that fails after the first frame ends the encode.
+  /// Sets a device to use instead of all others if one fails with a device error. `on_fallback` receives the reason. Encoding
+  /// continues at the last key frame that was handed out, with the same bytes and no frame handed out twice. Input that
+  /// cannot seek is then kept in memory: one GOP and the frames in the lanes. If one GOP needs more than half of the memory
+  /// limit, a failure after the first frame ends the encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
-  /// Has a device join each encode when it is ready, if the work that is left is worth it (c63/joining_device.h). It encodes all
-  /// that is left then, and the devices that began are free. Input that cannot seek has to fit into memory for a GOP; otherwise
-  /// they finish the GOPs that they have begun. No encode waits for the device. If it cannot be opened, the encode goes on without it, and `on_problem` is told why at the end.
+  /// Lets a device join each encode when it is ready, if the remaining work is worth it (c63/joining_device.h). It then encodes
+  /// the rest, and the first devices are free. If a GOP of input that cannot seek does not fit into memory, the first devices
+  /// finish the GOPs that they have begun. No encode waits for the device. If it cannot be opened, the encode goes on without
+  /// it, and `on_problem` receives the reason at the end.
   void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
-  /// `on_drain` is told when a stop request finds frames of a live source that were read and are still to be coded: how many.
-  /// It is called on the thread that requests the stop.
+  /// Sets a function for a stop of a live source. It receives the number of frames that were read and are still to be coded.
+  /// It is called on the thread that requests the stop, and only if there are any.
   void set_on_drain(std::function<void(std::int64_t frames)> on_drain);
 
-  /// Scenes start at these frames of the source, in order: known before, nobody looks for them. For settings with scene cuts; a
-  /// part of a video then has the key frames that it has in the whole.
+  /// Sets the frames of the source at which scenes start, in ascending order. Scene cuts are then not searched for. With it, a
+  /// part of a video gets the same key frames as in the whole. Needs CodingSettings::scene_cuts.
   void set_scene_starts(std::vector<std::int64_t> frames);
 
-  /// Has somebody else decide, in place of the settings' preset. Planners are of the source tree: their header is not installed.
+  /// Sets a planner that replaces the settings' preset. The header of Planner is in the source tree and is not installed.
   void set_planner(PlannerFactory planner);
 
-  /// Encodes all frames of `source`; `sink` is called on this thread, in display order. Input that is not seekable is coded as
-  /// it comes. The source's size must be the settings' one.
+  /// Encodes all frames of `source`. Calls `sink` on this thread, in display order. Encodes frames of sources that cannot seek
+  /// as they arrive. The source must have the settings' size.
   ///
-  /// `stop` ends the encode early: frames that devices have at that moment are coded and handed out, and from a live source all
-  /// frames that were read. `drop` ends it with the frames that are coded: what a device has begun with is left. Neither waits
-  /// for more than that. What was handed out is a whole stream either way.
+  /// `stop` ends the encode early. Frames that devices already have are coded and handed out; of a live source, all frames that
+  /// were read. `drop` also ends it, but abandons frames that are not yet coded. Neither waits for more than that. The frames
+  /// handed out are always a whole stream.
   EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {}, std::stop_token drop = {});
 
  private:
@@ -170,8 +173,8 @@ class Encoder {
   std::unique_ptr<State> state_;
 };
 
-/// Encodes whole frames that lie one after another in memory; returns the stream.
-/// Throws Error (input) if `frames` is no whole number of frames.
+/// Encodes whole frames in linear layout without gaps; returns the stream.
+/// Throws Error (input) if `frames` does not hold a whole number of frames.
 [[nodiscard]] std::vector<std::uint8_t> encode(std::span<const std::uint8_t> frames, const EncoderSettings& settings);
 
 }  // namespace c63

@@ -7,7 +7,7 @@
 
 namespace c63 {
 
-/// What went wrong, in the classes a caller can act on. The tools turn a kind into an exit code.
+/// The classes of errors that a caller can act on. The tools turn each kind into an exit code.
 enum class ErrorKind {
   internal,     ///< a defect in c63 itself
   usage,        ///< settings that contradict each other or the format
@@ -15,11 +15,11 @@ enum class ErrorKind {
   limit,        ///< a limit of the format or of the caller was exceeded
   output,       ///< output could not be written
   memory,       ///< not enough memory
-  device,       ///< the GPU that was demanded cannot be used
+  device,       ///< the requested GPU cannot be used
   comparison,   ///< two things that should agree do not
 };
 
-/// Where it went wrong, as far as it is known.
+/// The place of an error; unknown parts are empty.
 struct ErrorPlace {
   std::string file = {};                    ///< empty for memory buffers
   std::optional<std::int64_t> frame = {};   ///< index of the frame, from 0
@@ -27,13 +27,13 @@ struct ErrorPlace {
   std::string block = {};                   ///< for example "Y block 3,7"
 };
 
-/// `text` with blanks for control characters: what a file says must not break a line or move a terminal's cursor.
+/// Returns `text` with blanks for control characters, so that text from a file cannot break a line or move a cursor.
 [[nodiscard]] std::string one_line(std::string text);
 
-/// The only exception the library throws on account of its input. what() is one line: place, cause, id.
+/// The only exception that the library throws because of its input. what() is one line: place, cause, id.
 class Error : public std::runtime_error {
  public:
-  /// `id` is stable and greppable, such as "C63-MV-RANGE".
+  /// `id` is stable and easy to search for, for example "C63-MV-RANGE".
   Error(ErrorKind kind, std::string id, std::string message, ErrorPlace place = {});
 
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
@@ -41,7 +41,7 @@ class Error : public std::runtime_error {
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const ErrorPlace& place() const noexcept { return place_; }
 
-  /// The same error with those parts of the place filled in that are still unknown.
+  /// Returns the same error with the unknown parts of its place filled in from `outer`.
   [[nodiscard]] Error at(const ErrorPlace& outer) const;
 
  private:

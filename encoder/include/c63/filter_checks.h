@@ -7,7 +7,7 @@
 #include "c63/error.h"
 #include "c63/picture.h"
 
-// What the filters on CPU and GPU check before they start; all throw Error (usage) with the shapes in the text.
+// The checks that filters on the CPU and on a GPU share. All throw Error (usage) with the shapes in the message.
 
 namespace c63 {
 
@@ -36,7 +36,7 @@ void check_same_shape(const BasicPlaneView<A>& a, const char* a_name, const Basi
 }
 
 inline void check_same_length(std::size_t a, const char* a_name, std::size_t b, const char* b_name) {
-  if (a == b) return;  // before a text is made of them: sums of short rows are faster than texts
+  if (a == b) return;  // the message is only built for an error: it takes longer than a short sum
   require(false, "C63-FILTER-SHAPE",
           std::string(a_name) + " has " + std::to_string(a) + " values, " + b_name + " has " + std::to_string(b));
 }
@@ -49,7 +49,7 @@ inline void check_apart(const void* a, std::size_t a_bytes, const void* b, std::
           "the output overlaps the input (" + std::to_string(a_bytes) + " and " + std::to_string(b_bytes) + " bytes)");
 }
 
-/// Bytes from the first sample of a view to behind its last.
+/// The number of bytes from the first to the last sample of a view.
 template <typename T>
 [[nodiscard]] std::size_t extent_bytes(const BasicPlaneView<T>& view) {
   if (view.width == 0 || view.height == 0) return 0;
@@ -63,7 +63,7 @@ void check_apart(const BasicPlaneView<A>& a, const BasicPlaneView<B>& b) {
   check_apart(a.data, extent_bytes(a), b.data, extent_bytes(b));
 }
 
-/// For c = a · b.
+/// Checks the shapes for c = a · b.
 inline void check_product(const BasicPlaneView<const float>& a, const BasicPlaneView<const float>& b,
                           const BasicPlaneView<float>& c) {
   check_view(a, "the left matrix");

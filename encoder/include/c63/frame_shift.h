@@ -2,7 +2,7 @@
 
 namespace c63 {
 
-/// By how many samples a frame is shifted: frame(x, y) ≈ reference(x + dx, y + dy), for |dx|, |dy| up to about half.
+/// The shift of a frame in samples: frame(x, y) ≈ reference(x + dx, y + dy), for |dx|, |dy| up to about 0.5.
 struct FrameShift {
   double dx = 0;
   double dy = 0;

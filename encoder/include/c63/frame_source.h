@@ -15,41 +15,41 @@
 
 namespace c63 {
 
-/// Where frames come from. Frames are 8-bit 4:2:0, planes Y, U, V without gaps, frame_bytes(width, height) each.
+/// A source of frames. Frames are 8-bit 4:2:0, planes Y, U, V without gaps, frame_bytes(width, height) bytes each.
 ///
-/// An encode calls read() from threads of its own: a source that is not seekable from one thread, frame after frame, ahead of
-/// what is encoded; a concurrent one from several threads at once; any other seekable one from one thread at a time. format(),
-/// frame_count(), seekable() and concurrent() are asked before that, on the caller's thread.
+/// An encode calls read() from its own threads. For a source that cannot seek, one thread reads frame after frame, ahead of
+/// the coding. For a concurrent source, several threads call it at once. For any other seekable source, one thread at a time
+/// calls it. All other functions that describe the source are called before that, on the caller's thread.
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
 
   [[nodiscard]] virtual VideoFormat format() const = 0;
-  /// Number of frames; nothing where only the end will tell (a pipe).
+  /// The number of frames; empty if it is unknown until the end (a pipe).
   [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
-  /// True where read() takes any index at any time; otherwise indices come as 0, 1, 2, …
+  /// Returns true if read() takes any index at any time. Otherwise indices come in the order 0, 1, 2, …
   [[nodiscard]] virtual bool seekable() const = 0;
-  /// True if frames that are not coded now are lost: a pipe, a camera, frames that are pushed. A stop then codes all that was read.
+  /// Returns true if frames that are not coded now are lost: a pipe, a camera, pushed frames. A stop then codes all that was read.
   [[nodiscard]] virtual bool live() const { return !seekable(); }
-  /// True where a seekable source takes calls of read() from several threads at once.
+  /// Returns true if several threads may call read() at once. Only a seekable source may be concurrent.
   [[nodiscard]] virtual bool concurrent() const { return false; }
-  /// Fills `frame` with frame `index`; false when there is no such frame. Throws Error (input) on faults.
+  /// Fills `frame` with frame `index`. Returns false if that frame does not exist. Throws Error (input) if reading fails.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
-  /// For a source that is not seekable: frame `index` is wanted soon, and read() would be called with `next`, which is not
-  /// above it. The source skips what it can; returned is what read() is to be called with now, from `next` to `index`.
+  /// Tells a source that cannot seek that frame `index` is wanted soon; the next read() would be for `next`, at most `index`.
+  /// The source skips what it can. Returns the index that the next read() must use, from `next` to `index`.
   [[nodiscard]] virtual std::int64_t skip_towards(std::int64_t next, [[maybe_unused]] std::int64_t index) { return next; }
-  /// The encode is ending: a read() that waits for input should give up and return false. Comes from another thread.
+  /// Called from another thread when the encode is ending. A read() that waits for input should give up and return false.
   virtual void stop_waiting() {}
-  /// Frame `index` where it lies, if a concurrent source has it in memory that stays as it is until the encode is over; empty
-  /// otherwise, and where there is no such frame. A GPU takes frames from page-locked memory (cudaMallocHost,
-  /// cudaHostRegister) and from its own without having them copied by read() before.
+  /// Returns frame `index` in place. A concurrent source may do this if the memory does not change until the encode is over.
+  /// Empty if the source cannot, or if the frame does not exist. A GPU takes frames from its own memory and from page-locked
+  /// memory (cudaMallocHost, cudaHostRegister) directly, without a copy by read().
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
-  /// Whether the CPU can read what in_place() gives. False: it is in a GPU's memory; read() copies it to the host.
+  /// Returns true if the CPU can read what in_place() returns. False: it is a GPU's memory, and read() copies it to the host.
   [[nodiscard]] virtual bool in_host_memory() const { return true; }
 };
 
-/// Whole frames that lie one after another in memory, which outlives the source. Throws Error (input, C63-PARTIAL-FRAME) if
-/// they are no whole number of frames. Frames are offered in place: page-locked memory goes straight to a GPU.
+/// Whole frames in memory, without gaps. The memory must outlive the source. Throws Error (input, C63-PARTIAL-FRAME) if it
+/// does not hold a whole number of frames. Frames are offered in place: page-locked memory goes straight to a GPU.
 class MemorySource final : public FrameSource {
  public:
   MemorySource(std::span<const std::uint8_t> frames, VideoFormat format);
@@ -68,62 +68,63 @@ class MemorySource final : public FrameSource {
   std::int64_t count_;
 };
 
-/// What a video file is read as.
+/// The format of a video file.
 enum class SourceFormat {
-  automatic,  ///< by content, then by name
-  raw,        ///< planes of 4:2:0, nothing else
+  automatic,  ///< decided by content, then by name
+  raw,        ///< only the planes of 4:2:0
   y4m,
-  av,  ///< whatever FFmpeg reads
+  av,  ///< anything that FFmpeg can read
 };
 
-/// Where a container can be entered, and what tells its frames apart. It is made while the whole video is read once in
-/// order. Then other sources of the same video need not decode what lies before the frames that are wanted of them.
+/// The seek points of a container, and checksums of its frames. It is made while the whole video is read once in order. Other
+/// sources of the same video then skip to the frames they need.
 struct SeekTable {
   struct Point {
     std::int64_t frame = 0;    ///< a key frame
-    std::int64_t time = 0;     ///< when it is shown, in units of the container
-    std::int64_t decoded = 0;  ///< when it is decoded: what containers are searched by
+    std::int64_t time = 0;     ///< presentation time, in units of the container
+    std::int64_t decoded = 0;  ///< decoding time, in units of the container; containers are searched by it
 
     bool operator==(const Point&) const = default;
   };
-  std::vector<Point> points;        ///< in order of frames
-  std::vector<std::uint64_t> sums;  ///< of every frame's samples: what is read after a skip is compared
+  std::vector<Point> points;        ///< in ascending order of frames
+  std::vector<std::uint64_t> sums;  ///< a checksum of every frame's samples; frames that are read after a skip are compared
 
   bool operator==(const SeekTable&) const = default;
 };
 
+/// How a video is opened.
 struct SourceOptions {
   std::string path;  ///< "-" is stdin
   SourceFormat format = SourceFormat::automatic;
-  int width = 0;  ///< 0: from the file or its name
+  int width = 0;  ///< in samples; 0: from the file or its name
   int height = 0;
-  std::optional<FrameRate> rate = {};  ///< nothing: the file's, or 25 per second
+  std::optional<FrameRate> rate = {};  ///< empty: the file's, or 25 per second
   bool strict = false;                 ///< a partial last frame is an error instead of a warning
-  bool tolerant = false;               ///< FFmpeg's: damaged packets are skipped, with a warning that counts them
-  /// FFmpeg's. An empty table is filled while frames are read. With a full one the source skips to frames, and decodes
-  /// from the start where it does not find the frame there that the table tells of.
+  bool tolerant = false;               ///< for FFmpeg: damaged packets are skipped; a warning gives their number
+  /// For FFmpeg. An empty table is filled while frames are read. With a full table the source skips to frames. If a frame
+  /// there differs from the table, the source decodes from the start.
   std::shared_ptr<SeekTable> seek_table = {};
   Limits limits = {};
-  std::stop_token stop = {};             ///< ends the waiting for a pipe: as if it had ended
-  std::function<void(const std::string&)> warn = {};  ///< takes one line, without the file's name
-  /// Where libc63_ffmpeg.so is. Empty: beside the program or library, or where it was installed. The first source to
-  /// need it loads it for the process.
+  std::stop_token stop = {};             ///< ends the wait for a pipe, as if the pipe had ended
+  std::function<void(const std::string&)> warn = {};  ///< receives one line, without the file's name
+  /// The folder of libc63_ffmpeg.so. Empty: the folder of the program or library, or where the module was installed. The
+  /// module is loaded once for the process.
   std::string module_folder = {};
 };
 
-/// Opens a video. `automatic` takes as Y4M what starts like it, as raw what is named *.yuv or *.raw or has its size in
-/// `width` and `height` and no video container's name, and leaves the rest to FFmpeg.
-/// Raw input and Y4M from regular files (also redirected to stdin) are seekable, pipes and FFmpeg's are not.
-/// FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit); (input, C63-NO-FFMPEG) if
-/// c63's module for FFmpeg or a library of FFmpeg's is missing.
+/// Opens a video. `automatic` reads as Y4M what starts like it. It reads as raw what is named *.yuv or *.raw. A file with
+/// `width` and `height` given is raw too, unless it has a video container's name. All else goes to FFmpeg.
+/// Raw input and Y4M from regular files (also redirected to stdin) can seek; pipes and FFmpeg's input cannot.
+/// FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit), with (input, C63-NO-FFMPEG) if
+/// c63's module for FFmpeg or a library of FFmpeg is missing.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options);
 
-/// The frames of `source` from `first` on, at most `count` of them (-1: all), renumbered from 0. What comes before is
-/// read and dropped where `source` is not seekable.
+/// Returns a source with the frames of `source` from `first` on, at most `count` (-1: all), numbered from 0. If `source`
+/// cannot seek, earlier frames are read and dropped.
 [[nodiscard]] std::unique_ptr<FrameSource> clip_frames(std::unique_ptr<FrameSource> source, std::int64_t first,
                                                        std::int64_t count = -1);
 
-/// The picture size that a file's name tells ("FOREMAN_352x288.yuv", "akiyo_qcif.yuv"), as width and height.
+/// Returns the picture's width and height from a file's name ("FOREMAN_352x288.yuv", "akiyo_qcif.yuv"), if it has them.
 [[nodiscard]] std::optional<std::pair<int, int>> size_from_name(const std::string& path);
 
 }  // namespace c63

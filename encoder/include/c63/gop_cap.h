@@ -13,48 +13,49 @@
 
 namespace c63 {
 
-/// What became of one GOP in a pass.
+/// The size of one GOP in a pass.
 struct GopFigures {
   std::int64_t first_frame = 0;
   std::int64_t frames = 0;
   std::uint64_t bytes = 0;
 };
 
-/// What a GOP is coded with.
+/// The quality that a GOP is coded with.
 struct GopQuality {
   double qp = 0;
   double lambda_scale = 1;
   friend bool operator==(const GopQuality&, const GopQuality&) = default;
 };
 
-/// What a pass over a video is encoded with: settings, and GOPs that have a quality of their own, by their first frames.
+/// What a pass over a video is encoded with: the settings, and GOPs with another quality, by their first frames.
 struct CappedPass {
   CodingSettings settings;
   std::map<std::int64_t, GopQuality> gops;
 };
 
-/// For Encoder::set_planner(): the plans of the settings' preset, each GOP with its quality.
+/// Returns planners for Encoder::set_planner(): the plans of the settings' preset, with each GOP's quality.
 [[nodiscard]] PlannerFactory planner_of(const CappedPass& pass);
 
-/// Finds the qualities with which a video meets a bit rate while no GOP takes more than `cap` times what that gives for its
-/// duration: one quality for the whole video, and one for each GOP that would take more. Used like TargetSearch, with
-/// planner_of(next()) set and what became of each GOP added. What a GOP takes depends on its own quality alone.
+/// Finds qualities that meet a bit rate under a cap for each GOP. The cap is a multiple of what the rate gives for the GOP's
+/// duration. The whole video has one quality, and each GOP above the cap has another. Use it like TargetSearch, but set
+/// planner_of(next()) and add the size of each GOP. A GOP's size depends on its own quality alone.
 class CappedSearch {
  public:
   /// Throws Error (usage): C63-TARGET for a rate that no stream can have, C63-GOP-CAP for a cap below 1.
   CappedSearch(const CodingSettings& settings, double bits_per_s, double cap);
 
   [[nodiscard]] const CappedPass& next() const { return next_; }
-  /// Takes what became of it; true: it is the stream. Throws Error (limit): C63-TARGET-LIMIT where even the lowest quality
-  /// takes more than the rate, C63-GOP-CAP where a GOP takes more than the cap with it.
+  /// Takes the result of a pass. Returns true if this pass is the final stream. Throws Error (limit) if even the lowest
+  /// quality is too large: C63-TARGET-LIMIT if it exceeds the rate, C63-GOP-CAP if a GOP exceeds the cap.
   bool add(const PassFigures& figures, std::span<const GopFigures> gops);
 
-  /// Of the pass added last: how far it is from the rate, as a share of it, and whether it keeps what Target::Kind promises.
+  /// The distance of the last pass from the rate, as a share of the rate.
   [[nodiscard]] double distance() const;
+  /// Returns true if the last pass keeps what Target::Kind promises.
   [[nodiscard]] bool met() const;
-  /// Qualities of the whole video and what passes came to.
+  /// All passes, with the whole video's quality.
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return passes_; }
-  /// How many GOPs of the last pass took more than the cap.
+  /// The number of GOPs above the cap in the last pass.
   [[nodiscard]] int over() const { return over_; }
 
  private:
@@ -64,16 +65,16 @@ class CappedSearch {
     std::uint64_t most_bytes = 0;
     std::vector<TargetPass> samples;  ///< each quality once
   };
-  /// What a GOP is coded with in a pass, and what it takes.
+  /// A GOP's quality in a pass, and its size.
   struct Choice {
     GopQuality quality;
-    bool has_own = false;  ///< not the video's
-    bool is_known = false; ///< `bytes` are not a guess, and there is nothing better
+    bool has_own = false;  ///< the quality is not the whole video's
+    bool is_known = false; ///< `bytes` was measured, and no better quality is left to try
     std::uint64_t bytes = 0;
   };
 
   static constexpr std::size_t kMostPasses = 40;
-  /// Whether qualities that were not tried may be; else what is known has to do.
+  /// Returns true while untried qualities may be tried. After that, only known ones are used.
   [[nodiscard]] bool may_try() const { return passes_.size() < kMostPasses; }
   [[nodiscard]] double place_of(const TargetPass& pass) const;
   [[nodiscard]] bool is_over(const Gop& gop, GopQuality quality) const;

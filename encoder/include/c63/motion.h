@@ -9,23 +9,23 @@
 
 namespace c63 {
 
-/// One vector per 8x8 block of a plane, in raster order, with the sum of absolute differences that it reached.
+/// The vectors of a plane, one per 8x8 block in raster order, with their sums of absolute differences (SADs).
 struct MotionField {
   int columns = 0;
   int rows = 0;
   std::vector<MotionVector> vectors;
-  std::vector<std::uint16_t> sads;  ///< 0..16320; empty where it was not asked for
-  std::vector<std::uint8_t> inter = {};  ///< 0: predicted from nothing, its vector is (0, 0); 1: by its vector; empty: all are
+  std::vector<std::uint16_t> sads;  ///< 0..16320; empty if not requested
+  std::vector<std::uint8_t> inter = {};  ///< 1: predicted by its vector; 0: not predicted, vector (0, 0); empty: all are 1
 
   [[nodiscard]] const MotionVector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row) * columns + column];
   }
 };
 
-/// Searches every 8x8 block of `current` in `reference` on the CPU, by the codec's own rules: candidates from -range to
-/// range-1 that keep the block inside `reference`, first minimum in raster order.
-/// Both planes have the same size, a multiple of 8 a side. `range` is 1..127.
-/// Throws Error (usage) for sizes or ranges outside that.
+/// Finds the best vector of every 8x8 block of `current` in `reference`, on the CPU. By the codec's rules, candidates are
+/// -range to range-1 on each axis and keep the block inside `reference`; the first minimum in raster order wins.
+/// Both planes have the same size, with sides that are multiples of 8. `range` is 1..127 samples.
+/// Throws Error (usage) for other sizes or ranges.
 [[nodiscard]] MotionField estimate_motion(ConstPlaneView current, ConstPlaneView reference, int range,
                                           SearchMethod method = SearchMethod::full);
 

@@ -4,7 +4,7 @@
 
 namespace c63 {
 
-/// Displacement of an 8x8 block, in whole samples: the prediction is taken from (x, y) further right and down.
+/// The displacement of an 8x8 block in whole samples. The prediction lies x samples further right and y further down.
 struct MotionVector {
   std::int8_t x = 0;
   std::int8_t y = 0;

@@ -9,7 +9,7 @@
 
 namespace c63 {
 
-/// A rectangle of samples somewhere in memory; does not own it. `pitch` is the distance of two rows in samples.
+/// A view of a rectangle of samples; does not own them. `pitch` is the distance between rows in samples.
 template <typename T>
 struct BasicPlaneView {
   T* data = nullptr;
@@ -20,7 +20,7 @@ struct BasicPlaneView {
   [[nodiscard]] constexpr T* row(int y) const { return data + y * pitch; }
   [[nodiscard]] constexpr T& at(int x, int y) const { return data[y * pitch + x]; }
 
-  /// A view to write through is also one to read through.
+  /// A view of writable samples converts to a view of read-only samples.
   template <typename U>
     requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
   constexpr operator BasicPlaneView<U>() const {
@@ -45,14 +45,14 @@ struct VideoFormat {
   FrameRate rate = {};
 };
 
-/// Bytes of plane 0 (Y), 1 (U) or 2 (V) of a frame: W·H, and floor(W·H/4) for each chroma plane, which is the course
-/// codec's rule for every size (odd ones included).
+/// The bytes of plane 0 (Y), 1 (U) or 2 (V) of a frame: W·H for luma, floor(W·H/4) for each chroma plane. This is the course
+/// codec's rule for every size, odd ones included.
 [[nodiscard]] constexpr std::size_t plane_bytes(int width, int height, int plane) {
   const auto luma = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   return plane == 0 ? luma : luma / 4;
 }
 
-/// Bytes of one frame: the three planes, Y, U, V, without gaps.
+/// The bytes of one frame: planes Y, U, V, without gaps.
 [[nodiscard]] constexpr std::size_t frame_bytes(int width, int height) {
   return plane_bytes(width, height, 0) + 2 * plane_bytes(width, height, 1);
 }

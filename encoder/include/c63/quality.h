@@ -8,20 +8,20 @@
 
 namespace c63 {
 
-/// Peak signal-to-noise ratio in dB for 8-bit samples, from sum_of_squared_errors() (c63/filters.h); infinity for
-/// sse = 0.
+/// The peak signal-to-noise ratio in dB of 8-bit samples; infinity for sse = 0. sum_of_squared_errors() (c63/filters.h) gives
+/// `sse`.
 [[nodiscard]] double psnr(std::uint64_t sse, std::uint64_t samples);
 
-/// Mean structural similarity as FFmpeg's and x264's: 8x8 windows in steps of 4, equal weights.
+/// The mean structural similarity, computed as FFmpeg and x264 do: 8x8 windows in steps of 4, equal weights.
 /// NaN for planes smaller than 8x8, which have no window.
 [[nodiscard]] double ssim(ConstPlaneView a, ConstPlaneView b);
 
-/// SSIM of each plane of two frames in linear layout. NaN for a plane without an 8x8 window, and for the chroma of sizes
-/// whose chroma plane is no rectangle (an odd side).
+/// The SSIM of each plane of two frames in linear layout. NaN for a plane smaller than 8x8, and for chroma if a side is odd:
+/// then the chroma plane is not a rectangle.
 [[nodiscard]] std::array<double, 3> ssim_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                                    int width, int height);
 
-/// Per-plane means over frames. PSNR is taken of the summed squared error, as FFmpeg's "average" is.
+/// The quality of each plane over several frames. PSNR comes from the summed squared error, as FFmpeg's "average" does.
 class QualityTotals {
  public:
   void add(const std::array<std::uint64_t, 3>& sse, const std::array<std::uint64_t, 3>& samples);
@@ -30,7 +30,7 @@ class QualityTotals {
   [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] double psnr_of_plane(int plane) const;
   [[nodiscard]] double psnr_of_all() const;
-  /// Mean over the frames added by add_ssim; NaN where there were none.
+  /// The mean over the frames added by add_ssim(); NaN if there are none.
   [[nodiscard]] double mean_ssim(int plane) const;
 
  private:

@@ -7,14 +7,14 @@
 
 namespace c63 {
 
-/// The threads that an encoder, a decoder or several of them compute with: a oneTBB arena. An arena limits those who use
-/// it and nobody else in the process; nothing of the process is changed for it.
+/// The threads that encoders and decoders compute with: a oneTBB arena. It limits only its users and changes nothing in the
+/// rest of the process. Several encoders and decoders may share one.
 class ThreadArena {
  public:
-  /// An arena of its own, in which at most `threads` threads work at the same time; 0: as many as the machine has. Starts
-  /// what oneTBB lacks of them. Throws std::bad_alloc, or Error (limit, C63-THREADS) where the system has no threads left.
+  /// Makes an arena in which at most `threads` threads work at the same time; 0: as many as the machine has. Starts the
+  /// workers that oneTBB lacks. Throws std::bad_alloc, or Error (limit, C63-THREADS) if the system has no threads left.
   explicit ThreadArena(int threads = 0);
-  /// The caller's, which outlives this. Where oneTBB then has to start a thread and cannot, it ends the process.
+  /// Uses the caller's arena, which must outlive this. If oneTBB must then start a thread and cannot, it ends the process.
   explicit ThreadArena(oneapi::tbb::task_arena& arena) : arena_(&arena) {}
 
   ~ThreadArena();
@@ -23,19 +23,19 @@ class ThreadArena {
 
   [[nodiscard]] bool is_callers() const { return own_ == nullptr; }
 
-  /// How many threads may work in it at the same time.
+  /// The number of threads that may work in it at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
 
-  /// How many of them cannot be oneTBB's workers: places for threads of one's own.
+  /// How many of them are reserved for threads that are not workers of oneTBB.
   [[nodiscard]] int places_kept() const { return places_kept_; }
 
-  /// Has a worker call `work` soon, if there is one.
+  /// Lets a worker call `work` soon, if there is a worker.
   template <typename Work>
   void enqueue(Work&& work) {
     arena_->enqueue(std::forward<Work>(work));
   }
 
-  /// Calls `work` as one of the arena's threads and waits for it; what it runs in parallel runs in the arena.
+  /// Calls `work` as one of the arena's threads and waits for it. Its parallel loops run in the arena.
   template <typename Work>
   decltype(auto) execute(Work&& work) {
     return arena_->execute(std::forward<Work>(work));

@@ -12,38 +12,38 @@
 
 namespace c63 {
 
-/// Which row of a trace a span belongs to, together with an index.
+/// The kind of row in a trace. With an index, it names the row of a span.
 enum class TraceTrack {
   loop,     ///< the caller's thread: waiting for frames and writing them
   feeder,   ///< a thread that reads frames and hands out work
   input,    ///< reading for one lane; lanes may read at the same time
   lane,     ///< one lane's chain of dependent frames
   thread,   ///< one of the threads that decode
-  entropy,  ///< entropy coding for one lane, which runs beside the lane's next frame
+  entropy,  ///< entropy coding for one lane, at the same time as the lane's next frame
   device,   ///< work on a device, one index per stream
 };
 
-/// One piece of work: what, for which frame, from when to when.
+/// One piece of work: its name, frame, start and end.
 struct TraceSpan {
   using Clock = std::chrono::steady_clock;
 
   const char* name = "";  ///< a string that outlives the sink, such as a literal
   TraceTrack track = TraceTrack::loop;
   int index = 0;            ///< feeder, lane, thread or stream
-  std::int64_t frame = -1;  ///< in display order; -1 for work that belongs to none
+  std::int64_t frame = -1;  ///< in display order; -1 if the work belongs to no frame
   Clock::time_point start;
   Clock::time_point end;
 };
 
-/// Is told about every span, from any thread. All times are of one clock: a device's own times are brought to it by
-/// whoever reports them (take the host's time at an event that the device has just passed, and add the distance to it).
+/// Receives every span, from any thread. All times use one clock. The reporter converts a device's times: it takes the host's
+/// time when the device has just passed an event, and adds the device's time since that event.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void span(const TraceSpan& span) noexcept = 0;
 };
 
-/// Reports the time between its construction and its end. Does nothing, not even look at the clock, without a sink.
+/// Reports the time from its construction to its destruction. Without a sink it does nothing and does not read the clock.
 class TraceScope {
  public:
   TraceScope(TraceSink* sink, const char* name, TraceTrack track, int index = 0, std::int64_t frame = -1) : sink_(sink) {
@@ -62,18 +62,18 @@ class TraceScope {
   TraceSpan span_;
 };
 
-/// A row that always does something: each span ends where the next one begins, so that together they are the time from
-/// the first to the last. What no name was thought of goes to the name that follows it. Not for two threads at once.
+/// A row without gaps: each span ends where the next one begins, so their sum is the time from first to last. Time that was
+/// not reported goes to the next span. Only one thread at a time may use it.
 class TraceRow {
  public:
   using Clock = TraceSpan::Clock;
 
-  TraceRow() = default;  ///< tells nobody
+  TraceRow() = default;  ///< reports nothing
   TraceRow(TraceSink* sink, TraceTrack track, int index = 0)
       : sink_(sink), track_(track), index_(index), last_(Clock::now()) {}
 
-  /// Says what the row did since the last call, or since its beginning; `end` may be a moment of that time. Returns the
-  /// end, with and without a sink. No time, no span.
+  /// Reports the work since the last call, or since the construction, up to `end`. Returns the end of the last span, also
+  /// without a sink. Reports nothing if no time has passed.
   Clock::time_point did(const char* name, std::int64_t frame = -1, Clock::time_point end = Clock::now()) {
     if (end <= last_) return last_;
     if (sink_ != nullptr) sink_->span({name, track_, index_, frame, last_, end});
@@ -93,20 +93,20 @@ class TraceRecorder final : public TraceSink {
   /// Bytes that a span takes until the trace is written.
   static constexpr std::uint64_t kBytesPerSpan = 256;
 
-  /// Spans after the first `most` are counted and dropped.
+  /// Keeps the first `most` spans; later ones are counted and dropped.
   explicit TraceRecorder(std::size_t most = std::numeric_limits<std::size_t>::max()) : origin_(TraceSpan::Clock::now()), most_(most) {}
 
   void span(const TraceSpan& span) noexcept override;
 
-  /// What was recorded, in order of its start.
+  /// The recorded spans, in order of their start.
   [[nodiscard]] std::vector<TraceSpan> spans() const;
-  /// The number of spans that found no memory, or came after the most that are kept.
+  /// The number of spans that were not kept, because memory ran out or `most` was reached.
   [[nodiscard]] std::size_t dropped() const;
 
-  /// The trace as the JSON object that Chrome's about:tracing and Perfetto (ui.perfetto.dev) open. Times are
-  /// microseconds since this recorder was made.
+  /// The trace as a JSON object for Chrome's about:tracing and Perfetto (ui.perfetto.dev). Times are in microseconds since
+  /// this recorder was made.
   [[nodiscard]] std::string chrome_json() const;
-  /// The same, in pieces.
+  /// Writes that JSON object in pieces.
   void write_chrome_json(const std::function<void(std::string_view)>& write) const;
 
  private:

@@ -4,9 +4,9 @@
 
 namespace c63 {
 
-/// "1.0.0"
+/// The version of the library, for example "1.0.0".
 [[nodiscard]] std::string version();
-/// Git revision the library was built from, "unknown" outside a checkout; "+" after it for changed files.
+/// The Git revision that the library was built from; "unknown" outside a checkout. A "+" follows if files were changed.
 [[nodiscard]] std::string revision();
 /// The compiler's name and version.
 [[nodiscard]] std::string compiler();

@@ -10,59 +10,59 @@
 
 namespace c63::cuda {
 
-/// What travels to the device for each frame.
+/// What is uploaded for each frame.
 enum class UploadMode {
   frame,  ///< the new frame; its reference stays on the device
-  pair,   ///< the new frame and its reference, as course solutions do: for comparison
+  pair,   ///< the new frame and its reference, as course solutions do; for comparison
 };
 
+/// Which GPUs encode, and how.
 struct CudaBackendOptions {
-  std::vector<int> devices = {};            ///< GPUs by CUDA's index; empty: the first that can be used
-  std::vector<int> numbers = {};            ///< what descriptions call each of them, for programs that hide other GPUs
-                                            ///< from CUDA; empty: their index
+  std::vector<int> devices = {};            ///< GPUs by CUDA's index; empty: the first usable one
+  std::vector<int> numbers = {};            ///< their numbers in descriptions, for programs that hide other GPUs from CUDA;
+                                            ///< empty: CUDA's index
   std::string motion_kernel = "automatic";  ///< one of motion_kernel_names()
   UploadMode upload = UploadMode::frame;
-  bool graphs = true;  ///< where a GPU has one GOP at a time, its frames are recorded as graphs once and launched whole
-  std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes to the host by itself; larger ones are
-                                   ///< fetched by a slower way; 0: chosen
+  bool graphs = true;  ///< a GPU with one GOP at a time records frames as CUDA graphs and launches each as a whole
+  std::size_t coded_capacity = 0;  ///< bytes of a scan that the device writes directly to the host; larger scans are
+                                   ///< fetched in a slower way; 0: automatic
 };
 
 /// Names of the motion kernels, slowest first.
 [[nodiscard]] std::vector<std::string> motion_kernel_names();
 
-/// A factory for each of the options' GPUs, in their order; a GPU that is named twice is two devices. They encode whole
-/// frames, to the same bytes as the CPU.
+/// Makes one factory for each GPU of the options, in their order. A GPU that is named twice counts as two devices. They encode
+/// whole frames to the same bytes as the CPU.
 ///
-/// A device has the chains (GOPs at the same time) that it is asked for, or as many as fill it where
-/// EncoderSettings::execution.lanes is 0. What they take of it is device_bytes_per_chain() each; where that does not fit,
-/// they are halved until it does.
+/// If EncoderSettings::execution.lanes is 0, a device has as many chains (GOPs at the same time) as fill it. Otherwise it has the
+/// requested number. Each takes device_bytes_per_chain(). If that does not fit, the number is halved until it does.
 ///
-/// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED for GPUs that
-/// cannot be used, C63-CUDA-MEMORY where not one chain fits, C63-CUDA-METHOD for search methods that the device does not
-/// have; (usage) C63-CUDA-KERNEL for an unknown kernel. A device that fails later makes submit() or collect() throw Error
-/// (device) with the frame.
+/// The factories throw Error: (device) with ids C63-CUDA-NO-DRIVER, -NO-DEVICE, -NO-CODE, -DEVICE-FAILED if a GPU cannot be
+/// used, C63-CUDA-MEMORY if not even one chain fits, C63-CUDA-METHOD if the device lacks the search method; (usage)
+/// C63-CUDA-KERNEL for an unknown kernel. If a device fails later, submit() or collect() throws Error (device) with the frame.
 [[nodiscard]] std::vector<BackendFactory> make_backend_factories(const CudaBackendOptions& options = {});
 
-/// The first of these GPUs, to join encodes that other devices have begun (c63/joining_device.h). The driver is started with the
-/// first encode that is worth it, not by this call.
+/// Makes the first GPU of the options join encodes that other devices have begun (c63/joining_device.h). Its driver starts with
+/// the first encode that is worth it, not with this call.
 [[nodiscard]] std::shared_ptr<JoiningDevice> make_joining_device(const CudaBackendOptions& options = {});
 
-/// Device memory that a chain takes, in bytes: with P the bytes of a picture (W and H rounded up to 16, 3/2 of their
-/// product), B the number of blocks (P / 64) and S the number of segments (MCUs / 8, rounded up), and F the bytes of a
-/// frame of input,
+/// The device memory of a chain in bytes. Let P be the bytes of a picture (3/2 of the product of W and H, rounded up to 16), B
+/// the number of blocks (P / 64), S the number of segments (MCUs / 8, rounded up), and F the bytes of an input frame. A chain
+/// takes
 ///   8·P (six inputs, two pictures) + 8·B (masks, vectors, SADs, weights) + 3·S·(10176 + 16) + 3/2·F + 192 KiB (codes of three
 ///   frames) + 18 KiB (quantizers)
-/// and one more P with keep_prediction, six with a filter over time; every array rounded up to 256 bytes. A chain whose
-/// frames are recorded as graphs takes 4 MiB more. Preset best takes 19·(F + P + 40/3·B) + 6·F + 32·B more for frames that
-/// it looks at. Decisions by rate take up to 2 GiB besides, for all chains of a device: about 7 (preset fast) or 27 (presets
-/// good and best) times P for each of as many frames as fit.
+/// and P more with keep_prediction, 6·P more with a temporal filter. Every array is rounded up to 256 bytes. Frames that are
+/// recorded as graphs take 4 MiB more. Preset best takes 19·(F + P + 40/3·B) + 6·F + 32·B more for its look-ahead. In addition,
+/// decisions by rate take up to 2 GiB for all chains of a device: about 7·P (preset fast) or 27·P (presets good and best) per
+/// frame, for as many frames as fit.
 [[nodiscard]] std::size_t device_bytes_per_chain(const EncoderSettings& settings,
                                                  const CudaBackendOptions& options = {});
 
-/// Page-locked memory of the host that a device with C chains takes, in bytes: min(48 MiB / F, 6·C) frames of input, at
-/// least two, through which all of them are read, weights and quantizers, and the coded bytes of three frames a chain,
+/// The page-locked host memory of a device with C chains, in bytes: min(48 MiB / F, 6·C), but at least two, input frames through
+/// which all frames are read, weights and quantizers, and the coded bytes of three frames per chain,
 ///   min(48 MiB / F, 6·C)·F + C·(B + 18 KiB) + 3·C·(F / 2 + 64 KiB)
-/// and a frame of F and B / 6 a chain with preset best, and three more frames of F a chain each with keep_reconstruction or ssim, keep_prediction, and ssim.
+/// With preset best, each chain takes F + B / 6 more. Each of keep_reconstruction or ssim, keep_prediction, and ssim takes 3·F
+/// more per chain.
 [[nodiscard]] std::size_t host_bytes_per_device(const EncoderSettings& settings, int chains,
                                                 const CudaBackendOptions& options = {});
 

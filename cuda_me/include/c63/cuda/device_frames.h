@@ -8,38 +8,38 @@
 
 #include "c63/frame_source.h"
 
-struct CUstream_st;  // cudaStream_t is a pointer to it; this header needs no CUDA header
+struct CUstream_st;  // cudaStream_t is a pointer to it, so no CUDA header is needed
 
 namespace c63::cuda {
 
-/// The GPU that has this memory, by CUDA's index. Throws Error: usage (C63-DEVICE-MEMORY) where none has, device where there is
+/// The GPU that owns this memory, by CUDA's index. Throws Error: usage (C63-DEVICE-MEMORY) if no GPU does, device if there is
 /// no GPU.
 [[nodiscard]] int device_of(const void* memory);
 
-/// A plane of all frames of a video in a GPU's memory.
+/// One plane of all frames of a video in a GPU's memory.
 struct DevicePlane {
   const std::uint8_t* data = nullptr;
-  std::ptrdiff_t frame_pitch = 0;  ///< bytes from a frame to the next
-  std::ptrdiff_t pitch = 0;        ///< bytes from a row to the next, at least the plane's width
+  std::ptrdiff_t frame_pitch = 0;  ///< bytes from one frame to the next
+  std::ptrdiff_t pitch = 0;        ///< bytes from one row to the next, at least the plane's width
 };
 
-/// Frames that are in a GPU's memory already, as a source: a backend on that GPU encodes them without the bus; only coded
-/// bytes come down. All other backends, scene cuts and global motion have them copied to the host.
+/// A source of frames that are already in a GPU's memory. A backend on that GPU encodes them without an upload; only coded
+/// bytes are downloaded. For other backends, scene cuts and global motion, they are copied to the host.
 ///
-/// The frames may still be in the making: the encode waits for what `stream` (null: the default stream) was given before the
-/// source was made. They stay as they are until the encode is over.
+/// The frames may still be computed: the encode waits for the work that was on `stream` (null: the default stream) when the
+/// source was made. They must not change until the encode is over.
 class DeviceFrames final : public FrameSource {
  public:
-  /// Whole frames, one after another. Throws as device_of(), and Error (input, C63-PARTIAL-FRAME) for no whole number of
-  /// frames.
+  /// Uses whole frames without gaps. Throws as device_of() does, and Error (input, C63-PARTIAL-FRAME) if they are not a whole
+  /// number of frames.
   DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat format, CUstream_st* stream = nullptr);
-  /// Frames whose planes lie apart or with gaps: they are packed on `stream` into device memory of the source's own. Throws as
-  /// device_of(), and Error: usage (C63-DEVICE-FRAMES) for odd sides and planes of different GPUs, memory (C63-CUDA-MEMORY).
+  /// Packs planes that lie apart or have gaps, on `stream`, into the source's own device memory. Throws as device_of() does,
+  /// and Error: usage (C63-DEVICE-FRAMES) for odd sides or planes of different GPUs, memory (C63-CUDA-MEMORY).
   DeviceFrames(const std::array<DevicePlane, 3>& planes, std::int64_t count, VideoFormat format,
                CUstream_st* stream = nullptr);
   ~DeviceFrames() override;
 
-  /// The GPU, by CUDA's index.
+  /// The index of the GPU in CUDA.
   [[nodiscard]] int device() const;
 
   [[nodiscard]] VideoFormat format() const override { return format_; }

@@ -13,17 +13,17 @@
 #include "c63/filters.h"
 #include "c63/picture.h"
 
-// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory
-// unless it is said; every call queues its work and returns. Each takes a variant: `best`, which is what to use, or one of
-// the steps towards it, which are kept to be compared. What a bad call throws is thrown by the call; what goes wrong on
-// the device is thrown by FilterQueue::synchronize().
+// The functions of c63/filters.h for data on a GPU, with the same names, rules and results. Views are of device memory, except
+// where a comment says otherwise. Every call queues its work and returns. Each takes a variant: use `best`; the others are the
+// steps towards it, kept for comparison. A call throws for wrong arguments; FilterQueue::synchronize() throws the device's
+// errors.
 
 struct CUstream_st;
 
 namespace c63::cuda {
 
-/// A stream on one GPU, and the scratch memory of what is queued there. One thread at a time. The GPU becomes the current
-/// one of the thread that makes the queue, and must be current where the queue is used.
+/// A stream on one GPU, and the scratch memory of its work. Only one thread at a time may use it. The constructor makes the GPU
+/// current on its thread. It must also be current wherever the queue is used.
 class FilterQueue {
  public:
   /// Throws Error (device) if that GPU cannot be used.
@@ -35,22 +35,21 @@ class FilterQueue {
   [[nodiscard]] CUstream_st* stream() const;
   [[nodiscard]] int device() const;
   [[nodiscard]] int multiprocessors() const;
-  /// Waits for all that is queued; throws what went wrong.
+  /// Waits for all queued work. Throws its error, if there was one.
   void synchronize() const;
 
-  /// At least `bytes` of device memory, for the work queued next; what is queued after that may be given it again.
-  /// Growing it waits for the queue. Each thing of a kind is asked for at once.
+  /// At least `bytes` of device memory for the next queued work. Later work may get the same memory. Growing it waits for the
+  /// queue. Ask for all memory of one call at once.
   [[nodiscard]] void* scratch(std::size_t bytes);
-  /// 1024 zero bytes; whoever uses them leaves them zero.
+  /// 1024 zero bytes in device memory. Work that uses them must leave them zero.
   [[nodiscard]] void* zeros() const;
-  /// A stream of its own beside the queue's, 0..3, which waits for what is queued so far; join() makes the queue wait
-  /// for all four.
+  /// One of four further streams, 0..3. It waits for all work queued so far. join() makes the queue wait for all four.
   [[nodiscard]] CUstream_st* fork(int index);
   void join();
 
-  /// Between device and host; `upload` of pageable memory returns when the memory may be changed again.
+  /// Copies to the device. For pageable memory, it returns when the memory may be changed again.
   void upload(void* device, const void* host, std::size_t bytes) const;
-  /// Returns when the data is there.
+  /// Copies to the host. Returns when the data is there.
   void download(void* host, const void* device, std::size_t bytes) const;
 
  private:
@@ -63,7 +62,7 @@ namespace detail {
 void release(void* memory) noexcept;
 }  // namespace detail
 
-/// `size` values in device memory, not initialized.
+/// `size` uninitialized values in device memory.
 template <typename T>
 class DeviceArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -103,11 +102,11 @@ enum class ConvolutionVariant {
   best,
   global,         ///< signal and taps from global memory
   constant_taps,  ///< taps in constant memory
-  shared_tile,    ///< and the signal in a shared tile with a halo
-  tuned,          ///< several outputs a thread from registers, 16-byte accesses
+  shared_tile,    ///< taps in constant memory, the signal in a shared tile with a halo
+  tuned,          ///< several outputs per thread from registers, 16-byte accesses
 };
 
-/// `taps` are in host memory. Agrees with the serial form to the bit.
+/// Convolves with `taps` in host memory. Agrees with the serial form to the bit.
 void convolve(FilterQueue& queue, std::span<const double> signal, std::span<const double> taps, std::span<double> out,
               ConvolutionVariant variant = ConvolutionVariant::best);
 void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, std::span<double> out,
@@ -115,10 +114,10 @@ void mean_filter(FilterQueue& queue, std::span<const double> signal, int width, 
 
 enum class Convolution2dVariant {
   best,
-  direct,         ///< every sample from global memory: K² reads an output
+  direct,         ///< every sample from global memory: K² reads per output
   shared_tile,    ///< a tile of O² outputs reads (O+K−1)² samples
-  restrict_taps,  ///< and the taps come through the read-only cache
-  separable,      ///< one factor after the other, for separable kernels only
+  restrict_taps,  ///< shared_tile with taps through the read-only cache
+  separable,      ///< one factor after the other; only for separable kernels
 };
 
 void convolve(FilterQueue& queue, ConstPlaneView in, const ByteKernel& kernel, PlaneView out,
@@ -128,7 +127,7 @@ void convolve(FilterQueue& queue, BasicPlaneView<const float> in, const FloatKer
 
 enum class HistogramVariant {
   best,
-  sections,     ///< a section of the bytes a thread, global atomics
+  sections,     ///< one section of the bytes per thread, global atomics
   interleaved,  ///< neighbouring threads take neighbouring bytes, global atomics
   privatized,   ///< counts of each block in shared memory
   cub,          ///< with 32-bit counters; inputs of more than 2^30 bytes in pieces
@@ -140,15 +139,15 @@ void histogram(FilterQueue& queue, std::span<const std::uint8_t> bytes, const Bi
 enum class ReductionVariant {
   best,
   one_thread,
-  one_block,         ///< thread 0 adds up what the threads of one block found
-  atomics,           ///< many blocks, an atomic a thread
+  one_block,         ///< thread 0 adds the results of the threads of one block
+  atomics,           ///< many blocks, one atomic per thread
   tree_interleaved,  ///< a tree in shared memory, neighbours first: diverging warps
   tree_sequential,   ///< a tree in shared memory, halves first
-  shuffles,          ///< warps reduce in registers; the last block to finish adds up the blocks
+  shuffles,          ///< warps reduce in registers; the last block to finish adds the blocks' results
   cub,
 };
 
-// For T of uint8, int32, float and double; the result is one value in device memory.
+// For T = uint8, int32, float and double. The result is one value in device memory.
 
 template <typename T>
 void sum(FilterQueue& queue, std::span<const T> values, SumOf<T>* result,
@@ -164,22 +163,22 @@ template <typename T>
 void argmax(FilterQueue& queue, std::span<const T> values, std::uint64_t* result,
             ReductionVariant variant = ReductionVariant::best);
 
-/// Σ (a[i] − b[i])², the error of PSNR; the signals are of one length.
+/// Σ (a[i] − b[i])², as PSNR needs it. Both signals must have the same length.
 void sum_of_squared_errors(FilterQueue& queue, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                            std::uint64_t* result);
 
 enum class ScanVariant {
   best,
-  hillis_steele,    ///< one block; n·log n − (n−1) additions a tile
-  blelloch,         ///< one block; up and down a tree, at most 2(n−1) additions a tile
-  blelloch_padded,  ///< without bank conflicts
-  many_blocks,      ///< tiles by many blocks, then their sums, then both added
-  look_back,        ///< one pass, each tile looking back for its prefix; of 4-byte integers, else as cub
-  rounds,           ///< one pass, blocks that stay and tell each other sums; 4-byte integers on sm_90, else as cub
+  hillis_steele,    ///< one block; n·log n − (n−1) additions per tile
+  blelloch,         ///< one block; up and down a tree, at most 2(n−1) additions per tile
+  blelloch_padded,  ///< blelloch without bank conflicts
+  many_blocks,      ///< many blocks scan tiles, then their sums are scanned and added
+  look_back,        ///< one pass, each tile looks back for its prefix; for 4-byte integers, otherwise cub
+  rounds,           ///< one pass, blocks stay and exchange sums; for 4-byte integers on sm_90, otherwise cub
   cub,              ///< look-back by CUB
 };
 
-// For T of int32, uint32 and double; `out` may be `values`.
+// For T = int32, uint32 and double. `out` may be `values`.
 
 template <typename T>
 void inclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> out,
@@ -190,9 +189,9 @@ void exclusive_scan(FilterQueue& queue, std::span<const T> values, std::span<T> 
 
 enum class ProductVariant {
   best,
-  direct,         ///< a thread an output, 2K loads each
-  shared_tile,    ///< tiles in shared memory: loads cut by the tile's width
-  register_tile,  ///< and a thread computes 4x4 outputs
+  direct,         ///< one thread per output, 2K loads each
+  shared_tile,    ///< tiles in shared memory: loads divided by the tile's width
+  register_tile,  ///< shared_tile with 4x4 outputs per thread
 };
 
 void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<const float> b, BasicPlaneView<float> c,
@@ -200,37 +199,37 @@ void multiply(FilterQueue& queue, BasicPlaneView<const float> a, BasicPlaneView<
 
 enum class ShiftVariant {
   best,
-  sums_on_cpu,   ///< a kernel a frame; its blocks' sums are copied and added on the CPU
-  atomics,       ///< a kernel a frame, added by atomics; a copy a frame
-  back_to_back,  ///< a kernel a frame, one copy at the end
-  four_streams,  ///< the same over four streams
+  sums_on_cpu,   ///< one kernel per frame; its blocks' sums are copied and added on the CPU
+  atomics,       ///< one kernel per frame, added by atomics; one copy per frame
+  back_to_back,  ///< one kernel per frame, one copy at the end
+  four_streams,  ///< back_to_back over four streams
   one_kernel,    ///< one kernel for all frames; the reference's derivatives computed once
 };
 
-/// The sums of each frame against a reference; `sums` is in host memory and filled when this returns. At most 256 frames.
-/// For bytes they are the CPU's to the bit.
+/// The sums of each frame relative to a reference, at most 256 frames. `sums` is in host memory and filled when this returns.
+/// For bytes they equal the CPU's to the bit.
 template <typename Sample>
 void shift_sums(FilterQueue& queue, BasicPlaneView<const Sample> reference,
                 std::span<const BasicPlaneView<const Sample>> frames, std::span<ShiftSums> sums,
                 ShiftVariant variant = ShiftVariant::best);
 
-/// Frames against one reference, and whitening, with everything on the device.
+/// Shifts and whitening of frames relative to one reference, with everything on the device.
 template <typename Sample>
 class WhiteningEngine {
  public:
-  /// Prepares for this reference picture in device memory, which is read now.
+  /// Reads and prepares the reference picture, which is in device memory.
   WhiteningEngine(FilterQueue& queue, BasicPlaneView<const Sample> reference, const WhiteningSettings& settings);
   ~WhiteningEngine();
   WhiteningEngine(WhiteningEngine&&) noexcept;
   WhiteningEngine& operator=(WhiteningEngine&&) noexcept;
 
-  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. May be
-  /// recorded into a graph once it has run.
+  /// Queues the shifts of the frame and of its history (settings.memory frames), the weights, and the output. After its first
+  /// run it may be recorded into a graph.
   void whiten(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
               BasicPlaneView<float> out);
-  /// Waits, and throws as c63::whiten() if a whiten() since the last finish() had no solution.
+  /// Waits. Throws as c63::whiten() does if a whiten() since the last finish() had no solution.
   void finish();
-  /// After finish(): the weights that the last whiten() used, float as on the CPU, and the shift of its frame.
+  /// After finish(): the weights of the last whiten(), in float as on the CPU, and the shift of its frame.
   [[nodiscard]] std::vector<float> weights() const;
   [[nodiscard]] std::optional<FrameShift> shift() const;
 
@@ -239,7 +238,7 @@ class WhiteningEngine {
   std::unique_ptr<State> state_;
 };
 
-/// c63::Whitener on a GPU: frames and output in host memory.
+/// c63::Whitener on a GPU. Frames and output are in host memory.
 template <typename Sample>
 class Whitener {
  public:
@@ -257,10 +256,10 @@ class Whitener {
   DeviceArray<float> out_;
 };
 
-/// The version of CUB that the `cub` variants are made of, as "3.0.1".
+/// The version of CUB in the `cub` variants, for example "3.0.1".
 [[nodiscard]] std::string_view cub_version();
 
-// Names of variants, as programs take and print them; all of them in order, `best` first.
+// The names of variants that programs accept and print, in order, `best` first.
 
 template <typename Variant>
 [[nodiscard]] std::span<const std::pair<std::string_view, Variant>> variant_names();
