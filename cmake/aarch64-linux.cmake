@@ -1,4 +1,4 @@
-# Toolchain file for 64-bit Arm on a Debian or Ubuntu machine. tools/neon_check makes C63_SYSROOT.
+# Toolchain file for 64-bit Arm on a Debian or Ubuntu machine. tools/checks/neon_check makes C63_SYSROOT.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -164,7 +164,7 @@ def main():
             test = f"{name}:{line}"
             print(f"[ RUN      ] {test}", flush=True)
             reason = reason_to_skip(match, options)
-            if reason is not None:  # in the words of GoogleTest, which tools/skipped_tests reads
+            if reason is not None:  # in the words of GoogleTest, which tools/checks/skipped_tests reads
                 print(f"{test}: Skipped\n{reason}\n\n[  SKIPPED ] {test} (0 ms)")
                 continue
             start = time.monotonic()

@@ -1,4 +1,4 @@
-// Preloaded into a program, makes one call of the system fail: tools/fault_check and the tests here run programs with it.
+// Preloaded into a program, makes one call of the system fail: tools/checks/fault_check and the tests here run programs with it.
 // glibc on Linux only.
 //
 //   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on;

@@ -5,8 +5,8 @@
 
 #include "c63/error.h"
 #include "common/command_line.h"
-#include "decode_options.h"
-#include "encode_options.h"
+#include "decode/decode_options.h"
+#include "encode/encode_options.h"
 #include "fuzz_support.h"
 
 namespace {

@@ -22,7 +22,7 @@
 #include "common/report.h"
 #include "common/trace_file.h"
 #include "common/values.h"
-#include "encode_outputs.h"
+#include "encode/encode_outputs.h"
 #include "support/expect_error.h"
 #include "tools_test_support.h"
 

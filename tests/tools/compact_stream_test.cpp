@@ -4,7 +4,7 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
-#include "encode_outputs.h"
+#include "encode/encode_outputs.h"
 #include "support/compact_stream.h"
 #include "tools_test_support.h"
 

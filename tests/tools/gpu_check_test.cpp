@@ -8,7 +8,7 @@ namespace c63::test {
 namespace {
 
 ProcessResult judge(const std::string& samples) {
-  return run({"/usr/bin/env", "bash", "-c", ". \"$0\"; flat_memory 10000 0", C63_SOURCE_DIR "/tools/gpu_check.d/soak.sh"}, samples);
+  return run({"/usr/bin/env", "bash", "-c", ". \"$0\"; flat_memory 10000 0", C63_SOURCE_DIR "/tools/checks/gpu_check.d/soak.sh"}, samples);
 }
 
 std::string sample(int rss_kb, int device_mib) { return std::to_string(rss_kb) + " " + std::to_string(device_mib) + "\n"; }

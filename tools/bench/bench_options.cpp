@@ -47,7 +47,7 @@ void add_qp(CLI::App& app, double& qp) {
 }
 
 void add_page_cpu(CLI::App& app, std::string& cpu) {
-  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page (c63bench cpu --json, or of tools/cpu_check)");
+  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page (c63bench cpu --json, or of tools/checks/cpu_check)");
 }
 
 CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {

@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 Error wrong_file() {
   return {ErrorKind::input, "C63-BENCH-FILE",
-          "these are no figures of c63bench me and c63bench cpu (--json), or results of tools/gpu_check and tools/cpu_check"};
+          "these are no figures of c63bench me and c63bench cpu (--json), or results of tools/gpu_check and tools/checks/cpu_check"};
 }
 
 /// The figures of the full searches of a CPU, in the form of those of a GPU.
@@ -62,7 +62,7 @@ std::string ladder_page(const ordered_json& me, const ordered_json& cpu) {
       data["copy_bytes_per_s"] = me.at("bench_filters").at("filter").at("copies").at(0).at("bytes_per_s");
     }
     if (!cpu.is_null()) {
-      const bool checked = cpu.at("kernels").is_object();  // by tools/cpu_check, which names the machine
+      const bool checked = cpu.at("kernels").is_object();  // by tools/checks/cpu_check, which names the machine
       data["cpu"] = cpu_rows(checked ? cpu.at("kernels") : cpu);
       data["cpu_name"] = checked ? cpu.at("machine").at("cpu") : ordered_json("this machine's");
     }

@@ -15,7 +15,7 @@
 #include "common/machine.h"
 #include "common/paths.h"
 #include "common/report.h"
-#include "encode_source.h"
+#include "encode/encode_source.h"
 #include "segments/plan_file.h"
 
 namespace c63::tools {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "encode_options.h"
+#include "encode/encode_options.h"
 
 namespace c63::tools {
 

@@ -17,7 +17,7 @@
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/report.h"
-#include "encode_target.h"
+#include "encode/encode_target.h"
 #include "mpi/cluster_job.h"
 #include "mpi/communicator.h"
 #include "mpi/joined_file.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "c63/encoder.h"
-#include "encode_source.h"
+#include "encode/encode_source.h"
 
 namespace c63::tools {
 namespace {

@@ -1,0 +1,175 @@
+#include "decode/decode_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/backends.h"
+#include "common/error_line.h"
+#include "common/exit_code.h"
+#include "common/digest.h"
+#include "common/paths.h"
+#include "common/counted.h"
+#include "common/report.h"
+#include "common/stopped_output.h"
+#include "common/trace_file.h"
+#include "io/byte_source.h"
+#include "io/frame_writer.h"
+#include "decode/list_frames.h"
+#include "decode/stream_statistics.h"
+
+namespace c63::tools {
+namespace {
+
+/// Whether there is nothing to decode for.
+bool lists_only(const DecodeOptions& o) {
+  return (o.list || !o.index.empty()) && o.output.empty() && !o.md5 && !o.statistics && o.trace.empty();
+}
+
+void check_command_line(const Session& session, const DecodeOptions& o) {
+  if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no input file was given");
+  const bool lists = o.list || !o.index.empty();
+  if (o.output.empty() && !o.md5 && !lists) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
+  if (o.output == "-" && (o.md5 || o.list)) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                std::string("standard output cannot carry both the video and ") + (o.md5 ? "--md5" : "--list"));
+  }
+  if (o.index == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--index wants a file; --list prints");
+  check_distinct_files({{"the input", o.input}}, {{"the output", o.output},
+                                                  {"--index", o.index},
+                                                  {"--trace", o.trace},
+                                                  {"--log-file", session.common.log.file}});
+  check_apart_from_log({"the output", o.output});
+  if (o.format == OutputFormat::automatic) {
+    check_no_container({"the output", o.output}, "write .y4m, or to a pipe: c63dec IN - | ffmpeg -f rawvideo -s WxH -i - OUT");
+  }
+}
+
+/// Takes the decoded frames to where they go.
+class DecodeSink {
+ public:
+  DecodeSink(const DecodeOptions& options, DecodeOutput what)
+      : writer_(options.output.empty() ? make_null_writer()
+                                       : open_frame_writer(options.output, options.rate, options.durability, options.format)),
+        what_(what),
+        with_md5_(options.md5) {
+    if (options.statistics) statistics_.emplace();
+  }
+
+  void take(const FrameView& frame) {
+    const auto& planes = what_ == DecodeOutput::picture ? frame.picture : frame.prediction;
+    writer_->write_planes(frame.width, frame.height, planes);
+    for (const auto& plane : planes) {
+      if (with_md5_) md5_.add(plane);
+      bytes_ += plane.size();
+    }
+    if (statistics_) statistics_->add(frame);
+    ++frames_;
+  }
+
+  void commit() { writer_->commit(); }
+  [[nodiscard]] std::string commit_part() { return writer_->commit_part(); }
+
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::string md5() { return md5_.finish(); }
+  [[nodiscard]] std::vector<std::string> statistics() const {
+    return statistics_ ? statistics_->lines() : std::vector<std::string>{};
+  }
+
+ private:
+  std::unique_ptr<FrameWriter> writer_;
+  DecodeOutput what_;
+  bool with_md5_;
+  Md5 md5_;
+  std::optional<StreamStatistics> statistics_;
+  std::int64_t frames_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Decodes what is wanted. Where the bytes before it need not be read one after another, they are only looked through.
+DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
+  const DecoderSettings& settings = options.decoder;
+  auto source = open_byte_source(options.input, session.stop);
+  if (settings.first_frame > 0 && source->size()) {
+    SeekableDecoder decoder(std::move(source), settings);
+    if (decoder.has_frame(settings.first_frame)) {
+      return decoder.frames(settings.first_frame, settings.max_frames, take, session.stop);
+    }
+    source = open_byte_source(options.input, session.stop);
+  }
+  return Decoder(settings).decode_views(*source, take, session.stop);
+}
+
+DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
+                              const ErrorPlace& place) {
+  const auto progress = session.progress(std::nullopt, options.rate.value());
+  const auto take = [&](const FrameView& frame) {
+    sink.take(frame);
+    progress->advance(frame.coded_bytes);
+  };
+  try {
+    const DecodeSummary summary = decode(session, options, take);
+    progress->finish();
+    return summary;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::output) throw;
+    // The frames before the fault are whole and worth keeping.
+    if (sink.frames() > 0) sink.commit();
+    throw NotedError(error.at(place), counted(sink.frames(), "frame") + (options.output.empty() ? " read" : " written"));
+  } catch (const std::exception&) {
+    if (sink.frames() > 0) sink.commit();
+    throw;
+  }
+}
+
+}  // namespace
+
+int run_decode(const Session& session, DecodeOptions options, DecodeOutput what) {
+  check_command_line(session, options);
+  options.decoder.execution.threads = session.common.threads;
+  options.decoder.max_frames = options.max_frames > 0 ? options.max_frames : -1;
+  options.decoder.keep_prediction = what == DecodeOutput::prediction;
+  options.decoder.keep_motion = options.statistics;
+  const ErrorPlace place{.file = options.input == "-" ? "stdin" : options.input};
+
+  if (options.list || !options.index.empty()) list_frames(options, place);
+  if (lists_only(options)) return kExitDone;
+  select_decode_device(options.backend, options.device, options.decoder);
+  DecodeSink sink(options, what);
+  TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
+  options.decoder.trace = trace.sink();
+  const DecodeSummary summary = decode_and_keep(session, options, sink, place);
+  if (sink.frames() > 0 && summary.stopped) {
+    std::error_code fault;
+    const bool from_file = options.input != "-" && std::filesystem::is_regular_file(options.input, fault);
+    (void)commit_stopped(sink, options.output, options.keep_partial || !from_file, *session.log);
+  } else if (sink.frames() > 0) {
+    sink.commit();
+  } else if (!summary.stopped) {
+    throw Error(ErrorKind::input, summary.bytes == 0 ? "C63-STREAM-EMPTY" : "C63-NO-FRAMES",
+                summary.bytes == 0 ? "the stream is empty"
+                                   : fmt::format("no frame after the first {}", options.decoder.first_frame),
+                place);
+  }
+  trace.commit(*session.log);
+  if (options.md5) {
+    write_stdout(sink.md5() + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
+  }
+  for (const std::string& line : sink.statistics()) session.log->info("{}", line);
+  if (summary.joined_frames > 0) session.log->info("{} decoded on the GPU, which joined", counted(summary.joined_frames, "frame"));
+  const double seconds = summary.elapsed_ms / 1000;
+  session.summary->info("{}decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes",
+                        summary.stopped ? stopped_text(sink.frames(), {}) + ": " : "", counted(sink.frames(), "frame"),
+                        summary.width, summary.height, seconds,
+                        seconds > 0 ? static_cast<double>(sink.frames()) / seconds : 0, sink.bytes());
+  return kExitDone;
+}
+
+}  // namespace c63::tools

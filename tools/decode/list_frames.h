@@ -1,0 +1,12 @@
+#pragma once
+
+#include "c63/error.h"
+#include "decode/decode_options.h"
+
+namespace c63::tools {
+
+/// Prints the frames of the input where --list asks for it, and writes them to the file of --index. Throws the fault that ends
+/// them, after those before it; Error (input, C63-NOT-SEEKABLE) for a pipe.
+void list_frames(const DecodeOptions& options, const ErrorPlace& place);
+
+}  // namespace c63::tools

@@ -1,0 +1,560 @@
+#include "encode/encode_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "c63/error.h"
+#include "common/counted.h"
+#include "common/cuda_environment.h"
+#include "common/digest.h"
+#include "common/error_line.h"
+#include "common/exit_code.h"
+#include "common/median_keeper.h"
+#include "common/notices.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "common/stopped_output.h"
+#include "common/trace_file.h"
+#include "encode/encode_outputs.h"
+#include "encode/encode_source.h"
+#include "encode/encode_target.h"
+#include "segments/input_identity.h"
+#include "segments/plan_file.h"
+#include "segments/segment_record.h"
+
+namespace c63::tools {
+namespace {
+
+/// One encode of the whole input.
+struct Pass {
+  EncodeTotals totals;
+  std::vector<std::string> digests;  ///< of each frame, where asked for
+};
+
+/// A pass towards a target, with the files that it writes. They get their names if it is kept.
+struct TriedPass {
+  CodingSettings coding;
+  std::optional<CappedPass> capped;
+  std::unique_ptr<EncodeOutputs> outputs;
+  std::unique_ptr<TraceFile> trace;
+  Pass pass;
+  double distance = 0;  ///< from the target
+};
+
+/// The encode whose stream is kept.
+struct KeptPass {
+  Pass pass;
+  std::optional<Error> side_fault;
+  std::optional<KindBits> kinds;
+};
+
+class EncodeProgram {
+ public:
+  EncodeProgram(const Session& session, EncodeOptions options)
+      : session_(session), options_(std::move(options)), notices_(session.log) {}
+
+  int run();
+
+ private:
+  void check_command_line();
+  [[nodiscard]] bool is_brief() const;
+  [[nodiscard]] Error no_frames();
+  void open_first_source();
+  [[nodiscard]] bool prepare_segment();
+  void keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder);
+  void spool_input();
+  [[nodiscard]] std::unique_ptr<FrameSource> open_source(bool warn);
+  [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs,
+                            SegmentRecorder* recorder = nullptr);
+  [[nodiscard]] KeptPass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
+  /// Nothing if a stop request came before a pass that could be kept: an older file stays.
+  [[nodiscard]] std::optional<KeptPass> encode_to_target(const SelectedBackend& backend);
+  [[nodiscard]] std::optional<KeptPass> encode_best_pass(const SelectedBackend& backend, TargetPasses& passes);
+  [[nodiscard]] std::optional<KeptPass> encode_last_pass(const SelectedBackend& backend, TargetPasses& passes);
+  [[nodiscard]] TriedPass try_pass(const SelectedBackend& backend, TargetPasses& passes);
+  void prepare_pass(const TargetPasses& passes);
+  [[nodiscard]] bool take_pass(TargetPasses& passes, const Pass& pass);
+  [[nodiscard]] KeptPass keep(TriedPass&& tried);
+  /// Completes the files of an encode that a stop request has ended.
+  void commit_stopped_part(EncodeOutputs& outputs);
+  [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
+  void tell(const EncodeReport& report) const;
+
+  const Session& session_;
+  EncodeOptions options_;
+  VideoFormat format_;
+  Notices notices_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
+  SegmentedVideo video_;               // of segment_
+  std::optional<Segment> segment_;     // where --segment asks for one
+  bool first_pass_ = true;             // whose start-up is the program's
+  std::optional<Spool> spool_;
+  std::vector<TargetPass> target_passes_;
+  bool stopped_search_ = false;  // the stream is the best pass before a stop
+  std::optional<CappedPass> capped_pass_;  // what a pass is encoded with where GOPs are capped
+  bool live_ = false;                          // the input is
+  bool kept_older_file_ = false;               // the part of a stopped encode has another name
+  std::optional<std::int64_t> frame_count_;    // of the input
+  std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
+};
+
+void EncodeProgram::check_command_line() {
+  EncodeOptions& o = options_;
+  settle_options(o, session_.common.threads);
+  if (o.segment && o.output == "-") {
+    throw Error(ErrorKind::usage, "C63-SEGMENT-OUTPUT", "a segment is written to a file, with its record beside it");
+  }
+  if (o.segment && o.target.target) {
+    throw Error(ErrorKind::usage, "C63-SEGMENT-TARGET",
+                "a target is of the whole video, and --segment encodes a part of it");
+  }
+  if (!o.segment && !o.segment_plan.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan goes with --segment");
+  }
+  if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--repeat, --warmup and --compare-cpu read the input more than once, which stdin cannot be");
+  }
+  if (o.target.target && (o.repeat > 1 || o.warmup > 0)) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, and a target tries several");
+  }
+  if (!o.target.target && (!o.target.stats.empty() || !o.target.spool.empty())) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
+  }
+  check_target_options(o.target);
+  if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
+    throw Error(
+        ErrorKind::usage, "C63-TARGET-INPUT",
+        "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
+        "(--spool)",
+        {.file = o.source.path == "-" ? "stdin" : o.source.path});
+  }
+  check_distinct_files({{"the input", o.source.path}},
+                       {{"--output", o.output},
+                        {"--recon", o.reconstruction},
+                        {"--pred", o.prediction},
+                        {"--csv", o.csv},
+                        {"--json", o.json},
+                        {"--stats-yuview", o.yuview},
+                        {"--trace", o.trace},
+                        {"--stats", o.target.stats},
+                        {"--segment-plan", o.segment_plan},
+                        {"the segment's record", o.segment ? record_path(o.output) : ""},
+                        {"--log-file", session_.common.log.file}});
+  check_apart_from_log({"--output", o.output});
+  check_no_container({"--output", o.output}, "a c63 stream has a name like video.c63");
+  o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
+  o.encoder.measurement.keep_prediction = !o.prediction.empty();
+  o.encoder.measurement.keep_motion = !o.yuview.empty();
+  if (o.target.target) {
+    o.encoder.measurement.psnr = true;
+    o.encoder.measurement.ssim = o.encoder.measurement.ssim || o.target.target->kind == Target::Kind::ssim_y;
+  }
+}
+
+/// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input
+/// is.
+bool EncodeProgram::is_brief() const {
+  constexpr std::uintmax_t kMost = 256U << 20;
+  std::error_code fault;
+  const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // a pipe has none
+  return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
+}
+
+std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
+  const std::string name = options_.source.path == "-" ? "stdin" : options_.source.path;
+  const auto tell = [this, name](const std::string& message) {
+    // A stop request cuts a pipe anywhere; that is no fault of the input.
+    if (!session_.stop.stop_requested()) notices_.warn(name + ": " + message);
+  };
+  EncodeSource source =
+      open_encode_source(options_, session_.stop, warn ? tell : std::function<void(const std::string&)>());
+  prefilter_bytes_ = source.bytes;
+  if (!segment_) return std::move(source.frames);
+  return clip_frames(std::move(source.frames), segment_->first, segment_->frames);
+}
+
+/// Finds out which frames are the segment's. False where it is there already.
+bool EncodeProgram::prepare_segment() {
+  const CodingSettings& coding = options_.encoder.coding;
+  video_.input = identify_input(options_.source.path);
+  video_.settings = settings_of_record(options_);
+  const auto make = [&] {
+    const bool reads = coding.scene_cuts || !first_source_->frame_count();
+    if (reads) notices_.begin();
+    if (reads) session_.log->info("reading the whole input for where segments may begin");
+    const auto progress = session_.progress(first_source_->frame_count(), format_.rate.value());
+    SegmentPlan plan = plan_segments(*first_source_, coding, session_.stop, [&] {
+      if (reads) progress->advance(0);
+    });
+    plan.seek_table = *options_.source.seek_table;
+    return plan;
+  };
+  const auto is_stopped = [&] { return session_.stop.stop_requested(); };
+  video_.plan = plan_from_file(options_.segment_plan, video_, *first_source_, make, is_stopped, options_.durability);
+  if (is_stopped()) return false;
+  if (video_.plan.frames == 0) throw no_frames();
+  segment_ = cut_segment(video_.plan, coding.key_interval, options_.segment->first, options_.segment->second);
+  const std::string what =
+      segment_->frames == 0 ? fmt::format("segment {} of {}: no frames", segment_->number, segment_->of)
+                            : fmt::format("segment {} of {}: frames {} to {} of {}", segment_->number, segment_->of,
+                                          segment_->first, segment_->first + segment_->frames - 1, video_.plan.frames);
+  const bool beside = !options_.reconstruction.empty() || !options_.prediction.empty() || !options_.csv.empty() ||
+                      !options_.json.empty() || !options_.yuview.empty() || !options_.trace.empty();
+  // What is there is not measured again: the next thing is to join it.
+  constexpr MeasurementSettings measured{.psnr = false};
+  std::string reason;
+  if (!beside && find_whole_segment(options_.output, video_, *segment_, measured, reason)) {
+    session_.summary->info("{}: there already, whole", what);
+    return false;
+  }
+  notices_.info(what);
+  session_.log->debug("coded now: {}", beside ? "files beside it are asked for" : reason);
+  options_.source.seek_table = std::make_shared<SeekTable>(video_.plan.seek_table);
+  first_source_ = open_source(!video_.plan.seek_table.sums.empty());  // of a table that does not fit, it warns
+  return true;
+}
+
+Error EncodeProgram::no_frames() {
+  // A partial frame may tell why.
+  const std::string why = notices_.held_warning();
+  if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
+  return {ErrorKind::input,
+          "C63-NO-FRAMES",
+          options_.first_frame > 0 ? fmt::format("no frame after the first {}", options_.first_frame)
+                                   : "there is no whole frame",
+          {.file = options_.source.path == "-" ? "stdin" : options_.source.path}};
+}
+
+void EncodeProgram::open_first_source() {
+  if (options_.segment) options_.source.seek_table = std::make_shared<SeekTable>();
+  first_source_ = open_source(true);
+  frame_count_ = first_source_->frame_count();
+  live_ = first_source_->live();
+  if (frame_count_ == 0) throw no_frames();
+  format_ = first_source_->format();
+  options_.encoder.coding.width = format_.width;
+  options_.encoder.coding.height = format_.height;
+  validate(options_.encoder);
+  notices_.info(input_line(options_.source.path, format_, frame_count_));
+  for (const std::string& difference : differences_from_course(options_.encoder)) {
+    notices_.info("not the course encoder's bytes: " + difference);
+  }
+  if (options_.prefilter) {
+    notices_.info("not the course encoder's bytes: frames are smoothed first (" + name(*options_.prefilter) + ")");
+  }
+}
+
+Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* outputs, SegmentRecorder* recorder) {
+  const auto source = first_source_ ? std::move(first_source_) : open_source(false);
+  EncoderSettings settings = options_.encoder;
+  settings.execution.limits.max_memory -= prefilter_bytes_;
+  Encoder encoder = make_encoder(settings, backend, [this](const std::string& reason) {
+    session_.log->warn("going on with the CPU: {}", reason);
+  });
+  encoder.set_on_drain([this](std::int64_t frames) {
+    session_.log->warn("stopping: {} that came in are still to be coded; a second signal drops them", counted(frames, "frame"));
+  });
+  if (capped_pass_) encoder.set_planner(planner_of(*capped_pass_));
+  if (segment_) encoder.set_scene_starts(scene_starts_in(video_.plan, *segment_));
+  notices_.begin();
+  const auto progress = session_.progress(source->frame_count(), format_.rate.value());
+  Pass pass;
+  const auto sink = [&](EncodedFrame&& frame) {
+    if (segment_) frame.index += segment_->first;
+    if (recorder != nullptr) recorder->add(frame, options_.encoder);
+    if (outputs != nullptr) outputs->write(frame, options_.encoder);
+    if (options_.compare_cpu) pass.digests.push_back(md5(frame.bytes));
+    pass.totals.add(frame, options_.encoder);
+    progress->advance(frame.bytes.size());
+    session_.log->debug("frame {}: {}, {} bytes", frame.index, frame.key ? "key" : "inter", frame.bytes.size());
+  };
+  const std::chrono::duration<double, std::milli> before = std::chrono::steady_clock::now() - started_;
+  // A part of a segment, or of a pass that only measures, is of no use.
+  const bool keeps_part = outputs != nullptr && !segment_ && (!options_.target.target || is_written_directly(options_.output));
+  pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
+  if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
+  // One pass may be too short for a GPU that all of them together are worth.
+  const bool more_follow = options_.target.target || options_.repeat > 1 || options_.warmup > 0;
+  if (backend.joining && more_follow && pass.totals.summary.elapsed_ms > backend.joining->worth().opening_ms) {
+    backend.joining->begin();
+  }
+  progress->finish();
+  return pass;
+}
+
+KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
+  // Only the run whose files are kept is traced.
+  TraceFile trace(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
+  options_.encoder.measurement.trace = trace.sink();
+  std::optional<SegmentRecorder> recorder;
+  if (segment_) recorder.emplace(video_, *segment_);
+  Pass pass;
+  try {
+    pass = encode(backend, &outputs, recorder ? &*recorder : nullptr);
+  } catch (const Error& error) {
+    if (segment_) throw;  // a part of one is of no use
+    // Frames before a fault are whole and worth keeping, except where writing them is what failed.
+    if (error.kind() == ErrorKind::output || outputs.frames() == 0) throw;
+    outputs.commit();
+    throw NotedError(error, counted(outputs.frames(), "frame") + " written");
+  } catch (const std::exception&) {
+    if (outputs.frames() > 0 && !segment_) outputs.commit();
+    throw;
+  }
+  options_.encoder.measurement.trace = nullptr;
+  if (segment_) {
+    if (pass.totals.summary.stopped) {
+      session_.log->info("the segment is not complete: nothing of it is kept");
+    } else {
+      keep_segment(outputs, *recorder);
+    }
+  } else {
+    const bool stopped = pass.totals.summary.stopped;
+    if (outputs.frames() == 0 && !stopped) throw no_frames();
+    if (outputs.frames() > 0) stopped ? commit_stopped_part(outputs) : outputs.commit();
+  }
+  trace.commit(*session_.log);
+  return KeptPass{std::move(pass), outputs.side_fault(), outputs.kinds()};
+}
+
+void EncodeProgram::commit_stopped_part(EncodeOutputs& outputs) {
+  kept_older_file_ = commit_stopped(outputs, options_.output, options_.keep_partial || live_, *session_.log);
+}
+
+void EncodeProgram::spool_input() {
+  spool_.emplace(options_.target.spool, *first_source_, session_.stop);
+  if (spool_->frames() == 0 && !session_.stop.stop_requested()) throw no_frames();
+  first_source_.reset();
+  options_.source.path = spool_->path();
+  options_.source.format = SourceFormat::raw;
+  options_.source.width = format_.width;
+  options_.source.height = format_.height;
+  options_.source.rate = format_.rate;
+  options_.first_frame = 0;
+  options_.max_frames = 0;
+  options_.prefilter.reset();  // these frames are smoothed
+}
+
+void EncodeProgram::prepare_pass(const TargetPasses& passes) {
+  options_.encoder.coding = passes.next();
+  if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
+}
+
+/// True if the pass is the stream.
+bool EncodeProgram::take_pass(TargetPasses& passes, const Pass& pass) {
+  const bool done = passes.take(pass.totals, format_);
+  target_passes_ = passes.passes();
+  return done;
+}
+
+TriedPass EncodeProgram::try_pass(const SelectedBackend& backend, TargetPasses& passes) {
+  TriedPass tried;
+  tried.outputs = std::make_unique<EncodeOutputs>(options_, format_);
+  tried.trace = std::make_unique<TraceFile>(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
+  prepare_pass(passes);
+  tried.coding = options_.encoder.coding;
+  tried.capped = capped_pass_;
+  options_.encoder.measurement.trace = tried.trace->sink();
+  tried.pass = encode(backend, tried.outputs.get());
+  options_.encoder.measurement.trace = nullptr;
+  if (tried.outputs->frames() == 0 && !tried.pass.totals.summary.stopped) throw no_frames();
+  return tried;
+}
+
+KeptPass EncodeProgram::keep(TriedPass&& tried) {
+  options_.encoder.coding = tried.coding;
+  capped_pass_ = tried.capped;
+  tried.outputs->commit();
+  tried.trace->commit(*session_.log);
+  return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
+}
+
+/// Whether a pass that was tried has what the next one shall have.
+bool is_next(const TriedPass& tried, const TargetPasses& passes) {
+  const CodingSettings next = passes.next();
+  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
+}
+
+/// Makes passes until one is the stream. All of them are written beside the file: a stop or a fault leaves the best whole pass
+/// that keeps the promise, else the older file.
+std::optional<KeptPass> EncodeProgram::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
+  std::optional<TriedPass> best;
+  try {
+    for (;;) {
+      const bool made = best && is_next(*best, passes);
+      TriedPass tried = made ? std::move(*best) : try_pass(backend, passes);
+      if (made) best.reset();
+      if (tried.pass.totals.summary.stopped) break;
+      const bool done = take_pass(passes, tried.pass);
+      if (done) return keep(std::move(tried));
+      tried.distance = std::abs(passes.distance());
+      if (passes.keeps_promise() && (!best || tried.distance < best->distance)) best = std::move(tried);
+    }
+  } catch (const Error& error) {
+    if (!best) throw;
+    (void)keep(std::move(*best));
+    throw NotedError(error, "the best pass before it is written");
+  }
+  stopped_search_ = true;
+  if (!best) return std::nullopt;
+  return keep(std::move(*best));
+}
+
+std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& backend) {
+  TargetPasses passes(options_, format_, *session_.log);
+  auto kept = is_written_directly(options_.output) ? encode_last_pass(backend, passes) : encode_best_pass(backend, passes);
+  if (kept && !kept->side_fault) kept->side_fault = passes.side_fault();
+  return kept;
+}
+
+/// What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
+std::optional<KeptPass> EncodeProgram::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
+  EncodeOutputs outputs(options_, format_);  // what cannot be written is known before anything is encoded
+  for (bool found = false; !found;) {
+    prepare_pass(passes);
+    const Pass pass = encode(backend, nullptr);
+    stopped_search_ = pass.totals.summary.stopped;
+    if (stopped_search_) return std::nullopt;
+    found = take_pass(passes, pass);
+  }
+  return encode_and_keep(backend, outputs);
+}
+
+void EncodeProgram::keep_segment(EncodeOutputs& outputs, SegmentRecorder& recorder) {
+  const SegmentRecord record = recorder.finish();
+  outputs.commit();
+  write_record(options_.output, record, options_.durability);
+}
+
+CpuComparison EncodeProgram::compare_with_cpu(const Pass& pass) {
+  const Pass cpu = encode(cpu_backend(), nullptr);
+  CpuComparison comparison{cpu.totals.summary, cpu.digests == pass.digests};
+  if (!comparison.identical) {
+    const auto [a, b] = std::mismatch(pass.digests.begin(), pass.digests.end(), cpu.digests.begin(), cpu.digests.end());
+    comparison.first_difference = a - pass.digests.begin();
+  }
+  return comparison;
+}
+
+void EncodeProgram::tell(const EncodeReport& report) const {
+  spdlog::logger& log = *session_.log;
+  const EncodeTotals& totals = report.totals;
+  // A plain encode says what it read, how far it is, and what came of it; -v says why it took so long.
+  log.debug("{}", settings_line(totals.summary, options_.encoder));
+  if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
+  if (options_.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
+  log.debug("{}", stages_line(totals));
+  log.debug("{}", limit_line(totals.summary));
+  if (totals.summary.lanes == 1) log.debug("{}", latency_line(totals));
+  if (report.kinds) log.info("{}", kinds_line(*report.kinds));
+  if (options_.timing) {
+    for (const std::string& line : timing_table(totals)) log.info("{}", line);
+  }
+  if (options_.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
+  if (report.runs_frames_per_s.size() > 1) log.info("{}", runs_line(report.runs_frames_per_s));
+  if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
+  const std::string search = target_passes_.size() == 1 ? "stopped after 1 pass, which is kept: "
+                                                        : fmt::format("stopped after {} passes, the best is kept: ", target_passes_.size());
+  session_.summary->info("{}{}; {}", stopped_search_ ? search : "", result_line(totals, format_, frame_count_),
+                         quality_line(totals, options_.encoder));
+}
+
+int EncodeProgram::run() {
+  if (options_.list_devices) {
+    std::string text;
+    for (const std::string& line : list_devices()) text += line + "\n";
+    write_stdout(text);
+    return kExitDone;
+  }
+  check_command_line();
+  options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
+  options_.backend.at_once = options_.compare_cpu;
+  // A GPU's driver takes longer to start than anything here; the input is opened beside it.
+  auto selecting = std::async(std::launch::async, [this] {
+    return select_backend(options_.backend, [this](const std::string& note) { session_.log->debug(note); });
+  });
+  open_first_source();
+  if (options_.segment && !prepare_segment()) return kExitDone;
+  const SelectedBackend backend = selecting.get();
+  const std::string input = options_.source.path;
+  options_.target.input = input;
+  if (options_.target.target && !can_be_read_again(input)) {
+    spool_input();
+    if (session_.stop.stop_requested()) {
+      session_.summary->info("stopped while the input was read: nothing is written");
+      return kExitDone;
+    }
+  }
+  std::vector<double> runs_frames_per_s;
+  MedianKeeper<Pass> passes(static_cast<std::size_t>(options_.repeat));
+  const auto add = [&](Pass&& pass) {
+    runs_frames_per_s.push_back(frames_per_second(pass.totals.summary));
+    passes.add(runs_frames_per_s.back(), std::move(pass));
+  };
+  std::optional<Error> side_fault;
+  std::optional<KindBits> kinds;
+  options_.count_bits = options_.count_bits || session_.log->should_log(spdlog::level::debug);
+  {
+    std::optional<KeptPass> kept;
+    if (options_.target.target) {
+      kept = encode_to_target(backend);
+    } else {
+      EncodeOutputs outputs(options_, format_);
+      for (int i = 0; i < options_.warmup && !session_.stop.stop_requested(); ++i) (void)encode(backend, nullptr);
+      kept = encode_and_keep(backend, outputs);
+    }
+    if (!kept) {
+      session_.summary->info("stopped before a pass met the target: nothing is written");
+      return kExitDone;  // the exit code is the signal's, from the caller
+    }
+    add(std::move(kept->pass));
+    side_fault = std::move(kept->side_fault);
+    kinds = kept->kinds;
+  }
+  while (static_cast<int>(runs_frames_per_s.size()) < options_.repeat && !session_.stop.stop_requested()) {
+    Pass pass = encode(backend, nullptr);
+    if (!pass.totals.summary.stopped) add(std::move(pass));
+  }
+  const Pass& median = passes.median();
+  EncodeReport report{.input = input, .format = format_, .settings = options_.encoder};
+  report.totals = median.totals;
+  report.kinds = kinds;
+  report.target = options_.target.target;
+  report.passes = target_passes_;
+  report.gop_cap = options_.target.gop_cap;
+  if (capped_pass_) report.own_qualities = capped_pass_->gops;
+  report.runs_frames_per_s = std::move(runs_frames_per_s);
+  if (options_.compare_cpu && !session_.stop.stop_requested()) {
+    CpuComparison comparison = compare_with_cpu(median);
+    if (!comparison.summary.stopped) report.cpu = std::move(comparison);
+  }
+  tell(report);
+  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, kept_older_file_);
+  if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
+  if (report.cpu && !report.cpu->identical) {
+    throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",
+                {.frame = report.cpu->first_difference});
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+int run_encode(const Session& session, EncodeOptions options) { return EncodeProgram(session, std::move(options)).run(); }
+
+}  // namespace c63::tools

@@ -1,0 +1,106 @@
+#include "encode/encode_stats.h"
+
+#include <spdlog/logger.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <optional>
+#include <system_error>
+
+#include "c63/error.h"
+#include "common/json_number.h"
+#include "common/report.h"
+#include "common/whole_file.h"
+#include "encode/encode_options.h"
+#include "segments/input_identity.h"
+
+namespace c63::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostStatsBytes = std::uint64_t{16} << 20;
+
+/// Everything that changes what passes come to, except the quality.
+ordered_json identity_of(const EncodeOptions& o) {
+  ordered_json settings = settings_of_record(o);
+  settings.erase("qp");
+  settings.erase("lambda-scale");
+  const InputIdentity input = identify_input(o.source.path);
+  ordered_json content = {{"bytes", input.bytes}};
+  if (o.target.spool.empty()) {
+    content["sample_sha256"] = input.sample_sha256;
+    content["modified_ns"] = input.modified_ns;
+  } else {
+    // A spooled file is written anew each time, so its time tells nothing.
+    content["sha256"] = sha256_of_file(o.source.path, input.bytes);
+  }
+  return {{"input", o.target.input}, {"content", content}, {"settings", settings}};
+}
+
+TargetPass pass_from(const ordered_json& json, double frames_per_s) {
+  // The bounds of what passes are made with, whatever the preset.
+  constexpr double kLowestQp = 1;
+  constexpr double kHighestQp = 50;
+  constexpr double kLeastScale = 0.05;
+  constexpr double kMostScale = 4;
+  constexpr double kMostDecibels = 1000;
+  const auto quality = [&](const char* key, double low, double high,
+                           std::optional<double> of_null) -> std::optional<double> {
+    if (!json.contains(key)) return std::nullopt;
+    return json.at(key).is_null() ? of_null : number_from(json.at(key), low, high);
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return {number_from(json.at("qp"), kLowestQp, kHighestQp),
+          number_from(json.at("lambda_scale"), kLeastScale, kMostScale),
+          {.frames = whole_number_from<std::int64_t>(json.at("frames"), 1),
+           .bytes = whole_number_from<std::uint64_t>(json.at("bytes"), 1),
+           .frames_per_s = frames_per_s,
+           .psnr_y_db = quality("psnr_y_db", 0, kMostDecibels, kInfinity),
+           .psnr_all_db = quality("psnr_all_db", 0, kMostDecibels, kInfinity),
+           .ssim_y = quality("ssim_y", -1, 1, std::nullopt)}};
+}
+
+}  // namespace
+
+StatsFile::StatsFile(const EncodeOptions& options)
+    : path_(options.target.stats), durability_(options.durability), encode_(identity_of(options)) {}
+
+std::vector<TargetPass> StatsFile::load(double frames_per_s, spdlog::logger& log) const {
+  std::error_code fault;
+  if (!std::filesystem::exists(path_, fault)) return {};
+  const auto text = text_of_file(path_, kMostStatsBytes);
+  try {
+    if (!text) throw std::runtime_error("it is too large, or not a regular file");
+    const ordered_json json = ordered_json::parse(*text);
+    const ordered_json& entries = json.at("passes");
+    if (json.at("encode") != encode_) {
+      log.warn("{}: it has the passes of another encode; they are not used", path_);
+      return {};
+    }
+    if (!entries.is_array()) throw std::runtime_error("its passes are no list");
+    std::vector<TargetPass> passes;
+    for (const ordered_json& entry : entries) passes.push_back(pass_from(entry, frames_per_s));
+    return passes;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& what) {
+    throw Error(ErrorKind::input, "C63-STATS", std::string("it is no statistics file of c63enc: ") + what.what(),
+                {.file = path_});
+  }
+}
+
+void StatsFile::save(const std::vector<TargetPass>& passes) const {
+  ordered_json json = {{"encode", encode_}, {"passes", ordered_json::array()}};
+  for (auto pass = passes.begin(); pass != passes.end(); ++pass) {
+    const bool is_made_again = std::any_of(pass + 1, passes.end(), [&](const TargetPass& later) {
+      return later.qp == pass->qp && later.lambda_scale == pass->lambda_scale;
+    });
+    if (!is_made_again) json["passes"].push_back(to_json(*pass));
+  }
+  write_json(path_, json, durability_);
+}
+
+}  // namespace c63::tools

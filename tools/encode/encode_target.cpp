@@ -1,0 +1,212 @@
+#include "encode/encode_target.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/values.h"
+#include "encode/encode_options.h"
+#include "io/frame_writer.h"
+
+namespace c63::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+double number_from(const std::string& option, std::string_view text) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) {
+    throw CLI::ValidationError(option, fmt::format("\"{}\" is no number", text));
+  }
+  return value;
+}
+
+double bitrate_from(const std::string& text) {
+  const auto bits = quantity_from(text);
+  if (!bits) throw CLI::ValidationError("--bitrate", fmt::format("\"{}\" is no rate like 800k or 2.5M", text));
+  return *bits;
+}
+
+/// "1.5x", "1.5".
+double cap_from(const std::string& text) {
+  const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.size() > 1 && text.ends_with('x') ? 1 : 0)));
+  if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "it is 1 or more");
+  return cap;
+}
+
+/// "38", "y:38", "all:38".
+Target psnr_from(const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string planes = colon == std::string::npos ? "y" : text.substr(0, colon);
+  if (planes != "y" && planes != "all") throw CLI::ValidationError("--target-psnr", "it is of y or of all planes");
+  return {planes == "y" ? Target::Kind::psnr_y : Target::Kind::psnr_all,
+          number_from("--target-psnr", colon == std::string::npos ? text : text.substr(colon + 1))};
+}
+
+}  // namespace
+
+void add_target_options(CLI::App& app, TargetOptions& o) {
+  const std::string group = "Targets";
+  std::vector<CLI::Option*> targets;
+  const auto add = [&](const std::string& option, const std::string& unit, const std::string& text, auto parse) {
+    targets.push_back(app.add_option_function<std::string>(
+                             option, [&o, parse](const std::string& value) { o.target = parse(value); }, text)
+                          ->type_name(unit)
+                          ->group(group));
+  };
+  add("--bitrate", "BITS", "Bits per second to stay below, nearly (800k, 2.5M): as many passes over the input as it takes",
+      [](const std::string& text) { return Target{Target::Kind::bitrate, bitrate_from(text)}; });
+  CLI::Option* size = app.add_option_function<std::uint64_t>(
+                             "--size", [&o](std::uint64_t bytes) { o.target = {Target::Kind::bytes, static_cast<double>(bytes)}; },
+                             "Bytes to stay below, nearly (2MiB, 1500kB)")
+                          ->transform(number_of_bytes())
+                          ->type_name("BYTES")
+                          ->group(group);
+  targets.push_back(size);
+  add("--target-psnr", "DB", "PSNR to reach, of luma (38) or of all planes (all:38)", psnr_from);
+  add("--target-ssim", "X", "SSIM of luma to reach (0.97)",
+      [](const std::string& text) { return Target{Target::Kind::ssim_y, number_from("--target-ssim", text)}; });
+  for (CLI::Option* a : targets) {
+    for (CLI::Option* b : targets) {
+      if (a != b) a->excludes(b);
+    }
+  }
+  app.add_option_function<std::string>(
+         "--gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); },
+         "With --bitrate: no GOP takes more than that many times what the rate gives for its duration (1.5x)")
+      ->type_name("X")
+      ->group(group);
+  app.add_option("--stats", o.stats, "Keep what each pass came to in this file, and begin with what it has")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--spool", o.spool, "Keep input that cannot be read twice in this folder meanwhile")
+      ->type_name("FOLDER")
+      ->group(group);
+}
+
+void check_target_options(const TargetOptions& o) {
+  if (!o.gop_cap) return;
+  if (!o.target || o.target->kind != Target::Kind::bitrate) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--gop-cap is for a bit rate: it goes with --bitrate");
+  }
+  if (!o.stats.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--stats keeps what passes came to, but not their GOPs: it is not for --gop-cap");
+  }
+}
+
+namespace {
+
+std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& format, spdlog::logger& log) {
+  std::vector<TargetPass> passes;
+  stats.use([&](const StatsFile& file) { passes = file.load(format.rate.value(), log); });
+  return passes;
+}
+
+}  // namespace
+
+TargetPasses::TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log)
+    : options_(options),
+      log_(log),
+      stats_(options.target.stats.empty() ? nullptr : std::make_unique<StatsFile>(options)),
+      search_(options.encoder.coding, *options.target.target, load(stats_, format, log)) {
+  if (options.target.gop_cap) {
+    capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
+    log_.info("{}, and no GOP of more than {} times that, by passes over the whole input", describe(*options.target.target),
+              *options.target.gop_cap);
+    return;
+  }
+  log_.info("{}, by passes over the whole input", describe(*options.target.target));
+  if (!passes().empty()) log_.info("{}: {} passes that were made before", options.target.stats, passes().size());
+}
+
+bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
+  const QualityTotals& quality = totals.quality;
+  const MeasurementSettings& measured = options_.encoder.measurement;
+  PassFigures figures{.frames = totals.summary.frames, .bytes = totals.summary.bytes, .frames_per_s = format.rate.value()};
+  if (measured.psnr) figures.psnr_y_db = quality.psnr_of_plane(0);
+  if (measured.psnr) figures.psnr_all_db = quality.psnr_of_all();
+  if (measured.ssim && !std::isnan(quality.mean_ssim(0))) figures.ssim_y = quality.mean_ssim(0);
+  const std::size_t own = capped_ ? capped_->next().gops.size() : 0;
+  const auto tell_and_keep = [&] {
+    tell(totals, format, own);
+    stats_.use([&](const StatsFile& file) { file.save(passes()); });
+  };
+  bool done = false;
+  try {
+    done = capped_ ? capped_->add(figures, totals.gops) : search_.add(figures);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::limit) tell_and_keep();
+    throw;
+  }
+  tell_and_keep();
+  if (done && !(capped_ ? capped_->met() : search_.met())) {
+    log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
+              capped_ ? "the cap, " : "");
+  }
+  return done;
+}
+
+/// The pass that was made last.
+void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own) {
+  const double distance = capped_ ? capped_->distance() : search_.distance();
+  const TargetPass& pass = passes().back();
+  const Target::Kind kind = options_.target.target->kind;
+  const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
+  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}", ++made_, pass.qp,
+            pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
+            totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
+            pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
+            of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
+            capped_ ? fmt::format("; {} of {} GOPs at a quality of their own, {} over the cap", own, totals.gops.size(), capped_->over())
+                    : "");
+}
+
+bool TargetPasses::keeps_promise() const {
+  const Target::Kind kind = options_.target.target->kind;
+  if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
+  // A size is never exceeded; a pass that is far below it is still one of its streams.
+  return distance() <= 0 && (!capped_ || capped_->over() == 0);
+}
+
+bool can_be_read_again(const std::string& path) {
+  std::error_code fault;
+  return path != "-" && fs::is_regular_file(path, fault);
+}
+
+bool is_written_directly(const std::string& path) {
+  std::error_code fault;
+  const fs::file_status status = fs::status(path, fault);
+  return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
+}
+
+// A folder of its own: machines and containers that share the outer one may have the same process id.
+Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop)
+    : folder_(folder, "c63-spool"), path_(folder_.file("input.yuv")) {
+  try {
+    fill(source, stop);
+  } catch (const Error& error) {
+    // Users know the folder that they named, and no file in it.
+    if (error.place().file != path_) throw;
+    throw Error(error.kind(), error.id(), "cannot keep the input here (--spool): " + error.message(), {.file = folder});
+  }
+}
+
+void Spool::fill(FrameSource& source, const std::stop_token& stop) {
+  const VideoFormat format = source.format();
+  const auto writer = open_frame_writer(path_, format.rate);
+  std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height));
+  for (; !stop.stop_requested() && source.read(frames_, frame); ++frames_) writer->write(format.width, format.height, frame);
+  writer->commit();
+}
+
+}  // namespace c63::tools

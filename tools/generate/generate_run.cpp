@@ -1,0 +1,201 @@
+#include "generate/generate_run.h"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <spdlog/logger.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "c63/error.h"
+#include "c63/thread_arena.h"
+#include "common/counted.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "common/side_output.h"
+#include "common/stopped_output.h"
+#include "common/values.h"
+#include "io/frame_writer.h"
+#include "io/output_file.h"
+
+namespace c63::tools {
+namespace {
+
+constexpr double kMotionUnit = 256;  // parts of a sample
+constexpr double kNoiseUnit = 16;    // parts of a grey level
+
+/// A number of units that fits an int; nothing for what is no number.
+std::optional<int> units_from(std::string_view text, double unit) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size() || !(std::abs(value) <= 4096)) return std::nullopt;
+  return static_cast<int>(std::lround(value * unit));
+}
+
+/// "3,-2" or "0.5,0".
+std::optional<std::pair<int, int>> motion_from(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return std::nullopt;
+  const auto x = units_from(std::string_view(text).substr(0, comma), kMotionUnit);
+  const auto y = units_from(std::string_view(text).substr(comma + 1), kMotionUnit);
+  if (!x || !y) return std::nullopt;
+  return std::pair{*x, *y};
+}
+
+std::vector<std::string> pattern_names() {
+  std::vector<std::string> names;
+  for (const Pattern pattern : all_patterns()) names.emplace_back(name(pattern));
+  return names;
+}
+
+/// The true motion as CSV; the frames come in order.
+class TruthWriter {
+ public:
+  TruthWriter(const std::string& path, Durability durability, const SequenceGenerator& source)
+      : file_(path, durability), source_(source), stars_(source.star_truth(0).has_value()) {
+    file_.write(stars_ ? "frame,shift_x,shift_y,object_x,object_y,object_peak\n" : "frame,x,y,mv_x,mv_y\n");
+  }
+
+  void add(std::int64_t frame) {
+    std::string rows;
+    if (stars_) {
+      const StarTruth truth = *source_.star_truth(frame);
+      rows = fmt::format("{},{},{},{},{},{}\n", frame, samples(truth.shift.x), samples(truth.shift.y),
+                         samples(truth.object.x), samples(truth.object.y), truth.object_peak);
+    } else if (frame > 0) {
+      const TrueMotion motion = source_.true_motion(frame);
+      for (std::size_t i = 0; i < motion.vectors.size(); ++i) {
+        const auto columns = static_cast<std::size_t>(motion.columns);
+        const TrueVector& vector = motion.vectors[i];
+        rows += fmt::format("{},{},{},", frame, i % columns * 8, i / columns * 8);
+        rows += vector.known ? fmt::format("{},{}\n", samples(vector.x), samples(vector.y)) : ",\n";
+      }
+    }
+    file_.write(rows);
+  }
+
+  void commit() { file_.commit(); }
+  [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
+
+ private:
+  // Exact: a 256th has eight binary places.
+  static double samples(std::int64_t units) { return static_cast<double>(units) / kMotionUnit; }
+
+  OutputFile file_;
+  const SequenceGenerator& source_;
+  bool stars_;
+};
+
+}  // namespace
+
+void add_options(CLI::App& app, GenerateOptions& o) {
+  const std::string output = "Output";
+  app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
+      ->type_name("FILE")
+      ->group(output);
+  app.add_option(
+         "--truth", o.truth,
+         "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to where it was in the "
+         "frame before (empty where hidden); for stars a row per frame with the sky's shift and the object")
+      ->type_name("FILE")
+      ->group(output);
+  const std::string picture = "Picture";
+  app.add_option_function<std::string>(
+         "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); }, "What to show")
+      ->check(CLI::IsMember(pattern_names()))
+      ->type_name("NAME")
+      ->default_str("natural")
+      ->group(picture);
+  app.add_option("-w,--width", o.sequence.width, "Width")->type_name("N")->capture_default_str()->group(picture);
+  app.add_option("-h,--height", o.sequence.height, "Height")->type_name("N")->capture_default_str()->group(picture);
+  app.add_option("-f,--frames", o.sequence.frames, "Number of frames")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(picture);
+  add_frame_rate_option(app, "Frames per second for the header of .y4m; 25 without it", [&o](FrameRate rate) {
+    o.sequence.rate = rate;
+  })->group(picture);
+  app.add_option_function<std::string>(
+         "--mv",
+         [&o](const std::string& text) {
+           o.sequence.motion = motion_from(text);
+           if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is no motion such as 3,-2");
+         },
+         "How far things move a frame, right and down, in samples (default: the pattern's own)")
+      ->type_name("X,Y")
+      ->group(picture);
+  app.add_option("--seed", o.sequence.seed, "Another number makes another picture")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(picture);
+  app.add_option_function<std::string>(
+         "--noise",
+         [&o](const std::string& text) {
+           o.sequence.noise = units_from(text, kNoiseUnit);
+           if (!o.sequence.noise) throw CLI::ValidationError("--noise", "'" + text + "' is no deviation such as 1.25");
+         },
+         "Standard deviation of the sensor noise in grey levels (default: the pattern's own)")
+      ->type_name("SD")
+      ->group(picture);
+  add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
+  add_limit_options(app, o.sequence.limits);
+}
+
+int run_generate(const Session& session, const GenerateOptions& o) {
+  if (o.output.empty() && o.truth.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given");
+  check_distinct_files({}, {{"the output", o.output}, {"--truth", o.truth}, {"--log-file", session.common.log.file}});
+  check_apart_from_log({"the output", o.output});
+  SequenceGenerator source(o.sequence);
+  const auto writer = o.output.empty() ? make_null_writer() : open_frame_writer(o.output, o.sequence.rate, o.durability);
+  SideOutput<TruthWriter> truth(o.truth.empty() ? nullptr : std::make_unique<TruthWriter>(o.truth, o.durability, source));
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto progress = session.progress(o.sequence.frames, o.sequence.rate.value());
+  const std::size_t bytes = frame_bytes(o.sequence.width, o.sequence.height);
+  ThreadArena arena(session.common.threads);
+  const auto at_once = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
+      o.sequence.limits.max_memory / bytes, 1, 2 * static_cast<std::uint64_t>(arena.concurrency())));
+  std::vector<std::vector<std::uint8_t>> frames(static_cast<std::size_t>(std::min(at_once, o.sequence.frames)),
+                                                std::vector<std::uint8_t>(bytes));
+  std::int64_t done = 0;
+  while (done < o.sequence.frames && !session.stop.stop_requested()) {
+    const std::int64_t count = std::min(at_once, o.sequence.frames - done);
+    arena.execute([&] {
+      tbb::parallel_for(std::int64_t{0}, count,
+                        [&](std::int64_t i) { (void)source.read(done + i, frames[static_cast<std::size_t>(i)]); });
+    });
+    for (std::int64_t i = 0; i < count; ++i, ++done) {
+      writer->write(o.sequence.width, o.sequence.height, frames[static_cast<std::size_t>(i)]);
+      truth.use([&](TruthWriter& rows) { rows.add(done); });
+      progress->advance(bytes);
+    }
+  }
+  const bool stopped = done < o.sequence.frames;
+  if (stopped && !o.keep_partial) {
+    if (done > 0) (void)commit_stopped(*writer, o.output, false, *session.log);
+    if (done > 0) truth.commit_part();
+  } else {
+    writer->commit();
+    truth.commit();
+  }
+  progress->finish();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  session.summary->info("{}generated {} of {}x{} {} in {:.2f} s ({:.1f} fps)", stopped ? stopped_text(done, o.sequence.frames) + ": " : "",
+                        counted(done, "frame"), o.sequence.width, o.sequence.height, name(o.sequence.pattern), seconds,
+                        seconds > 0 ? static_cast<double>(done) / seconds : 0);
+  if (truth.fault()) throw Error(*truth.fault());
+  return kExitDone;
+}
+
+}  // namespace c63::tools
