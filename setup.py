@@ -36,7 +36,9 @@ class CMakeBuild(build_ext):
         self.run_cmake("--build", str(folder), "--target", "c63_python_package", "--parallel", jobs)
         to = pathlib.Path(self.get_ext_fullpath(extension.name)).parent
         to.mkdir(parents=True, exist_ok=True)
-        for module in (folder / "python" / "c63").glob("*.so"):  # _c63 and, if FFmpeg is there, libc63_ffmpeg
+        package = folder / "python" / "c63"
+        # _c63, libc63_ffmpeg if FFmpeg is there, and what the build makes of the table of options
+        for module in [*package.glob("*.so"), package / "_options.py", package / "_encode.pyi"]:
             shutil.copy2(module, to)
 
     @staticmethod

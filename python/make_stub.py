@@ -1,23 +1,77 @@
 #!/usr/bin/env python3
-"""Makes c63/_encode.pyi, which tells checkers of types what _encode.py takes: **options become the fields of Settings.
+"""Makes what help() and checkers of types read, when the package is built: python/make_stub.py FOLDER OF THE BUILT PACKAGE
 
-  python/make_stub.py [--check]
-
---check writes nothing; exit status 1 if the file is not what would be written. A test of tests/python calls it so.
+_options.py is the table of options (c63/options.inc) as the class Options, whose fields c63.Settings has. _encode.pyi tells what
+_encode.py takes: **options become these fields.
 """
 
-import argparse
 import ast
+import importlib.util
 import pathlib
+import re
 import sys
 
-PACKAGE = pathlib.Path(__file__).parent / "c63"
-HEAD = '"""Made of _encode.py and _settings.py by python/make_stub.py; do not edit."""\n\n'
+HEAD = '"""Made of the table of options by python/make_stub.py; do not edit."""\n\n'
+
+#: Groups of the table as the documentation of c63.Settings calls them.
+TARGETS = "Targets, of which one can be set. The encode makes passes over the whole video until one meets it; qp is where it begins"
+MACHINE = "Where it runs; no byte depends on it"
+GROUPS = {
+    "Coding": "What is coded", "Decisions": "Decisions; None leaves them to the preset", "Targets": TARGETS, "Input and output": TARGETS,
+    "Machine": MACHINE, "Limits": MACHINE, "Measurement": "What is reported",
+}
+
+#: Type, default and example of options that Python takes in another form than the command line.
+SPECIAL = {
+    "bitrate": ("Optional[float]", None, ""),
+    "size": ("Optional[int]", None, ""),
+    "target_psnr": ("Union[float, tuple[Planes, float], None]", None, 'such as 38, ("all", 38)'),
+    "target_ssim": ("Optional[float]", None, "such as 0.97"),
+    "gop_cap": ("Optional[float]", None, ""),
+    "fps": ("Union[float, fractions.Fraction, None]", None, ""),
+    "backend": ("Backend", "auto", ""),
+    "device": ("Union[int, Sequence[int]]", (), "such as 0, [0, 1]"),
+}
 
 
-def fields_of_settings(tree):
-    (settings,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
-    return [node for node in settings.body if isinstance(node, ast.AnnAssign)]
+def alias(name):
+    return "SearchMethod" if name == "me" else name.title()
+
+
+def type_and_default(name, row):
+    if name in SPECIAL:
+        return SPECIAL[name][:2]
+    kind = alias(name) if row["type"] == "name" else row["type"]
+    is_optional = row["default"] is None or row["by_preset"] or row["group"] == "Limits"
+    default = row["default"]
+    return (f"Optional[{kind}]", None) if is_optional else (kind, int(default) if kind == "float" and default == int(default) else default)
+
+
+def documentation(rows):
+    text = "Settings of an encoder, named as the options of c63enc. The defaults give the course encoder's bytes.\n\n"
+    text += "    Each value is checked here, and what values mean together when an encode starts. UsageError says what is wrong.\n"
+    title = ""
+    for name, row in rows.items():
+        if title != GROUPS[row["group"]]:
+            title = GROUPS[row["group"]]
+            text += f"\n    {title}:\n"
+        notes = "; ".join(filter(None, [row["details"], SPECIAL.get(name, ("", "", ""))[2]]))
+        said = re.sub("--([a-z-]+)", lambda option: option[1].replace("-", "_"), row["help"])
+        text += f"    {name}: {said}{f' ({notes})' if notes else ''}.\n"
+    return text + "    "
+
+
+def options_module(rows):
+    """_options.py: the class with a field for each row."""
+    text = HEAD + "from __future__ import annotations\n\nimport dataclasses\nimport fractions\nfrom typing import Literal, Optional, Sequence, Union\n\n"
+    text += 'Backend = Literal["auto", "cpu", "cuda", "cuda,cpu", "cpu,cuda"]\nPlanes = Literal["y", "all"]\n'
+    text += "".join(f"{alias(name)} = Literal{row['names']!r}\n" for name, row in rows.items() if row.get("type") == "name")
+    text += f"\n#: Options that say how large or how good the stream is to be.\nTARGETS = {tuple(n for n in rows if rows[n]['one_of'])!r}\n"
+    text += f'\n\n@dataclasses.dataclass(frozen=True)\nclass Options:\n    """{documentation(rows)}"""\n\n'
+    for name, row in rows.items():
+        kind, default = type_and_default(name, row)
+        text += f"    {name}: {kind} = {default!r}\n"
+    return text
 
 
 def options_of(function, fields):
@@ -70,14 +124,11 @@ def class_stub(node, fields):
     return text
 
 
-def stub():
-    settings = ast.parse((PACKAGE / "_settings.py").read_text())
-    module = ast.parse((PACKAGE / "_encode.py").read_text())
-    fields = fields_of_settings(settings)
-    aliases = [node.targets[0].id for node in settings.body if isinstance(node, ast.Assign) and "Literal[" in ast.unparse(node.value)]
+def encode_stub(module, fields, aliases):
+    """_encode.pyi: what _encode.py has for others, with the fields of Options for **options."""
     imports = [ast.unparse(node) for node in module.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     imports = [line for line in imports if "__future__" not in line] + ["import fractions", "from typing import Sequence"]
-    parts = [HEAD + "\n".join([*imports, f"from ._settings import {', '.join(aliases)}"]) + "\n"]
+    parts = [HEAD + "\n".join([*imports, f"from ._options import {', '.join(aliases)}"]) + "\n"]
     for node in module.body:
         if isinstance(node, ast.ClassDef):
             parts.append(class_stub(node, fields))
@@ -91,17 +142,19 @@ def stub():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    file = PACKAGE / "_encode.pyi"
-    if not arguments.check:
-        file.write_text(stub())
-    elif not file.is_file() or file.read_text() != stub():
-        print(f"{file} is not what {pathlib.Path(__file__).name} makes: run it", file=sys.stderr)
-        return 1
-    return 0
+    package = pathlib.Path(sys.argv[1])
+    found = importlib.util.spec_from_file_location("c63._c63", next(package.glob("_c63.*.so")))
+    native = importlib.util.module_from_spec(found)
+    found.loader.exec_module(native)
+    options = options_module(native.options())
+    (package / "_options.py").write_text(options)
+    tree = ast.parse(options)
+    (table,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    fields = [node for node in table.body if isinstance(node, ast.AnnAssign)]
+    aliases = [node.targets[0].id for node in tree.body if isinstance(node, ast.Assign) and "Literal[" in ast.unparse(node.value)]
+    source = pathlib.Path(__file__).parent / "c63" / "_encode.py"
+    (package / "_encode.pyi").write_text(encode_stub(ast.parse(source.read_text()), fields, aliases))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,55 +1,61 @@
 #include "c63/settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/options.h"
 #include "codec/geometry.h"
 #include "codec/quantization.h"
 
 namespace c63 {
 namespace {
 
+template <typename Enum>
+using Names = std::pair<Enum, std::string_view>;
+
 constexpr std::array kSearchMethods = {
-#define C63_SEARCH_METHOD(method, text, make) std::pair{SearchMethod::method, std::string_view(text)},
+#define C63_SEARCH_METHOD(method, text, make) Names<SearchMethod>{SearchMethod::method, text},
 #include "c63/search_methods.inc"
 #undef C63_SEARCH_METHOD
 };
+constexpr std::array kPresets = {Names<Preset>{Preset::reference, "reference"}, Names<Preset>{Preset::fast, "fast"},
+                                 Names<Preset>{Preset::good, "good"}, Names<Preset>{Preset::best, "best"}};
+constexpr std::array kTableShapes = {Names<TableShape>{TableShape::course, "course"}, Names<TableShape>{TableShape::flat, "flat"}};
+constexpr std::array kHeaderSets = {Names<HeaderSet>{HeaderSet::full, "full"}, Names<HeaderSet>{HeaderSet::compact, "compact"}};
+constexpr std::array kTunes = {Names<Tune>{Tune::psnr, "psnr"}, Names<Tune>{Tune::ssim, "ssim"}};
+constexpr std::array kSimdLevels = {Names<SimdLevel>{SimdLevel::scalar, "scalar"}, Names<SimdLevel>{SimdLevel::sse4, "sse4"},
+                                    Names<SimdLevel>{SimdLevel::avx2, "avx2"}, Names<SimdLevel>{SimdLevel::avx512, "avx512"},
+                                    Names<SimdLevel>{SimdLevel::neon, "neon"}};
 
-constexpr std::array kPresets = {
-    std::pair{Preset::reference, std::string_view("reference")},
-    std::pair{Preset::fast, std::string_view("fast")},
-    std::pair{Preset::good, std::string_view("good")},
-    std::pair{Preset::best, std::string_view("best")},
+constexpr std::array kOptions = {
+#define C63_OPTION(field, ...) OptionInfo{__VA_ARGS__},
+#define C63_DECISION(type, field, defaults, ...) OptionInfo{__VA_ARGS__},
+#define C63_RUN_OPTION(...) OptionInfo{__VA_ARGS__},
+#include "c63/options.inc"
 };
 
-constexpr std::array kSimdLevels = {
-    std::pair{SimdLevel::scalar, std::string_view("scalar")}, std::pair{SimdLevel::sse4, std::string_view("sse4")},
-    std::pair{SimdLevel::avx2, std::string_view("avx2")},     std::pair{SimdLevel::avx512, std::string_view("avx512")},
-    std::pair{SimdLevel::neon, std::string_view("neon")},
-};
-
-template <typename Table, typename Value>
-std::string_view name_in(const Table& table, Value value) {
-  for (const auto& [entry, text] : table) {
-    if (entry == value) return text;
-  }
-  return "?";
+template <typename Enum>
+std::string_view name_in(std::span<const Names<Enum>> table, Enum value) {
+  const auto found = std::ranges::find(table, value, &Names<Enum>::first);
+  return found == table.end() ? "?" : found->second;
 }
 
-template <typename Value, typename Table>
-std::optional<Value> find_in(const Table& table, std::string_view text) {
-  for (const auto& [entry, entry_name] : table) {
-    if (entry_name == text) return entry;
-  }
-  return std::nullopt;
+template <typename Enum>
+std::optional<Enum> find_in(std::span<const Names<Enum>> table, std::string_view text) {
+  const auto found = std::ranges::find(table, text, &Names<Enum>::second);
+  return found == table.end() ? std::nullopt : std::optional(found->first);
 }
 
-template <typename Value, typename Table>
-std::vector<Value> values_of(const Table& table) {
-  std::vector<Value> values;
-  for (const auto& entry : table) values.push_back(entry.first);
+template <typename Enum>
+std::vector<Enum> values_of() {
+  std::vector<Enum> values;
+  for (const auto& entry : names_of<Enum>()) values.push_back(entry.first);
   return values;
 }
 
@@ -60,24 +66,89 @@ std::string number(double value) {
   return {text.data(), end};
 }
 
+template <typename T>
+std::string text_of(T value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "on" : "off";
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::string(name(value));
+  } else {
+    return number(value);
+  }
+}
+
 void require(bool condition, ErrorKind kind, const char* id, const std::string& message) {
   if (!condition) throw Error(kind, id, message);
 }
 
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+/// Throws Error (usage) for a number outside least..most of the option.
+void check_range(const OptionInfo& option, double value, double least) {
+  if (option.range_id.empty() || (value >= least && value <= option.most)) return;
+  throw Error(ErrorKind::usage, std::string(option.range_id),
+              std::string(option.name) + " " + number(value) + " is " +
+                  (option.most == kUnbounded ? "below " + number(least) : "outside " + number(least) + ".." + number(option.most)) +
+                  (option.reason.empty() ? "" : ": " + std::string(option.reason)));
+}
+
 }  // namespace
 
-std::string_view name(SearchMethod method) { return name_in(kSearchMethods, method); }
-std::string_view name(SimdLevel level) { return name_in(kSimdLevels, level); }
-std::string_view name(Tune tune) { return tune == Tune::ssim ? "ssim" : "psnr"; }
-std::string_view name(Preset preset) { return name_in(kPresets, preset); }
-std::optional<SearchMethod> search_method_from(std::string_view text) {
-  return find_in<SearchMethod>(kSearchMethods, text);
+template <>
+std::span<const Names<SearchMethod>> names_of() { return kSearchMethods; }
+template <>
+std::span<const Names<Preset>> names_of() { return kPresets; }
+template <>
+std::span<const Names<TableShape>> names_of() { return kTableShapes; }
+template <>
+std::span<const Names<HeaderSet>> names_of() { return kHeaderSets; }
+template <>
+std::span<const Names<Tune>> names_of() { return kTunes; }
+template <>
+std::span<const Names<SimdLevel>> names_of() { return kSimdLevels; }
+
+std::string_view name(SearchMethod method) { return name_in(names_of<SearchMethod>(), method); }
+std::string_view name(SimdLevel level) { return name_in(names_of<SimdLevel>(), level); }
+std::string_view name(Tune tune) { return name_in(names_of<Tune>(), tune); }
+std::string_view name(Preset preset) { return name_in(names_of<Preset>(), preset); }
+std::string_view name(TableShape tables) { return name_in(names_of<TableShape>(), tables); }
+std::string_view name(HeaderSet headers) { return name_in(names_of<HeaderSet>(), headers); }
+std::optional<SearchMethod> search_method_from(std::string_view text) { return find_in(names_of<SearchMethod>(), text); }
+std::optional<SimdLevel> simd_level_from(std::string_view text) { return find_in(names_of<SimdLevel>(), text); }
+std::optional<Preset> preset_from(std::string_view text) { return find_in(names_of<Preset>(), text); }
+std::vector<Preset> all_presets() { return values_of<Preset>(); }
+std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(); }
+std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(); }
+
+std::span<const OptionInfo> all_options() { return kOptions; }
+
+const OptionInfo& option_info(std::string_view name) {
+  const auto found = std::ranges::find(kOptions, name, &OptionInfo::name);
+  if (found == kOptions.end()) throw Error(ErrorKind::internal, "C63-INTERNAL", "no option " + std::string(name));
+  return *found;
 }
-std::optional<SimdLevel> simd_level_from(std::string_view text) { return find_in<SimdLevel>(kSimdLevels, text); }
-std::optional<Preset> preset_from(std::string_view text) { return find_in<Preset>(kPresets, text); }
-std::vector<Preset> all_presets() { return values_of<Preset>(kPresets); }
-std::vector<SearchMethod> all_search_methods() { return values_of<SearchMethod>(kSearchMethods); }
-std::vector<SimdLevel> all_simd_levels() { return values_of<SimdLevel>(kSimdLevels); }
+
+std::string details_of(const OptionInfo& option) {
+  std::string text;
+  if (option.least != -kUnbounded) {
+    text = option.most == kUnbounded ? "at least " + number(option.least) : number(option.least) + " to " + number(option.most);
+  }
+  for_each_decision(RateSettings{}, [&](const OptionInfo& decision, const auto&, const auto& values) {
+    if (decision.name != option.name) return;
+    for (const auto& [preset, preset_name] : kPresets) {
+      text += (text.empty() ? "" : preset == Preset::reference ? "; " : ", ") + std::string(preset_name) + ": " + text_of(values.of(preset));
+    }
+  });
+  return text;
+}
+
+bool RateSettings::decides_by_rate() const {
+  bool decides = false;
+  for_each_decision(*this, [&](const OptionInfo& info, const auto& value, const auto&) {
+    decides |= value && (info.by_rate == ByRate::if_set || (info.by_rate == ByRate::if_true && static_cast<int>(*value) != 0));
+  });
+  return decides;
+}
 
 int search_range_of(Preset preset) { return preset == Preset::best ? 32 : 16; }
 
@@ -102,25 +173,16 @@ void validate(const EncoderSettings& s) {
   require(static_cast<std::uint64_t>(s.coding.width) * static_cast<std::uint64_t>(s.coding.height) <= s.execution.limits.max_pixels,
           ErrorKind::limit, "C63-MAX-PIXELS",
           "picture size " + size + " exceeds the limit of " + std::to_string(s.execution.limits.max_pixels) + " pixels");
-  const double least = least_qp(s.coding);
-  require(s.coding.qp >= least && s.coding.qp <= kMaxQp, ErrorKind::usage, "C63-QP-RANGE",
-          "qp " + number(s.coding.qp) + " is outside " + number(least) +
-              "..50: the format cannot hold its tables or coefficients");
-  require(s.coding.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
-  require(s.coding.search_range >= 1 && s.coding.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
-          "search range " + std::to_string(s.coding.search_range) + " is outside 1..127: vectors have 7 bits");
-  require(s.coding.rate.candidates.value_or(0) >= 0 && s.coding.rate.candidates.value_or(0) <= 7, ErrorKind::usage,
-          "C63-CANDIDATES-RANGE", "the number of vector candidates must be 0 to 7");
-  require(s.coding.rate.beam.value_or(1) >= 1 && s.coding.rate.beam.value_or(1) <= 8, ErrorKind::usage, "C63-BEAM-RANGE",
-          "the beam must be 1 to 8 wide");
-  require(s.coding.rate.lambda_scale >= 0.05 && s.coding.rate.lambda_scale <= 4, ErrorKind::usage, "C63-LAMBDA-RANGE",
-          "the scale of lambda must be 0.05 to 4");
-  require(s.coding.rate.chroma_lambda.value_or(1) >= 0.25 && s.coding.rate.chroma_lambda.value_or(1) <= 4, ErrorKind::usage,
-          "C63-CHROMA-LAMBDA-RANGE", "lambda of chroma must be 0.25 to 4 times that of luma");
+  for_each_option(s, [&](const OptionInfo& option, const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<Value>) {
+      check_range(option, static_cast<double>(value), option.name == "qp" ? least_qp(s.coding) : option.least);
+    } else if constexpr (std::is_same_v<Value, std::optional<int>> || std::is_same_v<Value, std::optional<double>>) {
+      if (value) check_range(option, *value, option.least);
+    }
+  });
   require(s.coding.rate.tune == Tune::psnr || decides_by_rate(s.coding), ErrorKind::usage, "C63-TUNE-PRESET",
           "tuning for SSIM weighs decisions by rate, and preset reference makes none; choose another (--preset good)");
-  require(s.execution.threads >= 0 && s.execution.lanes >= 0, ErrorKind::usage, "C63-COUNT-RANGE",
-          "the numbers of threads and lanes must not be negative");
 }
 
 std::vector<std::string> differences_from_course(const EncoderSettings& s) {

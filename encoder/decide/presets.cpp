@@ -9,57 +9,17 @@
 namespace c63 {
 namespace {
 
-/// How frames that keep the previous frame's reference are chosen.
-enum class References {
-  advance,    ///< no frame does
-  alternate,  ///< by the bits of earlier frames
-  look_ahead,
+/// The decisions of c63/options.inc: the settings', or the preset's.
+struct Chosen {
+#define C63_DECISION(type, field, ...) type field;
+#include "c63/options.inc"
 };
 
-/// A preset's defaults. The initial values are the reference preset's.
-struct Defaults {
-  TableShape tables = TableShape::course;
-  HeaderSet headers = HeaderSet::full;
-  bool decides_by_rate = false;
-  bool choose_levels = false;
-  int candidates = 0;
-  int beam = 1;
-  bool unpredicted = false;
-  bool repeats = false;
-  References references = References::advance;
-  bool temporal_filter = false;
-  bool propagated_weights = false;
-  double chroma_lambda = 1;
-  double lambda_tilt = 0;  ///< λ grows with this power of the quality: filtering removes more at high qualities
-  int activity_power = 0;
-  bool finer_key_frames = false;
-};
-
-/// λ of chroma so that errors count as in the usual mean PSNR: six times Y's, once U's and V's. By samples this is two thirds,
-/// rounded to a quarter of an octave.
-constexpr double kFieldsChroma = 1.41;
-
-constexpr Defaults defaults_of(Preset preset) {
-  Defaults defaults;
-  if (preset == Preset::reference) return defaults;
-  defaults.tables = TableShape::flat;
-  defaults.headers = HeaderSet::compact;
-  defaults.decides_by_rate = defaults.choose_levels = defaults.unpredicted = defaults.repeats = true;
-  if (preset == Preset::good) {
-    defaults.candidates = 2;
-    defaults.beam = 4;
-    defaults.references = References::alternate;
-  }
-  if (preset == Preset::best) {
-    defaults.candidates = 5;
-    defaults.beam = 8;
-    defaults.references = References::look_ahead;
-    defaults.temporal_filter = defaults.propagated_weights = defaults.finer_key_frames = true;
-    defaults.chroma_lambda = kFieldsChroma;
-    defaults.lambda_tilt = -0.3;
-    defaults.activity_power = 2;
-  }
-  return defaults;
+Chosen chosen(const RateSettings& set, Preset preset) {
+  return {
+#define C63_DECISION(type, field, defaults, ...) .field = set.field.value_or(ByPreset<type> defaults.of(preset)),
+#include "c63/options.inc"
+  };
 }
 
 /// The weight for `scale` times the frame's λ.
@@ -70,35 +30,37 @@ Weight weight_of(double scale) {
 }  // namespace
 
 PresetDecisions preset_decisions(const CodingSettings& settings) {
-  const Defaults defaults = defaults_of(settings.preset);
-  const RateSettings& set = settings.rate;
+  const Chosen c = chosen(settings.rate, settings.preset);
+  const bool is_best = settings.preset == Preset::best;
   PresetDecisions decisions;
-  const bool flat = set.tables.value_or(defaults.tables) == TableShape::flat;
+  const bool flat = c.tables == TableShape::flat;
   decisions.tables = flat ? flat_tables(settings.qp) : make_quantization_tables(settings.qp);
-  if (set.headers.value_or(defaults.headers) == HeaderSet::compact) {
+  if (c.headers == HeaderSet::compact) {
     // Every key frame has the tables, so that GOPs can be cut apart and joined.
     decisions.key_headers = {.code_tables = false, .scan_components = false};
     decisions.inter_headers = {.quantization_tables = false, .code_tables = false, .scan_components = false};
   }
   RateDecisions& rate = decisions.rate;
-  rate.choose_levels = set.choose_levels.value_or(defaults.choose_levels);
-  rate.found_vectors = set.candidates.value_or(defaults.candidates);
-  rate.beam_width = set.beam.value_or(defaults.beam);
-  rate.unpredicted = set.unpredicted.value_or(defaults.unpredicted);
-  rate.repeats = set.repeats.value_or(defaults.repeats);
-  if (!defaults.decides_by_rate && !set.decides_by_rate()) return decisions;
-  rate.chroma_weight = weight_of(set.chroma_lambda.value_or(defaults.chroma_lambda));
-  rate.activity_power = set.tune == Tune::ssim ? kMostActivityPower : defaults.activity_power;
-  if (defaults.finer_key_frames && flat) decisions.finer_tables = finer_tables(decisions.tables);
+  rate.choose_levels = c.choose_levels;
+  rate.found_vectors = c.candidates;
+  rate.beam_width = c.beam;
+  rate.unpredicted = c.unpredicted;
+  rate.repeats = c.repeats;
+  if (!decides_by_rate(settings)) return decisions;
+  rate.chroma_weight = weight_of(c.chroma_lambda);
+  rate.activity_power = settings.rate.tune == Tune::ssim ? kMostActivityPower : is_best ? 2 : 0;
+  if (is_best && flat) decisions.finer_tables = finer_tables(decisions.tables);
+  // With the filter over time, λ falls with the quality: filtering removes more at high qualities.
   constexpr double kMiddleQuality = 12;
-  rate.lambda = lambda_of_qp(settings.qp, set.lambda_scale * std::pow(settings.qp / kMiddleQuality, defaults.lambda_tilt));
-  decisions.lambda_power += defaults.lambda_tilt;
+  const double tilt = is_best ? -0.3 : 0;
+  rate.lambda = lambda_of_qp(settings.qp, settings.rate.lambda_scale * std::pow(settings.qp / kMiddleQuality, tilt));
+  decisions.lambda_power += tilt;
   rate.sad_per_bit = sad_per_bit(rate.lambda);
-  decisions.lookahead = {.filter = set.temporal_filter.value_or(defaults.temporal_filter),
-                         .propagate = set.propagated_weights.value_or(defaults.propagated_weights),
-                         .choose_reference = set.adaptive_reference.value_or(defaults.references == References::look_ahead),
+  decisions.lookahead = {.filter = c.temporal_filter,
+                         .propagate = c.propagated_weights,
+                         .choose_reference = c.adaptive_reference,
                          .lambda = rate.lambda};
-  decisions.alternate = defaults.references == References::alternate && !set.adaptive_reference;
+  decisions.alternate = settings.preset == Preset::good && !settings.rate.adaptive_reference;
   return decisions;
 }
 

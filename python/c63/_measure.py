@@ -13,7 +13,7 @@ from ._arrays import motion as motion_of
 from ._device import estimate_motion as on_device
 from ._device import is_device_array, stream_of
 from ._planes import luma
-from ._settings import SearchMethod
+from ._options import SearchMethod
 from ._video import Video
 
 

@@ -330,8 +330,7 @@ void add_encoding(py::module_& module) {
              "stream"_a);
   module.def("encode_video", encode_video, "reader"_a, "settings"_a, "backend"_a, "devices"_a);
   module.def("gpu_obstacle", gpu_obstacle);
-  module.def("choices", choices);
-  module.def("defaults", defaults);
+  module.def("options", options);
   module.attr("STATISTICS_FIELDS") = row_fields();
 }
 

@@ -2,12 +2,14 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "c63/error.h"
+#include "c63/options.h"
 
 namespace c63::python {
 namespace {
@@ -21,7 +23,14 @@ namespace py = pybind11;
 /// `given` as a T. Numbers of numpy are numbers; True and False are none.
 template <typename T>
 T value_of(py::handle given, const char* field) {
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (std::is_enum_v<T>) {
+    std::string known;
+    for (const auto& [value, text] : names_of<T>()) {
+      if (py::isinstance<py::str>(given) && given.cast<std::string>() == text) return value;
+      known += (known.empty() ? "" : ", ") + std::string(text);
+    }
+    refuse(field, "one of " + known, given);
+  } else if constexpr (std::is_same_v<T, bool>) {
     py::detail::make_caster<bool> caster;
     if (given.is_none() || !caster.load(given, false)) refuse(field, "True or False", given);
     return py::detail::cast_op<bool>(caster);
@@ -56,71 +65,37 @@ T value_of(py::handle given, const char* field) {
 }
 
 template <typename T>
-void set(T& value, py::handle object, const char* field) {
-  value = value_of<T>(object.attr(field), field);
+void set(T& value, py::handle given, const char* field) {
+  value = value_of<T>(given, field);
 }
-
-/// None leaves the choice to the preset.
 template <typename T>
-void set(std::optional<T>& value, py::handle object, const char* field) {
-  const py::object given = object.attr(field);
-  if (!given.is_none()) value = value_of<T>(given, field);
+void set(std::optional<T>& value, py::handle given, const char* field) {
+  value = value_of<T>(given, field);
 }
 
-/// A text. Throws Error (usage) for anything else.
-std::string text_of(py::handle object, const char* field) {
-  const py::object given = object.attr(field);
-  if (!py::isinstance<py::str>(given)) refuse(field, "a str", given);
-  return given.cast<std::string>();
+std::string python_name(const OptionInfo& option) {
+  std::string name(option.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
-/// What a name means, by one of the library's own lists of names.
+/// Writes what an option takes into its row: the type, its names if it is one of several, and the default.
 template <typename T>
-T named(py::handle object, const char* field, std::optional<T> (*from)(std::string_view), const std::vector<T>& all) {
-  const std::string text = text_of(object, field);
-  if (const std::optional<T> value = from(text)) return *value;
-  std::string known;
-  for (const T value : all) known += (known.empty() ? "" : ", ") + std::string(name(value));
-  throw Error(ErrorKind::usage, "C63-SETTING", std::string(field) + ": wanted one of " + known + ", got '" + text + "'");
+void describe(py::dict row, const T& value) {
+  row["type"] = std::is_same_v<T, bool> ? "bool" : std::is_enum_v<T> ? "name" : std::is_floating_point_v<T> ? "float" : "int";
+  if constexpr (std::is_enum_v<T>) {
+    py::list names;
+    for (const auto& entry : names_of<T>()) names.append(std::string(entry.second));
+    row["names"] = names;
+    row["default"] = std::string(name(value));
+  } else {
+    row["default"] = value;
+  }
 }
-
-/// The same for the two choices that have no such list.
 template <typename T>
-std::optional<T> either(py::handle object, const char* field, std::pair<const char*, T> a, std::pair<const char*, T> b) {
-  const py::object given = object.attr(field);
-  if (given.is_none()) return std::nullopt;
-  const std::string text = text_of(object, field);
-  if (text == a.first) return a.second;
-  if (text == b.first) return b.second;
-  throw Error(ErrorKind::usage, "C63-SETTING",
-              std::string(field) + ": wanted " + a.first + ", " + b.first + " or None, got '" + text + "'");
-}
-
-CodingSettings coding_from(py::handle object) {
-  CodingSettings coding;
-  coding.preset = named(object, "preset", preset_from, all_presets());
-  set(coding.qp, object, "qp");
-  set(coding.key_interval, object, "keyint");
-  set(coding.scene_cuts, object, "scenecut");
-  std::optional<int> search_range;
-  set(search_range, object, "merange");
-  coding.search_range = search_range.value_or(search_range_of(coding.preset));
-  coding.method = named(object, "me", search_method_from, all_search_methods());
-  RateSettings& rate = coding.rate;
-  rate.tables = either<TableShape>(object, "tables", {"course", TableShape::course}, {"flat", TableShape::flat});
-  rate.headers = either<HeaderSet>(object, "headers", {"full", HeaderSet::full}, {"compact", HeaderSet::compact});
-  set(rate.choose_levels, object, "rdoq");
-  set(rate.candidates, object, "candidates");
-  set(rate.beam, object, "beam");
-  set(rate.unpredicted, object, "unpredicted");
-  set(rate.repeats, object, "repeats");
-  set(rate.adaptive_reference, object, "adaptive_reference");
-  set(rate.temporal_filter, object, "temporal_filter");
-  set(rate.propagated_weights, object, "propagated_weights");
-  set(rate.chroma_lambda, object, "chroma_lambda");
-  if (const auto tune = either<Tune>(object, "tune", {"psnr", Tune::psnr}, {"ssim", Tune::ssim})) rate.tune = *tune;
-  set(rate.lambda_scale, object, "lambda_scale");
-  return coding;
+void describe(py::dict row, const std::optional<T>&) {
+  describe(row, T{});
+  row["default"] = py::none();
 }
 
 }  // namespace
@@ -136,27 +111,16 @@ std::vector<int> ints_from(py::handle given, const char* name) {
   return numbers;
 }
 
-ExecutionSettings execution_from(py::handle object) {
-  ExecutionSettings execution;
-  set(execution.threads, object, "threads");
-  set(execution.lanes, object, "lanes");
-  if (!object.attr("simd").is_none()) execution.simd = named(object, "simd", simd_level_from, all_simd_levels());
-  if (!object.attr("max_memory").is_none()) set(execution.limits.max_memory, object, "max_memory");
-  if (!object.attr("max_pixels").is_none()) set(execution.limits.max_pixels, object, "max_pixels");
-  return execution;
-}
+ExecutionSettings execution_from(py::handle object) { return settings_from(object).execution; }
 
 EncoderSettings settings_from(py::handle object) {
   EncoderSettings settings;
-  settings.coding = coding_from(object);
-  settings.execution = execution_from(object);
-  MeasurementSettings& measurement = settings.measurement;
-  set(measurement.psnr, object, "psnr");
-  set(measurement.ssim, object, "ssim");
-  set(measurement.global_motion, object, "global_motion");
-  set(measurement.keep_reconstruction, object, "keep_reconstruction");
-  set(measurement.keep_prediction, object, "keep_prediction");
-  set(measurement.keep_motion, object, "keep_motion");
+  for_each_option(settings, [&](const OptionInfo& option, auto& field) {
+    const std::string name = python_name(option);
+    const py::object given = object.attr(name.c_str());
+    if (!given.is_none()) set(field, given, name.c_str());
+  });
+  if (object.attr("merange").is_none()) settings.coding.search_range = search_range_of(settings.coding.preset);
   return settings;
 }
 
@@ -179,37 +143,27 @@ std::optional<TargetRequest> target_from(py::handle object) {
       !take("target_ssim", Target::Kind::ssim_y)) {
     return std::nullopt;
   }
-  set(request.gop_cap, object, "gop_cap");
-  set(request.frames_per_s, object, "fps");
+  if (const py::object cap = object.attr("gop_cap"); !cap.is_none()) set(request.gop_cap, cap, "gop_cap");
+  if (const py::object rate = object.attr("fps"); !rate.is_none()) set(request.frames_per_s, rate, "fps");
   return request;
 }
 
-py::dict choices() {
-  const auto names_of = [](const auto& all) {
-    py::list names;
-    for (const auto value : all) names.append(std::string(name(value)));
-    return names;
-  };
-  py::dict all;
-  all["preset"] = names_of(all_presets());
-  all["me"] = names_of(all_search_methods());
-  all["simd"] = names_of(all_simd_levels());
-  return all;
-}
-
-py::dict defaults() {
-  const EncoderSettings s;
-  const Limits& limits = s.execution.limits;
-  using namespace py::literals;
-  return py::dict("qp"_a = s.coding.qp, "preset"_a = std::string(name(s.coding.preset)),
-                  "keyint"_a = s.coding.key_interval, "scenecut"_a = s.coding.scene_cuts,
-                  "merange"_a = s.coding.search_range, "me"_a = std::string(name(s.coding.method)),
-                  "tune"_a = std::string(name(s.coding.rate.tune)), "lambda_scale"_a = s.coding.rate.lambda_scale,
-                  "threads"_a = s.execution.threads, "lanes"_a = s.execution.lanes, "max_memory"_a = limits.max_memory,
-                  "max_pixels"_a = limits.max_pixels, "psnr"_a = s.measurement.psnr, "ssim"_a = s.measurement.ssim,
-                  "global_motion"_a = s.measurement.global_motion,
-                  "keep_reconstruction"_a = s.measurement.keep_reconstruction,
-                  "keep_prediction"_a = s.measurement.keep_prediction, "keep_motion"_a = s.measurement.keep_motion);
+py::dict options() {
+  py::dict rows;
+  for (const OptionInfo& option : all_options()) {
+    py::dict row;
+    row["group"] = std::string(option.group);
+    row["one_of"] = std::string(option.one_of);
+    row["by_preset"] = option.by_preset;
+    row["help"] = std::string(option.help);
+    row["details"] = details_of(option);
+    rows[python_name(option).c_str()] = row;
+  }
+  const EncoderSettings settings;
+  for_each_option(settings, [&](const OptionInfo& option, const auto& value) {
+    describe(rows[python_name(option).c_str()].template cast<py::dict>(), value);
+  });
+  return rows;
 }
 
 }  // namespace c63::python

@@ -30,8 +30,7 @@ struct TargetRequest {
 /// The target of an object of the class c63.Settings; nothing if none is set.
 [[nodiscard]] std::optional<TargetRequest> target_from(pybind11::handle object);
 
-/// The library's names for settings that are one of several, and its defaults: for tests of the class c63.Settings.
-[[nodiscard]] pybind11::dict choices();
-[[nodiscard]] pybind11::dict defaults();
+/// The rows of c63/options.inc by Python's names, from which python/make_stub.py makes the class c63.Settings.
+[[nodiscard]] pybind11::dict options();
 
 }  // namespace c63::python

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import c63
-from c63 import _c63
-from c63._settings import RENAMED, TARGETS
+from c63._options import TARGETS
+from c63._settings import RENAMED
 
-SOURCE = pathlib.Path(__file__).parents[2] / "python"
+PACKAGES = pathlib.Path(c63.__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def mypy(tmp_path_factory):
         options = ["--strict", f"--cache-dir={cache}"] if module == "mypy" else []
         done = subprocess.run(
             [sys.executable, "-m", module, *options, *map(str, arguments)],
-            env={**os.environ, "MYPYPATH": str(SOURCE)}, cwd=folder, text=True, capture_output=True,
+            env={**os.environ, "MYPYPATH": str(PACKAGES)}, cwd=folder, text=True, capture_output=True,
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -39,13 +39,8 @@ def mypy(tmp_path_factory):
 # Its stub stands for _encode.py when the package is checked.
 @pytest.mark.parametrize("part", ["c63", "c63/_encode.py"])
 def test_the_package_is_typed(mypy, tmp_path, part):
-    status, text = mypy(tmp_path, SOURCE / part)
+    status, text = mypy(tmp_path, PACKAGES / part)
     assert status == 0, text
-
-
-def test_the_stub_is_that_of_the_settings():
-    run = subprocess.run([sys.executable, SOURCE / "make_stub.py", "--check"], text=True, capture_output=True)
-    assert run.returncode == 0, run.stderr
 
 
 def test_the_stub_is_what_runs(mypy, tmp_path):
@@ -115,16 +110,6 @@ def test_wrong_calls_are_found(mypy, tmp_path):
 FIELDS = {field.name: field for field in dataclasses.fields(c63.Settings)}
 
 
-def test_names_and_defaults_are_the_librarys():
-    types = typing.get_type_hints(c63.Settings)
-    for name, known in _c63.choices().items():
-        choices = [n for part in (types[name], *typing.get_args(types[name])) for n in typing.get_args(part) if isinstance(n, str)]
-        assert choices == known, name
-    for name, value in _c63.defaults().items():
-        default = FIELDS[name].default
-        assert default is None or (default == value and type(default) in (type(value), int)), name
-
-
 def test_names_are_those_of_the_command_line():
     program = pathlib.Path(os.environ.get("C63_BIN_DIR", "")) / "c63enc"
     if not program.is_file():
@@ -164,10 +149,10 @@ def test_all_settings_are_explained_and_shown():
         ({"keyint": 2.5}, "keyint: wanted an int, got 2.5"),
         ({"keyint": 2**40}, "keyint: wanted an int from"),
         ({"keyint": -(2**70)}, "keyint: wanted an int from"),
-        ({"keyint": -3}, "key interval must be 1 or more"),
+        ({"keyint": -3}, "keyint -3 is below 1"),
         ({"merange": 128}, "outside 1..127"),
-        ({"threads": -1}, "must not be negative"),
-        ({"lanes": -1}, "must not be negative"),
+        ({"threads": -1}, "threads -1 is outside 0..4096"),
+        ({"lanes": -1}, "lanes -1 is outside 0..4096"),
         ({"threads": 2**31}, "threads: wanted an int"),
         ({"max_memory": -1}, "max_memory: wanted an int of 0 or more, got -1"),
         ({"max_memory": 2**64}, "max_memory: wanted an int"),

@@ -32,7 +32,7 @@ class ExitCodes : public ToolsTest {
 
 TEST_F(ExitCodes, HelpAndVersionGoToStandardOutput) {
   for (const std::string& program : {kEnc, kDec, kPred}) {
-    const ProcessResult help = run({program, "--help"});
+    const ProcessResult help = run({program, "--help-all"});
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_EQ(help.err, "");
     EXPECT_NE(help.out.find("--config"), std::string::npos);

@@ -107,6 +107,25 @@ TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
   expect_one_line(run({kEnc, "--config", path("none.conf"), "-o", path("o"), input_}), 2, "c63enc", "C63-USAGE");
 }
 
+TEST_F(Options, ExistingFilesAreKeptOnRequest) {
+  const std::string out = write_file("o.c63", "older");
+  const auto encode_to = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {kEnc, "--quiet", input_, "-o", out, "--log-file", write_file("log", "")};
+    command.insert(command.end(), more.begin(), more.end());
+    return run(command);
+  };
+  expect_one_line(encode_to({"-n"}), 6, "c63enc", "C63-OUTPUT-EXISTS");
+  expect_one_line(encode_to({"-y", "--no-overwrite"}), 6, "c63enc", "C63-OUTPUT-EXISTS");
+  EXPECT_EQ(read_file(out), "older");
+  expect_one_line(run({kEnc, "--quiet", "-n", input_, "-o", path("new.c63"), "--csv", out}), 6, "c63enc", "C63-OUTPUT-EXISTS");
+  EXPECT_EQ(encode_to({"-n", "-y"}).exit_code, 0);
+  EXPECT_EQ(encode_to({}).exit_code, 0);
+  EXPECT_NE(read_file(out), "older");
+  EXPECT_EQ(run({kEnc, "--quiet", "-n", input_, "-o", path("new.c63")}).exit_code, 0);
+  expect_one_line(run({kDec, "--quiet", "-n", out, path("new.c63")}), 6, "c63dec", "C63-OUTPUT-EXISTS");
+  expect_one_line(run({kGen, "--quiet", "-n", "-o", out}), 6, "c63gen", "C63-OUTPUT-EXISTS");
+}
+
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> fields(1);
   for (const char c : line) {

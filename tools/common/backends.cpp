@@ -16,6 +16,7 @@
 #include "common/cuda_environment.h"
 #include "common/machine.h"
 #include "common/not_built.h"
+#include "common/option_table.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/backend.h"
 #include "c63/cuda/decoder.h"
@@ -143,21 +144,17 @@ std::vector<std::string> motion_kernels() { return {}; }
 }  // namespace
 
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
-  app.add_option("--backend", choice.names,
-                 "Where to encode: auto, cpu, cuda, or cuda,cpu for both together; auto begins on the CPU, and a GPU joins when "
-                 "the work that is left is worth starting it")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->type_name("LIST")
-      ->default_str("auto")
-      ->group("Machine");
-  app.add_option("--device", choice.devices, "GPUs to use, by number, such as 0,1, or all; the first without it")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"}))
-      ->type_name("LIST")
-      ->group("Machine");
+  describe_by_table(app.add_option("--backend", choice.names)
+                        ->delimiter(',')
+                        ->allow_extra_args(false)
+                        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+                        ->default_str("auto"),
+                    "backend");
+  describe_by_table(app.add_option("--device", choice.devices)
+                        ->delimiter(',')
+                        ->allow_extra_args(false)
+                        ->check(CLI::Range(0, 1023) | CLI::IsMember({"all"})),
+                    "device");
   CLI::Option* kernel = app.add_option("--me-kernel", choice.motion_kernel, "Motion search kernel of the GPU")
                             ->type_name("NAME")
                             ->group("Machine");

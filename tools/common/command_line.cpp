@@ -33,17 +33,15 @@
 #include "common/config_file.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
+#include "common/help.h"
+#include "common/option_table.h"
+#include "common/paths.h"
 #include "common/values.h"
 #include "io/descriptor.h"
 #include "io/leftovers.h"
 
 namespace c63::tools {
 namespace {
-
-constexpr const char* kFooter =
-    "Log and progress go to standard error, data to standard output; - is standard input or output.\n"
-    "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded,\n"
-    "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.";
 
 enum class Told { nothing, in_part, all };
 std::atomic<Told> told = Told::nothing;
@@ -189,10 +187,11 @@ nlohmann::ordered_json describe_option(const CLI::Option& option) {
   nlohmann::ordered_json names = nlohmann::ordered_json::array();
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  nlohmann::ordered_json json = {{"names", names}, {"group", option.get_group()}};
+  nlohmann::ordered_json json = {{"names", names}, {"group", group_of(option)}, {"daily", is_daily(option)}};
   if (option.get_positional()) json["positional"] = option.get_name(true, false);
-  json["value"] =
-      option.get_expected_max() == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(option.get_type_name());
+  const OptionValue value = value_of(option);
+  json["value"] = value.word.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value.word);
+  json["choices"] = value.choices;
   json["default"] = option.get_default_str();
   json["description"] = option.get_description();
   return json;
@@ -209,16 +208,15 @@ nlohmann::ordered_json describe_app(const CLI::App& app) {
   return json;
 }
 
-std::string examples_text(const std::vector<Example>& examples) {
-  std::string text;
-  for (const Example& example : examples) text += fmt::format("  {}\n      {}\n", example.command, example.text);
-  return text.empty() ? text : "Examples:\n" + text + "\n";
+void add_help(CLI::App& app) {
+  app.set_help_flag("--help", "Show the options of daily use and exit")->group(daily("General"));  // only long: -h is the height
+  app.set_help_all_flag("--help-all", "Show all options and exit")->group(daily("General"));
 }
 
 void add_subcommands(CLI::App& app, const Program& program) {
   for (const Subcommand& subcommand : program.subcommands) {
     CLI::App* added = app.add_subcommand(subcommand.name, subcommand.description);
-    added->set_help_flag("--help", "Print this help and exit")->group("General");
+    add_help(*added);
     added->fallthrough();
     subcommand.add_options(*added);
   }
@@ -238,14 +236,13 @@ const std::function<int(Session&)>& chosen_run(const CLI::App& app, const Progra
 int run_program(int argc, char** argv, const Program& program, Console& console, Session& session,
                 std::shared_ptr<spdlog::logger>& log) {
   CLI::App app(program.description, program.name);
-  app.footer(examples_text(program.examples) + kFooter);
   bool describe = false;
   app.add_flag("--describe-options", describe, "")->group("")->configurable(false);
-  app.set_help_flag("--help", "Print this help and exit")->group("General");  // only long: -h is the height
+  add_help(app);
   if (program.add_options) program.add_options(app);
   add_subcommands(app, program);
   add_common_options(app, session.common, program.name);
-  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  if (const auto code = parse_command_line(app, argc, argv, program.examples)) return *code;
   if (describe) {
     write_stdout(describe_options(app, program.examples) + "\n");
     return kExitDone;
@@ -281,8 +278,8 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
   app.set_version_flag(
          "--version", [program] { return version_text(program); }, "Print version and build and exit")
       ->group(group);
-  app.add_flag("-v,--verbose", common.verbose, "Say more (same as --log-level debug)")->group(group);
-  app.add_flag("--quiet", common.quiet, "Say nothing but errors")->group(group);
+  app.add_flag("-v,--verbose", common.verbose, "Say more (same as --log-level debug)")->group(daily(group));
+  app.add_flag("--quiet", common.quiet, "Say nothing but errors")->group(daily(group));
   app.add_option("--log-level", common.log.level, "What standard error shows")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
       ->type_name("LEVEL")
@@ -298,12 +295,12 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
                                                              {"none", ProgressMode::none}};
   app.add_option_function<std::string>(
          "--progress", [&common](const std::string& name) { common.progress = kModes.at(name); },
-         "How to show progress: auto, tty, plain, json or none")
+         "How to show progress")
       ->check(CLI::IsMember(kModes))
       ->type_name("MODE")
       ->default_str("auto")
       ->group(group);
-  app.add_option("--threads", common.threads, "CPU threads; 0: as many as the machine has")
+  app.add_option("--threads", common.threads, std::string(option_info("threads").help))
       ->check(CLI::Range(0, 4096))
       ->type_name("N")
       ->capture_default_str()
@@ -315,13 +312,20 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
   app.allow_config_extras(CLI::config_extras_mode::error);
 }
 
-std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples) {
+  const auto show_help = [&](bool all) {
+    const CLI::App* asked = &app;
+    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+    write_stdout(help_text(*asked, examples, all, terminal_width()));
+    return kExitDone;
+  };
   try {
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    write_stdout(app.help());
-    return kExitDone;
+    return show_help(false);
+  } catch (const CLI::CallForAllHelp&) {
+    return show_help(true);
   } catch (const CLI::CallForVersion& e) {
     write_stdout(std::string(e.what()) + "\n");
     return kExitDone;
@@ -390,18 +394,6 @@ void write_stdout(std::string_view text) {
   throw system_fault(ErrorKind::output, "C63-WRITE", "cannot write to standard output", code, {.file = "stdout"});
 }
 
-std::vector<std::string> search_method_names() {
-  std::vector<std::string> names;
-  for (const SearchMethod method : all_search_methods()) names.emplace_back(name(method));
-  return names;
-}
-
-std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (const Preset preset : all_presets()) names.emplace_back(name(preset));
-  return names;
-}
-
 std::vector<std::string> simd_level_names() {
   std::vector<std::string> names;
   for (const SimdLevel level : all_simd_levels()) names.emplace_back(name(level));
@@ -409,29 +401,26 @@ std::vector<std::string> simd_level_names() {
 }
 
 void add_limit_options(CLI::App& app, Limits& limits) {
-  app.add_option("--max-pixels", limits.max_pixels, "Refuse pictures with more pixels")
-      ->check(whole_number(1))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Limits");
-  app.add_option_function<std::uint64_t>(
-         "--max-memory",
-         [&limits](std::uint64_t bytes) {
-           limits.max_memory = bytes;
-           limit_media_allocations(bytes);
-         },
-         "Refuse to take more memory for pictures and buffers (512MiB, 8GiB)")
-      ->transform(number_of_bytes())
-      ->check(whole_number(1))
-      ->type_name("BYTES")
-      ->default_str(std::to_string(limits.max_memory))
-      ->group("Limits");
+  describe_by_table(app.add_option("--max-pixels", limits.max_pixels)->check(whole_number(1)), "max-pixels");
+  const auto limit_memory = [&limits](std::uint64_t bytes) {
+    limits.max_memory = bytes;
+    limit_media_allocations(bytes);
+  };
+  describe_by_table(app.add_option_function<std::uint64_t>("--max-memory", limit_memory)
+                        ->transform(number_of_bytes())
+                        ->check(whole_number(1))
+                        ->default_str(bytes_text(limits.max_memory)),
+                    "max-memory");
 }
 
 void add_sync_option(CLI::App& app, Durability& durability) {
+  const std::string group = "Input and output";
+  app.add_flag_function("-y,--overwrite,!-n,!--no-overwrite", [](std::int64_t count) { keep_existing_files(count < 0); },
+                        "Overwrite files that exist, as without it; -n refuses to")
+      ->group(group);
   app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
-                        "Have finished files and their names on the disk, safe from a loss of power, before success is said")
-      ->group("Input and output");
+                        "Report success only when files and their names are on the disk, safe from a loss of power")
+      ->group(group);
 }
 
 void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
@@ -441,23 +430,17 @@ void add_keep_partial_option(CLI::App& app, bool& keep_partial) {
 }
 
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd) {
-  app.add_option_function<std::string>(
-         "--simd",
-         [&simd](const std::string& text) {
-           const SimdLevel level = simd_level_from(text).value();
-           const auto available = available_simd_levels();
-           if (std::find(available.begin(), available.end(), level) == available.end()) {
-             std::vector<std::string_view> names;
-             for (const SimdLevel usable : available) names.push_back(name(usable));
-             throw CLI::ValidationError(
-                 "--simd", fmt::format("{} is not to be had here; there is {}", text, fmt::join(names, ", ")));
-           }
-           simd = level;
-         },
-         "Force the CPU kernels of an instruction set; the bytes stay the same")
-      ->check(CLI::IsMember(simd_level_names()))
-      ->type_name("LEVEL")
-      ->group("Machine");
+  const auto take = [&simd](const std::string& text) {
+    const SimdLevel level = simd_level_from(text).value();
+    const auto available = available_simd_levels();
+    if (std::find(available.begin(), available.end(), level) == available.end()) {
+      std::vector<std::string_view> names;
+      for (const SimdLevel usable : available) names.push_back(name(usable));
+      throw CLI::ValidationError("--simd", fmt::format("this machine has no {}; it has {}", text, fmt::join(names, ", ")));
+    }
+    simd = level;
+  };
+  describe_by_table(app.add_option_function<std::string>("--simd", take)->check(CLI::IsMember(simd_level_names())), "simd");
 }
 
 }  // namespace c63::tools

@@ -76,8 +76,8 @@ struct Program {
 
 /// Adds the options that every program has.
 void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program);
-/// Parses; an exit code where the command line asked for no more than a text, which is printed. Throws Error (usage).
-[[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
+/// Parses. Returns an exit code if the command line asked for a text only, which is printed. Throws Error (usage).
+[[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples = {});
 
 /// The whole option tree of a program and its examples as JSON, from which man pages and shell completions are made.
 [[nodiscard]] std::string describe_options(const CLI::App& app, const std::vector<Example>& examples = {});
@@ -88,15 +88,13 @@ void add_common_options(CLI::App& app, CommonSettings& common, const std::string
 /// Writes to standard output, all of it. Throws Error (output).
 void write_stdout(std::string_view text);
 
-/// Names of enumerations as their options list them.
-[[nodiscard]] std::vector<std::string> search_method_names();
-[[nodiscard]] std::vector<std::string> preset_names();
+/// The names of instruction sets, as --simd lists them.
 [[nodiscard]] std::vector<std::string> simd_level_names();
 
 /// Adds --max-pixels and --max-memory.
 void add_limit_options(CLI::App& app, Limits& limits);
 
-/// Adds --sync.
+/// Adds --sync, -y and -n.
 void add_sync_option(CLI::App& app, Durability& durability);
 
 /// Adds --keep-partial.

@@ -38,6 +38,7 @@ constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-SEGMENT-DAMAGED"), std::string_view("encode the segment again with the same command")},
     std::pair{std::string_view("C63-NO-CUDA"), std::string_view("install a CUDA toolkit and build c63 again")},
     std::pair{std::string_view("C63-TERMINAL"), std::string_view("name a file, or redirect standard output")},
+    std::pair{std::string_view("C63-OUTPUT-EXISTS"), std::string_view("choose another output name, or give -y")},
     std::pair{std::string_view("C63-OUTPUT-NAME"), std::string_view("choose another output name")},
     std::pair{std::string_view("C63-SAME-FILE"), std::string_view("choose another output name")},
 };

@@ -38,6 +38,17 @@ bool same_output(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a), fault) == fs::weakly_canonical(fs::absolute(b), fault);
 }
 
+bool keeps_existing_files = false;
+
+/// Throws Error (output) if -n is given and the file exists. What a run goes on with is read before it is written.
+void check_may_write(const NamedPath& output) {
+  const bool goes_on = output.option == "--log-file" || output.option == "--stats" || output.option == "--segment-plan";
+  const auto status = status_of(output.path);
+  if (!keeps_existing_files || goes_on || output.path == "-" || !status || !S_ISREG(status->st_mode)) return;
+  throw Error(ErrorKind::output, "C63-OUTPUT-EXISTS", "the file exists, and -n keeps it",
+              {.file = output.path});
+}
+
 [[noreturn]] void refuse(const NamedPath& a, const NamedPath& b) {
   throw Error(ErrorKind::usage, "C63-SAME-FILE", fmt::format("{} and {} are the same file", a.option, b.option),
               {.file = b.path});
@@ -48,6 +59,7 @@ bool same_output(const std::string& a, const std::string& b) {
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].path.empty()) continue;
+    check_may_write(outputs[i]);
     for (const NamedPath& input : inputs) {
       if (!input.path.empty() && same_file(input.path, outputs[i].path)) refuse(input, outputs[i]);
     }
@@ -56,6 +68,8 @@ void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vecto
     }
   }
 }
+
+void keep_existing_files(bool keep) { keeps_existing_files = keep; }
 
 void check_apart_from_log(const NamedPath& output) {
   struct stat standard_error {};

@@ -12,8 +12,12 @@ struct NamedPath {
 };
 
 /// Throws Error (usage, C63-SAME-FILE) if an output is also an input or another output, through whatever links, or if
-/// two outputs go to stdout. Devices may be named more than once.
+/// two outputs go to stdout. Devices may be named more than once. Throws Error (output, C63-OUTPUT-EXISTS) if an output exists and
+/// existing files are kept.
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
+
+/// Whether check_distinct_files() refuses outputs that exist (-n), which it does not unless this is called.
+void keep_existing_files(bool keep);
 
 /// Throws the same if standard error goes where an output of bytes does, as with `-o - 2>&1`: log lines would be in it. Throws
 /// Error (usage, C63-TERMINAL) if the output is a terminal.

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "c63/version.h"
 #include "common/json_number.h"
 #include "common/machine.h"
+#include "common/option_table.h"
 #include "common/report.h"
 
 namespace c63::tools {
@@ -79,20 +81,16 @@ ordered_json cap_json(const EncodeReport& report) {
 }  // namespace
 
 ordered_json settings_json(const EncoderSettings& s) {
-  return {{"preset", name(s.coding.preset)},
-          {"tune", name(s.coding.rate.tune)},
-          {"qp", s.coding.qp},
-          {"lambda_scale", s.coding.rate.lambda_scale},
-          {"key_interval_frames", s.coding.key_interval},
-          {"scene_cuts", s.coding.scene_cuts},
-          {"search_range_samples", s.coding.search_range},
-          {"search_method", name(s.coding.method)},
-          {"threads", s.execution.threads},
-          {"lanes", s.execution.lanes},
-          {"simd", s.execution.simd ? ordered_json(name(*s.execution.simd)) : ordered_json(nullptr)},
-          {"max_pixels", s.execution.limits.max_pixels},
-          {"max_memory_bytes", s.execution.limits.max_memory},
-          {"differences_from_course", differences_from_course(s)}};
+  // These come first, whatever the table's order.
+  ordered_json json = {{"preset", nullptr}, {"tune", nullptr}, {"qp", nullptr}, {"lambda_scale", nullptr}};
+  for_each_option(s, [&](const OptionInfo& option, const auto& value) {
+    if (option.group == "Measurement") return;
+    std::string key(option.key.empty() ? option.name : option.key);
+    std::ranges::replace(key, '-', '_');
+    json[key] = option_json(value);
+  });
+  json["differences_from_course"] = differences_from_course(s);
+  return json;
 }
 
 ordered_json to_json(const TargetPass& pass) {

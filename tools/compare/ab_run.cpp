@@ -16,6 +16,7 @@
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/report.h"
+#include "common/help.h"
 #include "common/values.h"
 #include "compare/ab_bench.h"
 #include "compare/ab_report.h"
@@ -86,41 +87,41 @@ void write_text(OutputFile& file, const std::string& text) {
 
 void add_options(CLI::App& app, AbOptions& o) {
   const std::string group = "A/B";
-  app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(group);
+  app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(daily(group));
   app.add_option("--a", o.a,
                  "First side, the anchor unless --anchor says another: options of c63enc, or another encoder's command "
                  "with {in} {out} {qp}")
       ->type_name("TEXT")
-      ->group(group);
-  app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(group);
+      ->group(daily(group));
+  app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(daily(group));
   app.add_option("--side", o.more, "One more side; may be given more than once")
       ->type_name("NAME=TEXT")
       ->allow_extra_args(false)
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--anchor", o.anchor, "Side that the others are compared with, instead of the first")
       ->type_name("NAME")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--qp", o.quantizers, "Quantizers of each side that names none itself")
       ->type_name("LIST")
       ->capture_default_str()
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--repeat", o.repeat, "Measured rounds")
       ->check(CLI::Range(1, 100000))
       ->type_name("N")
       ->capture_default_str()
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--warmup", o.warmup, "Rounds before, unmeasured")
       ->check(CLI::Range(0, 100000))
       ->type_name("N")
       ->capture_default_str()
-      ->group(group);
-  app.add_option("-w,--width", o.width, "Width of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(group);
-  app.add_option("-h,--height", o.height, "Height of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(group);
+      ->group(daily(group));
+  app.add_option("-w,--width", o.width, "Width of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(daily(group));
+  app.add_option("-h,--height", o.height, "Height of raw video")->check(whole_number(1, 65535))->type_name("PIXELS")->group(daily(group));
   add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
   app.add_option("-f,--frames", o.max_frames, "Encode no more frames than this; 0: all")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
       ->check(whole_number())
       ->type_name("N")

@@ -14,6 +14,7 @@
 #include "common/exit_code.h"
 #include "common/notices.h"
 #include "common/paths.h"
+#include "common/help.h"
 #include "common/values.h"
 #include "compare/metric_report.h"
 #include "compare/metrics.h"
@@ -133,32 +134,32 @@ void add_options(CLI::App& app, MetricRunOptions& o) {
   const std::string group = "Comparison";
   app.add_option("reference", o.reference, "Video to compare with: raw YUV 4:2:0, Y4M, c63, or anything FFmpeg decodes")
       ->type_name("REF")
-      ->group(group);
-  app.add_option("videos", o.others, "Videos to compare")->type_name("FILE...")->group(group);
+      ->group(daily(group));
+  app.add_option("videos", o.others, "Videos to compare")->type_name("FILE...")->group(daily(group));
   auto* width = app.add_option("-w,--width", o.width, "Width of raw video")
                     ->check(whole_number(1, 65535))
                     ->type_name("PIXELS")
-                    ->group(group);
+                    ->group(daily(group));
   auto* height = app.add_option("-h,--height", o.height, "Height of raw video")
                      ->check(whole_number(1, 65535))
                      ->type_name("PIXELS")
-                     ->group(group);
+                     ->group(daily(group));
   width->needs(height);
   height->needs(width);
-  add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(group);
+  add_frame_rate_option(app, "Frames per second of raw video", [&o](FrameRate rate) { o.rate = rate; })->group(daily(group));
   app.add_option("-f,--frames", o.max_frames, "Compare no more frames than this; 0: all")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--seek", o.first_frame, "Skip that many frames of each video")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference")->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) at the first difference")->group(daily(group));
   app.add_option("--min-psnr", o.min_psnr, "Fail (exit code 3) below this PSNR of all planes")
       ->type_name("DB")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--csv", o.csv, "Write a row per frame and video")->type_name("FILE")->group(group);
   app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
   app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")

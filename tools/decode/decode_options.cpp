@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/command_line.h"
+#include "common/help.h"
 #include "common/values.h"
 
 namespace c63::tools {
@@ -18,10 +19,10 @@ const std::map<std::string, OutputFormat> kFormats = {
 
 void add_options(CLI::App& app, DecodeOptions& o) {
   const std::string group = "Input and output";
-  app.add_option("-i,--input,input", o.input, "Stream to read; - is stdin")->type_name("FILE")->group(group);
+  app.add_option("-i,--input,input", o.input, "Stream to read; - is stdin")->type_name("FILE")->group(daily(group));
   app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
       ->type_name("FILE")
-      ->group(group);
+      ->group(daily(group));
   app.add_option_function<std::string>(
          "--output-format", [&o](const std::string& text) { o.format = kFormats.at(text); },
          "What to write: auto (by the name), raw or y4m")
@@ -32,14 +33,14 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   app.add_option("-f,--frames", o.max_frames, "Write no more frames than this; 0: all")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--seek", o.decoder.first_frame, "Start writing at that frame, counted from 0")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_flag("--key-frames", o.decoder.key_frames_only, "Write key frames only")->group(group);
   app.add_flag("--list", o.list, "Print where each frame lies, its bytes, kind and tables; no output file is needed then")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--index", o.index, "Write the same and the quantization tables as JSON; nothing here needs such a file")
       ->type_name("FILE")
       ->group(group);
@@ -47,8 +48,8 @@ void add_options(CLI::App& app, DecodeOptions& o) {
     o.rate = rate;
   })->group(group);
   app.add_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then")
-      ->group(group);
-  app.add_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion")->group(group);
+      ->group(daily(group));
+  app.add_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion")->group(daily(group));
   app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
       ->type_name("FILE")
       ->group(group);

@@ -35,7 +35,7 @@ struct EncodeOptions {
   std::string segment_plan;
 
   EncoderSettings encoder;
-  std::optional<int> search_range;  ///< nothing: what suits the preset
+  bool has_range = false;  ///< the search range was given; otherwise it is the preset's
   TargetOptions target;
   BackendChoice backend;
   bool list_devices = false;

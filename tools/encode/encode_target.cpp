@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "common/option_table.h"
 #include "common/values.h"
 #include "encode/encode_options.h"
 #include "io/frame_writer.h"
@@ -57,35 +58,26 @@ Target psnr_from(const std::string& text) {
 
 void add_target_options(CLI::App& app, TargetOptions& o) {
   const std::string group = "Targets";
-  std::vector<CLI::Option*> targets;
-  const auto add = [&](const std::string& option, const std::string& unit, const std::string& text, auto parse) {
-    targets.push_back(app.add_option_function<std::string>(
-                             option, [&o, parse](const std::string& value) { o.target = parse(value); }, text)
-                          ->type_name(unit)
-                          ->group(group));
+  const auto add = [&](std::string_view name, auto take) {
+    const std::string option = names_on_command_line(option_info(name));
+    return describe_by_table(app.add_option_function<std::string>(option, take), name);
   };
-  add("--bitrate", "BITS", "Bits per second to stay below, nearly (800k, 2.5M): as many passes over the input as it takes",
-      [](const std::string& text) { return Target{Target::Kind::bitrate, bitrate_from(text)}; });
-  CLI::Option* size = app.add_option_function<std::uint64_t>(
-                             "--size", [&o](std::uint64_t bytes) { o.target = {Target::Kind::bytes, static_cast<double>(bytes)}; },
-                             "Bytes to stay below, nearly (2MiB, 1500kB)")
-                          ->transform(number_of_bytes())
-                          ->type_name("BYTES")
-                          ->group(group);
-  targets.push_back(size);
-  add("--target-psnr", "DB", "PSNR to reach, of luma (38) or of all planes (all:38)", psnr_from);
-  add("--target-ssim", "X", "SSIM of luma to reach (0.97)",
-      [](const std::string& text) { return Target{Target::Kind::ssim_y, number_from("--target-ssim", text)}; });
+  const auto add_target = [&](std::string_view name, auto parse) {
+    return add(name, [&o, parse](const std::string& value) { o.target = parse(value); });
+  };
+  const std::vector<CLI::Option*> targets = {
+      add_target("bitrate", [](const std::string& text) { return Target{Target::Kind::bitrate, bitrate_from(text)}; }),
+      add_target("size", [](const std::string& bytes) { return Target{Target::Kind::bytes, std::stod(bytes)}; })
+          ->transform(number_of_bytes()),
+      add_target("target-psnr", psnr_from),
+      add_target("target-ssim",
+                 [](const std::string& text) { return Target{Target::Kind::ssim_y, number_from("--target-ssim", text)}; })};
   for (CLI::Option* a : targets) {
     for (CLI::Option* b : targets) {
       if (a != b) a->excludes(b);
     }
   }
-  app.add_option_function<std::string>(
-         "--gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); },
-         "With --bitrate: no GOP takes more than that many times what the rate gives for its duration (1.5x)")
-      ->type_name("X")
-      ->group(group);
+  add("gop-cap", [&o](const std::string& text) { o.gop_cap = cap_from(text); });
   app.add_option("--stats", o.stats, "Keep what each pass came to in this file, and begin with what it has")
       ->type_name("FILE")
       ->group(group);

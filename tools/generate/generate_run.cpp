@@ -23,6 +23,7 @@
 #include "common/report.h"
 #include "common/side_output.h"
 #include "common/stopped_output.h"
+#include "common/help.h"
 #include "common/values.h"
 #include "io/frame_writer.h"
 #include "io/output_file.h"
@@ -101,27 +102,27 @@ void add_options(CLI::App& app, GenerateOptions& o) {
   const std::string output = "Output";
   app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
       ->type_name("FILE")
-      ->group(output);
+      ->group(daily(output));
   app.add_option(
          "--truth", o.truth,
          "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to where it was in the "
          "frame before (empty where hidden); for stars a row per frame with the sky's shift and the object")
       ->type_name("FILE")
-      ->group(output);
+      ->group(daily(output));
   const std::string picture = "Picture";
   app.add_option_function<std::string>(
          "--pattern", [&o](const std::string& text) { o.sequence.pattern = *pattern_from(text); }, "What to show")
       ->check(CLI::IsMember(pattern_names()))
       ->type_name("NAME")
       ->default_str("natural")
-      ->group(picture);
-  app.add_option("-w,--width", o.sequence.width, "Width")->type_name("N")->capture_default_str()->group(picture);
-  app.add_option("-h,--height", o.sequence.height, "Height")->type_name("N")->capture_default_str()->group(picture);
+      ->group(daily(picture));
+  app.add_option("-w,--width", o.sequence.width, "Width")->type_name("N")->capture_default_str()->group(daily(picture));
+  app.add_option("-h,--height", o.sequence.height, "Height")->type_name("N")->capture_default_str()->group(daily(picture));
   app.add_option("-f,--frames", o.sequence.frames, "Number of frames")
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str()
-      ->group(picture);
+      ->group(daily(picture));
   add_frame_rate_option(app, "Frames per second for the header of .y4m; 25 without it", [&o](FrameRate rate) {
     o.sequence.rate = rate;
   })->group(picture);
@@ -133,11 +134,11 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          },
          "How far things move a frame, right and down, in samples (default: the pattern's own)")
       ->type_name("X,Y")
-      ->group(picture);
+      ->group(daily(picture));
   app.add_option("--seed", o.sequence.seed, "Another number makes another picture")
       ->type_name("N")
       ->capture_default_str()
-      ->group(picture);
+      ->group(daily(picture));
   app.add_option_function<std::string>(
          "--noise",
          [&o](const std::string& text) {

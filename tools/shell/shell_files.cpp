@@ -13,29 +13,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What follows an option: "FORMAT:{a,b}" is the word FORMAT and the choices a and b.
-struct Value {
-  std::string word;
-  std::vector<std::string> choices;
-};
-
-Value value_of(const ordered_json& option) {
-  Value value;
-  if (option.at("value").is_null()) return value;
-  const std::string text = option["value"];
-  const auto colon = text.find(':');
-  value.word = text.substr(0, colon);
-  const auto open = text.find('{');
-  const auto close = text.find('}');
-  if (colon == std::string::npos || open == std::string::npos || close == std::string::npos) return value;
-  std::string list = text.substr(open + 1, close - open - 1);
-  for (std::size_t comma = 0; comma != std::string::npos;) {
-    comma = list.find(',');
-    value.choices.push_back(list.substr(0, comma));
-    list = comma == std::string::npos ? std::string() : list.substr(comma + 1);
-  }
-  return value;
-}
+/// What stands for an option's value; empty for a flag.
+std::string word_of(const ordered_json& option) { return option.at("value").is_null() ? "" : option.at("value").get<std::string>(); }
 
 std::string joined(const std::vector<std::string>& parts, const char* separator) {
   return fmt::format("{}", fmt::join(parts, separator));
@@ -58,14 +37,15 @@ std::string sentence(std::string text) {
 }
 
 std::string option_entry(const ordered_json& option) {
-  const Value value = value_of(option);
+  const std::string word = word_of(option);
+  const std::vector<std::string> choices = option.at("choices");
   std::vector<std::string> names;
   for (const std::string name : option.at("names")) names.push_back("\\fB" + troff(name) + "\\fR");
   if (option.contains("positional")) names.insert(names.begin(), "\\fI" + troff(option["positional"].get<std::string>()) + "\\fR");
   std::string text = ".TP\n" + joined(names, ", ");
-  if (!value.word.empty() && !option.at("names").empty()) text += " \\fI" + troff(value.word) + "\\fR";
+  if (!word.empty() && !option.at("names").empty()) text += " \\fI" + troff(word) + "\\fR";
   text += "\n" + troff(sentence(option.at("description"))) + "\n";
-  if (!value.choices.empty()) text += troff("One of " + joined(value.choices, ", ") + ".") + "\n";
+  if (!choices.empty()) text += troff("One of " + joined(choices, ", ") + ".") + "\n";
   const std::string standard = option.at("default");
   if (!standard.empty()) text += troff("Default: " + standard + ".") + "\n";
   return text;
@@ -138,16 +118,17 @@ stopped by SIGHUP, SIGINT or SIGTERM; what was written is whole
 std::string completion_cases(const ordered_json& program) {
   std::string cases;
   for (const auto& option : program.at("options")) {
-    const Value value = value_of(option);
-    if (value.word.empty() || option.at("names").empty()) continue;
+    const std::string word = word_of(option);
+    const std::vector<std::string> choices = option.at("choices");
+    if (word.empty() || option.at("names").empty()) continue;
     std::vector<std::string> names;
     for (const std::string name : option["names"]) names.push_back(name);
     std::string action = "return 0";
-    if (!value.choices.empty()) {
-      action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return 0", joined(value.choices, " "));
-    } else if (value.word == "FILE" || value.word == "FOLDER") {
+    if (!choices.empty()) {
+      action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return 0", joined(choices, " "));
+    } else if (word == "FILE" || word == "FOLDER") {
       action = fmt::format("compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -{} -- \"$cur\")); return 0",
-                           value.word == "FILE" ? 'f' : 'd');
+                           word == "FILE" ? 'f' : 'd');
     }
     cases += fmt::format("      {}) {} ;;\n", joined(names, "|"), action);
   }

@@ -47,6 +47,8 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 [[nodiscard]] std::string_view name(SimdLevel level);
 [[nodiscard]] std::string_view name(Preset preset);
 [[nodiscard]] std::string_view name(Tune tune);
+[[nodiscard]] std::string_view name(TableShape tables);
+[[nodiscard]] std::string_view name(HeaderSet headers);
 /// Returns the value with this name, or nullopt for an unknown name.
 [[nodiscard]] std::optional<SearchMethod> search_method_from(std::string_view name);
 [[nodiscard]] std::optional<SimdLevel> simd_level_from(std::string_view name);
@@ -64,28 +66,27 @@ struct Limits {
   std::uint64_t max_memory = std::uint64_t{8} << 30;        ///< bytes that pictures and buffers may take
 };
 
+/// A value for each preset.
+template <typename T>
+class ByPreset {
+ public:
+  constexpr ByPreset(T reference, T fast, T good, T best) : values_{reference, fast, good, best} {}
+  [[nodiscard]] constexpr T of(Preset preset) const { return values_[static_cast<int>(preset)]; }
+
+ private:
+  T values_[4];
+};
+
 /// What is decided by rate and distortion. A value that is not set is the preset's.
 struct RateSettings {
-  std::optional<TableShape> tables = {};
-  std::optional<HeaderSet> headers = {};
-  std::optional<bool> choose_levels = {};  ///< choose levels of coefficients by their bits (RDOQ); false: round
-  std::optional<int> candidates = {};      ///< number of the search's best vectors to try, next to the neighbours' ones; 0..7
-  std::optional<int> beam = {};            ///< number of ways to code a row that are kept; 1..8
-  std::optional<bool> unpredicted = {};    ///< blocks of inter frames may be coded without prediction
-  std::optional<bool> repeats = {};        ///< frames may repeat the previous picture
-  std::optional<bool> adaptive_reference = {};  ///< frames may use the same reference as the previous frame
-  std::optional<bool> temporal_filter = {};     ///< frames are averaged with their neighbours along motion before coding
-  std::optional<bool> propagated_weights = {};  ///< error counts more if later frames are predicted from it
-  std::optional<double> chroma_lambda = {};     ///< weight of a bit of chroma, in bits of luma; 0.25..4, in steps of a quarter octave
+  // tables, headers, choose_levels, candidates, beam, ...: c63/options.inc says what each is, and what presets set.
+#define C63_DECISION(type, field, ...) std::optional<type> field = {};
+#include "c63/options.inc"
   Tune tune = Tune::psnr;
-  double lambda_scale = 1;                 ///< factor of λ; more gives fewer bits and worse pictures; 0.05..4
+  double lambda_scale = 1;  ///< factor of λ; more gives fewer bits and worse pictures; 0.05..4
 
   /// Returns true if a value is set that needs decisions by rate.
-  [[nodiscard]] bool decides_by_rate() const {
-    return choose_levels.value_or(false) || candidates.value_or(0) > 0 || beam || unpredicted.value_or(false) ||
-           repeats.value_or(false) || adaptive_reference.value_or(false) || temporal_filter.value_or(false) ||
-           propagated_weights.value_or(false) || chroma_lambda;
-  }
+  [[nodiscard]] bool decides_by_rate() const;
 };
 
 /// The settings that change the bytes of a stream. The defaults are the course encoder's.

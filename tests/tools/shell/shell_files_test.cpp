@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -53,16 +54,16 @@ bool has_word(const std::string& list, const std::string& word) {
   return false;
 }
 
-/// The options that --help lists, which CLI11 writes without our descriptions of the option tree.
+/// The options that --help-all lists.
 std::set<std::string> options_of_help(const std::string& command) {
-  const auto help = test::shell("'" C63_BIN_DIR "/" + command + " --help");
+  const auto help = test::shell("'" C63_BIN_DIR "/" + command + " --help-all");
   EXPECT_EQ(help.exit_code, 0);
   std::set<std::string> names;
   std::istringstream lines(help.output);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("  -")) continue;
-    std::istringstream list(line.substr(2, line.find(' ', 2) - 2));
-    for (std::string name; std::getline(list, name, ',');) names.insert(name.substr(0, name.find('{')));
+    std::istringstream list(line);
+    for (std::string name; list >> name && name.starts_with('-');) names.insert(name.substr(0, name.find(',')));
   }
   return names;
 }
@@ -92,10 +93,10 @@ TEST_P(ShellFilesTest, EveryOptionOfHelpIsCovered) {
   for (const auto& sub : tree["subcommands"]) {
     const std::string name = sub["name"];
     const auto own = options_of_help(GetParam() + "' " + name);
-    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, and has --help alone
-      EXPECT_EQ(own.size(), 1U) << name;
+    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, and has help alone
+      EXPECT_EQ(own, (std::set<std::string>{"--help", "--help-all"})) << name;
     } else {
-      EXPECT_GT(own.size(), 1U) << name;
+      EXPECT_GT(own.size(), 2U) << name;
     }
     expect_covered(own, complete(GetParam(), {name, "-"}));
   }
@@ -148,8 +149,37 @@ TEST_P(ShellFilesTest, ManualPageHasExamplesAndNamesTheOtherPrograms) {
   for (const std::string& program : programs()) {
     EXPECT_EQ(page.find(".BR " + program + " (1)", others) != std::string::npos, program != GetParam()) << program;
   }
-  const auto help = test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --help");
+  const auto help = test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --help-all");
   EXPECT_NE(help.output.find("Examples:\n  "), std::string::npos);
+}
+
+TEST_P(ShellFilesTest, HelpIsForPeople) {
+  const auto help_of = [&](const std::string& more, int width) {
+    const auto help = test::shell("COLUMNS=" + std::to_string(width) + " '" C63_BIN_DIR "/" + GetParam() + "' " + more);
+    EXPECT_EQ(help.exit_code, 0);
+    for (const char* of_cli11 : {"{", "OPTIONS", " in [", "TEXT:", ":SIZE", "4294836225", "8589934592"}) {
+      EXPECT_EQ(help.output.find(of_cli11), std::string::npos) << of_cli11 << " in " << help.output;
+    }
+    return help.output;
+  };
+  const auto tree = nlohmann::json::parse(test::shell("'" C63_BIN_DIR "/" + GetParam() + "' --describe-options").output);
+  const std::string daily = help_of("--help", 80);
+  EXPECT_TRUE(daily.starts_with(tree["description"].get<std::string>().substr(0, 20))) << daily;
+  EXPECT_NE(daily.find("\n  " + tree["examples"][0]["command"].get<std::string>() + "\n"), std::string::npos) << daily;
+  EXPECT_LE(std::ranges::count(daily, '\n'), 75) << daily;
+  EXPECT_NE(daily.find("--help-all shows all"), std::string::npos);
+  for (const int width : {60, 80, 110}) {
+    std::istringstream lines(help_of("--help-all", width));
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("  " + GetParam() + " ") || line.find(" " + GetParam() + " ") != std::string::npos) continue;  // an example
+      std::size_t columns = 0;
+      for (const char c : line) columns += (c & 0xC0) != 0x80;
+      EXPECT_LE(columns, static_cast<std::size_t>(width)) << line;
+      longest = std::max(longest, columns);
+    }
+    EXPECT_GT(longest, static_cast<std::size_t>(width) - 12) << "the width is not used";
+  }
 }
 
 TEST_P(ShellFilesTest, ManualPageFormatsWithoutComplaint) {

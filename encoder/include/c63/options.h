@@ -1,0 +1,66 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "c63/settings.h"
+
+namespace c63 {
+
+/// When a decision needs decisions by rate and distortion.
+enum class ByRate { never, if_true, if_set };
+
+/// What is said of an option: a row of c63/options.inc.
+struct OptionInfo {
+  std::string_view name;         ///< as on the command line, without dashes; Python's has underscores
+  std::string_view letter = {};  ///< of the short form; empty: none
+  std::string_view unit = {};    ///< what help shows for the value; empty: a flag
+  std::string_view group = {};
+  bool daily = false;            ///< --help shows it; --help-all shows the others, too
+  bool in_programs = true;       ///< false: for users of the library and of Python only
+  bool by_preset = false;        ///< the default depends on the preset
+  std::string_view one_of = {};  ///< options with the same word here exclude each other
+  ByRate by_rate = ByRate::never;
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  std::string_view range_id = {};  ///< of the error for values outside least..most
+  std::string_view reason = {};    ///< why there are none outside
+  std::string_view key = {};       ///< in JSON reports; empty: the name with underscores
+  std::string_view example = {};   ///< values as they are typed on a command line
+  std::string_view help = {};      ///< without range, examples and presets' values, which are added
+
+  /// Returns true if the bytes of a stream depend on it. Targets change bytes by these options alone.
+  [[nodiscard]] constexpr bool changes_bytes() const { return group == "Coding" || group == "Decisions"; }
+};
+
+/// The names of an enumeration's values, in the order of the help texts.
+template <typename Enum>
+[[nodiscard]] std::span<const std::pair<Enum, std::string_view>> names_of();
+
+/// Calls visit(info, field) for every option that is a field of EncoderSettings, in the order of the table.
+template <typename Settings, typename Visit>
+void for_each_option(Settings& settings, Visit&& visit) {
+#define C63_OPTION(field, ...) visit(OptionInfo{__VA_ARGS__}, settings.field);
+#define C63_DECISION(type, field, defaults, ...) visit(OptionInfo{__VA_ARGS__}, settings.coding.rate.field);
+#include "c63/options.inc"
+}
+
+/// Calls visit(info, field, its value in each preset) for every decision that presets make.
+template <typename Rate, typename Visit>
+void for_each_decision(Rate&& rate, Visit&& visit) {
+#define C63_DECISION(type, field, defaults, ...) visit(OptionInfo{__VA_ARGS__}, rate.field, ByPreset<type> defaults);
+#include "c63/options.inc"
+}
+
+/// All options in the order of the table.
+[[nodiscard]] std::span<const OptionInfo> all_options();
+/// Returns the option of this name, which must exist.
+[[nodiscard]] const OptionInfo& option_info(std::string_view name);
+/// The range and the presets' values of an option, as help adds them: "1 to 8; reference: 1, fast: 1, good: 4, best: 8".
+[[nodiscard]] std::string details_of(const OptionInfo& option);
+
+}  // namespace c63
