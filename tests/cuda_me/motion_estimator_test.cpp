@@ -1,4 +1,4 @@
-// The public estimator: planes on host and device, its own and the caller's stream, and what it refuses.
+// The public estimator: planes on host and device, its own stream and the caller's, and what it refuses.
 #include <gtest/gtest.h>
 
 #include "c63/cuda/devices.h"

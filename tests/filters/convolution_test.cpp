@@ -1,4 +1,5 @@
-// Convolution of signals and pictures: the serial form against values worked out by hand, the fast one against it.
+// Convolution of signals and pictures: the serial form against values computed by hand, the fast form against the
+// serial one.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Histogram, reduction and scan: serial against what they are, fast against serial.
+// Histogram, reduction and scan: the serial form against the definition, the fast form against the serial one.
 #include <cmath>
 #include <numeric>
 

@@ -8,7 +8,7 @@
 namespace c63 {
 namespace {
 
-/// A smooth scene seen by a camera shifted by (dx, dy), of any sample type.
+/// A smooth scene, seen by a camera shifted by (dx, dy), of any sample type.
 template <typename Sample>
 Picture<Sample> scene(Size size, double dx, double dy) {
   Picture<Sample> picture(size);

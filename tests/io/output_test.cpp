@@ -127,7 +127,7 @@ TEST_F(OutputFiles, DescriptorsByNameAreWrittenWhereTheyStand) {
   EXPECT_TRUE(file.direct());
   file.write("new");
   file.commit();
-  EXPECT_EQ(::close(descriptor), 0);  // that was a copy
+  EXPECT_EQ(::close(descriptor), 0);  // a copy was written
   EXPECT_EQ(read_file(path("log")), "old new");
   EXPECT_EQ(files_in_folder(), 1U);
 }
@@ -153,7 +153,7 @@ TEST_F(OutputFiles, DurableFilesAppearTheSameWay) {
     file.commit();
     EXPECT_EQ(read_file(path(name)), "bytes");
   }
-  OutputFile null("/dev/null", Durability::power_loss);  // cannot be synced, which is no fault
+  OutputFile null("/dev/null", Durability::power_loss);  // it cannot be synced, which is not an error
   null.write("bytes");
   null.commit();
   EXPECT_EQ(files_in_folder(), 2U);
@@ -163,7 +163,7 @@ TEST_F(OutputFiles, RefusesWhatCannotBeWritten) {
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(folder_.string()); });
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("none/out")); });
   expect_error(ErrorKind::usage, "C63-OUTPUT-MISSING", [&] { OutputFile file(""); });
-  if (::geteuid() == 0) return;  // root writes everything
+  if (::geteuid() == 0) return;  // root may write everything
   ::chmod(write_file("locked", "old").c_str(), 0444);
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("locked")); });
 }

@@ -25,7 +25,7 @@ EncoderSettings settings_for(int lanes, bool keep = true) {
   return settings;
 }
 
-/// The CPU, counted each time it is opened.
+/// The CPU. Each opening is counted.
 BackendFactory counting(int& opened) {
   return [&opened](const ResolvedEncode& encode, int max_chains) {
     ++opened;

@@ -1,4 +1,4 @@
-// Input that comes slowly is coded as it comes: no frame waits for input that coding it does not need.
+// Slow input is coded as it comes: no frame waits for input that its coding does not need.
 
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST(Live, AStopCodesEverythingThatWasRead) {
         },
         stop.get_token());
     EXPECT_TRUE(summary.stopped);
-    // Frame 5 may have been in, and frame 6 on its way.
+    // Frame 5 may have arrived, and frame 6 may be on its way.
     EXPECT_GE(frames, 5);
     EXPECT_LE(frames, 7);
   }

@@ -21,7 +21,7 @@ TEST(RowProgress, NobodySpinsForRowsThatNobodyIsAt) {
   progress.begin();
   const auto start = Clock::now();
   for (int i = 0; i < 10000; ++i) EXPECT_FALSE(progress.spin_for(1));
-  EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));  // 10,000 moments are a second
+  EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));  // 10,000 waits make a second
 }
 
 TEST(RowProgress, SpinningEndsWhenNoRowComes) {

@@ -1,5 +1,4 @@
-// Key frames at scene cuts: where they are, and that sources, lanes, threads, stops, faults and fallbacks do not move
-// them.
+// Key frames at scene cuts: where they are. Sources, lanes, threads, stops, faults and fallbacks do not move them.
 
 #include <gtest/gtest.h>
 
@@ -154,7 +153,7 @@ TEST(SceneCuts, StopFinishesTheFramesInHand) {
         if (kind == Kind::file) {
           expect_first_frames(encoded, count);
         } else {
-          // As if the input ended with the last frame read: what would have followed a flash is not known.
+          // As if the input ended with the last frame read: the frames after a flash are unknown.
           const Bytes read(generated_scenes().begin(), generated_scenes().begin() + count * frame_bytes(kWidth, kHeight));
           VideoSource same(read, kWidth, kHeight, kind);
           Encoder again(settings_with(4, lanes));

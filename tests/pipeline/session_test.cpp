@@ -1,4 +1,4 @@
-// Frames pushed one by one give the bytes of the pull form; faults come out where they concern somebody.
+// Frames pushed one by one give the bytes of encode(). Faults are thrown where the caller can handle them.
 
 #include <gtest/gtest.h>
 

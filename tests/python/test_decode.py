@@ -121,11 +121,11 @@ def test_a_decoder_that_nobody_reads_ends(stream):
 def test_pictures_outlive_their_decoder(stream):
     pictures = [frame.picture for frame in c63.Decoder(stream)]
     assert np.array_equal(np.stack(pictures), c63.decode(stream))
-    pictures[0][...] = 0  # they are the caller's
+    pictures[0][...] = 0  # these belong to the caller
 
 
 def test_a_file_that_is_shortened_is_an_error(tmp_path):
-    # Mapped, the file ended the process by SIGBUS.
+    # When files were mapped, this ended the process by SIGBUS.
     noise = np.random.default_rng(1).integers(0, 256, (40, 432, 352), np.uint8)
     path = tmp_path / "long.c63"
     data = c63.encode(noise, qp=50, keyint=4, me="zero") * 10  # more than is read ahead

@@ -14,7 +14,7 @@ import c63
 
 
 def planes_of(video):
-    """Tuple of planes, without copies."""
+    """Returns a tuple of planes, without copies."""
     count, rows, width = video.shape
     height = rows * 2 // 3
     chroma = video[:, height:].reshape(count, 2, height // 2, width // 2)
@@ -125,7 +125,7 @@ def test_streams_go_where_they_are_wanted(video):
 
 
 def test_long_streams_are_whole():
-    """Longer than what is copied together, so that the bytes grow under way."""
+    """Longer than what is copied in one piece, so that the bytes grow on the way."""
     noise = np.random.default_rng(5).integers(0, 256, (48, 720, 640), dtype=np.uint8)
     coded = c63.encode_with_statistics(noise, qp=50, backend="cpu", me="zero")
     assert len(coded.stream) == coded.statistics["bytes"].sum() > 17 << 20
@@ -274,13 +274,13 @@ def test_several_threads_encode_at_once(video):
 
 
 def test_ctrl_c_ends_an_encode():
-    frames = np.broadcast_to(make_video(1, 256, 320), (200_000, 384, 320))  # hours of work
+    frames = np.broadcast_to(make_video(1, 256, 320), (200_000, 384, 320))  # this would take hours
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         c63.encode(frames, preset="good", backend="cpu")
     assert time.monotonic() - start < 30
-    assert c63.encode(make_video(1, 16, 16))  # all is well afterwards
+    assert c63.encode(make_video(1, 16, 16))  # everything still works
 
 
 @pytest.mark.parametrize(

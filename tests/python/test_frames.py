@@ -1,4 +1,4 @@
-"""Whole frames that know that they are, planes of them, RGB, and videos as sequences."""
+"""Whole frames that know their size, planes of them, RGB, and videos as sequences."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ import c63
 
 
 def frames_of_all_kinds(video, folder):
-    """One frame of each function that hands out whole frames, and the one after it."""
+    """Returns a frame of each function that returns whole frames, and the next frame."""
     path = folder / "clip_112x96.yuv"
     path.write_bytes(video.tobytes())
     clip = c63.open(path)
@@ -116,7 +116,7 @@ def test_wrong_pictures_are_refused(call, says):
 
 @pytest.mark.parametrize(
     "matrix, full_range, expected",
-    [  # of the standards' colour bars: red, green, blue, white, black
+    [  # the colour bars of the standards: red, green, blue, white, black
         ("bt601", False, [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128), (16, 128, 128)]),
         ("bt709", False, [(63, 102, 240), (173, 42, 26), (32, 240, 118), (235, 128, 128), (16, 128, 128)]),
         ("bt601", True, [(76, 85, 255), (150, 44, 21), (29, 255, 107), (255, 128, 128), (0, 128, 128)]),

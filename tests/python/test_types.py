@@ -1,4 +1,4 @@
-"""What checkers of types accept and refuse, and that what they read is so."""
+"""What type checkers accept and refuse, and that the types they read are true."""
 
 import dataclasses
 import inspect
@@ -21,7 +21,7 @@ SOURCE = pathlib.Path(__file__).parents[2] / "python"
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
-    """Calls mypy --strict, or another module of its package, in a folder; returns status and text."""
+    """Runs mypy --strict, or another module of its package, in a folder. Returns status and text."""
     pytest.importorskip("mypy")
     cache = tmp_path_factory.mktemp("mypy")
 
@@ -36,7 +36,7 @@ def mypy(tmp_path_factory):
     return run
 
 
-# Its stub stands for _encode.py when the package is checked.
+# Its stub replaces _encode.py when the package is checked.
 @pytest.mark.parametrize("part", ["c63", "c63/_encode.py"])
 def test_the_package_is_typed(mypy, tmp_path, part):
     status, text = mypy(tmp_path, SOURCE / part)

@@ -152,7 +152,7 @@ TEST(ErrorLines, NameEverythingThatIsKnown) {
       error_line(NotedError(error, "41 frames written")),
       "in.c63: frame 41: Y block 3,7: truncated at byte 709112; 41 frames written [C63-TRUNCATED]; check the input "
       "file");
-  // What a file says breaks no line and moves no cursor.
+  // Text from a file breaks no line and moves no cursor.
   const Error hostile(ErrorKind::input, "C63-X", "two\nlines\x1b[2J", {.file = "a\rb\x7f"});
   EXPECT_EQ(std::string(hostile.what()), "a b : two lines [2J [C63-X]");
   EXPECT_EQ(error_line(hostile), "a b : two lines [2J [C63-X]; check the input file");

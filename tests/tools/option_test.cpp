@@ -19,7 +19,7 @@ class Options : public ToolsTest {
     input_ = write_file("clip_32x32.yuv", video_);
   }
 
-  /// The stream that c63enc writes for these options.
+  /// Returns the stream that c63enc writes with these options.
   [[nodiscard]] std::string encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     std::vector<std::string> command = {kEnc, "--quiet", "-o", "-"};
     command.insert(command.end(), more.begin(), more.end());

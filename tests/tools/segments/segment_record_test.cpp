@@ -1,4 +1,4 @@
-// Which finished segments are taken up by a later run.
+// Which finished segments a later run uses.
 
 #include <gtest/gtest.h>
 
