@@ -48,7 +48,9 @@ bool is_candidate(const FoundMotion& found, int column, int row, MotionVector v)
 
 bool flagged(std::span<const std::uint8_t> flags, std::size_t block) { return !flags.empty() && flags[block] != 0; }
 
-std::string pair_text(int x, int y) { return std::string("(").append(std::to_string(x)).append(", ").append(std::to_string(y)).append(")"); }
+std::string pair_text(int x, int y) {
+  return std::string("(").append(std::to_string(x)).append(", ").append(std::to_string(y)).append(")");
+}
 std::string text_of(MotionVector v) { return pair_text(v.x, v.y); }
 
 /// How often a mistake explains what was found.
@@ -58,8 +60,12 @@ struct Tried {
   std::int64_t right = 0;      ///< right blocks that it was tried on
   std::int64_t kept = 0;       ///< of which it finds the same vector
 
-  [[nodiscard]] double share() const { return wrong > 0 ? static_cast<double>(explained) / static_cast<double>(wrong) : 0; }
-  [[nodiscard]] bool refuted() const { return (wrong >= 16 && explained * 2 < wrong) || (right >= 16 && kept * 4 < right * 3); }
+  [[nodiscard]] double share() const {
+    return wrong > 0 ? static_cast<double>(explained) / static_cast<double>(wrong) : 0;
+  }
+  [[nodiscard]] bool refuted() const {
+    return (wrong >= 16 && explained * 2 < wrong) || (right >= 16 && kept * 4 < right * 3);
+  }
   [[nodiscard]] bool fits() const { return explained > 0 && explained * 10 >= wrong * 9 && kept * 10 >= right * 9; }
 };
 
@@ -76,21 +82,30 @@ struct Places {
 
 std::string to_string(MotionFault fault) {
   switch (fault) {
-    case MotionFault::none: return "right";
-    case MotionFault::unwritten: return "not written";
-    case MotionFault::unsteady: return "unsteady";
-    case MotionFault::leaves_plane: return "leaves the plane";
-    case MotionFault::leaves_window: return "no candidate";
-    case MotionFault::not_smallest: return "not the smallest";
-    case MotionFault::not_first: return "not the first";
-    case MotionFault::wrong_sad: return "wrong SAD";
+    case MotionFault::none:
+      return "right";
+    case MotionFault::unwritten:
+      return "not written";
+    case MotionFault::unsteady:
+      return "unsteady";
+    case MotionFault::leaves_plane:
+      return "leaves the plane";
+    case MotionFault::leaves_window:
+      return "no candidate";
+    case MotionFault::not_smallest:
+      return "not the smallest";
+    case MotionFault::not_first:
+      return "not the first";
+    case MotionFault::wrong_sad:
+      return "wrong SAD";
   }
   return "right";
 }
 
 std::string to_string(const MotionDifference& d, const std::string& whose) {
   constexpr const char* kNames[] = {"Y", "U", "V"};
-  std::string text = std::string("frame ").append(std::to_string(d.frame)).append(", ").append(kNames[d.plane]).append(", block ");
+  std::string text =
+      std::string("frame ").append(std::to_string(d.frame)).append(", ").append(kNames[d.plane]).append(", block ");
   text.append(pair_text(d.column, d.row)).append(": ");
   const std::string exact = text_of(d.exact) + ", SAD " + std::to_string(d.exact_sad);
   const std::string found = whose + " vector " + text_of(d.vector);
@@ -108,7 +123,8 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
     case MotionFault::not_smallest:
       return text + found + ", SAD " + std::to_string(d.sad) + "; the first smallest is " + exact;
     case MotionFault::not_first:
-      return text + found + ", SAD " + std::to_string(d.sad) + "; " + text_of(d.exact) + " has the same SAD and comes first";
+      return text + found + ", SAD " + std::to_string(d.sad) + "; " + text_of(d.exact) +
+             " has the same SAD and comes first";
     case MotionFault::wrong_sad:
       return text + found + " is right, but the SAD told is " + std::to_string(d.told_sad.value_or(0)) + "; it is " +
              std::to_string(d.exact_sad);
@@ -140,8 +156,13 @@ struct MotionAudit::State {
 
 MotionDifference MotionAudit::State::judge(const FoundMotion& found, int column, int row) const {
   const auto block = static_cast<std::size_t>(row * exact.columns + column);
-  MotionDifference d{.frame = found.frame, .plane = found.plane, .column = column, .row = row, .vector = found.vectors[block],
-                     .exact = exact.vectors[block], .exact_sad = exact.sads[block]};
+  MotionDifference d{.frame = found.frame,
+                     .plane = found.plane,
+                     .column = column,
+                     .row = row,
+                     .vector = found.vectors[block],
+                     .exact = exact.vectors[block],
+                     .exact_sad = exact.sads[block]};
   if (!found.sads.empty()) d.told_sad = found.sads[block];
   const bool legal = vector_is_legal(column, row, found.current.width, found.current.height, d.vector.x, d.vector.y);
   if (legal) d.sad = sad_at(found, column, row, d.vector);
@@ -177,11 +198,12 @@ void MotionAudit::State::note_place(const FoundMotion& found, const MotionDiffer
 
 void MotionAudit::State::try_mistakes(const FoundMotion& found) {
   const std::int64_t candidates = std::max(1, 4 * found.range * found.range);
-  const std::int64_t most = std::min({std::clamp(kCandidatesPerPlane / candidates, std::int64_t{2}, kMostTriedPerPlane),
-                                      kMostTried - blocks_tried});
+  const std::int64_t most = std::min(
+      {std::clamp(kCandidatesPerPlane / candidates, std::int64_t{2}, kMostTriedPerPlane), kMostTried - blocks_tried});
   std::vector<const MotionDifference*> wrong;
   for (const MotionDifference& d : differences) {
-    if (d.fault != MotionFault::wrong_sad && d.fault != MotionFault::unwritten && d.fault != MotionFault::unsteady) wrong.push_back(&d);
+    if (d.fault != MotionFault::wrong_sad && d.fault != MotionFault::unwritten && d.fault != MotionFault::unsteady)
+      wrong.push_back(&d);
   }
   if (wrong.empty() || most <= 0) return;
   SearchedBlock searched{found.current, found.reference, found.range, 0, 0, found.previous, exact.vectors};
@@ -206,12 +228,15 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
   }
   // Right blocks must stay right.
   std::vector<std::uint8_t> is_wrong(exact.vectors.size());
-  for (const MotionDifference& d : differences) is_wrong[static_cast<std::size_t>(d.row * exact.columns + d.column)] = 1;
+  for (const MotionDifference& d : differences)
+    is_wrong[static_cast<std::size_t>(d.row * exact.columns + d.column)] = 1;
   const auto right = static_cast<std::size_t>(std::count(is_wrong.begin(), is_wrong.end(), 0));
   const std::size_t stride = std::max<std::size_t>(1, right / static_cast<std::size_t>(most));
   std::size_t seen = 0;
   for (std::size_t block = 0; block < is_wrong.size(); ++block) {
-    if (is_wrong[block] != 0 || flagged(found.unwritten, block) || (!found.audited.empty() && found.audited[block] == 0)) continue;
+    if (is_wrong[block] != 0 || flagged(found.unwritten, block) ||
+        (!found.audited.empty() && found.audited[block] == 0))
+      continue;
     if (seen++ % stride != 0) continue;
     try_all(static_cast<int>(block) % exact.columns, static_cast<int>(block) / exact.columns, false);
   }
@@ -230,10 +255,11 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
               found.current.width > 0 && found.current.height > 0 && found.current.width % kBlockSize == 0 &&
               found.current.height % kBlockSize == 0,
           "C63-PLANE-SIZE", "an audit needs two planes of one size, with sides that are multiples of 8");
-  const auto blocks = static_cast<std::size_t>(found.current.width / kBlockSize) * static_cast<std::size_t>(found.current.height / kBlockSize);
+  const auto blocks = static_cast<std::size_t>(found.current.width / kBlockSize) *
+                      static_cast<std::size_t>(found.current.height / kBlockSize);
   const auto fits = [&](std::size_t size) { return size == 0 || size == blocks; };
-  require(found.vectors.size() == blocks && fits(found.sads.size()) && fits(found.audited.size()) && fits(found.unwritten.size()) &&
-              fits(found.unsteady.size()) && fits(found.previous.size()),
+  require(found.vectors.size() == blocks && fits(found.sads.size()) && fits(found.audited.size()) &&
+              fits(found.unwritten.size()) && fits(found.unsteady.size()) && fits(found.previous.size()),
           "C63-AUDIT-BLOCKS", "an audit of this plane needs values of " + std::to_string(blocks) + " blocks");
 
   State& s = *state_;
@@ -262,7 +288,9 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
 }
 
 const MotionTotals& MotionAudit::totals() const { return state_->totals; }
-const MotionTotals& MotionAudit::totals(int plane) const { return state_->plane_totals[static_cast<std::size_t>(plane)]; }
+const MotionTotals& MotionAudit::totals(int plane) const {
+  return state_->plane_totals[static_cast<std::size_t>(plane)];
+}
 const std::optional<MotionDifference>& MotionAudit::first() const { return state_->first; }
 std::span<const MotionDifference> MotionAudit::differences() const { return state_->differences; }
 std::span<const MotionVector> MotionAudit::exact_vectors() const { return state_->exact.vectors; }
@@ -275,10 +303,15 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
   if (all == 0) return found;
   const auto share = [all](std::int64_t some) { return static_cast<double>(some) / static_cast<double>(all); };
   if (const std::int64_t n = s.totals.count(MotionFault::unwritten); n > 0) {
-    found.push_back({"not-written", "some blocks have no result: a grid or loop that is too small, an early return, or results stored in the wrong place", share(n)});
+    found.push_back({"not-written",
+                     "some blocks have no result: a grid or loop that is too small, an early return, or results stored "
+                     "in the wrong place",
+                     share(n)});
   }
   if (const std::int64_t n = s.totals.count(MotionFault::unsteady); n > 0) {
-    found.push_back({"unsteady", "results change from run to run: a race, a missing barrier, or memory that nobody has set", share(n)});
+    found.push_back({"unsteady",
+                     "results change from run to run: a race, a missing barrier, or memory that nobody has set",
+                     share(n)});
   }
   if (const std::int64_t n = s.totals.count(MotionFault::wrong_sad); n > 0 && n == all) {
     if (s.sads_untold == n) {
@@ -310,12 +343,18 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
   all_in(p.last_column, "last-column-only", "only blocks of the last column differ: look at the right edge");
   all_in(p.first_row, "first-row-only", "only blocks of the first row differ: look at the top edge");
   all_in(p.last_row, "last-row-only", "only blocks of the last row differ: look at the bottom edge");
-  all_in(p.planes[1] + p.planes[2], "chroma-only", "only chroma planes differ: they have half the sides and half the range");
+  all_in(p.planes[1] + p.planes[2], "chroma-only",
+         "only chroma planes differ: they have half the sides and half the range");
   if (s.totals.count(MotionFault::not_first) == all && fitting.empty()) {
-    found.push_back({"equals-unordered", "all SADs are least, but not always the first in raster order is kept: order candidates of equal SAD by their number", 1});
+    found.push_back({"equals-unordered",
+                     "all SADs are least, but not always the first in raster order is kept: order candidates of equal "
+                     "SAD by their number",
+                     1});
   }
   if (found.empty() && s.totals.count(MotionFault::leaves_plane) > 0) {
-    found.push_back({"leaves-plane", "some vectors leave the plane: the window is not cut at its edges, or the vector overflows", share(s.totals.count(MotionFault::leaves_plane))});
+    found.push_back({"leaves-plane",
+                     "some vectors leave the plane: the window is not cut at its edges, or the vector overflows",
+                     share(s.totals.count(MotionFault::leaves_plane))});
   }
   return found;
 }

@@ -12,7 +12,7 @@ namespace c63 {
 struct SearchedBlock {
   ConstPlaneView current;
   ConstPlaneView reference;
-  int range = 0;   ///< of the plane
+  int range = 0;  ///< of the plane
   int column = 0;
   int row = 0;
   std::span<const MotionVector> previous;  ///< the result of the call before; may be empty

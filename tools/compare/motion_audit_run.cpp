@@ -41,7 +41,8 @@ class SourcePlanes {
     const VideoFormat format = source_.format();
     frame_.resize(frame_bytes(format.width, format.height));
     if (!source_.read(index, frame_)) {
-      throw Error(ErrorKind::comparison, "C63-CMP-COUNT", "the source ends before the stream", {.file = path_, .frame = index});
+      throw Error(ErrorKind::comparison, "C63-CMP-COUNT", "the source ends before the stream",
+                  {.file = path_, .frame = index});
     }
   }
   /// Makes planes of the sizes of `like` of the frame that was read last.
@@ -86,15 +87,16 @@ std::string more_text(const MotionTotals& t) {
 std::string faults_text(const MotionTotals& totals) {
   std::string text;
   for (const MotionFault fault : kFaultsShown) {
-    if (totals.count(fault) > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", totals.count(fault), to_string(fault));
+    if (totals.count(fault) > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", totals.count(fault), to_string(fault));
   }
   return text;
 }
 
 std::string report_text(const MotionAuditOptions& o, const StreamAudit& audit) {
   const MotionTotals& all = audit.all.totals();
-  std::string text = fmt::format("{}: {} frames, {} with vectors; {} vectors held against exact search of range {}\n", o.stream, audit.frames,
-                                 audit.frames_with_vectors, all.blocks, o.search_range);
+  std::string text = fmt::format("{}: {} frames, {} with vectors; {} vectors held against exact search of range {}\n",
+                                 o.stream, audit.frames, audit.frames_with_vectors, all.blocks, o.search_range);
   if (audit.blocks_without_vector > 0) {
     text += fmt::format("  {} blocks of these frames have no vector\n", audit.blocks_without_vector);
   }
@@ -106,15 +108,19 @@ std::string report_text(const MotionAuditOptions& o, const StreamAudit& audit) {
   for (int p = 0; p < 3; ++p) {
     const MotionTotals& plane = audit.all.totals(p);
     text += fmt::format("{}: {} of {} differ ({}{}{}); {}\n", "YUV"[p], plane.differing(), plane.blocks,
-                        share_text(plane.differing(), plane.blocks), plane.differing() > 0 ? ": " : "", faults_text(plane), more_text(plane));
+                        share_text(plane.differing(), plane.blocks), plane.differing() > 0 ? ": " : "",
+                        faults_text(plane), more_text(plane));
   }
   text += fmt::format("all: {} of {} differ ({}); {}\n", all.differing(), all.blocks,
                       share_text(all.differing(), all.blocks), more_text(all));
   for (const MotionSuspicion& suspicion : audit.all.suspicions()) {
-    text += fmt::format("suspicion: {} [{}, explains {:.0f} % of the differences]\n", suspicion.text, suspicion.id, 100 * suspicion.share);
+    text += fmt::format("suspicion: {} [{}, explains {:.0f} % of the differences]\n", suspicion.text, suspicion.id,
+                        100 * suspicion.share);
   }
-  for (const MotionDifference& d : audit.shown) text += fmt::format("  {}; it costs {}\n", to_string(d, "its"), d.lost());
-  if (const auto rest = all.differing() - static_cast<std::int64_t>(audit.shown.size()); rest > 0 && !audit.shown.empty()) {
+  for (const MotionDifference& d : audit.shown)
+    text += fmt::format("  {}; it costs {}\n", to_string(d, "its"), d.lost());
+  if (const auto rest = all.differing() - static_cast<std::int64_t>(audit.shown.size());
+      rest > 0 && !audit.shown.empty()) {
     text += fmt::format("  and {} more; --csv writes all of them\n", rest);
   }
   return text;
@@ -162,7 +168,8 @@ void write_json(const MotionAuditOptions& o, const StreamAudit& audit) {
 
 void check_command_line(const Session& session, const MotionAuditOptions& o) {
   if (o.stream.empty() || o.source.empty()) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "a c63 stream and the video that was encoded are needed: c63cmp motion STREAM SOURCE");
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "a c63 stream and the video that was encoded are needed: c63cmp motion STREAM SOURCE");
   }
   if (o.stream == "-" && o.source == "-") throw Error(ErrorKind::usage, "C63-USAGE", "stdin can be read only once");
   check_distinct_files({{"the stream", o.stream}, {"the source", o.source}},
@@ -186,9 +193,15 @@ void add_options(CLI::App& app, MotionAuditOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--show", o.shown, "List this many differences")->check(whole_number())->type_name("N")->capture_default_str()->group(group);
+  app.add_option("--show", o.shown, "List this many differences")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
   app.add_flag("--exact", o.exact, "Fail (exit code 3) if a vector is not that of exact search")->group(group);
-  app.add_option("--csv", o.csv, "Write a row per difference, with its SAD and what it costs")->type_name("FILE")->group(group);
+  app.add_option("--csv", o.csv, "Write a row per difference, with its SAD and what it costs")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
@@ -199,22 +212,26 @@ int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
   Notices notices(session.log);
   StreamMotion stream(o.stream, {o.limits.max_pixels, o.limits.max_memory / 2});
   const VideoFormat size = stream.format();
-  const auto source = open_video({.path = o.source,
-                                  .width = o.source.ends_with(".c63") ? 0 : size.width,
-                                  .height = o.source.ends_with(".c63") ? 0 : size.height,
-                                  .limits = {o.limits.max_pixels, o.limits.max_memory / 2},
-                                  .warn = [&](const std::string& message) { notices.warn(o.source + ": " + message); }});
+  const auto source =
+      open_video({.path = o.source,
+                  .width = o.source.ends_with(".c63") ? 0 : size.width,
+                  .height = o.source.ends_with(".c63") ? 0 : size.height,
+                  .limits = {o.limits.max_pixels, o.limits.max_memory / 2},
+                  .warn = [&](const std::string& message) { notices.warn(o.source + ": " + message); }});
   const VideoFormat format = source->format();
   if (format.width != size.width || format.height != size.height) {
-    throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
-                fmt::format("the source is {}x{}, the stream {}x{}", format.width, format.height, size.width, size.height), {.file = o.source});
+    throw Error(
+        ErrorKind::comparison, "C63-CMP-SIZE",
+        fmt::format("the source is {}x{}, the stream {}x{}", format.width, format.height, size.width, size.height),
+        {.file = o.source});
   }
   std::optional<TextFile> csv;
   if (!o.csv.empty()) {
     csv.emplace(o.csv, o.durability);
     csv->add("frame,plane,column,row,fault,mv_x,mv_y,sad,exact_mv_x,exact_mv_y,exact_sad,cost\n");
   }
-  const auto progress = session.progress(o.max_frames > 0 ? std::optional(o.max_frames) : source->frame_count(), format.rate.value());
+  const auto progress =
+      session.progress(o.max_frames > 0 ? std::optional(o.max_frames) : source->frame_count(), format.rate.value());
   notices.begin();
   StreamAudit audit;
   SourcePlanes planes(*source, o.source);
@@ -241,8 +258,10 @@ int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
           if (static_cast<std::int64_t>(audit.shown.size()) < o.shown) audit.shown.push_back(d);
           if (d.lost() > (audit.costliest ? audit.costliest->lost() : 0)) audit.costliest = d;
           if (csv) {
-            csv->add("{},{},{},{},{},{},{},{},{},{},{},{}\n", d.frame, "YUV"[p], d.column, d.row, to_string(d.fault), d.vector.x, d.vector.y,
-                     d.fault == MotionFault::leaves_plane ? std::string() : std::to_string(d.sad), d.exact.x, d.exact.y, d.exact_sad, d.lost());
+            csv->add("{},{},{},{},{},{},{},{},{},{},{},{}\n", d.frame, "YUV"[p], d.column, d.row, to_string(d.fault),
+                     d.vector.x, d.vector.y,
+                     d.fault == MotionFault::leaves_plane ? std::string() : std::to_string(d.sad), d.exact.x, d.exact.y,
+                     d.exact_sad, d.lost());
           }
         }
       }
@@ -256,8 +275,8 @@ int run_motion_audit(const Session& session, const MotionAuditOptions& o) {
   if (!session.common.quiet) write_stdout(report_text(o, audit));
   if (o.exact && audit.all.totals().differing() > 0) {
     throw Error(ErrorKind::comparison, "C63-CMP-MOTION",
-                fmt::format("{} of {} vectors are not those of exact search: {}", audit.all.totals().differing(), audit.all.totals().blocks,
-                            to_string(*audit.all.first(), "its")),
+                fmt::format("{} of {} vectors are not those of exact search: {}", audit.all.totals().differing(),
+                            audit.all.totals().blocks, to_string(*audit.all.first(), "its")),
                 {.file = o.stream});
   }
   return kExitDone;

@@ -27,8 +27,8 @@ struct MotionAuditOptions {
 
 void add_options(CLI::App& app, MotionAuditOptions& options);
 
-/// Holds every vector of a stream against exact search on the stream's own references. Returns the exit code. Throws Error, with
-/// exit code 3 if --exact is asked for and a vector differs.
+/// Holds every vector of a stream against exact search on the stream's own references. Returns the exit code. Throws
+/// Error, with exit code 3 if --exact is asked for and a vector differs.
 [[nodiscard]] int run_motion_audit(const Session& session, const MotionAuditOptions& options);
 
 }  // namespace c63::tools

@@ -11,8 +11,12 @@
 namespace c63::tools {
 
 StreamMotion::StreamMotion(const std::string& path, const Limits& limits)
-    : path_(path), limits_(limits), bytes_(open_byte_source(path)), reader_(*bytes_, limits),
-      task_(DecoderSettings{.execution = {.limits = limits}}), trace_(nullptr, TraceTrack::thread) {}
+    : path_(path),
+      limits_(limits),
+      bytes_(open_byte_source(path)),
+      reader_(*bytes_, limits),
+      task_(DecoderSettings{.execution = {.limits = limits}}),
+      trace_(nullptr, TraceTrack::thread) {}
 
 void StreamMotion::look_ahead() {
   try {
@@ -42,7 +46,8 @@ FrameMotion StreamMotion::decode(StreamFrame&& coded) {
                             parsed.geometry.height(), needed, limits_.max_memory));
   }
   if (!parsed.key && !chain_.current()) {
-    throw Error(ErrorKind::input, "C63-NO-REFERENCE", "the stream does not begin with a key frame", {.frame = coded.index});
+    throw Error(ErrorKind::input, "C63-NO-REFERENCE", "the stream does not begin with a key frame",
+                {.frame = coded.index});
   }
   const bool key = parsed.key;
   pictures_ = {};
@@ -57,7 +62,8 @@ FrameMotion StreamMotion::decode(StreamFrame&& coded) {
   if (fault) std::rethrow_exception(fault);
   if (key) return frame;
   frame.has_vectors = true;
-  for (int p = 0; p < 3; ++p) frame.reference[static_cast<std::size_t>(p)] = std::as_const(pictures_.reference->samples).plane(p);
+  for (int p = 0; p < 3; ++p)
+    frame.reference[static_cast<std::size_t>(p)] = std::as_const(pictures_.reference->samples).plane(p);
   return frame;
 }
 

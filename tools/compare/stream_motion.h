@@ -18,8 +18,8 @@ namespace c63::tools {
 /// One coded frame with its vectors and what they point into.
 struct FrameMotion {
   std::int64_t index = 0;
-  bool has_vectors = false;              ///< false for key frames and repeats
-  std::array<MotionField, 3> motion;     ///< with the vectors that a frame inherits
+  bool has_vectors = false;                 ///< false for key frames and repeats
+  std::array<MotionField, 3> motion;        ///< with the vectors that a frame inherits
   std::array<ConstPlaneView, 3> reference;  ///< the padded planes; valid until the next call
 };
 
@@ -31,7 +31,8 @@ class StreamMotion {
   /// The next frame; empty at the end. Throws Error (input, limit) with file, frame and offset.
   [[nodiscard]] std::optional<FrameMotion> next();
 
-  /// Width and height of the picture: those of the first frame. Decodes nothing. Throws Error (input) for an empty stream.
+  /// Width and height of the picture: those of the first frame. Decodes nothing. Throws Error (input) for an empty
+  /// stream.
   [[nodiscard]] VideoFormat format();
 
  private:

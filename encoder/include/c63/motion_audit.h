@@ -14,8 +14,8 @@
 
 namespace c63 {
 
-/// The motion that somebody's search found in one plane, with the samples that it searched. Both planes have the same size,
-/// with sides that are multiples of 8. All spans have one value per 8x8 block, in raster order, or are empty.
+/// The motion that somebody's search found in one plane, with the samples that it searched. Both planes have the same
+/// size, with sides that are multiples of 8. All spans have one value per 8x8 block, in raster order, or are empty.
 struct FoundMotion {
   ConstPlaneView current;
   ConstPlaneView reference;
@@ -45,7 +45,7 @@ inline constexpr int kMotionFaults = 8;
 
 /// What an audit counted.
 struct MotionTotals {
-  std::int64_t blocks = 0;                             ///< that were audited
+  std::int64_t blocks = 0;                              ///< that were audited
   std::array<std::int64_t, kMotionFaults> faults = {};  ///< blocks by MotionFault
   std::uint64_t sad = 0;        ///< sum of the SADs of what was found, over blocks whose vectors are candidates
   std::uint64_t exact_sad = 0;  ///< sum of the least SADs of the same blocks
@@ -61,33 +61,33 @@ struct MotionDifference {
   int column = 0;
   int row = 0;
   MotionFault fault = MotionFault::none;
-  MotionVector vector;                          ///< that was found
-  std::uint32_t sad = 0;                        ///< of that vector; 0 if it leaves the plane
-  std::optional<std::uint16_t> told_sad = {};   ///< what the search says
-  MotionVector exact;                           ///< the first vector of least SAD
+  MotionVector vector;                         ///< that was found
+  std::uint32_t sad = 0;                       ///< of that vector; 0 if it leaves the plane
+  std::optional<std::uint16_t> told_sad = {};  ///< what the search says
+  MotionVector exact;                          ///< the first vector of least SAD
   std::uint32_t exact_sad = 0;
 
   /// The SAD that the difference costs; 0 if the vector leaves the plane or the window.
   [[nodiscard]] std::uint32_t lost() const { return sad > exact_sad ? sad - exact_sad : 0; }
 };
 
-/// One sentence: "frame 3, Y, block (12, 7): your vector (5, -2), SAD 310; the first smallest is (4, -2), SAD 298". `whose` is the
-/// word before "vector".
+/// One sentence: "frame 3, Y, block (12, 7): your vector (5, -2), SAD 310; the first smallest is (4, -2), SAD 298".
+/// `whose` is the word before "vector".
 [[nodiscard]] std::string to_string(const MotionDifference& difference, const std::string& whose = "your");
 /// A short name: "unwritten", "not smallest", …
 [[nodiscard]] std::string to_string(MotionFault fault);
 
 /// A likely cause of the differences.
 struct MotionSuspicion {
-  std::string id;      ///< stable: "window-right-short", "last-of-equals", …
-  std::string text;    ///< what a person should look at
-  double share = 0;    ///< of the differing blocks that were tried, which the cause explains; 0..1
+  std::string id;    ///< stable: "window-right-short", "last-of-equals", …
+  std::string text;  ///< what a person should look at
+  double share = 0;  ///< of the differing blocks that were tried, which the cause explains; 0..1
 };
 
 /// Holds found motion against exact search: the codec's rules, every candidate, the first of least SAD.
 ///
-/// To name causes it repeats common mistakes: it searches some blocks once more with each mistake, and compares what comes out
-/// with what was found. A mistake that gives the found vectors is the suspicion.
+/// To name causes it repeats common mistakes: it searches some blocks once more with each mistake, and compares what
+/// comes out with what was found. A mistake that gives the found vectors is the suspicion.
 class MotionAudit {
  public:
   MotionAudit();
@@ -95,7 +95,8 @@ class MotionAudit {
   MotionAudit(MotionAudit&&) noexcept;
   MotionAudit& operator=(MotionAudit&&) noexcept;
 
-  /// Audits one plane. Returns the number of its blocks that differ. Throws Error (usage) for planes or spans of other sizes.
+  /// Audits one plane. Returns the number of its blocks that differ. Throws Error (usage) for planes or spans of other
+  /// sizes.
   std::int64_t add(const FoundMotion& found);
 
   [[nodiscard]] const MotionTotals& totals() const;
@@ -107,7 +108,8 @@ class MotionAudit {
   /// The exact result of the last add().
   [[nodiscard]] std::span<const MotionVector> exact_vectors() const;
   [[nodiscard]] std::span<const std::uint16_t> exact_sads() const;
-  /// Likely causes, most likely first; empty if nothing differs. Where no known mistake fits, it says what is common to the blocks.
+  /// Likely causes, most likely first; empty if nothing differs. Where no known mistake fits, it says what is common to
+  /// the blocks.
   [[nodiscard]] std::vector<MotionSuspicion> suspicions() const;
 
  private:

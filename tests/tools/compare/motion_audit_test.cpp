@@ -32,7 +32,8 @@ class MotionAuditProgram : public ::testing::Test {
 
   std::string encode(const std::string& options) {
     const std::string stream = folder_.file("stream.c63");
-    const auto result = shell("c63enc", "--quiet --backend cpu -w 100 -h 52 " + options + " -o '" + stream + "' '" + video_ + "'");
+    const auto result =
+        shell("c63enc", "--quiet --backend cpu -w 100 -h 52 " + options + " -o '" + stream + "' '" + video_ + "'");
     EXPECT_EQ(result.exit_code, 0) << result.output;
     return stream;
   }
@@ -48,7 +49,9 @@ class MotionAuditProgram : public ::testing::Test {
 TEST_F(MotionAuditProgram, TheCourseEncodersVectorsAreThoseOfExactSearch) {
   const auto result = audit(encode("--preset reference"), "--exact");
   EXPECT_EQ(result.exit_code, 0) << result.output;
-  EXPECT_NE(result.output.find("5 frames, 4 with vectors; 672 vectors held against exact search of range 16"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("5 frames, 4 with vectors; 672 vectors held against exact search of range 16"),
+            std::string::npos)
+      << result.output;
   EXPECT_NE(result.output.find("all vectors are those of exact search"), std::string::npos) << result.output;
 }
 
@@ -58,7 +61,9 @@ TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
   const std::string json = folder_.file("audit.json");
   const auto result = audit(stream, "--exact --csv '" + csv + "' --json '" + json + "'");
   EXPECT_EQ(result.exit_code, 3) << result.output;
-  EXPECT_NE(result.output.find("first difference: frame 1, Y, block (0, 0): its vector (0, 0), SAD "), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("first difference: frame 1, Y, block (0, 0): its vector (0, 0), SAD "),
+            std::string::npos)
+      << result.output;
   EXPECT_NE(result.output.find("[zero-only, explains 100 % of the differences]"), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("[C63-CMP-MOTION]"), std::string::npos) << result.output;
 
