@@ -115,7 +115,7 @@ TEST(BitWriter, WholeBytesGetAnExtraZeroByte) {
   EXPECT_EQ(write({{0xFF, 8}}), (Bytes{0xFF, 0x00, 0x00}));
 }
 
-TEST(BitWriter, BitsBehindThirtyTwoZerosAreLost) {
+TEST(BitWriter, BitsAfterThirtyTwoZerosAreLost) {
   EXPECT_EQ(write({{0xC0, 8}, {0, 32}, {0, 3}}), (Bytes{0xC0, 0, 0, 0, 0}));
   EXPECT_EQ(write({{0xC0, 8}, {0, 32}}), (Bytes{0xC0, 0, 0, 0, 0}));  // and no extra byte
   EXPECT_EQ(write({{0xC1, 8}, {0, 31}}), (Bytes{0xC1, 0, 0, 0, 0}));  // one bit of the last 32 is set

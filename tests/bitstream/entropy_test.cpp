@@ -90,7 +90,7 @@ TEST(EntropyCoding, WritesAnySymbolsAsDescribed) {
   }
 }
 
-TEST(EntropyCoding, WritesEveryNumberOfCoefficientsBehindEveryRun) {
+TEST(EntropyCoding, WritesEveryNumberOfCoefficientsAfterEveryRun) {
   FrameSyntax syntax(Geometry(16, 16));
   for (PlaneSyntax& plane : syntax.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
   for (int first = 1; first < 64; ++first) {
@@ -177,7 +177,7 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
   }
 }
 
-TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndBehindTheLast) {
+TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndAfterTheLast) {
   const auto bits_of = [](std::initializer_list<std::pair<int, int>> coefficients) {
     FrameSyntax syntax(Geometry(16, 16));
     syntax.key = true;

@@ -112,7 +112,7 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
   }
 }
 
-TEST(Clamp, NeverBitesWhereTheCourseCodecIsExact) {
+TEST(Clamp, NeverActsIfTheCourseCodecIsExact) {
   // |F| <= Σ|d|·s·s·|c|: for AC the largest sum of |cosines| of one direction is 8 (u = 0) times s, or below 5.2.
   for (int qp = kMinQp; qp <= kMaxExactQp; ++qp) {
     const QuantizationTables tables = make_quantization_tables(qp);

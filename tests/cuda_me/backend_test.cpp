@@ -185,7 +185,7 @@ TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
   EXPECT_TRUE(same_bytes(on_cpu(settings, shortened).stream(), one.stream()));
 }
 
-TEST_F(BackendTest, SaysHowBusyEverythingWasAndHowLongFramesTook) {
+TEST_F(BackendTest, ReportsLoadAndLatency) {
   EncoderSettings settings{.coding = {.width = 352, .height = 288}, .execution = {.lanes = 1}};
   const Encoded run = on_gpu(settings, test::moving_video(352, 288, 20));
   const EncodeLoad& load = run.summary.load;
@@ -282,7 +282,7 @@ TEST_F(BackendTest, SmallForSanitizers) {
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
 }
 
-TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
+TEST_F(BackendTest, KeepsOnlyWhatWasAskedFor) {
   EncoderSettings settings{.coding = {.width = 32, .height = 32}};
   settings.measurement.psnr = false;
   const Encoded run = on_gpu(settings, test::moving_video(32, 32, 2));

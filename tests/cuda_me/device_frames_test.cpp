@@ -55,7 +55,7 @@ TEST_F(DeviceFramesTest, GiveTheBytesOfFramesOnTheHost) {
   }
 }
 
-TEST_F(DeviceFramesTest, AreCopiedToTheHostForWhomeverCannotTakeThem) {
+TEST_F(DeviceFramesTest, AreCopiedToTheHostForDevicesThatCannotTakeThem) {
   const Bytes video = test::moving_video(80, 48, 30);
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
   EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 7, .scene_cuts = true}};
@@ -124,7 +124,7 @@ TEST_F(DeviceFramesTest, OtherMemoryAndPartsOfFramesAreRefused) {
   refused(ErrorKind::usage, "C63-DEVICE-FRAMES", planes, 1, VideoFormat{81, 48, {}});
 }
 
-TEST_F(DeviceFramesTest, EndWhereTheVideoDoes) {
+TEST_F(DeviceFramesTest, EndWithTheVideo) {
   const Bytes video = test::moving_video(80, 48, 2);
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
   DeviceFrames source(span_of(memory), {80, 48, {}});

@@ -183,7 +183,7 @@ TYPED_TEST(CudaWhitening, SequencesAreThoseOfTheCpu) {
   }
 }
 
-TYPED_TEST(CudaWhitening, TellsWhatIsWrongAndGoesOnAfterwards) {
+TYPED_TEST(CudaWhitening, ReportsWrongArgumentsAndGoesOnAfterwards) {
   C63_NEED_FILTER_GPU();
   using Sample = TypeParam;
   FilterQueue queue;

@@ -220,7 +220,7 @@ TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   }
 }
 
-TEST(CudaFilters, TellWhatIsWrong) {
+TEST(CudaFilters, ReportWrongArguments) {
   C63_NEED_FILTER_GPU();
   FilterQueue queue;
   const DeviceArray<double> signal(queue, 8), out(queue, 7);

@@ -139,7 +139,7 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
   }
 }
 
-TEST_F(LookaheadTest, AsFarAsErrorsAreFollowed) {
+TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
   expect_what_the_host_finds(96, 64, decisions, noisy_video(96, 64, 45, 5), kPropagationFrames);
   // In still areas errors count as much as possible.

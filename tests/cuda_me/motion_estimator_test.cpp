@@ -55,7 +55,7 @@ class MotionEstimatorOnDevice : public testing::Test {
   MotionField expected_;
 };
 
-TEST_F(MotionEstimatorOnDevice, FindsWhatTheRulesSayFromTheHost) {
+TEST_F(MotionEstimatorOnDevice, FollowsTheRulesOnTheHost) {
   for (const std::string& kernel : MotionEstimator::kernel_names()) {
     MotionEstimator estimator({.width = 104, .height = 72, .range = 12, .kernel = kernel});
     for (int round = 0; round < 2; ++round) {

@@ -251,7 +251,7 @@ TEST_P(MotionParity, SadsAreOptionalAndGraphsReplay) {
   }
 }
 
-TEST_P(MotionParity, RefusesJobsThatCannotBe) {
+TEST_P(MotionParity, RefusesImpossibleJobs) {
   const Case one(16, 16, 0, 0, 8, Content::random, 3, *stream_);
   const auto refused = [&](auto change) {
     MotionJob job = one.job;

@@ -165,7 +165,7 @@ TEST(ChosenAcLevels, OfManyCoefficientsAreNearlyTheBest) {
   EXPECT_LT(static_cast<double>(chosen - least), 0.001 * static_cast<double>(least));
 }
 
-TEST(ChosenAcLevels, StayWithinWhatCanBeCoded) {
+TEST(ChosenAcLevels, StayCodable) {
   for (const int plane : {0, 1}) {
     for (const int step : {1, 2, 3, 64, 255}) {
       const Quantizer quantizer(flat(step), plane);
@@ -186,7 +186,7 @@ TEST(ChosenAcLevels, StayWithinWhatCanBeCoded) {
   }
 }
 
-TEST(AcSummary, KeepsWhatIsNearerToLevelOneThanToZero) {
+TEST(AcSummary, KeepsCoefficientsNearerToLevelOneThanToZero) {
   for (int step = 1; step <= 255; ++step) {
     const Quantizer quantizer(flat(step), 0);
     const int one = 64 * dequantize(1, step);

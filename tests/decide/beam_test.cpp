@@ -98,7 +98,7 @@ std::int64_t least_cost(const Row& row) {
   }
 }
 
-TEST(Beam, CountsWhatItsWayCosts) {
+TEST(Beam, CountsTheCostOfItsWay) {
   Random random(21);
   for (int n = 0; n < 3000; ++n) {
     const Row row = random_row(random, static_cast<int>(random.below(3)), 4 * (1 + random.below(6)), 8, 3000000);
@@ -117,7 +117,7 @@ TEST(Beam, OfOneCandidateIsExact) {  // only four DC levels can differ, and a be
   }
 }
 
-TEST(Beam, IsNoWorseThanWhatIsCheapestBlockByBlockAndNearlyTheBest) {
+TEST(Beam, IsNearlyOptimalAndNeverWorseThanBlockByBlock) {
   Random random(23);
   std::int64_t beams = 0;
   std::int64_t best = 0;
@@ -153,7 +153,7 @@ TEST(Beam, ExtremeCostsDoNotOverflow) {
   }
 }
 
-TEST(Beam, OfEqualLanesAndParentsTheFirst) {
+TEST(Beam, TakesTheFirstOfEqualLanesAndParents) {
   BeamCandidate c;
   c.vector_bits = 1;
   c.levels = {3, 3, 3, 3};

@@ -154,7 +154,7 @@ TEST(CappedSearch, AVideoOfEqualGopsIsCodedAsWithoutACap) {
   EXPECT_EQ(capped.passes().back().lambda_scale, plain.passes().back().lambda_scale);
 }
 
-TEST(CappedSearch, AGopThatIsAlwaysTooMuchIsNamed) {
+TEST(CappedSearch, AGopThatIsAlwaysTooLargeIsNamed) {
   Video video{.gops = std::vector<Gop>(4)};
   video.gops[2].bytes_at_25 = 1e7;
   CappedSearch search(video.settings(), 20'000 * 8 * 2.5, 1.5);
@@ -166,7 +166,7 @@ TEST(CappedSearch, AGopThatIsAlwaysTooMuchIsNamed) {
   EXPECT_NE(error->message().find("frames 20 to 29 may take 30000 bytes"), std::string::npos) << error->message();
 }
 
-TEST(CappedSearch, WhatNobodyCanKeepIsRefused) {
+TEST(CappedSearch, ImpossibleCapsAreRefused) {
   for (const double cap : {0.99, 0.0, -1.0, std::nan(""), HUGE_VAL}) {
     expect_error(ErrorKind::usage, "C63-GOP-CAP", [&] { CappedSearch({.width = 16, .height = 16}, 1000, cap); });
   }

@@ -13,7 +13,7 @@
 namespace c63::test::presets_test {
 namespace {
 
-TEST(Presets, ReferenceDecidesWhatTheCourseEncoderDoes) {
+TEST(Presets, ReferenceDecidesLikeTheCourseEncoder) {
   for (const double qp : {5.0, 10.0, 25.0, 50.0}) {
     const auto planner = make_planner_factory({.width = 16, .height = 16, .qp = qp})();
     for (const bool key : {true, false}) {
@@ -123,7 +123,7 @@ TEST(Presets, AFrameThatIsReplacedHasALargerLambdaUnlessWeightsSayIt) {
   EXPECT_EQ(lambda_of({.index = 1, .weights = weights, .is_replaced = true}), lambda);
 }
 
-TEST(Presets, GiveWayToWhatIsSet) {
+TEST(Presets, GiveWayToExplicitSettings) {
   CodingSettings settings{.preset = Preset::good, .qp = 20};
   settings.rate = {.tables = TableShape::course, .headers = HeaderSet::full, .choose_levels = false, .candidates = 2,
                    .beam = 3, .unpredicted = false, .repeats = false, .lambda_scale = 2};
@@ -174,7 +174,7 @@ TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
   }
 }
 
-TEST(RepeatFrames, AreCheaperWhereTheErrorIsLessThanTheBitsAreWorth) {
+TEST(RepeatFrames, AreCheaperIfTheErrorCostsLessThanTheBits) {
   const Cost lambda = 1000;
   const FrameHeaders headers{.quantization_tables = false, .code_tables = false, .scan_components = false};
   const std::int64_t coded = 5000;  // and 224 bits of headers, 192 more than a repeat

@@ -33,7 +33,7 @@ TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
   EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
 }
 
-TEST_F(PropagatedWeights, ErrorsThatStayCountTheMore) {
+TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
   // Errors count 2, 4 and 33 times: 1, 2 and 5 octaves, to the power 0.3.
   EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
   EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));

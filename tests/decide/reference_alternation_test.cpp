@@ -43,13 +43,13 @@ Taken with_ratio(std::int64_t replaced, std::int64_t staying) {
   return [=](int, ReferenceAlternation::Choice choice) { return choice.stays ? staying : replaced; };
 }
 
-TEST(ReferenceAlternation, OneTrialThenEverySecondFrameWhereItPays) {
+TEST(ReferenceAlternation, OneTrialThenEverySecondFrameIfItPays) {
   const std::string choices = choices_of(with_ratio(10000, 13999));
   EXPECT_EQ(choices.substr(0, 16), "....rs..rsrsrsrs");
   for (std::size_t i = 8; i < kFrames; ++i) EXPECT_EQ(choices[i], i % 2 == 0 ? 'r' : 's') << i;
 }
 
-TEST(ReferenceAlternation, TrialsAreFewWhereItDoesNot) {
+TEST(ReferenceAlternation, FewTrialsIfItDoesNotPay) {
   const std::string choices = choices_of(with_ratio(10000, 14000));
   std::vector<std::size_t> trials;
   for (std::size_t at = choices.find('r'); at != std::string::npos; at = choices.find('r', at + 1)) {
@@ -60,7 +60,7 @@ TEST(ReferenceAlternation, TrialsAreFewWhereItDoesNot) {
   EXPECT_EQ(trials, (std::vector<std::size_t>{4, 24, 60, 128, 196}));
 }
 
-TEST(ReferenceAlternation, EndsWhereFramesThatStayTakeTwiceAsMuch) {
+TEST(ReferenceAlternation, EndsIfFramesThatStayTakeTwiceAsMuch) {
   const auto changing_at = [](int frame, std::int64_t before, std::int64_t behind) {
     return [=](int number, ReferenceAlternation::Choice choice) {
       return choice.stays ? (number < frame ? before : behind) : std::int64_t{10000};
@@ -72,12 +72,12 @@ TEST(ReferenceAlternation, EndsWhereFramesThatStayTakeTwiceAsMuch) {
   EXPECT_EQ(ended.substr(46, 26), "rsrsrsrs" + std::string(18, '.'));
 }
 
-TEST(ReferenceAlternation, NothingIsSavedWhereFramesTakeNextToNothing) {
+TEST(ReferenceAlternation, NothingIsSavedIfFramesAreTiny) {
   EXPECT_EQ(choices_of(with_ratio(6 * kMcus, 1)), std::string(kFrames, '.'));
   EXPECT_NE(choices_of(with_ratio(6 * kMcus + 1, 1)).find("rsr"), std::string::npos);
 }
 
-TEST(ReferenceAlternation, PicturesThatComeTwiceAreLeftToRepeats) {
+TEST(ReferenceAlternation, PicturesThatComeTwiceBecomeRepeats) {
   EXPECT_EQ(choices_of([](int frame, ReferenceAlternation::Choice) { return frame == 0 ? 10000 : 0; }), std::string(kFrames, '.'));
   // Every third frame repeats the previous one, unless it stays or is replaced. Then it is small.
   const std::string choices = choices_of([](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {

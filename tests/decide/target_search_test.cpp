@@ -64,7 +64,7 @@ Video random_video(Random& random, bool course) {
           .course = course};
 }
 
-TEST(TargetSearch, MeetsWhatItCanInAFewPasses) {
+TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
   Random random(3);
   std::size_t passes = 0;
   int searches = 0;
@@ -144,7 +144,7 @@ TEST(TargetSearch, FiguresThatWereNotMeasuredAreNotUsed) {
   EXPECT_TRUE(expect_error(ErrorKind::usage, "C63-TARGET", [&] { again.add(encode(again.next())); }));
 }
 
-TEST(TargetSearch, AnImpossibleTargetIsToldAfterTwoPasses) {
+TEST(TargetSearch, AnImpossibleTargetIsReportedAfterTwoPasses) {
   for (const bool course : {false, true}) {
     const Video video{.course = course};
     TargetSearch small(settings_of(video), {Target::Kind::bytes, 1000});
@@ -187,7 +187,7 @@ TEST(TargetSearch, ManyKnownPassesDoNotEndASearch) {
   EXPECT_TRUE(search(video, {Target::Kind::psnr_y, 37.93}, known).met);
 }
 
-TEST(TargetSearch, AQualityBeyondTheFormatIsMetAsNearlyAsItCanBe) {
+TEST(TargetSearch, AQualityBeyondTheFormatIsApproached) {
   const Video video;
   const Outcome best = search(video, {Target::Kind::psnr_y, 99});
   EXPECT_FALSE(best.met);
@@ -234,7 +234,7 @@ TEST(TargetSearch, AStaircaseEndsBelowASize) {
   EXPECT_LE(search.passes().size(), 17U);
 }
 
-TEST(TargetSearch, WhatNoStreamCanHaveIsWrongUsage) {
+TEST(TargetSearch, ImpossibleTargetsAreWrongUsage) {
   for (const Target& target : {Target{Target::Kind::bytes, 0}, Target{Target::Kind::bitrate, -1}, Target{Target::Kind::psnr_y, 0},
                                Target{Target::Kind::ssim_y, 1}, Target{Target::Kind::ssim_y, 0},
                                Target{Target::Kind::psnr_all, std::nan("")}}) {
@@ -242,7 +242,7 @@ TEST(TargetSearch, WhatNoStreamCanHaveIsWrongUsage) {
   }
 }
 
-TEST(TargetSearch, TargetsAreSaidInWords) {
+TEST(TargetSearch, TargetsAreDescribedInWords) {
   EXPECT_EQ(describe({Target::Kind::bytes, 2'000'000}), "a size of 2000000 bytes");
   EXPECT_EQ(describe({Target::Kind::bitrate, 812'500}), "a bit rate of 812.5 kb/s");
   EXPECT_EQ(describe({Target::Kind::psnr_all, 38.5}), "PSNR of all planes of 38.5 dB");

@@ -42,7 +42,7 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   EXPECT_EQ(last, 0);
 }
 
-TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
+TEST(TemporalFilter, AveragesSimilarSamplesAndKeepsOthers) {
   const TemporalFilter filter(kLambda);
   for (const int size : {4, 8}) {
     for (int own = 0; own < 256; own += 5) {

@@ -68,7 +68,7 @@ class Killed : public ToolsTest {
   std::vector<std::size_t> ends_;  ///< of the frames in stream_
 };
 
-TEST_F(Killed, AnEncodeLeavesTheOlderFileAndWholeFramesBesideIt) {
+TEST_F(Killed, AnEncodeLeavesTheOlderFileAndWholeFramesNextToIt) {
   const std::vector<std::string> command = {kEnc, "--quiet", "-w", "32", "-h", "32", "--keyint", "3", "--sync",
                                             "-o", path("out.c63"), input_};
   int parts = 0;
@@ -105,7 +105,7 @@ TEST_F(Killed, AnEncodeToStandardOutputLeavesWholeFramesThere) {
   }
 }
 
-TEST_F(Killed, ADecodeLeavesTheOlderFileAndABeginningBesideIt) {
+TEST_F(Killed, ADecodeLeavesTheOlderFileAndABeginningNextToIt) {
   const std::vector<std::string> command = {kDec, "--quiet", path("in.c63"), path("out.yuv")};
   const long count = calls("write", command);
   EXPECT_GE(count, 6);

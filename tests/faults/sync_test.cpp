@@ -44,7 +44,7 @@ class Sync : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Sync, BytesThenNameThenFolderThenWords) {
+TEST_F(Sync, BytesThenNameThenFolderThenMessage) {
   const std::string target = (folder_ / "out.yuv").string();
   const auto calls = calls_of({"--sync", "-o", target});
   // Each of these comes after the previous one.

@@ -119,7 +119,7 @@ TEST_F(AvReferences, DataOfAMovieInAnotherFileIsRefused) {
   expect_refused("video.mov", test::movie_with_data_elsewhere(path("other.bin")));
 }
 
-TEST_F(AvReferences, NamesAreNoPatternsAndNoAddresses) {
+TEST_F(AvReferences, NamesAreNeitherPatternsNorAddresses) {
   // Next to files that the first two names would match as patterns.
   write_file("p000.ppm", picture('n'));
   write_file("p001.ppm", picture('n'));

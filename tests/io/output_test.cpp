@@ -31,7 +31,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-TEST_F(OutputFiles, AppearsOnCommitOnly) {
+TEST_F(OutputFiles, AppearsOnlyOnCommit) {
   OutputFile file(path("out"));
   file.write("hello");
   EXPECT_FALSE(file.direct());
@@ -71,7 +71,7 @@ TEST_F(OutputFiles, APartLeavesAnOlderFileItsName) {
   EXPECT_EQ(partial_name(std::string(250, 'x') + ".yuv"), std::string(80, 'x') + ".partial.yuv");
 }
 
-TEST_F(OutputFiles, ScratchFoldersGoWithAllThatIsInThem) {
+TEST_F(OutputFiles, ScratchFoldersAreRemovedWithTheirContent) {
   std::string kept;
   {
     const ScratchFolder folder(path(""), "scratch");
@@ -121,7 +121,7 @@ TEST_F(OutputFiles, LinksInACircleAreRefused) {
   EXPECT_EQ(files_in_folder(), 2U);
 }
 
-TEST_F(OutputFiles, DescriptorsByNameAreWrittenWhereTheyStand) {
+TEST_F(OutputFiles, NamedDescriptorsAreWrittenAtTheirPosition) {
   const int descriptor = ::open(write_file("log", "old ").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   OutputFile file("/proc/thread-self/fd/" + std::to_string(descriptor));
   EXPECT_TRUE(file.direct());

@@ -82,7 +82,7 @@ TEST(SignalText, InfinityAndNanAreRefused) {
   }
 }
 
-TEST(SignalText, NothingIsNoSignal) { EXPECT_EQ(id_of(""), "C63-SIGNAL-EMPTY"); }
+TEST(SignalText, AnEmptyFileIsNotASignal) { EXPECT_EQ(id_of(""), "C63-SIGNAL-EMPTY"); }
 
 TEST(SignalText, AnUnfinishedLastLineIsTakenAndWarnedAbout) {
   std::string warning;

@@ -86,14 +86,14 @@ TEST_F(SkippingSource, SkipsAgainButNeverBack) {
   EXPECT_TRUE(warnings_.empty()) << warnings_[0];
 }
 
-TEST_F(SkippingSource, StaysWhereTheTableKnowsNothing) {
+TEST_F(SkippingSource, StaysIfTheTableKnowsNothing) {
   const std::string file = movie();
   const auto table = table_of(file);
   EXPECT_EQ(open(file, table)->skip_towards(0, 6), 0);
   EXPECT_EQ(open(file, nullptr)->skip_towards(0, 3), 0);
 }
 
-TEST_F(SkippingSource, ReadsFromTheStartWhereTheTableIsWrong) {
+TEST_F(SkippingSource, ReadsFromTheStartIfTheTableIsWrong) {
   const std::string file = movie();
   const auto right = table_of(file);
   const auto wrong = [&](const std::function<void(SeekTable&)>& change) {

@@ -122,7 +122,7 @@ TEST_F(Y4mSource, MalformedHeaders) {
   expect_fault("YUV4MPEG2 W4 H4 Cpalette\n", "C63-Y4M-COLOUR", {}, {});
 }
 
-TEST_F(Y4mSource, JunkThatIsSaidToBeY4m) {
+TEST_F(Y4mSource, JunkThatClaimsToBeY4m) {
   for (const std::string junk : {"", "\n", "junk\n", "YUV4MPEG\n"}) {
     SourceOptions forced = options(write_file("a.y4m", junk));
     forced.format = SourceFormat::y4m;

@@ -50,7 +50,7 @@ TEST(DeviceDecode, GoldenStreams) {
   }
 }
 
-TEST(DeviceDecode, NothingAndWhatIsNoStream) {
+TEST(DeviceDecode, EmptyInputAndInvalidStreams) {
   for (const Bytes& stream : {Bytes{}, Bytes{0xFF}, Bytes{0xFF, 0xD8, 0xFF, 0xD9}, Bytes(3000, 'x')}) {
     static_cast<void>(expect_same_decoding(stream, host(2)));
   }
@@ -107,7 +107,7 @@ class DoubtfulBackend final : public DecodeBackend {
   int left_;
 };
 
-TEST(DeviceDecode, ADeviceThatDoubtsAFineFrameIsNotBelieved) {
+TEST(DeviceDecode, AValidFrameThatADeviceRejectsIsDecoded) {
   const Bytes stream = encode(moving_video(44, 36, 7), {.coding = {.width = 44, .height = 36, .key_interval = 3}});
   const Decoded decoded = decode_stream(stream, {.device = std::make_shared<DoubtfulBackend>(4)});
   ASSERT_TRUE(decoded.error);

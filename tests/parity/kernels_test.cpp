@@ -79,7 +79,7 @@ std::vector<std::uint16_t> sums_of(const Kernels& kernels, ConstPlaneView plane)
   return sums;
 }
 
-TEST_P(KernelParity, SumsOfRowsAndNothingBehindThem) {
+TEST_P(KernelParity, SumsOfRowsAndNothingAfterThem) {
   for (const Content content : kContents) {
     for (const int width : {8, 16, 40, 72, 104, 152}) {
       Plane plane(content, width, 8, width + 5, 3);

@@ -144,7 +144,7 @@ class Plane {
   unsigned frame_ = 0;
 };
 
-TEST_P(AutomaticSearch, TimesBothOnAllBlocksAndTakesTheFaster) {
+TEST_P(AutomaticSearch, TimesBothOnAllBlocksAndUsesTheFaster) {
   Plane plane(kernels_, 40, 56, 4);
   const auto expect_one = [&](const Cost& one, const Cost& other, int frame) {
     EXPECT_EQ(one.calls, plane.blocks()) << frame;
@@ -196,7 +196,7 @@ TEST_P(AutomaticSearch, CountsTheSumsForElimination) {
   EXPECT_EQ(brute.calls, 0);
 }
 
-TEST_P(AutomaticSearch, FindsTheSameWhicheverItTakes) {
+TEST_P(AutomaticSearch, FindsTheSameWithEitherMethod) {
   constexpr int kSizes[][3] = {{72, 40, 16}, {40, 24, 5}, {8, 8, 16}, {104, 56, 8}};
   for (const auto [width, height, range] : kSizes) {
     Plane plane(kernels_, width, height, range);

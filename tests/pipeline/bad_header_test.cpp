@@ -87,7 +87,7 @@ TEST_F(BadHeader, NoSofAtTheStart) {
   expect_fault_in(stream_, "C63-NO-SOF", 0, layout::kSos - 20);
 }
 
-TEST_F(BadHeader, NoSofBehindAKeyFrame) {
+TEST_F(BadHeader, NoSofAfterAKeyFrame) {
   stream_.cut(1, layout::kSof, layout::kDht - layout::kSof);
   expect_fault_in(stream_, "C63-KEY-REPLACED", 1, layout::kSos - 20);
   stream_.frames.insert(stream_.frames.begin() + 1, kRepeat);  // nor after its repeat
@@ -137,7 +137,7 @@ TEST_F(BadHeader, RepeatAtTheStart) {
   expect_fault_in(stream_, "C63-REPEAT-FIRST", 0, 2);
 }
 
-TEST_F(BadHeader, SegmentsWithoutAScanAreNoRepeat) {
+TEST_F(BadHeader, SegmentsWithoutAScanAreNotARepeat) {
   for (const auto& [first, end] : {std::pair{layout::kDqt, layout::kSof}, {layout::kSof, layout::kDht}, {layout::kDht, layout::kSos}}) {
     StreamEditor edited(valid());
     Bytes frame = kRepeat;
@@ -181,7 +181,7 @@ TEST_F(BadHeader, SizeZero) {
   expect_fault_in(stream_, "C63-SIZE-ZERO", 1, layout::kHeight);
 }
 
-TEST_F(BadHeader, SizeThatHasNoWholeChroma) {
+TEST_F(BadHeader, SizeWithoutWholeChroma) {
   stream_.set_u16(0, layout::kWidth, 33);
   stream_.set_u16(0, layout::kHeight, 31);
   expect_fault_in(stream_, "C63-SIZE-AREA", 0, layout::kHeight);
@@ -215,7 +215,7 @@ TEST_F(BadHeader, SegmentLengths) {
   }
 }
 
-TEST_F(BadHeader, DqtLengthThatIsRightIsAcceptedToo) {
+TEST_F(BadHeader, ACorrectDqtLengthIsAcceptedToo) {
   stream_.set_u16(0, layout::kDqtLength, 197);
   stream_.set_u16(1, layout::kDqtLength, 197);
   expect_decodes_to_valid(stream_.bytes());

@@ -222,7 +222,7 @@ TEST_F(BadScan, EndOfFrameInsideTheScan) {
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, late);
 }
 
-TEST_F(BadScan, BytesBehindTheLastBlock) {
+TEST_F(BadScan, BytesAfterTheLastBlock) {
   const std::size_t end = stream_.frames[1].size() - 2;
   for (const Bytes& extra : {Bytes{0x00, 0x00}, Bytes{0x00, 0x01, 0x02}, Bytes{0x77, 0x77}}) {
     StreamEditor edited(valid());

@@ -318,7 +318,7 @@ TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
   }
 }
 
-TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyWhereWanted) {
+TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyIfWanted) {
   CompactStreamWriter writer(1920, 1088, 4);
   writer.add_key();
   const std::size_t picture = frame_bytes(1920, 1088);
@@ -383,7 +383,7 @@ TEST(CompactStream, GarbageBetweenRepeatsIsNamed) {
   }
 }
 
-TEST(CompactStream, FrameDecoderTakesOnlyAKeyFrameBehindAFault) {
+TEST(CompactStream, FrameDecoderTakesOnlyAKeyFrameAfterAFault) {
   CompactStreamWriter writer(48, 32, 6);
   writer.add_key();
   writer.add_inter();

@@ -56,7 +56,7 @@ TEST(Decoder, FirstFrameAndMaxFrames) {
   }
 }
 
-TEST(Decoder, FaultBehindTheWantedFramesIsNotReached) {
+TEST(Decoder, FaultAfterTheWantedFramesIsNotReached) {
   Bytes cut = stream();
   cut.resize(cut.size() - 10);
   EXPECT_FALSE(decode_stream(cut, {.max_frames = kFrames - 1}).error);

@@ -122,7 +122,7 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   }
 }
 
-TEST(Encoder, FramesInADevicesMemoryAreReadWhereTheCpuMeasuresThem) {
+TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuMeasuresThem) {
   // A memory address that ends the process if it is read.
   const std::size_t size = frame_bytes(kWidth, kHeight);
   void* const hidden = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -98,7 +98,7 @@ TEST(Guest, WorksInTheArenaThatItIsGiven) {
   }
 }
 
-TEST(Guest, EncodersAndADecoderRunBesideEachOther) {
+TEST(Guest, EncodersAndADecoderRunAtTheSameTime) {
   const Bytes video = moving_video(kWidth, kHeight, 40);
   const Bytes expected = encode(video, settings_with(1));
   const Bytes pictures = decode(expected);

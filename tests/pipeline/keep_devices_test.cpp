@@ -74,7 +74,7 @@ TEST(KeptDevices, AreOpenedAnewForAVideoWithMoreOrFewerGops) {
   EXPECT_EQ(encode_frames(4), 3);   // one GOP has one lane
 }
 
-TEST(KeptDevices, AreNotKeptUnasked) {
+TEST(KeptDevices, AreNotKeptUnlessAskedFor) {
   int opened = 0;
   Encoder encoder(settings_for(2, false), counting(opened));
   for (int i = 1; i <= 2; ++i) {

@@ -54,7 +54,7 @@ EncoderSettings live_settings(int key_interval) {
   return {.coding = {.width = kWidth, .height = kHeight, .key_interval = key_interval}, .execution = {.threads = 2}};
 }
 
-TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItIsIn) {
+TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItArrives) {
   const Bytes video = moving_video(kWidth, kHeight, 12);
   for (const bool scene_cuts : {false, true}) {
     for (const int key_interval : {1, 5, 100}) {
@@ -89,7 +89,7 @@ TEST(Live, AFallbackKeepsFramesAndWaitsForNone) {
   EXPECT_EQ(frames, 12);
 }
 
-TEST(Live, AStopCodesEverythingThatWasRead) {
+TEST(Live, AStopCodesAllFramesThatWereRead) {
   for (const int lanes : {0, 1, 3}) {
     EncoderSettings settings = live_settings(3);
     settings.execution.lanes = lanes;

@@ -91,7 +91,7 @@ TEST(Lookahead, EndsAtAScene) {
   }
 }
 
-TEST(Lookahead, ABrokenSourceEndsTheVideoWhereItBreaks) {
+TEST(Lookahead, ABrokenSourceEndsTheVideoAtThatFrame) {
   const Bytes video = noisy_video(kWidth, kHeight, 12, 3);
   const CodingSettings coding = looking_ahead(true, true, 100, true);
   const EncoderSettings settings{.coding = coding, .execution = {.threads = 2}};

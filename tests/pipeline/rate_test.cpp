@@ -98,7 +98,7 @@ TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
   }
 }
 
-TEST_P(RatePresets, RepeatFramesWhereNothingChanges) {
+TEST_P(RatePresets, RepeatFramesIfNothingChanges) {
   const Bytes still = moving_video(80, 48, 1);
   Bytes video;
   for (int i = 0; i < 5; ++i) video.insert(video.end(), still.begin(), still.end());
@@ -169,7 +169,7 @@ bool advances(const EncodedFrame& frame) {
 }
 
 /// Two pictures in turn: each equals the reference of the previous frame.
-TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
+TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
   const Bytes one = moving_video(96, 64, 1, 1);
   const Bytes other = noise(96, 64, 1, false);
   Bytes video;
@@ -190,7 +190,7 @@ TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
 
 /// The sizes of frames show that the picture before the last one is the better reference. From then on every second
 /// frame stays.
-TEST(AdaptiveReference, GoodAlternatesWhereATrialPays) {
+TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
   constexpr int kFrames = 40;
   const Bytes one = moving_video(96, 64, 1, 1);
   const Bytes other = noise(96, 64, 1, false);

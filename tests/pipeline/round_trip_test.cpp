@@ -68,7 +68,7 @@ TEST(RoundTripOf, ExtremesAtEveryQp) {
 }
 
 /// A picture whose only AC coefficient is as large as possible: cosine k of both directions, at full amplitude.
-TEST(RoundTripOf, LargestCoefficientsAreKeptWhereDecodersCanReadThem) {
+TEST(RoundTripOf, LargestCoefficientsStayReadable) {
   for (const int qp : {25, 26, 29, 34, 50}) {
     for (int v = 0; v < 8; ++v) {
       for (int u = 0; u < 8; ++u) {

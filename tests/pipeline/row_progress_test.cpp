@@ -16,7 +16,7 @@ struct CountingWaiter final : RowProgress::Waiter {
   std::atomic<int> resumed = 0;
 };
 
-TEST(RowProgress, NobodySpinsForRowsThatNobodyIsAt) {
+TEST(RowProgress, NoThreadSpinsForRowsThatNoTaskDecodes) {
   RowProgress progress;
   progress.begin();
   const auto start = Clock::now();
@@ -37,7 +37,7 @@ TEST(RowProgress, SpinningEndsWhenNoRowComes) {
   EXPECT_FALSE(progress.spin_for(1));
 }
 
-TEST(RowProgress, RowsThatComeAreSeenOrTold) {
+TEST(RowProgress, FinishedRowsAreSeenOrReported) {
   for (int round = 0; round < 50; ++round) {
     RowProgress progress;
     progress.begin();

@@ -57,7 +57,7 @@ TEST(SceneCuts, TheKeyIntervalIsTheMostAndCountsFromTheCut) {
   EXPECT_EQ(keys_of({9, 9, 90, 90, 90}, 1'000'000'000), (Indices{0, 2}));
 }
 
-TEST(SceneCuts, FlashesFadesAndPansAreNone) {
+TEST(SceneCuts, FlashesFadesAndPansAreNotCuts) {
   EXPECT_EQ(keys_of({9, 9, 200, 9, 9}), (Indices{0}));
   EXPECT_EQ(keys_of({9, 9, 200, 9, 90, 90}), (Indices{0, 4})) << "a cut after a flash";
   EXPECT_EQ(keys_of({9, 9, 200, 90, 90}), (Indices{0, 2, 3})) << "a flash in a cut is a scene of one frame";

@@ -156,7 +156,7 @@ TEST(TraceTest, TracingChangesNoByte) {
   EXPECT_FALSE(trace.spans().empty());
 }
 
-TEST(TraceTest, DeviceSpansHaveAProcessOfTheirOwnAndShareTheClock) {
+TEST(TraceTest, DeviceSpansHaveTheirOwnProcessAndShareTheClock) {
   TraceRecorder trace;
   const auto now = TraceSpan::Clock::now();
   trace.span({"search", TraceTrack::device, 2, 5, now + microseconds(30), now + microseconds(50)});

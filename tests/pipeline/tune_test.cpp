@@ -69,7 +69,7 @@ TEST(Tune, IsBetterBySsimAtFewerBits) {
   EXPECT_GT(ssim(tuned), ssim(psnr));
 }
 
-TEST(Tune, IsNoUseWhereNothingIsDecidedByRate) {
+TEST(Tune, IsUselessIfNothingIsDecidedByRate) {
   expect_error(ErrorKind::usage, "C63-TUNE-PRESET",
                [] { validate({.coding = {.width = 16, .height = 16, .rate = {.tune = Tune::ssim}}}); });
   EXPECT_NO_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.choose_levels = true, .tune = Tune::ssim}}}));

@@ -16,7 +16,7 @@ struct Question {
   std::atomic<bool> answered = false;
 };
 
-TEST(WorkThreads, WhatOthersRunIsHandedOnToAnOwnThreadThatWaits) {
+TEST(WorkThreads, TasksAreHandedToAWaitingOwnThread) {
   ThreadArena arena(2);
   WorkThreads threads(arena, 1);
   while (!threads.should_yield()) std::this_thread::yield();  // until the own threads wait

@@ -23,7 +23,7 @@ def test_pictures_are_the_encoders(video, stream, tmp_path):
     assert np.array_equal(c63.decode(stream, threads=1), expected)
 
 
-def test_frames_tell_where_they_were(stream):
+def test_frames_know_their_places(stream):
     decoder = c63.Decoder(stream, prediction=True, motion=True)
     offset = 0
     for i, frame in enumerate(decoder):
@@ -96,7 +96,7 @@ def test_a_damaged_stream_gives_its_whole_frames_first(stream):
     assert caught.value.message in str(caught.value)
 
 
-def test_what_is_no_stream_is_an_error(tmp_path):
+def test_an_invalid_stream_is_an_error(tmp_path):
     with pytest.raises(c63.Error) as caught:
         c63.decode(b"no stream")
     assert caught.value.kind == "input"

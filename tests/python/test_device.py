@@ -165,7 +165,7 @@ def test_motion_is_on_the_callers_stream(gpu):
     assert np.array_equal(vectors, expected.vectors)
 
 
-def test_results_go_where_they_are_wanted(gpu):
+def test_results_go_into_out(gpu):
     frames = make_video(2, 64, 64)
     expected = c63.estimate_motion(frames[1, :64], frames[0, :64])
     planes = [OnlyDlpack(gpu.put(frames[i, :64])) for i in (1, 0)]

@@ -100,7 +100,7 @@ def test_an_encoder_of_videos_gives_each_the_same_bytes(video):
     assert encoder.encode(video) == expected.stream
 
 
-def test_streams_go_where_they_are_wanted(video):
+def test_streams_go_into_out(video):
     encoder = c63.VideoEncoder(112, 96, backend="cpu")
     expected = encoder.encode(video)
     for room in (bytearray(b"\xa5" * 100_000), np.full((10, 10_000), 0xA5, np.uint8), memoryview(bytearray(100_000))):
@@ -164,7 +164,7 @@ def test_an_encoder_of_videos_refuses_other_sizes(video):
         (object(), "C63-ARRAY-KIND", "got object"),
     ],
 )
-def test_wrong_arrays_are_told_in_one_line(frames, id, says):
+def test_wrong_arrays_are_reported_in_one_line(frames, id, says):
     with pytest.raises(c63.UsageError) as caught:
         c63.encode(frames)
     assert caught.value.id == id
@@ -236,7 +236,7 @@ def test_statistics_add_up(video):
     assert np.isnan(rows["shift_x"]).all()
 
 
-def test_global_motion_is_told():
+def test_global_motion_is_reported():
     rows = c63.encode_with_statistics(np.tile(make_video(1, 64, 64), (3, 1, 1)), global_motion=True).statistics
     assert np.isnan(rows["shift_x"][0])
     assert list(rows["shift_x"][1:]) == pytest.approx([0, 0], abs=0.02)
@@ -295,7 +295,7 @@ def test_numbers_that_no_setting_takes_are_usage_errors(video, field, value):
 
 
 @pytest.mark.parametrize("value", [-1, 10**20, 1.5, "7", None])
-def test_sizes_and_devices_that_are_none_are_usage_errors(value):
+def test_invalid_sizes_and_devices_are_usage_errors(value):
     for make in (c63.Encoder, c63.VideoEncoder):
         with pytest.raises(c63.UsageError):
             make(value, 16)

@@ -194,7 +194,7 @@ def test_all_settings_are_explained_and_shown():
         ({"input_res": (-2, 16)}, "input_res: wanted an int of 0 or more"),
     ],
 )
-def test_wrong_options_are_told_in_one_line(video, options, says):
+def test_wrong_options_are_reported_in_one_line(video, options, says):
     with pytest.raises(c63.UsageError, match=says) as caught:
         c63.encode(video, **options)
     assert "\n" not in str(caught.value) and caught.value.kind == "usage" and caught.value.id
@@ -246,7 +246,7 @@ def test_wrong_options_are_told_in_one_line(video, options, says):
         (lambda v: c63.filters.inclusive_scan(3), "values: wanted an array"),
     ],
 )
-def test_wrong_arguments_are_told_in_one_line(video, call, says):
+def test_wrong_arguments_are_reported_in_one_line(video, call, says):
     with pytest.raises(c63.UsageError, match=says) as caught:
         call(video)
     assert "\n" not in str(caught.value)

@@ -45,7 +45,7 @@ TEST(CudaEnvironment, ShowsOnlyTheDevicesAskedFor) {
   EXPECT_EQ(visible.value(), "7,GPU-5d5b");
 }
 
-TEST(CudaEnvironment, HidesNothingWhereADeviceIsMissing) {
+TEST(CudaEnvironment, HidesNothingIfADeviceIsMissing) {
   const Variable visible("CUDA_VISIBLE_DEVICES");
   visible.set("2,3");
   EXPECT_FALSE(show_only_devices(std::array{0, 2}));

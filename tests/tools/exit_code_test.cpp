@@ -117,7 +117,7 @@ TEST_F(ExitCodes, ARawSizeThatCannotBeCodedIsRefusedWithTheReason) {
   EXPECT_NE(result.err.find("multiple of 4"), std::string::npos) << result.err;
 }
 
-TEST_F(ExitCodes, LimitsHaveACodeOfTheirOwn) {
+TEST_F(ExitCodes, LimitsHaveTheirOwnCode) {
   const auto with = [&](const std::vector<std::string>& more) {
     std::vector<std::string> command = {"-o", path("out.c63"), input_};
     command.insert(command.end(), more.begin(), more.end());
@@ -237,7 +237,7 @@ TEST_F(ExitCodes, AFullDeviceIsAnOutputError) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
-TEST_F(ExitCodes, AFaultOfAnOutputBesideTheStreamLeavesTheStream) {
+TEST_F(ExitCodes, AFaultOfAnAdditionalOutputLeavesTheStream) {
   const std::string stream = read_file(encoded("s.c63"));
   for (const char* option : {"--recon", "--pred", "--trace", "--json"}) {
     SCOPED_TRACE(option);
@@ -274,7 +274,7 @@ TEST_F(ExitCodes, ALogThatCannotBeWrittenIsAnOutputError) {
   EXPECT_GT(lines_in(read_file(path("log"))), 6);
 }
 
-TEST_F(ExitCodes, AClosedPipeIsAnOutputErrorAndNoSignal) {
+TEST_F(ExitCodes, AClosedPipeIsAnOutputErrorAndNotASignal) {
   for (const auto& command : {std::vector<std::string>{kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", input_},
                               std::vector<std::string>{kDec, "--quiet", encoded("s.c63"), "-"}}) {
     Process process(command, Process::Stdout::closed);
@@ -321,7 +321,7 @@ TEST_F(ExitCodes, DevicesAreListed) {
   EXPECT_NE(result.out.find("cuda"), std::string::npos) << result.out;
 }
 
-TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasACodeOfItsOwn) {
+TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasItsOwnCode) {
   if (run({kEnc, "--list-devices"}).out.find("cuda: none") == std::string::npos) GTEST_SKIP() << "there is a GPU here";
   expect_one_line(encode({"--backend", "cuda", "-w", "32", "-h", "32", "-o", path("o.c63"), input_}), 8, "c63enc",
                   "C63-NO-GPU");

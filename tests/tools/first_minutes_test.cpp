@@ -33,7 +33,7 @@ TEST_F(FirstMinutes, TheEncoderTakesInputAndOutputInOrder) {
   EXPECT_EQ(read_file(path("a.c63")), read_file(path("c.c63")));
 }
 
-TEST_F(FirstMinutes, WhatIsUnknownIsNamedInItsOrder) {
+TEST_F(FirstMinutes, UnknownOptionsAreNamedInTheirOrder) {
   expect_usage({kEnc, "--zeta", "1", "--alpha", "in", "out", "more"},
                "unknown options --zeta, --alpha; unexpected arguments out, more [");
   expect_usage({kEnc, "--zeta", input_, path("o")}, "unknown option --zeta [");
@@ -41,7 +41,7 @@ TEST_F(FirstMinutes, WhatIsUnknownIsNamedInItsOrder) {
   expect_usage({kEnc, "--key-int=3", input_, path("o")}, "unknown option --key-int=3; did you mean --keyint? [");
 }
 
-TEST_F(FirstMinutes, TheShortHelpThatIsTheHeightExplainsItself) {
+TEST_F(FirstMinutes, TheOptionOfTheHeightExplainsThatItIsNotHelp) {
   for (const std::string& program : {kEnc, kGen, kCmp}) expect_usage({program, "-h"}, "-h is the height, as in -h 288; help is --help");
   expect_usage({kMv, "-h"}, "unknown option -h");
 }

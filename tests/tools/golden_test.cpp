@@ -122,7 +122,7 @@ TEST_F(GoldenFiles, People) {
   encode_and_decode("people_320x192.yuv", "people_320x192", "key 1, inter 8; PSNR Y 37.055");
 }
 
-TEST_F(GoldenFiles, StaticOfAWidthThatIsNoMultipleOf16) {
+TEST_F(GoldenFiles, StaticWithAWidthThatIsNotAMultipleOf16) {
   encode_and_decode("static_152x100.yuv", "static_152x100", "38676 bytes");
 }
 

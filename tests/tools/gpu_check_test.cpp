@@ -13,7 +13,7 @@ ProcessResult judge(const std::string& samples) {
 
 std::string sample(int rss_kb, int device_mib) { return std::to_string(rss_kb) + " " + std::to_string(device_mib) + "\n"; }
 
-TEST(FlatMemory, WhatAnEncodeTakesForAWhileIsNoGrowth) {
+TEST(FlatMemory, TemporaryMemoryIsNotGrowth) {
   std::string samples;
   // 2 MiB of the host come and go: the sample in the middle lacks them, the last one has them.
   for (int i = 0; i < 40; ++i) samples += sample(83824 + (i % 3 == 0 ? 2060 : 0), 535);
@@ -35,7 +35,7 @@ TEST(FlatMemory, ALeakShows) {
   EXPECT_EQ(judge(device).exit_code, 1);
 }
 
-TEST(FlatMemory, WhatTheFirstHalfTakesIsNoLeak) {
+TEST(FlatMemory, MemoryOfTheFirstHalfIsNotALeak) {
   std::string samples;
   for (int i = 0; i < 40; ++i) samples += sample(i < 20 ? 70000 + 250 * i : 80000, i < 20 ? 535 : 537);
   EXPECT_EQ(judge(samples).exit_code, 0);

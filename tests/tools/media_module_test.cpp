@@ -43,7 +43,7 @@ class MediaModule : public ToolsTest {
   std::string picture_;
 };
 
-TEST_F(MediaModule, WithoutItOnlyWhatNeedsItFails) {
+TEST_F(MediaModule, WithoutItOnlyInputsThatNeedItFail) {
   const std::string encoder = lone_encoder();
   if (fs::exists(fs::path(C63_MODULE_DIR) / kModule)) GTEST_SKIP() << "c63's module is installed in " << C63_MODULE_DIR;
   expect_no_ffmpeg(encode(encoder, picture_),
@@ -55,7 +55,7 @@ TEST_F(MediaModule, WithoutItOnlyWhatNeedsItFails) {
   EXPECT_EQ(run({encoder, "--version"}).exit_code, 0);
 }
 
-TEST_F(MediaModule, OfAnotherVersionIsRefusedInWords) {
+TEST_F(MediaModule, OfAnotherVersionIsRefusedWithAMessage) {
   const std::string encoder = lone_encoder();
   fs::copy_file(C63_OTHER_MODULE, path("bin/") + kModule);
   expect_no_ffmpeg(encode(encoder, picture_),
@@ -74,7 +74,7 @@ TEST_F(MediaModule, TheLoaderSaysWhatIsMissing) {
 
 #if defined(C63_HAVE_FFMPEG)
 
-TEST_F(MediaModule, IsFoundBesideTheProgramAndWhereItIsInstalled) {
+TEST_F(MediaModule, IsFoundNextToTheProgramAndInItsInstalledFolder) {
   const std::string encoder = lone_encoder();
   for (const std::string folder : {"bin", "bin/c63", "bin/" C63_MODULE_FROM_PROGRAMS}) {
     SCOPED_TRACE(folder);

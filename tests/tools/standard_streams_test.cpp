@@ -101,7 +101,7 @@ TEST_F(StandardStreams, OtherProgramsToo) {
   }
 }
 
-TEST_F(StandardStreams, NamesOfOpenFilesAreWrittenWhereTheyStand) {
+TEST_F(StandardStreams, NamedOpenFilesAreWrittenAtTheirPosition) {
   EXPECT_EQ(shell("printf before > a; enc -o /dev/stdout in.yuv >> a").exit_code, 0);
   EXPECT_TRUE(read_file(path("a")) == "before" + stream_);
   EXPECT_EQ(shell("printf before > b; enc -o /dev/fd/7 in.yuv 7>> b").exit_code, 0);

@@ -142,7 +142,7 @@ class StoppedEncodes : public ToolsTest {
   std::string input_;
 };
 
-TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesBesideIt) {
+TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesNextToIt) {
   write_file("out.c63", "older");
   write_file("out.json", "older");
   const ProcessResult result = encode_and_stop({"--json", path("out.json"), input_});

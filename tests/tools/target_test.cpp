@@ -134,7 +134,7 @@ TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
   EXPECT_EQ(again.err.find("pass 1:"), std::string::npos) << again.err;
 }
 
-TEST_F(Targets, WhatAFileSaysIsCheckedAgainstThePromise) {
+TEST_F(Targets, PassesOfAFileAreCheckedAgainstThePromise) {
   ASSERT_EQ(encode({"--quiet", "-q", "17", "-o", path("17.c63"), input_}).exit_code, 0);
   const std::string wanted = std::to_string(size_of("17.c63"));
   const auto encode_again = [&] {
@@ -151,7 +151,7 @@ TEST_F(Targets, WhatAFileSaysIsCheckedAgainstThePromise) {
   EXPECT_GE(size_of("o.c63") * 100, size_of("17.c63") * 98);
 }
 
-TEST_F(Targets, AStatisticsFileThatIsNoneIsRefused) {
+TEST_F(Targets, AnInvalidStatisticsFileIsRefused) {
   const auto encode_again = [&] {
     return encode({"--quiet", "--size", "9000", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   };
@@ -267,7 +267,7 @@ TEST_F(Targets, NoGopTakesMoreThanItsCap) {
   EXPECT_FALSE(std::filesystem::exists(path("no.c63")));
 }
 
-TEST_F(Targets, WhatCannotBeIsSaid) {
+TEST_F(Targets, ImpossibleTargetsAreReported) {
   expect_one_line(encode({"--quiet", "--size", "100", "-o", path("o.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
   EXPECT_FALSE(std::filesystem::exists(path("o.c63")));
   for (const std::vector<std::string>& wrong :

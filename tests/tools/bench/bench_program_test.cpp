@@ -29,7 +29,7 @@ nlohmann::json figures_of(const std::string& arguments) {
   return nlohmann::json::parse(bytes.begin(), bytes.end());
 }
 
-TEST(BenchProgram, TellsItsVersionWithoutASubcommand) {
+TEST(BenchProgram, PrintsItsVersionWithoutASubcommand) {
   const auto result = bench("--version");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.output.rfind("c63bench ", 0), 0U) << result.output;
@@ -41,7 +41,7 @@ TEST(BenchProgram, WantsASubcommand) {
   EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, page", 0), 0U) << result.output;
 }
 
-TEST(BenchProgram, WhatNeedsCudaSaysSoWithoutIt) {
+TEST(BenchProgram, BenchesThatNeedCudaSaySoWithoutIt) {
   if (bench("--version").output.find("CUDA not built in") == std::string::npos) GTEST_SKIP() << "this c63 has CUDA";
   for (const char* options : {"me --frames 3 more", "encode", "frame --quiet", "decide"}) {
     const auto result = bench(std::string(options) + " 2>&1");

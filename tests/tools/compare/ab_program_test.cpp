@@ -75,7 +75,7 @@ TEST_F(AbProgramTest, EverySideIsComparedWithEveryOther) {
   for (const auto& bytes : data["bytes"]) EXPECT_EQ(bytes["same_settings"], bytes["anchor"] != 1 && bytes["configuration"] != 1);
 }
 
-TEST_F(AbProgramTest, DifferentBytesFailWhereTheyMust) {
+TEST_F(AbProgramTest, DifferentBytesFailIfTheyMust) {
   const std::string sides = "--a '--backend cpu --keyint 2' --b '--backend cpu --keyint 3' --qp 25 --repeat 1 --warmup 0 ";
   EXPECT_EQ(run(sides).exit_code, 0);
   const auto strict = run(sides + "--bitexact");
@@ -115,7 +115,7 @@ TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
   EXPECT_EQ(data["configurations"][1]["version"].get<std::string>().rfind("ffmpeg version ", 0), 0U);
 }
 
-TEST_F(AbProgramTest, WhyFramesHaveNoBitsIsSaid) {
+TEST_F(AbProgramTest, SaysWhyFramesHaveNoBits) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
   const std::string command =
       "'" C63_BIN_DIR "/c63cmp' ab '" + input_ +
@@ -176,7 +176,7 @@ TEST_F(AbProgramTest, FailingSidesAreNamed) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("hacked")));
 }
 
-TEST_F(AbProgramTest, OutputsThatCannotBeWrittenAreSaidBeforeTheFirstRun) {
+TEST_F(AbProgramTest, OutputErrorsAreReportedBeforeTheFirstRun) {
   const std::string sides = "--a '--backend cpu' --qp 25 --repeat 1 --warmup 0 ";
   for (const std::string option : {"--html", "--csv", "--json"}) {
     const auto result = run(sides + option + " '" + folder_.file("none/out") + "'");

@@ -56,7 +56,7 @@ TEST(BdRateTest, AConstantFactorIsFoundExactly) {
   EXPECT_NEAR(*bjontegaard_delta(kAnchor, better).quality, 0.5, 1e-9);
 }
 
-TEST(BdRateTest, SaysWhyThereIsNone) {
+TEST(BdRateTest, SaysWhyThereIsNoRate) {
   std::vector<RdPoint> far = kAnchor;
   for (RdPoint& p : far) p.quality += 10;
   const BdResult no_overlap = bjontegaard_delta(kAnchor, far);

@@ -365,7 +365,7 @@ TEST_F(MotionProgramTest, APageIsSmall) {
   EXPECT_LT(std::filesystem::file_size(file("n.html")), 30'000U + 10 * 40'000U);
 }
 
-TEST_F(MotionProgramTest, ShearedWidthsAreShownAsTheyAreCoded) {
+TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
   // The codec fills padded rows without regard to the picture's rows. So a pan by -3,2 of a picture 92 wide, coded 96
   // wide, is a pan by -3-2*(96-92),2.
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 3 --truth '{1}' -o '{2}' && "

@@ -129,7 +129,7 @@ TEST_F(SegmentBytes, OfAContainerWithFramesThatAreCodedOutOfOrder) {
 }
 #endif
 
-TEST_F(Segments, ThatAreThereAreNotCodedAgain) {
+TEST_F(Segments, ThatAreFinishedAreNotCodedAgain) {
   const auto tell = [&](const Words& options = {}) {
     Words command = encode(input_, options) + Words{"--segment", "2/3", "-o", segment_file(2)};
     std::erase(command, "--quiet");
@@ -255,7 +255,7 @@ TEST_F(Segments, ThatAreNotWholeAreRefusedByName) {
   expect_refused(three, "C63-SEGMENT-NO-RECORD");
 }
 
-TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
+TEST_F(Segments, ImpossibleCommandLinesAreRefused) {
   for (const std::string text : {"0/3", "4/3", "1", "1/", "/3", "1/3x", "-1/3", "1/0", "1/99999999999"}) {
     expect_one_line(run(encode(input_, {"--segment", text, "-o", segment_file(1)})), 2, "c63enc", "C63-USAGE");
   }
