@@ -36,7 +36,7 @@ void collect(const nlohmann::json& program, std::vector<nlohmann::json>& options
   for (const auto& sub : program.at("subcommands")) collect(sub, options);
 }
 
-/// What completion offers for a command line whose last word is under the cursor.
+/// Returns what completion offers for a command line whose last word is under the cursor.
 std::string complete(const std::string& program, const std::vector<std::string>& words) {
   std::string line = "source '" + completion(program) + "'; COMP_WORDS=('" + program + "'";
   for (const std::string& word : words) line += " '" + word + "'";
