@@ -10,6 +10,7 @@ import importlib.util
 import pathlib
 import re
 import sys
+import textwrap
 
 HEAD = '"""Made of the table of options by python/make_stub.py; do not edit."""\n\n'
 
@@ -57,7 +58,8 @@ def documentation(rows):
             text += f"\n    {title}:\n"
         notes = "; ".join(filter(None, [row["details"], SPECIAL.get(name, ("", "", ""))[2]]))
         said = re.sub("--([a-z-]+)", lambda option: option[1].replace("-", "_"), row["help"])
-        text += f"    {name}: {said}{f' ({notes})' if notes else ''}.\n"
+        line = f"    {name}: {said}{f' ({notes})' if notes else ''}."
+        text += textwrap.fill(line, 120, subsequent_indent=" " * 8) + "\n"
     return text + "    "
 
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/target.h"
 #include "c63/settings.h"
@@ -50,7 +51,7 @@ std::string number(double value) {
 std::string describe(const Target& target) {
   switch (target.kind) {
     case Target::Kind::bytes:
-      return "a size of " + number(target.value) + " bytes";
+      return "a size of " + bytes_text(static_cast<std::uint64_t>(target.value));
     case Target::Kind::bitrate:
       return "a bit rate of " + number(target.value / 1000) + " kb/s";
     case Target::Kind::psnr_y:

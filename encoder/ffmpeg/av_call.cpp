@@ -4,6 +4,7 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include "c63/byte_count.h"
 #include "io/descriptor.h"
 
 namespace c63 {
@@ -11,14 +12,14 @@ namespace c63 {
 void check_av_memory(const AvWatch& watch, int code, int system_code, const ErrorPlace& place) {
   if (watch.exceeded_memory()) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "decoded pictures take more than the limit of " + std::to_string(watch.max_memory()) + " bytes", place);
+                "decoded pictures take more than the limit of " + bytes_text(watch.max_memory()), place);
   }
   const bool no_memory = system_code == ENOMEM || watch.ran_out_of_memory();
   // A refusal by the system leaves ENOMEM; a refusal by the limit leaves nothing.
   if (const auto most = AvWatch::most_allocated();
       most && !no_memory && (code == AVERROR(ENOMEM) || watch.was_refused_memory())) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "FFmpeg wants more memory at once than the limit of " + std::to_string(*most) + " bytes", place);
+                "FFmpeg wants more memory at once than the limit of " + bytes_text(*most), place);
   }
   if (no_memory || code == AVERROR(ENOMEM)) {
     throw Error(ErrorKind::memory, "C63-MEMORY", "FFmpeg ran out of memory", place);

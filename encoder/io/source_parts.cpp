@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/settings.h"
 #include "io/text.h"
@@ -16,8 +17,8 @@ void check_picture_size(int width, int height, const Limits& limits, const std::
   }
   if (frame_bytes(width, height) > limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "a frame of " + size_text(width, height) + " takes " + std::to_string(frame_bytes(width, height)) +
-                    " bytes, the limit is " + std::to_string(limits.max_memory),
+                "a frame of " + size_text(width, height) + " takes " + bytes_text(frame_bytes(width, height)) +
+                    ", the limit is " + bytes_text(limits.max_memory),
                 {.file = file});
   }
 }

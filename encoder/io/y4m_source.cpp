@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
 #include "io/copy_padded.h"
@@ -82,8 +83,7 @@ class Y4mFrames {
     check_picture_size(even_side(coded_.width), even_side(coded_.height), options.limits, file);
     if (layout_.bytes > options.limits.max_memory) {
       throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                  "a frame takes " + std::to_string(layout_.bytes) + " bytes, the limit is " +
-                      std::to_string(options.limits.max_memory),
+                  "a frame takes " + bytes_text(layout_.bytes) + ", the limit is " + bytes_text(options.limits.max_memory),
                   {.file = file});
     }
     if (options.rate) format_.rate = *options.rate;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 
 namespace c63 {
@@ -50,7 +51,7 @@ void require_memory(const DecoderSettings& settings, const Geometry& geometry) {
   if (needed > settings.execution.limits.max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "decoding " + std::to_string(geometry.width()) + "x" + std::to_string(geometry.height()) + " takes " +
-                    std::to_string(needed) + " bytes, the limit is " + std::to_string(settings.execution.limits.max_memory) +
+                    bytes_text(needed) + ", the limit is " + bytes_text(settings.execution.limits.max_memory) +
                     " (--max-memory)", {.frame = 0});
   }
 }

@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "decide/resolved_encode.h"
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/joining_device.h"
 #include "c63/thread_arena.h"
@@ -48,7 +49,7 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
   if (most_bytes > max_memory) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
-                    std::to_string(most_bytes) + " bytes, the limit is " + std::to_string(max_memory) + " (--max-memory)");
+                    bytes_text(most_bytes) + ", the limit is " + bytes_text(max_memory) + " (--max-memory)");
   }
   // A device knows whether the frames that it looks at lie in the host's memory, and counts them; for global motion they always do.
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 
 namespace c63 {
@@ -105,8 +106,8 @@ PrefilterSource::PrefilterSource(std::unique_ptr<FrameSource> inner, const Prefi
   }
   if (room < least) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "the prefilter " + name(prefilter) + " takes " + std::to_string(least * frame_bytes_) +
-                    " bytes, there are " + std::to_string(max_memory) + " for it (--max-memory)");
+                "the prefilter " + name(prefilter) + " takes " + bytes_text(least * frame_bytes_) +
+                    ", and " + bytes_text(max_memory) + " are left for it (--max-memory)");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 
 namespace c63 {
@@ -29,8 +30,7 @@ bool StreamReader::read_more() {
   }
   if (end_ >= max_memory_) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                "a coded frame does not end within the limit of " + std::to_string(max_memory_) +
-                    " bytes (--max-memory)",
+                "a coded frame does not end within the limit of " + bytes_text(max_memory_) + " (--max-memory)",
                 {.frame = index_, .offset = static_cast<std::int64_t>(offset_)});
   }
   // Doubling keeps the cost of parsing a large frame again linear.

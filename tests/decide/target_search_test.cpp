@@ -243,7 +243,7 @@ TEST(TargetSearch, ImpossibleTargetsAreWrongUsage) {
 }
 
 TEST(TargetSearch, TargetsAreDescribedInWords) {
-  EXPECT_EQ(describe({Target::Kind::bytes, 2'000'000}), "a size of 2000000 bytes");
+  EXPECT_EQ(describe({Target::Kind::bytes, 2'000'000}), "a size of 2MB");
   EXPECT_EQ(describe({Target::Kind::bitrate, 812'500}), "a bit rate of 812.5 kb/s");
   EXPECT_EQ(describe({Target::Kind::psnr_all, 38.5}), "PSNR of all planes of 38.5 dB");
   EXPECT_EQ(describe({Target::Kind::ssim_y, 0.97}), "SSIM Y of 0.97");

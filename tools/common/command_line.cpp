@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/media.h"
 #include "c63/version.h"
@@ -216,7 +217,6 @@ void add_help(CLI::App& app) {
 void add_subcommands(CLI::App& app, const Program& program) {
   for (const Subcommand& subcommand : program.subcommands) {
     CLI::App* added = app.add_subcommand(subcommand.name, subcommand.description);
-    add_help(*added);
     added->fallthrough();
     subcommand.add_options(*added);
   }
@@ -241,6 +241,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   add_help(app);
   if (program.add_options) program.add_options(app);
   add_subcommands(app, program);
+  for (CLI::App* command : app.get_subcommands(nullptr)) add_help(*command);
   add_common_options(app, session.common, program.name);
   if (const auto code = parse_command_line(app, argc, argv, program.examples)) return *code;
   if (describe) {

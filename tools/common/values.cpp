@@ -89,13 +89,6 @@ std::optional<double> quantity_from(std::string_view text) {
   return value * std::pow(thousand, power);
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  std::size_t power = 0;
-  for (; power < 4 && bytes != 0 && bytes % 1024 == 0; ++power) bytes /= 1024;
-  constexpr const char* kUnits[] = {"", "KiB", "MiB", "GiB", "TiB"};
-  return std::to_string(bytes) + kUnits[power];
-}
-
 CLI::Validator number_of_bytes() {
   return CLI::Validator(
       [](std::string& text) -> std::string {

@@ -36,9 +36,6 @@ namespace c63::tools {
 /// follow. Nothing for anything else.
 [[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
-/// "8GiB": a number of bytes in the largest unit that divides it.
-[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
-
 /// Takes a number of bytes like 512MiB for the number itself; refuses what is negative or too large, which CLI11 itself takes
 /// for a huge one.
 [[nodiscard]] CLI::Validator number_of_bytes();

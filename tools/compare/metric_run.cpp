@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
@@ -97,7 +98,7 @@ std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, c
     return clip_frames(open_video(source), o.first_frame, o.max_frames > 0 ? o.max_frames : -1);
   } catch (const Error& error) {
     if (error.id() != "C63-MAX-MEMORY") throw;
-    throw NotedError(error, fmt::format("two videos are compared, and each gets three eighths of {} bytes", o.limits.max_memory));
+    throw NotedError(error, fmt::format("two videos are compared, and each gets three eighths of {}", bytes_text(o.limits.max_memory)));
   }
 }
 

@@ -30,7 +30,6 @@ CLI::Validator one_of(const std::map<std::string, Value>& values) {
 CLI::App* add_command(CLI::App& app, FilterOptions& o, FilterCommand command, const std::string& name,
                       const std::string& description, const std::string& output, bool output_required) {
   CLI::App* sub = app.add_subcommand(name, description);
-  sub->set_help_flag("--help", "Print this help and exit");
   sub->fallthrough();
   sub->add_option("input", o.input, "Signal or video to read; - is standard input")->required()->type_name("FILE");
   auto* out = sub->add_option("output", o.output, output)->type_name("FILE");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "c63/thread_arena.h"
 #include "common/exit_code.h"
@@ -53,7 +54,7 @@ void FilterComparison::report(const Session& session, const FilterEngines& engin
 void check_filter_memory(const FilterOptions& o, std::uint64_t bytes) {
   if (bytes <= o.source.limits.max_memory) return;
   throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-              fmt::format("filtering takes {} bytes, the limit is {} (--max-memory)", bytes, o.source.limits.max_memory),
+              fmt::format("filtering takes {}, the limit is {} (--max-memory)", bytes_text(bytes), bytes_text(o.source.limits.max_memory)),
               {.file = o.input});
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "c63/byte_count.h"
 #include "c63/error.h"
 #include "common/counted.h"
 #include "motion/motion_stream.h"
@@ -70,7 +71,7 @@ MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : pa
     memory_ += 2 * (sizeof(Entry) + 2 * sizeof(float)) + (entries.empty() ? kBytesOfFrame : 0);
     if (memory_ > max_memory) {
       throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                  fmt::format("true motion up to line {} takes {} bytes; half of --max-memory, {}, is for it", number, memory_, max_memory),
+                  fmt::format("true motion up to line {} takes {}; half of --max-memory, {}, is for it", number, bytes_text(memory_), bytes_text(max_memory)),
                   {.file = path});
     }
     entries.push_back({*x, *y, *mv_x, *mv_y});

@@ -113,7 +113,7 @@ class TargetSearch {
   bool last_ = false;  ///< the next pass is the final stream, whatever its result
 };
 
-/// Returns the target in words: "a bit rate of 800 kb/s", "a size of 2097152 bytes", "PSNR Y of 38 dB", …
+/// Returns the target in words: "a bit rate of 800 kb/s", "a size of 2MiB", "PSNR Y of 38 dB", …
 [[nodiscard]] std::string describe(const Target& target);
 
 }  // namespace c63
