@@ -107,6 +107,18 @@ TEST_F(Options, AConfigurationFileHasTheSameKeysAndTheCommandLineComesFirst) {
   expect_one_line(run({kEnc, "--config", path("none.conf"), "-o", path("o"), input_}), 2, "c63enc", "C63-USAGE");
 }
 
+TEST_F(Options, AnOptionForAGpuIsAnErrorWithTheCpuAlone) {
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"--device", "0"}, {"--me-kernel", "tile"}, {"--upload", "pair"}, {"--launch", "stream"}}) {
+    SCOPED_TRACE(option[0]);
+    const ProcessResult refused = run({kEnc, "--quiet", "--backend", "cpu", option[0], option[1], input_, path("o.c63")});
+    expect_one_line(refused, 2, "c63enc", "C63-USAGE");
+    EXPECT_NE(refused.err.find(option[0] + " is for a GPU"), std::string::npos) << refused.err;
+  }
+  const std::string stream = write_file("s.c63", encode({input_}));
+  expect_one_line(run({kDec, "--quiet", "--backend", "cpu", "--device", "0", stream, path("o.yuv")}), 2, "c63dec", "C63-USAGE");
+}
+
 TEST_F(Options, ExistingFilesAreKeptOnRequest) {
   const std::string out = write_file("o.c63", "older");
   const auto encode_to = [&](const std::vector<std::string>& more) {

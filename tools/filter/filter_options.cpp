@@ -71,7 +71,7 @@ void add_device_options(CLI::App& app, FilterOptions& o) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--device", o.device, "Which GPU")->type_name("N")->capture_default_str()->group(group);
+  app.add_option("--device", o.device, "GPU to filter on, by number; without it the first")->type_name("N")->group(group);
   app.add_option("--variant", o.variant,
                  "Which form of the filter: serial or fast on the CPU; on a GPU a wrong name lists what there is")
       ->type_name("NAME")

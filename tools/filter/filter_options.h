@@ -30,7 +30,7 @@ struct FilterOptions {
   std::optional<bool> video = {};  ///< nothing: told by the input's name
   SourceOptions source;
   std::string backend = "auto";
-  int device = 0;
+  std::optional<int> device;  ///< none: the first; it demands a GPU
   std::string variant = "best";
   bool compare = false;
 

@@ -17,13 +17,14 @@ namespace {
 
 FilterEngines open_engines(const Session& session, const FilterOptions& o) {
   FilterEngines engines;
-  if (o.backend == "cpu" || (o.backend == "auto" && (o.variant == "serial" || o.variant == "fast"))) {
+  if (o.backend == "cpu" && o.device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
+  if (o.backend == "cpu" || (o.backend == "auto" && !o.device && (o.variant == "serial" || o.variant == "fast"))) {
     engines.chosen = make_cpu_engine(o.variant);
   } else {
     try {
-      engines.chosen = make_cuda_engine(o.device, o.variant);
+      engines.chosen = make_cuda_engine(o.device.value_or(0), o.variant);
     } catch (const Error& error) {
-      if (o.backend != "auto" || error.kind() != ErrorKind::device) throw;
+      if (o.backend != "auto" || o.device || error.kind() != ErrorKind::device) throw;
       session.log->debug("on the CPU: {}", error.message());
       engines.chosen = make_cpu_engine(o.variant);
     }

@@ -78,6 +78,11 @@ TEST_F(FilterProgram, ComparisonTellsSpeedUpAndDifference) {
   EXPECT_TRUE(std::regex_search(result.output, std::regex("times as fast, largest difference 0"))) << result.output;
 }
 
+TEST_F(FilterProgram, AGpuIsAnErrorWithTheCpuAlone) {
+  write("in.txt", "1\n2\n3\n");
+  expect_failure("mean in.txt out.txt --width 3 --device 0", 2, "C63-USAGE");
+}
+
 TEST_F(FilterProgram, BadSignalsAreNamed) {
   write("junk.txt", "1\n2\nthree\n");
   write("inf.txt", "1\ninf\n");
