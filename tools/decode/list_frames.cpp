@@ -41,7 +41,9 @@ void print_list(SeekableDecoder& decoder) {
 void write_index(SeekableDecoder& decoder, const DecodeOptions& options) {
   OutputFile file(options.index, options.durability);
   const std::int64_t frames = decoder.frame_count();
-  std::string text = fmt::format("{{\"width\": {}, \"height\": {},\n \"frames\": [", decoder.width(), decoder.height());
+  const std::string rate = options.rate ? fmt::format("\"rate_numerator\": {}, \"rate_denominator\": {}", options.rate->numerator, options.rate->denominator)
+                                        : "\"rate_numerator\": null, \"rate_denominator\": null";
+  std::string text = fmt::format("{{\"width\": {}, \"height\": {}, {},\n \"frames\": [", decoder.width(), decoder.height(), rate);
   std::uint32_t tables = 0;
   for (std::int64_t i = 0; i < frames; ++i) {
     const FrameEntry& entry = decoder.entry(i);
