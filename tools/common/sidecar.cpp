@@ -12,6 +12,7 @@
 
 #include "c63/error.h"
 #include "common/json_number.h"
+#include "common/paths.h"
 #include "common/whole_file.h"
 
 namespace c63::tools {
@@ -46,6 +47,11 @@ Sidecar sidecar_from(const nlohmann::ordered_json& json) {
 }  // namespace
 
 std::string sidecar_path(const std::string& stream) { return stream + ".json"; }
+
+void check_sidecar(bool wanted, const std::string& stream) {
+  if (!wanted || !is_written_directly(stream)) return;
+  throw Error(ErrorKind::usage, "C63-USAGE", "--sidecar writes a file beside the output, which has to be a file, too");
+}
 
 std::optional<SidecarRate> sidecar_rate(const std::string& stream, const std::function<void(const std::string&)>& warn) {
   const std::string path = sidecar_path(stream);

@@ -11,6 +11,9 @@ namespace c63::tools {
 /// The name of the JSON file beside a stream. `c63enc --sidecar` and `c63enc --segment` write it.
 [[nodiscard]] std::string sidecar_path(const std::string& stream);
 
+/// Throws Error (usage) if `wanted`, and `stream` is no file that another one can lie beside: a pipe, a device.
+void check_sidecar(bool wanted, const std::string& stream);
+
 /// A frame rate, and the file that has it.
 struct SidecarRate {
   FrameRate rate;
