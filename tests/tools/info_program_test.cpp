@@ -44,13 +44,15 @@ TEST_F(InfoProgram, CountsFramesGopsAndBits) {
   EXPECT_EQ(json["gop_frames"]["largest"], 4);
   EXPECT_EQ(json["kinds"]["key"]["frames"], 3);
   EXPECT_EQ(json["kinds"]["inter"]["frames"], 7);
-  EXPECT_EQ(json["kinds"]["key"]["bytes"].get<std::uint64_t>() + json["kinds"]["inter"]["bytes"].get<std::uint64_t>(), json["bytes"]);
+  EXPECT_EQ(json["kinds"]["key"]["bytes"].get<std::uint64_t>() + json["kinds"]["inter"]["bytes"].get<std::uint64_t>(),
+            json["bytes"]);
   std::uint64_t bits = 0;
   for (const auto& [kind, count] : json["bits_by_kind"].items()) bits += count.get<std::uint64_t>();
   EXPECT_EQ(bits, 8 * json["bytes"].get<std::uint64_t>());
   // The encoder counts vectors and their flags together.
-  EXPECT_EQ(json["bits_by_kind"]["vector_bits"].get<std::uint64_t>() + json["bits_by_kind"]["flag_bits"].get<std::uint64_t>(),
-            of_encoder["bits"]["motion_bits"].get<std::uint64_t>());
+  EXPECT_EQ(
+      json["bits_by_kind"]["vector_bits"].get<std::uint64_t>() + json["bits_by_kind"]["flag_bits"].get<std::uint64_t>(),
+      of_encoder["bits"]["motion_bits"].get<std::uint64_t>());
   EXPECT_EQ(json["blocks"]["with_vector"], json["blocks"]["of_inter_frames"]);
   EXPECT_TRUE(json["complete"]);
   EXPECT_TRUE(json["rate_numerator"].is_null());
@@ -95,8 +97,8 @@ TEST_F(InfoProgram, TellsInWords) {
   const ProcessResult result = run({kInfo, "--fps", "50", encoded({})});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err, "");
-  for (const char* words : {"c63 stream, 64x48, 10 frames", "50 frames/s: 0.20 s", "3 of 2 to 4 frames", "the course encoder's of qp 25",
-                            "none: all is as the course encoder writes it"}) {
+  for (const char* words : {"c63 stream, 64x48, 10 frames", "50 frames/s: 0.20 s", "3 of 2 to 4 frames",
+                            "the course encoder's of qp 25", "none: all is as the course encoder writes it"}) {
     EXPECT_NE(result.out.find(words), std::string::npos) << words << '\n' << result.out;
   }
 }

@@ -14,7 +14,9 @@ class Sidecar : public ToolsTest {
  protected:
   void SetUp() override {
     ToolsTest::SetUp();
-    ASSERT_EQ(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "6", "--fps", "30000/1001", "-o", path("in.y4m")}).exit_code, 0);
+    ASSERT_EQ(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "6", "--fps", "30000/1001", "-o", path("in.y4m")})
+                  .exit_code,
+              0);
     stream_ = path("s.c63");
     ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--sidecar", path("in.y4m"), stream_}).exit_code, 0);
   }
@@ -39,7 +41,9 @@ TEST_F(Sidecar, GivesTheRateToEveryProgram) {
   EXPECT_EQ(rate_of(read_file(path("o.y4m"))), "F30000:1001");
   EXPECT_NE(decoded.err.find("s.c63.json"), std::string::npos) << decoded.err;
   EXPECT_EQ(rate_of(run({kPred, "--quiet", "--output-format", "y4m", stream_, "-"}).out), "F30000:1001");
-  ASSERT_EQ(run({kFilter, "convolve", "--quiet", "--backend", "cpu", "--kernel", "mean:3", stream_, path("f.y4m")}).exit_code, 0);
+  ASSERT_EQ(
+      run({kFilter, "convolve", "--quiet", "--backend", "cpu", "--kernel", "mean:3", stream_, path("f.y4m")}).exit_code,
+      0);
   EXPECT_EQ(rate_of(read_file(path("f.y4m"))), "F30000:1001");
   ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "--json", path("e.json"), stream_, path("e.c63")}).exit_code, 0);
   EXPECT_EQ(nlohmann::json::parse(read_file(path("e.json")))["input"]["rate_denominator"], 1001);
@@ -70,7 +74,8 @@ TEST_F(Sidecar, OfAnotherStreamOrDamagedIsNotUsed) {
   other["result"]["bytes"] = 1;
   auto no_rate = nlohmann::json::parse(whole);
   no_rate["input"]["rate_denominator"] = 0;
-  for (const std::string& text : {other.dump(), no_rate.dump(), std::string("[]"), std::string("{"), std::string(), whole.substr(0, 99)}) {
+  for (const std::string& text :
+       {other.dump(), no_rate.dump(), std::string("[]"), std::string("{"), std::string(), whole.substr(0, 99)}) {
     write_file("s.c63.json", text);
     const ProcessResult decoded = decode();
     EXPECT_EQ(decoded.exit_code, 0) << text;
@@ -81,7 +86,8 @@ TEST_F(Sidecar, OfAnotherStreamOrDamagedIsNotUsed) {
 
 TEST_F(Sidecar, NeedsAFileToLieBeside) {
   expect_one_line(run({kEnc, "--quiet", "--sidecar", path("in.y4m"), "-o", "/dev/null"}), 2, "c63enc", "C63-USAGE");
-  expect_one_line(run({kEnc, "--quiet", "--sidecar", "--csv", path("t.c63.json"), path("in.y4m"), path("t.c63")}), 2, "c63enc", "C63-SAME-FILE");
+  expect_one_line(run({kEnc, "--quiet", "--sidecar", "--csv", path("t.c63.json"), path("in.y4m"), path("t.c63")}), 2,
+                  "c63enc", "C63-SAME-FILE");
 }
 
 }  // namespace

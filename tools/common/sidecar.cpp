@@ -23,9 +23,10 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;
 /// Parses without lists: those of key frames are long, and nothing here needs them.
 nlohmann::ordered_json parse_without_lists(const std::string& text) {
   using nlohmann::ordered_json;
-  return ordered_json::parse(text, [](int /*depth*/, ordered_json::parse_event_t event, const ordered_json& /*parsed*/) {
-    return event != ordered_json::parse_event_t::array_start;
-  });
+  return ordered_json::parse(text,
+                             [](int /*depth*/, ordered_json::parse_event_t event, const ordered_json& /*parsed*/) {
+                               return event != ordered_json::parse_event_t::array_start;
+                             });
 }
 
 /// The parts of the file that matter here. A report has the stream's size in "result", a segment's record at its top.
@@ -37,7 +38,9 @@ struct Sidecar {
 /// Throws what is no Error for other content.
 Sidecar sidecar_from(const nlohmann::ordered_json& json) {
   const nlohmann::ordered_json& input = json.at("input");
-  Sidecar sidecar{.bytes = whole_number_from<std::uint64_t>((json.contains("result") ? json.at("result") : json).at("bytes")), .rate = {}};
+  Sidecar sidecar{
+      .bytes = whole_number_from<std::uint64_t>((json.contains("result") ? json.at("result") : json).at("bytes")),
+      .rate = {}};
   if (!input.contains("rate_numerator")) return sidecar;
   sidecar.rate = {.numerator = whole_number_from<int>(input.at("rate_numerator"), 1),
                   .denominator = whole_number_from<int>(input.at("rate_denominator"), 1)};
@@ -53,7 +56,8 @@ void check_sidecar(bool wanted, const std::string& stream) {
   throw Error(ErrorKind::usage, "C63-USAGE", "--sidecar writes a file beside the output, which has to be a file, too");
 }
 
-std::optional<SidecarRate> sidecar_rate(const std::string& stream, const std::function<void(const std::string&)>& warn) {
+std::optional<SidecarRate> sidecar_rate(const std::string& stream,
+                                        const std::function<void(const std::string&)>& warn) {
   const std::string path = sidecar_path(stream);
   std::error_code fault;
   if (!std::filesystem::is_regular_file(path, fault)) return std::nullopt;

@@ -20,8 +20,9 @@ struct SidecarRate {
   std::string path;
 };
 
-/// Returns the frame rate that the file beside `stream` gives; nullopt if there is no such file, or if it gives none. `warn`
-/// receives one line if the file belongs to another stream or cannot be understood; it may be empty.
-[[nodiscard]] std::optional<SidecarRate> sidecar_rate(const std::string& stream, const std::function<void(const std::string&)>& warn = {});
+/// Returns the frame rate that the file beside `stream` gives; nullopt if there is no such file, or if it gives none.
+/// `warn` receives one line if the file belongs to another stream or cannot be understood; it may be empty.
+[[nodiscard]] std::optional<SidecarRate> sidecar_rate(const std::string& stream,
+                                                      const std::function<void(const std::string&)>& warn = {});
 
 }  // namespace c63::tools

@@ -2,7 +2,6 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Error.hpp>
-
 #include <charconv>
 #include <cmath>
 
@@ -58,13 +57,16 @@ std::optional<VideoPlace> video_place_from(std::string_view text) {
   return VideoPlace{.seconds = *seconds};
 }
 
-CLI::Option* add_seek_option(CLI::App& app, const std::string& description, const std::function<void(VideoPlace)>& take) {
+CLI::Option* add_seek_option(CLI::App& app, const std::string& description,
+                             const std::function<void(VideoPlace)>& take) {
   return app
       .add_option_function<std::string>(
           "--seek",
           [take](const std::string& text) {
             const auto place = video_place_from(text);
-            if (!place) throw CLI::ValidationError("--seek", "\"" + text + "\" is no frame like 250 and no time like 12.5s or 1:02.5");
+            if (!place)
+              throw CLI::ValidationError("--seek",
+                                         "\"" + text + "\" is no frame like 250 and no time like 12.5s or 1:02.5");
             take(*place);
           },
           description)

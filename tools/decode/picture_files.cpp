@@ -59,11 +59,13 @@ PictureFiles::PictureFiles(std::string pattern, bool single, Durability durabili
     : pattern_(std::move(pattern)), durability_(durability), max_memory_(max_memory) {
   const auto first = filled(pattern_, 0);
   if (!first || first->second > 1) {
-    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME", "a name of pictures has one place for the frame's number, like out_%04d.png (%% stands for %)",
+    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                "a name of pictures has one place for the frame's number, like out_%04d.png (%% stands for %)",
                 {.file = pattern_});
   }
   if (first->second == 0 && !single) {
-    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME", "this names one picture: ask for one frame (-f 1), or number the files as in out_%04d.png",
+    throw Error(ErrorKind::usage, "C63-OUTPUT-NAME",
+                "this names one picture: ask for one frame (-f 1), or number the files as in out_%04d.png",
                 {.file = pattern_});
   }
   check_picture_name(pattern_);
@@ -71,12 +73,14 @@ PictureFiles::PictureFiles(std::string pattern, bool single, Durability durabili
 
 std::string PictureFiles::name_of(std::int64_t index) const { return filled(pattern_, index)->first; }
 
-void PictureFiles::write(std::int64_t index, int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes) {
+void PictureFiles::write(std::int64_t index, int width, int height,
+                         const std::array<std::span<const std::uint8_t>, 3>& planes) {
   const std::uint64_t samples = frame_bytes(width, height);
   const std::uint64_t bytes = 3 * samples + memory_to_save(pattern_, 2 * samples);
   if (bytes > max_memory_) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",
-                fmt::format("a picture takes {} bytes to write, and a quarter of --max-memory, {}, is for it", bytes, max_memory_),
+                fmt::format("a picture takes {} bytes to write, and a quarter of --max-memory, {}, is for it", bytes,
+                            max_memory_),
                 {.frame = index});
   }
   std::vector<std::uint8_t> frame;

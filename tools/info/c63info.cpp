@@ -7,7 +7,8 @@ int main(int argc, char** argv) {
   return c63::tools::run_main(
       argc, argv,
       {.name = "c63info",
-       .description = "Tell what a c63 stream is: size, frames, GOPs, bits by kind, and which presets write such streams.",
+       .description =
+           "Tell what a c63 stream is: size, frames, GOPs, bits by kind, and which presets write such streams.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, options); },
        .run = [&](const c63::tools::Session& session) { return c63::tools::run_info(session, options); },
        .examples = {{"c63info foreman.c63", "Tell what the stream is"},

@@ -31,8 +31,8 @@ class InfoJson {
     file_.add("{{\n{},\n  \"gops\": [", json_members(head));
   }
   void add(const GopInfo& gop) {
-    file_.add("{}\n    {{\"first_frame\": {}, \"frames\": {}, \"bytes\": {}}}", std::exchange(any_, true) ? "," : "", gop.first_frame, gop.frames,
-              gop.bytes);
+    file_.add("{}\n    {{\"first_frame\": {}, \"frames\": {}, \"bytes\": {}}}", std::exchange(any_, true) ? "," : "",
+              gop.first_frame, gop.frames, gop.bytes);
   }
   void finish(const nlohmann::ordered_json& rest) {
     file_.add("\n  ],\n{}\n}}\n", json_members(rest));
@@ -48,8 +48,12 @@ class InfoJson {
 class StreamLook {
  public:
   StreamLook(const Session& session, const InfoOptions& options, const ErrorPlace& place)
-      : session_(session), options_(options), place_(place), source_(open_byte_source(options.input, session.stop)),
-        reader_(*source_, options.limits), analyser_(options.limits) {}
+      : session_(session),
+        options_(options),
+        place_(place),
+        source_(open_byte_source(options.input, session.stop)),
+        reader_(*source_, options.limits),
+        analyser_(options.limits) {}
 
   std::optional<Error> read(StreamInfo& info, const std::function<void(const GopInfo&)>& on_gop) {
     const auto progress = session_.progress(std::nullopt, options_.rate.value_or(FrameRate()).value());
@@ -92,24 +96,28 @@ class StreamLook {
 void add_options(CLI::App& app, InfoOptions& o) {
   const std::string group = "Input and output";
   app.add_option("-i,--input,input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
-  app.add_option("--json", o.json, "Write everything as JSON, with every GOP; - is stdout, then nothing else is printed")
+  app.add_option("--json", o.json,
+                 "Write everything as JSON, with every GOP; - is stdout, then nothing else is printed")
       ->type_name("FILE")
       ->group(group);
-  app.add_flag("--quick", o.quick, "Read headers only: no bits by kind, no blocks, no faults within frames")->group(group);
-  add_frame_rate_option(app, "Frames per second; without it those of the stream's .json (c63enc --sidecar)", [&o](FrameRate rate) {
-    o.rate = rate;
-  })->group(group);
+  app.add_flag("--quick", o.quick, "Read headers only: no bits by kind, no blocks, no faults within frames")
+      ->group(group);
+  add_frame_rate_option(app, "Frames per second; without it those of the stream's .json (c63enc --sidecar)",
+                        [&o](FrameRate rate) { o.rate = rate; })
+      ->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }
 
 int run_info(const Session& session, InfoOptions options) {
   if (options.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
-  check_distinct_files({{"the stream", options.input}}, {{"--json", options.json}, {"--log-file", session.common.log.file}});
+  check_distinct_files({{"the stream", options.input}},
+                       {{"--json", options.json}, {"--log-file", session.common.log.file}});
   const std::string name = options.input == "-" ? "stdin" : options.input;
   std::string rate_from;
   if (!options.rate && options.input != "-") {
-    if (const auto beside = sidecar_rate(options.input, [&](const std::string& line) { session.log->warn("{}", line); })) {
+    if (const auto beside =
+            sidecar_rate(options.input, [&](const std::string& line) { session.log->warn("{}", line); })) {
       options.rate = beside->rate;
       rate_from = " (" + beside->path + ")";
     }
@@ -123,7 +131,8 @@ int run_info(const Session& session, InfoOptions options) {
     if (json) json->add(gop);
   });
   if (info.frames() == 0 && fault) throw Error(*fault);
-  if (info.frames() == 0 && !session.stop.stop_requested()) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", place);
+  if (info.frames() == 0 && !session.stop.stop_requested())
+    throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", place);
   if (json) {
     nlohmann::ordered_json rest = info.json(options.rate);
     rest["complete"] = !fault && !session.stop.stop_requested();

@@ -40,7 +40,9 @@ std::string qp_text(const std::pair<int, int>& tenths) {
 
 TablesInfo describe_tables(const QuantizationTables& tables) {
   if (is_flat(tables)) {
-    return {.shape = TablesInfo::Shape::flat, .flat_step = tables[0][0], .qp_tenths = qp_of(tables, [](double qp) { return flat_tables(qp); })};
+    return {.shape = TablesInfo::Shape::flat, .flat_step = tables[0][0], .qp_tenths = qp_of(tables, [](double qp) {
+                                                                           return flat_tables(qp);
+                                                                         })};
   }
   if (const auto qp = qp_of(tables, [](double q) { return make_quantization_tables(q); })) {
     return {.shape = TablesInfo::Shape::course, .qp_tenths = qp};
@@ -51,9 +53,12 @@ TablesInfo describe_tables(const QuantizationTables& tables) {
 std::string text_of(const TablesInfo& tables) {
   const std::string qp = tables.qp_tenths ? "qp " + qp_text(*tables.qp_tenths) : "";
   switch (tables.shape) {
-    case TablesInfo::Shape::course: return "the course encoder's of " + qp;
-    case TablesInfo::Shape::flat: return fmt::format("flat, step {}{}", tables.flat_step, qp.empty() ? "" : " (" + qp + ")");
-    case TablesInfo::Shape::other: break;
+    case TablesInfo::Shape::course:
+      return "the course encoder's of " + qp;
+    case TablesInfo::Shape::flat:
+      return fmt::format("flat, step {}{}", tables.flat_step, qp.empty() ? "" : " (" + qp + ")");
+    case TablesInfo::Shape::other:
+      break;
   }
   return "of another encoder";
 }
@@ -67,19 +72,22 @@ void PresetMarks::add(const QuantizationTables& frame_tables) {
 }
 
 bool PresetMarks::is_finer(const QuantizationTables& frame_tables) const {
-  return std::ranges::any_of(tables, [&](const QuantizationTables& t) { return t != frame_tables && is_flat(t) && finer_tables(t) == frame_tables; });
+  return std::ranges::any_of(tables, [&](const QuantizationTables& t) {
+    return t != frame_tables && is_flat(t) && finer_tables(t) == frame_tables;
+  });
 }
 
 std::vector<std::string> PresetMarks::differences() const {
   std::vector<std::string> list;
-  const bool course_tables =
-      std::ranges::all_of(tables, [](const QuantizationTables& t) { return describe_tables(t).shape == TablesInfo::Shape::course; });
+  const bool course_tables = std::ranges::all_of(
+      tables, [](const QuantizationTables& t) { return describe_tables(t).shape == TablesInfo::Shape::course; });
   if (!course_tables) list.emplace_back("quantization tables of its own");
   if (tables.size() > 1) list.emplace_back("tables that change");
   if (compact_headers) list.emplace_back("compact headers");
   if (replacing > 0) list.push_back(counted(replacing, "frame") + " with the reference of the frame before");
   if (repeats > 0) list.push_back(counted(repeats, "repeat"));
-  if (unpredicted > 0) list.push_back(counted(static_cast<std::int64_t>(unpredicted), "inter block") + " without a vector");
+  if (unpredicted > 0)
+    list.push_back(counted(static_cast<std::int64_t>(unpredicted), "inter block") + " without a vector");
   return list;
 }
 
@@ -93,7 +101,8 @@ std::vector<Preset> PresetMarks::presets() const {
   }
   if (!shapes.contains(TablesInfo::Shape::flat) || !compact_headers) return {};
   std::vector<Preset> list;
-  // Finer key frames come with preset best alone, and a GOP of a capped encode may have tables of its own with any preset.
+  // Finer key frames come with preset best alone, and a GOP of a capped encode may have tables of its own with any
+  // preset.
   if (replacing == 0 && tables.size() == 1) list.push_back(Preset::fast);
   if (tables.size() == 1) list.push_back(Preset::good);
   list.push_back(Preset::best);

@@ -30,10 +30,10 @@ struct TablesInfo {
 struct PresetMarks {
   std::set<QuantizationTables> tables;  ///< no more than kMostTables
   bool has_more_tables = false;
-  bool compact_headers = false;         ///< some frame lacks a segment that the course encoder writes in every frame
-  std::int64_t replacing = 0;           ///< inter frames with the reference of the frame before
+  bool compact_headers = false;  ///< some frame lacks a segment that the course encoder writes in every frame
+  std::int64_t replacing = 0;    ///< inter frames with the reference of the frame before
   std::int64_t repeats = 0;
-  std::uint64_t unpredicted = 0;        ///< blocks of inter frames without a vector; 0 if they were not looked at
+  std::uint64_t unpredicted = 0;  ///< blocks of inter frames without a vector; 0 if they were not looked at
 
   static constexpr std::size_t kMostTables = 256;
   void add(const QuantizationTables& frame_tables);

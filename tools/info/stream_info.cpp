@@ -19,17 +19,21 @@ constexpr std::array<const char*, 4> kKindNames = {"key", "inter", "replacing", 
 
 std::string line(const char* heading, const std::string& text) { return fmt::format("{:<9} {}", heading, text); }
 
-double share(std::uint64_t part, std::uint64_t all) { return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all); }
+double share(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
+}
 
 /// "100", or "12 to 100".
 std::string range_text(const ValueRange& range) {
-  return range.smallest == range.largest ? fmt::to_string(range.smallest) : fmt::format("{} to {}", range.smallest, range.largest);
+  return range.smallest == range.largest ? fmt::to_string(range.smallest)
+                                         : fmt::format("{} to {}", range.smallest, range.largest);
 }
 
 /// "fast", "good or best", "fast, good or best".
 std::string alternatives(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
   return text;
 }
 
@@ -94,29 +98,34 @@ std::optional<GopInfo> StreamInfo::add(const StreamFrame& frame, const FrameBloc
   return ended;
 }
 
-std::vector<std::string> StreamInfo::lines(const std::string& name, const std::optional<FrameRate>& rate, const std::string& rate_from) const {
-  std::vector<std::string> text = {fmt::format("{}: c63 stream, {}x{}, {}, {} bytes", name, width_, height_, counted(frames_, "frame"), bytes_)};
+std::vector<std::string> StreamInfo::lines(const std::string& name, const std::optional<FrameRate>& rate,
+                                           const std::string& rate_from) const {
+  std::vector<std::string> text = {
+      fmt::format("{}: c63 stream, {}x{}, {}, {} bytes", name, width_, height_, counted(frames_, "frame"), bytes_)};
   if (rate) {
     const double seconds = static_cast<double>(frames_) / rate->value();
-    text.push_back(line("rate", fmt::format("{:.6g} frames/s{}: {:.2f} s, {:.2f} kb/s", rate->value(), rate_from, seconds,
-                                            static_cast<double>(bytes_) * 8 / 1000 / seconds)));
+    text.push_back(line("rate", fmt::format("{:.6g} frames/s{}: {:.2f} s, {:.2f} kb/s", rate->value(), rate_from,
+                                            seconds, static_cast<double>(bytes_) * 8 / 1000 / seconds)));
   } else {
     text.push_back(line("rate", "not in the stream, and no .json beside it tells (c63enc --sidecar); --fps gives it"));
   }
-  text.push_back(line("GOPs", fmt::format("{} of {} frames, {} bytes", gop_frames_.count, range_text(gop_frames_), range_text(gop_bytes_))));
+  text.push_back(line("GOPs", fmt::format("{} of {} frames, {} bytes", gop_frames_.count, range_text(gop_frames_),
+                                          range_text(gop_bytes_))));
   for (int kind = 0; kind < kKinds; ++kind) {
     const ValueRange& sizes = kinds_[static_cast<std::size_t>(kind)];
     if (sizes.count == 0) continue;
-    text.push_back(line(kKindNames[static_cast<std::size_t>(kind)],
-                        fmt::format("{}, {} bytes ({:.1f} %){}", counted(sizes.count, "frame"), sizes.sum, share(sizes.sum, bytes_),
-                                    sizes.count > 1 ? fmt::format(", {:.0f} each ({})", sizes.mean(), range_text(sizes)) : "")));
+    text.push_back(line(
+        kKindNames[static_cast<std::size_t>(kind)],
+        fmt::format("{}, {} bytes ({:.1f} %){}", counted(sizes.count, "frame"), sizes.sum, share(sizes.sum, bytes_),
+                    sizes.count > 1 ? fmt::format(", {:.0f} each ({})", sizes.mean(), range_text(sizes)) : "")));
   }
   if (bits_) {
     text.push_back(kinds_line(*bits_));
     text.back() = line("bits", text.back().substr(text.back().find(' ') + 1));
     if (blocks_ > 0) {
-      text.push_back(line("blocks", fmt::format("{:.1f} % of inter frames' have a vector; {:.1f} % of all have no coefficients",
-                                                share(predicted_, blocks_), share(empty_, all_blocks_))));
+      text.push_back(
+          line("blocks", fmt::format("{:.1f} % of inter frames' have a vector; {:.1f} % of all have no coefficients",
+                                     share(predicted_, blocks_), share(empty_, all_blocks_))));
     }
   }
   constexpr std::size_t kMostTold = 4;
@@ -124,13 +133,17 @@ std::vector<std::string> StreamInfo::lines(const std::string& name, const std::o
   for (const QuantizationTables& tables : marks_.tables) {
     if (told++ == kMostTold) break;
     const TablesInfo info = describe_tables(tables);
-    text.push_back(line("tables", marks_.is_finer(tables) ? fmt::format("flat, step {}, for finer key frames", info.flat_step) : text_of(info)));
+    text.push_back(line("tables", marks_.is_finer(tables)
+                                      ? fmt::format("flat, step {}, for finer key frames", info.flat_step)
+                                      : text_of(info)));
   }
   if (marks_.tables.size() > kMostTold) {
-    text.push_back(line("", fmt::format("and {}{} more", marks_.tables.size() - kMostTold, marks_.has_more_tables ? " or" : "")));
+    text.push_back(
+        line("", fmt::format("and {}{} more", marks_.tables.size() - kMostTold, marks_.has_more_tables ? " or" : "")));
   }
   const std::vector<std::string> differences = marks_.differences();
-  text.push_back(line("marks", differences.empty() ? "none: all is as the course encoder writes it" : fmt::format("{}", fmt::join(differences, ", "))));
+  text.push_back(line("marks", differences.empty() ? "none: all is as the course encoder writes it"
+                                                   : fmt::format("{}", fmt::join(differences, ", "))));
   std::vector<std::string> presets;
   for (const Preset preset : marks_.presets()) presets.emplace_back(c63::name(preset));
   text.push_back(line("preset", presets.empty() ? "none writes this without further options" : alternatives(presets)));
@@ -154,13 +167,17 @@ ordered_json StreamInfo::json(const std::optional<FrameRate>& rate) const {
   json["bits_by_kind"] = bits_ ? kinds_json(*bits_) : ordered_json(nullptr);
   json["blocks"] = nullptr;
   if (bits_) {
-    json["blocks"] = {{"all", all_blocks_}, {"without_coefficients", empty_}, {"of_inter_frames", blocks_}, {"with_vector", predicted_}};
+    json["blocks"] = {{"all", all_blocks_},
+                      {"without_coefficients", empty_},
+                      {"of_inter_frames", blocks_},
+                      {"with_vector", predicted_}};
   }
   json["tables"] = ordered_json::array();
   for (const QuantizationTables& tables : marks_.tables) {
     const TablesInfo info = describe_tables(tables);
     constexpr std::array<const char*, 3> kShapes = {"course", "flat", "other"};
-    ordered_json one = {{"shape", kShapes[static_cast<std::size_t>(info.shape)]}, {"lowest_qp", nullptr}, {"highest_qp", nullptr}};
+    ordered_json one = {
+        {"shape", kShapes[static_cast<std::size_t>(info.shape)]}, {"lowest_qp", nullptr}, {"highest_qp", nullptr}};
     if (info.shape == TablesInfo::Shape::flat) one["step"] = info.flat_step;
     one["finer_key_frames"] = marks_.is_finer(tables);
     if (info.qp_tenths && !marks_.is_finer(tables)) {

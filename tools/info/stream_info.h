@@ -35,14 +35,16 @@ struct GopInfo {
 /// What is known of a stream. Its memory does not grow with the stream.
 class StreamInfo {
  public:
-  /// Frames come in order. `blocks` is null if only headers are read. Returns the GOP that the frame before has ended, if one did.
+  /// Frames come in order. `blocks` is null if only headers are read. Returns the GOP that the frame before has ended,
+  /// if one did.
   std::optional<GopInfo> add(const StreamFrame& frame, const FrameBlocks* blocks);
   /// Ends the last GOP and returns it; nothing for an empty stream.
   std::optional<GopInfo> finish();
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
   /// Lines for people, with headings of one width.
-  [[nodiscard]] std::vector<std::string> lines(const std::string& name, const std::optional<FrameRate>& rate, const std::string& rate_from) const;
+  [[nodiscard]] std::vector<std::string> lines(const std::string& name, const std::optional<FrameRate>& rate,
+                                               const std::string& rate_from) const;
   [[nodiscard]] nlohmann::ordered_json json(const std::optional<FrameRate>& rate) const;
 
  private:
@@ -60,9 +62,9 @@ class StreamInfo {
   std::optional<GopInfo> gop_;
   PresetMarks marks_;
   std::optional<KindBits> bits_;
-  std::uint64_t blocks_ = 0;              // of inter frames
-  std::uint64_t predicted_ = 0;           // of these, by a vector
-  std::uint64_t empty_ = 0;               // blocks of all frames without a level that is not zero
+  std::uint64_t blocks_ = 0;     // of inter frames
+  std::uint64_t predicted_ = 0;  // of these, by a vector
+  std::uint64_t empty_ = 0;      // blocks of all frames without a level that is not zero
   std::uint64_t all_blocks_ = 0;
 };
 
