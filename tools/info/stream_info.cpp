@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "codec/frame_headers.h"
 #include "common/counted.h"
 #include "common/report.h"
 
@@ -27,6 +26,43 @@ double share(std::uint64_t part, std::uint64_t all) {
 std::string range_text(const ValueRange& range) {
   return range.smallest == range.largest ? fmt::to_string(range.smallest)
                                          : fmt::format("{} to {}", range.smallest, range.largest);
+}
+
+/// "25", or "16.1 to 28.2". People give whole numbers, so a range with one of them is told by it.
+std::string qp_text(const std::pair<int, int>& tenths) {
+  const int first_whole = (tenths.first + 9) / 10;
+  if (first_whole * 10 <= tenths.second && (first_whole + 1) * 10 > tenths.second) return fmt::to_string(first_whole);
+  return tenths.first == tenths.second ? fmt::format("{:g}", tenths.first / 10.0)
+                                       : fmt::format("{:g} to {:g}", tenths.first / 10.0, tenths.second / 10.0);
+}
+
+/// "the course encoder's of qp 25", "flat, step 12 (qp 16.1 to 28.2)".
+std::string tables_text(const TablesInfo& tables) {
+  const std::string qp = tables.qp_tenths ? "qp " + qp_text(*tables.qp_tenths) : "";
+  switch (tables.shape) {
+    case TablesInfo::Shape::course:
+      return "the course encoder's of " + qp;
+    case TablesInfo::Shape::flat:
+      return fmt::format("flat, step {}{}", tables.flat_step, qp.empty() ? "" : " (" + qp + ")");
+    case TablesInfo::Shape::other:
+      break;
+  }
+  return "of another encoder";
+}
+
+/// What the course encoder does not write.
+std::vector<std::string> differences_of(const PresetMarks& marks) {
+  std::vector<std::string> list;
+  if (!marks.has_course_tables()) list.emplace_back("quantization tables of its own");
+  if (marks.tables.size() > 1) list.emplace_back("tables that change");
+  if (marks.compact_headers) list.emplace_back("compact headers");
+  if (marks.replacing > 0)
+    list.push_back(counted(marks.replacing, "frame") + " with the reference of the previous frame");
+  if (marks.repeats > 0) list.push_back(counted(marks.repeats, "repeat"));
+  if (marks.unpredicted > 0) {
+    list.push_back(counted(static_cast<std::int64_t>(marks.unpredicted), "inter block") + " without a vector");
+  }
+  return list;
 }
 
 /// "fast", "good or best", "fast, good or best".
@@ -74,14 +110,10 @@ std::optional<GopInfo> StreamInfo::add(const StreamFrame& frame, const FrameBloc
   ++frames_;
   bytes_ += parsed.size;
   kinds_[kind].add(parsed.size);
-  if (kind == repeat) {
-    ++marks_.repeats;
-  } else {
+  marks_.add(parsed);
+  if (kind != repeat) {
     width_ = parsed.geometry.width();
     height_ = parsed.geometry.height();
-    marks_.add(parsed.tables);
-    marks_.compact_headers = marks_.compact_headers || parsed.scan_offset < kFrameHeaderBytes;
-    if (kind == replacing) ++marks_.replacing;
   }
   if (blocks == nullptr) return ended;
   if (!bits_) bits_.emplace();
@@ -135,13 +167,13 @@ std::vector<std::string> StreamInfo::lines(const std::string& name, const std::o
     const TablesInfo info = describe_tables(tables);
     text.push_back(line("tables", marks_.is_finer(tables)
                                       ? fmt::format("flat, step {}, for finer key frames", info.flat_step)
-                                      : text_of(info)));
+                                      : tables_text(info)));
   }
   if (marks_.tables.size() > kMostTold) {
     text.push_back(
         line("", fmt::format("and {}{} more", marks_.tables.size() - kMostTold, marks_.has_more_tables ? " or" : "")));
   }
-  const std::vector<std::string> differences = marks_.differences();
+  const std::vector<std::string> differences = differences_of(marks_);
   text.push_back(line("marks", differences.empty() ? "none: all is as the course encoder writes it"
                                                    : fmt::format("{}", fmt::join(differences, ", "))));
   std::vector<std::string> presets;
@@ -187,7 +219,7 @@ ordered_json StreamInfo::json(const std::optional<FrameRate>& rate) const {
     json["tables"].push_back(one);
   }
   json["has_more_tables"] = marks_.has_more_tables;
-  json["marks"] = marks_.differences();
+  json["marks"] = differences_of(marks_);
   json["presets"] = ordered_json::array();
   for (const Preset preset : marks_.presets()) json["presets"].push_back(c63::name(preset));
   return json;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "c63/picture.h"
-#include "info/preset_marks.h"
 #include "pipeline/block_statistics.h"
+#include "pipeline/preset_marks.h"
 #include "pipeline/stream_reader.h"
 
 namespace c63::tools {

@@ -1,18 +1,19 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "bitstream/frame_header.h"
 #include "c63/settings.h"
 #include "codec/quantization.h"
 
-namespace c63::tools {
+namespace c63 {
 
-/// The kinds of quantization tables that an encoder here writes.
+/// The quantization tables of a frame, described by the encoder that writes such tables.
 struct TablesInfo {
   enum class Shape { course, flat, other };
   Shape shape = Shape::other;
@@ -23,26 +24,23 @@ struct TablesInfo {
 
 [[nodiscard]] TablesInfo describe_tables(const QuantizationTables& tables);
 
-/// "the course encoder's of qp 25", "flat, step 12 (qp 16.1 to 28.2)", "of another encoder"
-[[nodiscard]] std::string text_of(const TablesInfo& tables);
-
 /// What in a stream depends on the preset that it was encoded with.
 struct PresetMarks {
   std::set<QuantizationTables> tables;  ///< no more than kMostTables
   bool has_more_tables = false;
   bool compact_headers = false;  ///< some frame lacks a segment that the course encoder writes in every frame
-  std::int64_t replacing = 0;    ///< inter frames with the reference of the frame before
+  std::int64_t replacing = 0;    ///< inter frames with the reference of the previous frame
   std::int64_t repeats = 0;
-  std::uint64_t unpredicted = 0;  ///< blocks of inter frames without a vector; 0 if they were not looked at
+  std::uint64_t unpredicted = 0;  ///< blocks of inter frames without a vector; 0 if nobody looked
 
   static constexpr std::size_t kMostTables = 256;
-  void add(const QuantizationTables& frame_tables);
-  /// Returns true for tables that preset best gives key frames beside the flat tables of the other frames.
+
+  void add(const ParsedFrame& frame);
+  [[nodiscard]] bool has_course_tables() const;
+  /// Returns true for tables that preset best gives key frames next to the flat tables of the other frames.
   [[nodiscard]] bool is_finer(const QuantizationTables& frame_tables) const;
-  /// What the course encoder does not write, in words.
-  [[nodiscard]] std::vector<std::string> differences() const;
-  /// The presets that write such streams, as far as these marks tell. Empty if none does without further options.
+  /// The presets that write such streams without further options, as far as these marks tell.
   [[nodiscard]] std::vector<Preset> presets() const;
 };
 
-}  // namespace c63::tools
+}  // namespace c63
