@@ -52,7 +52,7 @@ def test_a_missing_package_is_named(sources):
         pytest.skip("no cmake")
     shutil.copytree(ROOT / "cmake", sources / "cmake")
     (sources / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.25)\nproject(c63 VERSION 1.0.0 LANGUAGES CXX)\nadd_subdirectory(python)\n"
+        "cmake_minimum_required(VERSION 3.25)\nproject(c63 VERSION 0.0.1 LANGUAGES CXX)\nadd_subdirectory(python)\n"
     )
     (sources / "sitecustomize.py").write_text("import sys\nsys.modules['pybind11'] = None\n")
     run = run_setup(
