@@ -1,4 +1,4 @@
-// c63dec: lists, ranges, key frames, formats of output; and streams that are known by what they hold, in every program.
+// c63dec: lists, ranges, key frames, output formats. Also streams that every program recognizes by their content.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST_F(DecodeProgram, ListsFrames) {
   expect_one_line(cut, 4, "c63dec", "C63-TRUNCATED");
   expect_one_line(run({kDec, "--quiet", "--list", "-"}, std::string_view(whole)), 4, "c63dec", "C63-NOT-SEEKABLE");
   expect_one_line(run({kDec, "--quiet", "--list", stream_, "-"}), 2, "c63dec", "C63-USAGE");
-  // What is asked for beside it is done as well.
+  // Other requested output is written as well.
   const ProcessResult with_statistics = run({kDec, "--list", "--stats", stream_});
   EXPECT_EQ(with_statistics.exit_code, 0) << with_statistics.err;
   EXPECT_EQ(with_statistics.out, result.out);
@@ -90,7 +90,7 @@ TEST_F(DecodeProgram, WritesAnIndex) {
 
 TEST_F(DecodeProgram, RangesAndKeyFrames) {
   const std::string bytes = read_file(stream_);
-  for (const std::string& input : {stream_, std::string("-")}) {  // a file is looked through, a pipe is read
+  for (const std::string& input : {stream_, std::string("-")}) {  // a file is searched, a pipe is read
     const auto decoded = [&](std::vector<std::string> options) {
       options.insert(options.begin(), {kDec, "--quiet"});
       options.insert(options.end(), {input, "-"});
@@ -141,13 +141,13 @@ TEST_F(DecodeProgram, StreamsAreKnownByWhatTheyHold) {
     ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "-o", path("expected.c63"), raw}).exit_code, 0);
     EXPECT_EQ(read_file(path("again.c63")), read_file(path("expected.c63")));
     std::vector<std::string> histogram = {kFilter, "histogram", "--backend", "cpu", input};
-    if (input == "-") histogram.emplace_back("--video");  // what else comes in by a pipe is a signal
+    if (input == "-") histogram.emplace_back("--video");  // any other input from a pipe is a signal
     EXPECT_EQ(run(histogram, piped).out, run({kFilter, "histogram", "--backend", "cpu", raw}).out);
   }
   EXPECT_EQ(run({kMv, "--quiet", unnamed, "--source", unnamed, "-o", path("a.csv")}).exit_code, 0);
   expect_one_line(run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", path("o.c63"), unnamed}), 2, "c63enc", "C63-SIZE-MISMATCH");
 
-  // The name counts only for what is no video that is known.
+  // The name counts only if the content is not a known video.
   ASSERT_EQ(run({kDec, "--quiet", "--output-format", "y4m", stream_, path("y4m.yuv")}).exit_code, 0);
   const std::string misnamed = write_file("y4m.c63", read_file(path("y4m.yuv")));
   EXPECT_EQ(run({kCmp, "--quiet", "--bitexact", raw, misnamed}).exit_code, 0);
