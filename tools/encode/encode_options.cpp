@@ -15,6 +15,7 @@
 #include "common/command_line.h"
 #include "common/help.h"
 #include "common/option_table.h"
+#include "common/sidecar.h"
 #include "common/values.h"
 #include "segments/segment_record.h"
 
@@ -134,6 +135,7 @@ void add_quality_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = kMeasurement;
   add_table_options(app, o.encoder, {"psnr", "ssim"});
   app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
+  app.add_flag("--sidecar", o.sidecar, "Write the same beside the output, as OUTPUT.json: programs find the frame rate there")->group(group);
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
@@ -205,6 +207,7 @@ void settle_options(EncodeOptions& o, int threads) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
   }
+  check_sidecar(o.sidecar, o.output);
   if (!o.has_range) o.encoder.coding.search_range = search_range_of(o.encoder.coding.preset);
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);
