@@ -402,13 +402,14 @@ std::vector<std::string> simd_level_names() {
 }
 
 void add_limit_options(CLI::App& app, Limits& limits) {
-  describe_by_table(app.add_option("--max-pixels", limits.max_pixels)->check(whole_number(1)), "max-pixels");
+  describe_by_table(app.add_option("--max-pixels", limits.max_pixels)->transform(number_of("pixels", "8M"))->check(whole_number(1)),
+                    "max-pixels");
   const auto limit_memory = [&limits](std::uint64_t bytes) {
     limits.max_memory = bytes;
     limit_media_allocations(bytes);
   };
   describe_by_table(app.add_option_function<std::uint64_t>("--max-memory", limit_memory)
-                        ->transform(number_of_bytes())
+                        ->transform(number_of("bytes", "512MiB"))
                         ->check(whole_number(1))
                         ->default_str(bytes_text(limits.max_memory)),
                     "max-memory");
@@ -418,6 +419,7 @@ void add_sync_option(CLI::App& app, Durability& durability) {
   const std::string group = "Input and output";
   app.add_flag_function("-y,--overwrite,!-n,!--no-overwrite", [](std::int64_t count) { keep_existing_files(count < 0); },
                         "Overwrite files that exist, as without it; -n refuses to")
+      ->take_last()
       ->group(group);
   app.add_flag_callback("--sync", [&durability] { durability = Durability::power_loss; },
                         "Report success only when files and their names are on the disk, safe from a loss of power")

@@ -89,15 +89,15 @@ std::optional<double> quantity_from(std::string_view text) {
   return value * std::pow(thousand, power);
 }
 
-CLI::Validator number_of_bytes() {
+CLI::Validator number_of(const std::string& what, const std::string& example) {
   return CLI::Validator(
-      [](std::string& text) -> std::string {
+      [what, example](std::string& text) -> std::string {
         const std::string given = text;
-        if (const auto bytes = integer_from<std::int64_t>(given); bytes && *bytes >= 0) return {};
-        const auto bytes = quantity_from(given);
-        if (!bytes || *bytes < 0) return "\"" + given + "\" is no number of bytes like 512MiB";
-        if (*bytes >= 0x1p63) return "\"" + given + "\" is more bytes than there can be";
-        text = std::to_string(static_cast<std::int64_t>(std::llround(*bytes)));
+        if (const auto number = integer_from<std::int64_t>(given); number && *number >= 0) return {};
+        const auto number = quantity_from(given);
+        if (!number || *number < 0) return "\"" + given + "\" is no number of " + what + " like " + example;
+        if (*number >= 0x1p63) return "\"" + given + "\" is more " + what + " than there can be";
+        text = std::to_string(static_cast<std::int64_t>(std::llround(*number)));
         return {};
       },
       "");

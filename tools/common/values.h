@@ -36,9 +36,9 @@ namespace c63::tools {
 /// follow. Nothing for anything else.
 [[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
-/// Takes a number of bytes like 512MiB for the number itself; refuses what is negative or too large, which CLI11 itself takes
-/// for a huge one.
-[[nodiscard]] CLI::Validator number_of_bytes();
+/// Takes a quantity such as 512MiB for the number itself. Refuses negative and too large ones, which CLI11 itself takes for huge
+/// numbers, as "no number of bytes like 512MiB".
+[[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
 /// Adds --fps.
 CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,

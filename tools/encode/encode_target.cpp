@@ -68,7 +68,7 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
   const std::vector<CLI::Option*> targets = {
       add_target("bitrate", [](const std::string& text) { return Target{Target::Kind::bitrate, bitrate_from(text)}; }),
       add_target("size", [](const std::string& bytes) { return Target{Target::Kind::bytes, std::stod(bytes)}; })
-          ->transform(number_of_bytes()),
+          ->transform(number_of("bytes", "2MiB")),
       add_target("target-psnr", psnr_from),
       add_target("target-ssim",
                  [](const std::string& text) { return Target{Target::Kind::ssim_y, number_from("--target-ssim", text)}; })};
