@@ -103,6 +103,11 @@ CLI::Validator number_of(const std::string& what, const std::string& example) {
       "");
 }
 
+CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,
+                             const std::string& group) {
+  return app.add_option(names, path, description)->type_name("FILE")->group(group);
+}
+
 CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,
                                    const std::function<void(FrameRate)>& take) {
   return app

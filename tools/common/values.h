@@ -40,6 +40,10 @@ namespace c63::tools {
 /// numbers, as "no number of bytes like 512MiB".
 [[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
+/// Adds an option that names a file.
+CLI::Option* add_file_option(CLI::App& app, const std::string& names, std::string& path, const std::string& description,
+                             const std::string& group);
+
 /// Adds --fps.
 CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description,
                                    const std::function<void(FrameRate)>& take);

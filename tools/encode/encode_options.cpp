@@ -107,17 +107,11 @@ void add_segment_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = "Segments";
   app.add_option_function<std::string>(
          "--segment", [&o](const std::string& text) { o.segment = segment_from(text); },
-         "Encode number I of N runs of whole groups of pictures, with a record beside it; c63join joins them. One that "
-         "is "
-         "there already is not coded again")
+         "Encode part I of N, a run of whole GOPs, and write a record beside it. c63join joins the parts. A part that exists is not "
+         "coded again")
       ->type_name("I/N")
       ->group(group);
-  app.add_option(
-         "--segment-plan", o.segment_plan,
-         "Where segments begin, for what takes a pass over the whole input (--scenecut, containers): read from this "
-         "file, or found and written to it")
-      ->type_name("FILE")
-      ->group(group);
+  add_plan_option(app, o.segment_plan);
 }
 
 void add_machine_options(CLI::App& app, EncodeOptions& o) {
@@ -134,50 +128,38 @@ constexpr const char* kMeasurement = "Measurement";
 void add_quality_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = kMeasurement;
   add_table_options(app, o.encoder, {"psnr", "ssim"});
-  app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
+  add_file_option(app, "--json", o.json, "Write settings, machine and results", group);
   app.add_flag("--sidecar", o.sidecar, "Write the same beside the output, as OUTPUT.json: programs find the frame rate there")->group(group);
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
   const std::string group = kMeasurement;
   add_table_options(app, o.encoder, {"global-motion"});
-  app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")
+  app.add_flag("--verify", o.verify, "Decode every frame and compare it with the encoder's reconstruction")->group(group);
+  app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU, too; print both times and whether the bytes agree")->group(group);
+  app.add_flag("--bits", o.count_bits,
+               "Count bits by kind (headers, flags, vectors, DC, AC, ends of blocks), also in CSV and JSON; -v does too")
       ->group(group);
-  app.add_flag("--compare-cpu", o.compare_cpu, "Encode on the CPU too; print both times and whether the bytes agree")
-      ->group(group);
-  app.add_flag(
-         "--bits", o.count_bits,
-         "Count bits by kind: headers, flags, vectors, DC, AC, ends of blocks; -v does too. In CSV and JSON as well")
-      ->group(group);
-  app.add_flag("--timing", o.timing, "Print what each stage took")->group(group);
-  app.add_option("--repeat", o.repeat, "Encode that many times; print median and spread")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--warmup", o.warmup, "Encode that many times before, unmeasured")
-      ->check(CLI::Range(0, 1000000))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--recon", o.reconstruction, "Write what a decoder will show (.y4m by name, else raw)")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--pred", o.prediction, "Write the motion-compensated prediction (.y4m by name, else raw)")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--csv", o.csv, "Write a row per frame: bits, PSNR, SSIM, stage times")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--stats-yuview", o.yuview, "Write vectors, SADs and bits of every luma block, for YUView")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
-      ->type_name("FILE")
-      ->group(group);
+  app.add_flag("--timing", o.timing, "Print the time of each stage")->group(group);
+  const auto add_count = [&](const char* name, int& value, int least, const char* help) {
+    app.add_option(name, value, help)->check(CLI::Range(least, 1000000))->type_name("N")->capture_default_str()->group(group);
+  };
+  add_count("--repeat", o.repeat, 1, "Encode this many times; print median and spread");
+  add_count("--warmup", o.warmup, 0, "Encode this many times before, unmeasured");
+  add_file_option(app, "--recon", o.reconstruction, "Write what a decoder will show (.y4m by name, else raw)", group);
+  add_file_option(app, "--pred", o.prediction, "Write the motion-compensated prediction (.y4m by name, else raw)", group);
+  add_file_option(app, "--csv", o.csv, "Write a row per frame: bits, PSNR, SSIM, stage times", group);
+  add_file_option(app, "--stats-yuview", o.yuview, "Write vectors, SADs and bits of every luma block, for YUView", group);
+  add_file_option(app, "--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing", group);
 }
 
 }  // namespace
+
+void add_plan_option(CLI::App& app, std::string& path) {
+  add_file_option(app, "--segment-plan", path,
+                  "File that says where segments begin: read if it exists, else written. It saves a pass over the input for "
+                  "--scenecut and containers", "Segments");
+}
 
 void add_coding_run_options(CLI::App& app, EncodeOptions& options) {
   add_input_options(app, options);

@@ -61,6 +61,9 @@ void add_options(CLI::App& app, EncodeOptions& options);
 /// the files beside the stream, and without --segment.
 void add_coding_run_options(CLI::App& app, EncodeOptions& options);
 
+/// Adds --segment-plan.
+void add_plan_option(CLI::App& app, std::string& path);
+
 /// Throws Error (usage) where input, output or the picture's size are missing or contradict each other; hands on what one
 /// option says to the settings of several.
 void settle_options(EncodeOptions& options, int threads);

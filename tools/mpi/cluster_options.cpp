@@ -12,25 +12,17 @@ void add_options(CLI::App& app, ClusterOptions& o) {
   const std::string group = "Segments";
   add_coding_run_options(app, o.encode);
   app.add_option("--segments", o.segments,
-                 "Parts that ranks take one after another, runs of whole groups of pictures; 0: as many as there are "
-                 "groups, at "
-                 "most 1024. A run that goes on with an older one needs the same number")
+                 "Number of parts that ranks take one after another; 0: one per GOP, at most 1024. To go on with an older run, give "
+                 "the same number")
       ->check(whole_number(0, kMostSegments))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option(
-         "--segment-dir", o.segment_folder,
-         "Folder in which finished segments wait, seen by all ranks; without it OUTPUT.segments. It goes away with the "
-         "last segment")
+  app.add_option("--segment-dir", o.segment_folder,
+                 "Folder for finished segments, which all ranks must see; without it OUTPUT.segments. It is removed at the end")
       ->type_name("DIR")
       ->group(group);
-  app.add_option(
-         "--segment-plan", o.encode.segment_plan,
-         "Where segments begin, for what takes a pass over the whole input (--scenecut, containers): read from this "
-         "file, or found and written to it")
-      ->type_name("FILE")
-      ->group(group);
+  add_plan_option(app, o.encode.segment_plan);
 }
 
 }  // namespace c63::tools
