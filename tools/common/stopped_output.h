@@ -6,8 +6,8 @@
 
 namespace c63::tools {
 
-/// Completes an output that a signal has cut short. Returns true if an older file keeps its name; then it says how the new one
-/// is called. `Output` has commit() and commit_part().
+/// Completes an output that a signal has cut short. Returns true if an older file keeps its name; then it prints the
+/// name of the new one. `Output` has commit() and commit_part().
 template <typename Output>
 bool commit_stopped(Output& output, const std::string& path, bool replaces, spdlog::logger& log) {
   if (replaces) {

@@ -72,7 +72,7 @@ void check_command_line(const Session& session, const AbOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// Opened before the first run: a name that cannot be written must not cost an hour's results.
+/// Opened before the first run, so that a bad name does not cost an hour's results.
 std::unique_ptr<OutputFile> open_output(const std::string& path, Durability durability) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability);
 }
@@ -164,7 +164,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   bench.run_points();
   if (result.points.empty()) {
     session.log->info("stopped before the first round was finished: there is no report");
-    return kExitDone;  // the exit code is the signal's, from the caller
+    return kExitDone;  // the caller returns the signal's exit code
   }
   compare_points(result);
   if (!session.common.quiet) write_stdout(ab_text(result));

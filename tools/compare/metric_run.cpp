@@ -81,7 +81,7 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// What each of the two videos may take.
+/// Memory for each of the two videos.
 std::uint64_t source_memory(const MetricRunOptions& o) { return o.limits.max_memory / 8 * 3; }
 
 std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, const std::string& path) {
@@ -100,7 +100,7 @@ std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, c
   }
 }
 
-/// Throws Error (limit, C63-MAX-MEMORY) where comparing takes too much.
+/// Throws Error (limit, C63-MAX-MEMORY) if comparing needs too much memory.
 void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
   constexpr std::uint64_t kFramesOfDecoder = 8;
   const std::uint64_t frame = frame_bytes(format.width, format.height);
@@ -115,7 +115,7 @@ void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
               {.file = o.reference});
 }
 
-/// What a threshold says of one video; empty where it is met.
+/// The message of a missed threshold; empty if it is met.
 std::string missed(const MetricRunOptions& o, const ComparedVideo& video) {
   if (o.bit_exact && video.quality.first_difference) {
     return fmt::format("{} is not identical: {}", video.name, to_string(*video.quality.first_difference));

@@ -1,4 +1,4 @@
-// Makes video whose motion is known.
+// Makes video with known motion.
 
 #include "generate/generate_run.h"
 

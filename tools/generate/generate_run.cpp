@@ -33,7 +33,7 @@ namespace {
 constexpr double kMotionUnit = 256;  // parts of a sample
 constexpr double kNoiseUnit = 16;    // parts of a grey level
 
-/// A number of units that fits an int; nothing for what is no number.
+/// Reads a number of units that fits an int. Returns nothing for any other text.
 std::optional<int> units_from(std::string_view text, double unit) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,7 +57,7 @@ std::vector<std::string> pattern_names() {
   return names;
 }
 
-/// The true motion as CSV; the frames come in order.
+/// Writes the true motion as CSV. Frames come in order.
 class TruthWriter {
  public:
   TruthWriter(const std::string& path, Durability durability, const SequenceGenerator& source)
@@ -87,7 +87,7 @@ class TruthWriter {
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
-  // Exact: a 256th has eight binary places.
+  // Exact: a 256th has eight binary digits.
   static double samples(std::int64_t units) { return static_cast<double>(units) / kMotionUnit; }
 
   OutputFile file_;

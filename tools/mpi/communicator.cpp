@@ -37,7 +37,7 @@ Error error_from(const std::string& text) {
           json.at("message").get<std::string>(), place};
 }
 
-/// What `work` threw, as an Error.
+/// Returns what `work` threw, as an Error.
 std::optional<Error> fault_of(const std::function<void()>& work) {
   try {
     work();

@@ -22,8 +22,8 @@ flat_memory() {
     }'
 }
 
-# sample_memory PID SAMPLES SECONDS: resident KiB of a process and MiB of the device, until it ends; the device is asked once for
-# that many samples of the process, so many seconds apart, as asking it takes long.
+# sample_memory PID SAMPLES SECONDS: prints resident KiB of a process and MiB of the device until the process ends. It samples
+# the process every SECONDS. Asking the device takes long, so it is asked once for that many SAMPLES.
 sample_memory() {
   local process=$1 samples=$2 seconds=$3 device i
   while kill -0 "$process" 2> /dev/null; do
@@ -35,8 +35,8 @@ sample_memory() {
   done
 }
 
-# soak_of NAME COUNT ARGUMENT...: encodes are warm-ups, of which c63enc keeps nothing; of measured runs it keeps those that may
-# yet be the median.
+# soak_of NAME COUNT ARGUMENT...: makes encodes as warm-ups, of which c63enc keeps nothing. Of measured runs it keeps those that
+# may still become the median.
 soak_of() {
   local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder failed=0
   shift 2
@@ -54,7 +54,7 @@ soak_of() {
 
 section_soak() { soak_of soak 10000; }
 
-# With one lane, every encode records its frames anew.
+# With one lane, every encode records its graphs again.
 section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }
 
 section_soak_presets() {
