@@ -42,6 +42,35 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   EXPECT_EQ(last, 0);
 }
 
+TEST(TemporalFilter, BlocksWithAnotherMeanCountLess) {
+  const TemporalFilter filter(kLambda);
+  for (const int samples : {16, 64}) {
+    EXPECT_EQ(filter.mean_share(0, samples), 1);
+    float last = 1;
+    for (int sum = 1; sum <= 255 * samples; ++sum) {
+      const float share = filter.mean_share(sum, samples);
+      EXPECT_EQ(share, filter.mean_share(-sum, samples));
+      EXPECT_LE(share, last) << sum;
+      // (1 - x/8)², x the sum's square in its variance, if each difference has the variance 7λ.
+      const double left = std::max(0.0, 1 - static_cast<double>(sum) * sum / samples / (7.0 * 50) / 8);
+      EXPECT_NEAR(share, left * left, 1e-5) << sum;
+      last = share;
+    }
+    EXPECT_EQ(last, 0);
+  }
+  Random random(2);
+  Bytes own(12 * 8);
+  Bytes other(9 * 8);
+  for (Bytes* bytes : {&own, &other}) std::ranges::generate(*bytes, [&] { return static_cast<std::uint8_t>(random.next()); });
+  for (const int size : {4, 8}) {
+    int sum = 0;
+    for (int y = 0; y < size; ++y) {
+      for (int x = 0; x < size; ++x) sum += other[static_cast<std::size_t>(9 * y + x)] - own[static_cast<std::size_t>(12 * y + x)];
+    }
+    EXPECT_EQ(TemporalFilter::difference_sum(own.data(), 12, size, {other.data(), 9, 1}), sum);
+  }
+}
+
 TEST(TemporalFilter, AveragesSimilarSamplesAndKeepsOthers) {
   const TemporalFilter filter(kLambda);
   for (const int size : {4, 8}) {
