@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Many encodes in one process: memory of host and device must not grow.
 
-# flat_memory COUNT FAILED [WHAT]: of so many encodes, or what else was done, reads a line "RSS DEVICE" a sample (kB, MiB), writes
-# what became of it as JSON, and succeeds where memory is flat. An encode takes memory and gives it back, the driver's in pieces of 2 MiB, and a sample may fall anywhere in
-# it; so quarters of the run are compared by their least: the last must not be above the third by more than 2 % of the
-# host's memory, nor by any of the device's.
+# flat_memory COUNT FAILED [WHAT]: reads a line "RSS DEVICE" (kB, MiB) for each sample of COUNT encodes (or WHAT). Writes the
+# result as JSON, and succeeds if memory is flat. An encode takes memory and gives it back, the driver in pieces of 2 MiB, and
+# a sample may come at any moment. So the lowest samples of quarters of the run are compared: the last quarter must not exceed
+# the third by more than 2 % of the host's memory, nor at all in the device's memory.
 flat_memory() {
   awk -v count="$1" -v failed="$2" -v what="${3:-encodes}" 'BEGIN { n = 0 }
     NF == 2 { rss[n] = $1; device[n++] = $2 }
