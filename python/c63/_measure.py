@@ -109,7 +109,7 @@ def estimate_motion(
             refuse("out", "(vectors, sad)", out)
         return on_device(current, reference, search_range, out, stream)
     if out is not None or stream is not None:
-        raise setting_error("out, stream: they are for arrays of a GPU alone")
+        raise setting_error("out, stream: only for arrays on a GPU")
     found = motion_of(_c63.estimate_motion(current, reference, search_range, method))
     return Motion(found.vectors, found.sad)
 

@@ -46,7 +46,7 @@ class Video:
 
     def __len__(self) -> int:
         if self.count is None:
-            raise setting_error(f"{self.path}: only its end tells how many frames it has; len(video.read()) does")
+            raise setting_error(f"{self.path}: its number of frames is unknown until its end; use len(video.read())")
         return self.count
 
     def __bool__(self) -> bool:

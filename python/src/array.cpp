@@ -110,7 +110,7 @@ void Array::take_dlpack(py::handle object, std::uintptr_t stream) {
   const bool cuda = place.first == kDLCUDA || place.first == kDLCUDAManaged;
   if (!cuda && place.first != kDLCPU && place.first != kDLCUDAHost) {
     throw Error(ErrorKind::usage, "C63-ARRAY-DEVICE",
-                name_ + ": wanted an array of the host or of a CUDA device, got one on DLPack device (" +
+                name_ + ": wanted an array in host memory or on a CUDA device, got one on DLPack device (" +
                     std::to_string(place.first) + ", " + std::to_string(place.second) + ")");
   }
   constexpr std::uintptr_t kLegacyDefaultStream = 1;  // DLPack's number for CUDA's null stream
@@ -188,7 +188,7 @@ void Array::require_contiguous(int first) const {
 }
 
 void Array::require_host() const {
-  if (on_device()) refuse("C63-ARRAY-DEVICE", "an array of the host");
+  if (on_device()) refuse("C63-ARRAY-DEVICE", "an array in host memory");
 }
 
 void Array::require_writable() const {

@@ -64,7 +64,7 @@ Estimators& estimators() {
 }
 
 cuda::MotionPlane plane_of(const Array& array) {
-  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array of the same GPU as the other plane");
+  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the same GPU as the other plane");
   array.require_dtype("uint8");
   array.require_dimensions(2, "a plane (height, width)");
   array.require_contiguous(1);
@@ -75,7 +75,7 @@ cuda::MotionPlane plane_of(const Array& array) {
 
 /// Memory for results on the device.
 void* room(const Array& array, const std::string& dtype, const std::vector<std::ptrdiff_t>& shape) {
-  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array of the planes' GPU");
+  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the planes' GPU");
   array.require_dtype(dtype);
   if (array.shape() != shape) array.refuse("C63-ARRAY-SHAPE", shape_text(shape));
   array.require_contiguous();

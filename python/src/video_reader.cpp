@@ -79,8 +79,9 @@ std::unique_lock<std::mutex> VideoReader::use() {
 
 void add_video_reader(py::module_& module) {
   using namespace py::literals;
-  module.def("keep_media_messages", &keep_media_messages,
-             "From now on FFmpeg's errors are told in c63's errors, for the whole process, instead of on standard error.");
+  module.def(
+      "keep_media_messages", &keep_media_messages,
+      "From now on FFmpeg's messages are in c63's errors, not on standard error. This acts on the whole process.");
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
       .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })

@@ -170,8 +170,8 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->default_str("frame")
       ->group("Machine");
   app.add_option("--launch", choice.launch,
-                 "How work gets to the GPU: stream, kernel by kernel; auto, frames recorded once and launched whole where a "
-                 "GPU has one lane")
+                 "How kernels are launched: stream, one by one; auto, as a recorded graph if a GPU "
+                 "has one lane")
       ->check(CLI::IsMember({"auto", "stream"}))
       ->type_name("NAME")
       ->default_str("auto")

@@ -46,7 +46,7 @@ class StreamSource final : public FrameSource {
     if (options.width != 0 && (format_.width != options.width || format_.height != options.height)) {
       throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
                   "the stream is " + size_text(format_.width, format_.height) + ", not " +
-                      size_text(options.width, options.height) + " as asked for; nothing here scales",
+                      size_text(options.width, options.height) + " as requested; c63 does not scale",
                   {.file = path_});
     }
   }

@@ -68,7 +68,7 @@ Configuration parse_configuration(const std::string& name, const std::string& te
   const auto own = c.text.find("{qp:");
   if (own != std::string::npos) {
     const auto end = c.text.find('}', own);
-    if (end == std::string::npos) throw Error(ErrorKind::usage, "C63-USAGE", "no } behind {qp: in \"" + text + "\"");
+    if (end == std::string::npos) throw Error(ErrorKind::usage, "C63-USAGE", "no } after {qp: in \"" + text + "\"");
     c.quantizers = split_list(c.text.substr(own + 4, end - own - 4));
     c.text.replace(own, end - own + 1, "{qp}");
   } else if (c.text.find("{qp}") == std::string::npos) {

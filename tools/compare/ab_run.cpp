@@ -126,14 +126,15 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->type_name("N")
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) where sides that are c63enc write different bytes")->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) if sides that are c63enc write different bytes")
+      ->group(group);
   app.add_flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)")
       ->group(group);
   app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one beside this program")
+  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one next to this program")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--keep", o.keep, "Keep every stream in this folder")->type_name("FOLDER")->group(group);

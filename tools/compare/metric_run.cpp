@@ -65,7 +65,7 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
   if (!o.heatmap.empty()) {
     check_picture_name(o.heatmap);
     if (o.others.size() > 1) {
-      throw Error(ErrorKind::usage, "C63-USAGE", "--heatmap shows one video; name one beside the reference");
+      throw Error(ErrorKind::usage, "C63-USAGE", "--heatmap shows one video; name one in addition to the reference");
     }
   }
   if (o.min_psnr && std::isnan(*o.min_psnr)) throw Error(ErrorKind::usage, "C63-USAGE", "--min-psnr takes a number");
@@ -161,9 +161,7 @@ void add_options(CLI::App& app, MetricRunOptions& o) {
       ->group(group);
   app.add_option("--csv", o.csv, "Write a row per frame and video")->type_name("FILE")->group(group);
   app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
-  app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")
-      ->type_name("FILE")
-      ->group(group);
+  app.add_option("--heatmap", o.heatmap, "Draw where luma differs (.png or .ppm)")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }

@@ -82,7 +82,7 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
   const VideoFormat other_format = other.format();
   if (format.width != other_format.width || format.height != other_format.height) {
     throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
-                fmt::format("{} is {}, {} is {}; nothing here scales", reference_name, size_of(format), other_name,
+                fmt::format("{} is {}, {} is {}; c63cmp does not scale", reference_name, size_of(format), other_name,
                             size_of(other_format)));
   }
   // Known before the first frame if both are files.

@@ -57,7 +57,7 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
          "--input-res",
          [&o](const std::string& text) {
            const auto size = size_from(text);
-           if (!size) throw CLI::ValidationError("--input-res", "'" + text + "' is no size such as 352x288");
+           if (!size) throw CLI::ValidationError("--input-res", "'" + text + "' is not a size such as 352x288");
            o.source.width = size->first;
            o.source.height = size->second;
          },

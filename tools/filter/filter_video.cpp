@@ -103,7 +103,7 @@ ByteKernel kernel_of(const FilterOptions& o) {
   if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution needs --kernel: mean:K or gauss:S");
   const Prefilter named = prefilter_from(o.kernel);
   if (named.kind == Prefilter::Kind::temporal) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is no kernel: mean:K or gauss:S");
+    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is not a kernel: mean:K or gauss:S");
   }
   return named.kind == Prefilter::Kind::mean ? mean_kernel(named.size) : gauss_kernel(named.sigma);
 }
@@ -289,7 +289,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
     session.log->info("signal-to-noise ratio of the object: {:.1f} dB before, {:.1f} dB after: {:+.1f} dB", *b, *a,
                       *a - *b);
   } else if (!o.truth.empty()) {
-    session.log->warn("{}: the object is in none of the whitened frames", o.truth);
+    session.log->warn("{}: no whitened frame contains the object", o.truth);
   }
 }
 

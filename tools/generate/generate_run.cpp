@@ -129,7 +129,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          "--mv",
          [&o](const std::string& text) {
            o.sequence.motion = motion_from(text);
-           if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is no motion such as 3,-2");
+           if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is not a motion such as 3,-2");
          },
          "How far things move a frame, right and down, in samples (default: the pattern's own)")
       ->type_name("X,Y")
@@ -142,7 +142,8 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          "--noise",
          [&o](const std::string& text) {
            o.sequence.noise = units_from(text, kNoiseUnit);
-           if (!o.sequence.noise) throw CLI::ValidationError("--noise", "'" + text + "' is no deviation such as 1.25");
+           if (!o.sequence.noise)
+             throw CLI::ValidationError("--noise", "'" + text + "' is not a deviation such as 1.25");
          },
          "Standard deviation of the sensor noise in grey levels (default: the pattern's own)")
       ->type_name("SD")

@@ -130,8 +130,9 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
       break;
     }
     if (frames == 0 && !blocks_line_up(frame->blocks.width)) {
-      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
-                        frame->blocks.width);
+      session.log->info(
+          "width {} is not a multiple of 16: blocks are shown on the sheared picture that the codec codes",
+          frame->blocks.width);
     }
     frames = frame->index + 1;
     if (truth != nullptr) truth->check_length(frames, false);

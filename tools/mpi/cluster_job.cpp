@@ -59,7 +59,7 @@ SegmentPlan make_plan(const Preparation& p) {
   reading.source.seek_table = std::make_shared<SeekTable>();
   const auto source = open_encode_source(reading, p.session.stop, {}).frames;
   const bool reads = o.encoder.coding.scene_cuts || !source->frame_count();
-  if (reads) p.session.log->info("reading the whole input for where segments may begin");
+  if (reads) p.session.log->info("reading the whole input to find where segments may begin");
   const auto progress = p.session.progress(source->frame_count(), p.job.format.rate.value());
   SegmentPlan plan = plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
     if (reads) progress->advance(0);
