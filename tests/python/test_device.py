@@ -259,5 +259,5 @@ def test_device_arrays_are_checked_before_anything_is_done():
             encoder.push(FakeDeviceArray((24, 16)))
     with pytest.raises(c63.UsageError, match="of the host"):
         c63.filters.sum(FakeDeviceArray((2, 24, 16)))
-    with pytest.raises(TypeError, match="arrays of a GPU alone"):
+    with pytest.raises(TypeError, match="only for arrays on a GPU"):
         c63.estimate_motion(np.zeros((8, 8), np.uint8), np.zeros((8, 8), np.uint8), stream=0)

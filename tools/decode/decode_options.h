@@ -14,11 +14,11 @@ class App;
 
 namespace c63::tools {
 
-/// What c63dec's and c63pred's command lines ask for.
+/// The command line of c63dec and c63pred.
 struct DecodeOptions {
   std::string input;
   std::string output;
-  Durability durability = Durability::process;  ///< of all files written
+  Durability durability = Durability::process;  ///< memory of all files that are written
   bool keep_partial = false;  ///< a part replaces an older file
   std::int64_t max_frames = 0;  ///< 0: all
   OutputFormat format = OutputFormat::automatic;
@@ -29,7 +29,7 @@ struct DecodeOptions {
   std::string index;  ///< file to write it to
   std::string trace;
   std::string backend = "auto";
-  std::optional<int> device = {};  ///< a GPU by number
+  std::optional<int> device = {};  ///< number of a GPU
   DecoderSettings decoder;
 };
 

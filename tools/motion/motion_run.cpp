@@ -22,7 +22,7 @@
 namespace c63::tools {
 namespace {
 
-/// What a format goes to where nothing is named.
+/// Returns the default output of a format.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
   if (o.format == "png" || o.format == "html") {
@@ -101,17 +101,17 @@ void add_options(CLI::App& app, MotionOptions& o) {
 
 namespace {
 
-/// What of a stream was shown.
+/// The part of a stream that was shown.
 struct StreamShown {
   MotionSummary summary;
   int width = 0;
   int height = 0;
 };
 
-/// Takes the frames that are wanted of a stream to the output.
+/// Takes the requested frames of a stream to the output.
 StreamShown show_stream(const Session& session, const MotionOptions& o, const std::string& path, const MotionTruth* truth,
                         MotionOutput* output) {
-  // Raw sources tell no size: the stream's first frame does.
+  // Raw sources have no size, so the first frame of the stream gives it.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
     MotionStream beginning(path, nullptr, o.limits);
@@ -152,7 +152,7 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
   return shown;
 }
 
-/// The second stream beside the first. Returns its summary.
+/// Shows the second stream next to the first. Returns its summary.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
   const StreamShown second = show_stream(session, o, o.beside, nullptr, &output);
@@ -186,7 +186,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
   const auto output = make_motion_output(o);
   const StreamShown shown = show_stream(session, o, o.input, truth ? &*truth : nullptr, output.get());
   if (output) output->finish(o.beside.empty() ? shown.summary : show_beside(session, o, shown, *output));
-  // Standard output belongs to the data where they go there.
+  // If the data go to standard output, messages must not.
   if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());
   } else {
