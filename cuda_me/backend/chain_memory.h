@@ -16,8 +16,8 @@ namespace c63::cuda {
 
 /// Frames that a chain can hold: three on the device's queue, one uploaded and waiting, one on its way up, one being read.
 inline constexpr int kChainDepth = 6;
-/// Batches that the device has to do at most: one that is coded, one whose scan is written and goes out beside it, and one
-/// after them, so that the device never waits for the host.
+/// Batches that the device has to do at most: one that is coded, one whose scan is written and goes out at the same
+/// time, and one after them, so that the device never waits for the host.
 inline constexpr int kBatchesInFlight = 3;
 // A frame's place in a chain (its count modulo the depth) says its place in every rotation of buffers.
 static_assert(kChainDepth % 2 == 0 && kChainDepth % kBatchesInFlight == 0);
@@ -75,7 +75,7 @@ struct HostChain {
     DecisionQuantizers* decision_quantizers = nullptr;
     Weight* weights = nullptr;
   };
-  /// What one batch leaves behind.
+  /// The results of one batch.
   struct Output {
     FrameReport* report = nullptr;
     std::uint8_t* coded = nullptr;

@@ -31,7 +31,7 @@ struct DeviceChoice {
 /// (BatchQueue), searched, coded and downloaded (FrameStages, FrameGraphs), and handed out (FrameResults).
 class CudaBackend final : public Backend {
  public:
-  /// The device is the thread's current one. Throws Error (memory) where so many chains do not fit.
+  /// The device is the thread's current one. Throws Error (memory) if that many chains do not fit.
   CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }

@@ -22,7 +22,7 @@ class FrameGraphs {
 
   /// Search and coding of a frame; null where it has to be put on the stream, which `search` may want for its own sake.
   [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
-  /// Writing and download of a scan; null where there is none.
+  /// Writing and download of a scan; null if there is none.
   [[nodiscard]] const GraphExec* scan(int turn) const;
 
  private:

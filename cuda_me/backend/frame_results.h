@@ -24,7 +24,7 @@ class HeaderWriter {
   QuantizationTables tables_{};
 };
 
-/// Makes encoded frames of what a batch has left behind, with their statistics, and tells the trace what it took.
+/// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace.
 class FrameResults {
  public:
   /// `stream`: an idle one of the device. `trace_row`: the first of three rows that the device's spans go to.

@@ -30,7 +30,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
   jobs_.reserve(chains.size());
   searches_.reserve(chains.size() * kPlanes);
   rate_items_.reserve(chains.size());
-  // Taken now, so that whoever opens a backend learns at once that it does not fit.
+  // Allocated now, so that opening a backend fails at once if it does not fit.
   if (context.rate.any()) rate_.reserve(context.rate, {coding_, second_});
   if (graphs && chains.size() == 1 && !context.keep.any()) {
     graphs_ = FrameGraphs(context, chains.front(), *search_, coding_, download_);
@@ -109,7 +109,7 @@ void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   } else {
     enqueue_coding_of(batch, apart);
   }
-  // The scan is written and goes out beside the next batch's work; whatever else is wanted goes before that work
+  // The scan is written and goes out during the next batch's work. All other output goes before that work
   // overwrites it.
   end_coding(batch, apart);
   if (const GraphExec* const graph = graphs_.scan(batch.turn)) {

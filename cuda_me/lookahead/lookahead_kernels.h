@@ -60,7 +60,7 @@ struct FilterJob {
 };
 void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job, cudaStream_t stream);
 
-/// A frame behind the one that is weighed.
+/// A frame after the one that is weighed.
 struct LaterFlow {
   const PassedError* flow = nullptr;
   int back = 1;  ///< how many frames before it lies its reference

@@ -27,7 +27,7 @@ struct SourceMemory {
   std::vector<Frame> frames;
   std::vector<std::uint8_t*> averaged;               ///< linear
   SourceBlock* further = nullptr;                    ///< motion of the newest frame against one further back
-  std::array<SourceBlock*, kFilterReach> forward{};  ///< of an averaged frame against those behind it
+  std::array<SourceBlock*, kFilterReach> forward{};  ///< of an averaged frame against the frames after it
   std::uint32_t* importances = nullptr;
   Weight* weights = nullptr;
   MotionSums* sums = nullptr;  ///< kMotionSums

@@ -71,7 +71,7 @@ struct LaneRows {
 struct Fetched {
   LaneRows current;
   Entry hint;
-  Entry above_right;  ///< as far as it had been found, where it is not waited for in shared memory
+  Entry above_right;  ///< the result so far, if this is not waited for in shared memory
 };
 
 /// The search of one block by a warp; all lanes know the best vector.

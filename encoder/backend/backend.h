@@ -35,7 +35,7 @@ struct BackendInfo {
   int chains = 1;           ///< GOPs that it encodes at the same time
   int depth = 1;            ///< frames that a chain can hold between submit() and collect()
   int inputs = 1;           ///< inputs that may be in hand: taken by input() and neither submitted nor discarded
-  int parallelism = 1;      ///< frames that are worked on at a time: stage times add up to so many times the run's
+  int parallelism = 1;      ///< frames that are worked on at a time: stage times add up to this many times the run's
   bool uses_arena = false;  ///< keeps the arena's threads busy, so that nobody else should wait for them
 };
 
@@ -60,8 +60,8 @@ class Backend {
   /// Whether frames can be encoded from memory like this, which stays as it is meanwhile, without being put into an input.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] std::span<const std::uint8_t> in_place) const { return false; }
 
-  /// Frames of a chain that are looked at before they are coded, in the device's memory; they live as long as the backend. Null:
-  /// whoever looks ahead keeps them in the host's. One thread a chain uses them.
+  /// Frames of a chain that are looked at before they are coded, in the device's memory; they live as long as the
+  /// backend. Null: a look-ahead keeps them in host memory. One thread a chain uses them.
   [[nodiscard]] virtual SourceFrames* source_frames([[maybe_unused]] int chain) { return nullptr; }
 
   /// Starts encoding the frames that input() was filled with, or that lie in place, at most one a chain and call. Returns at

@@ -41,11 +41,12 @@ class SourceFrames {
   virtual std::array<MotionTotals, 2> push() = 0;
   /// Finds the newest frame's motion against the one `back` frames before it, 3 or more.
   virtual MotionTotals find_motion(int back) = 0;
-  /// The newest frame will be predicted from the one so many frames before it, against which its motion has been found; 0: from none.
+  /// The newest frame will be predicted from the one this many frames before it, against which its motion was found; 0:
+  /// from none.
   virtual void predict_from(int back) = 0;
 
-  /// The frame at a place will be looked at next, and all that it is filtered with are there: work on it may begin beside what
-  /// comes before that.
+  /// The frame at a place will be looked at next, and all that it is filtered with are there: work on it may begin
+  /// during what comes before that.
   virtual void begin_look([[maybe_unused]] std::size_t place) {}
   /// The frame at a place as it is to be coded: in `input` where it does not lie in place, which it does always or never.
   [[nodiscard]] virtual LookedAt look_at(std::size_t place, std::span<std::uint8_t> input) = 0;

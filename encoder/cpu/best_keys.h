@@ -10,7 +10,7 @@
 namespace c63::cpu {
 namespace {
 
-/// The best candidates of a search so far, by candidate_key(); UINT32_MAX behind the last.
+/// The best candidates of a search so far, by candidate_key(); UINT32_MAX after the last.
 class BestKeys {
  public:
   explicit BestKeys(std::span<std::uint32_t> keys) : keys_(keys.data()), count_(keys.size()) {

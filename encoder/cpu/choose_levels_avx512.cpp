@@ -44,7 +44,7 @@ constexpr std::size_t kSorted = 192;
   return kept & (~std::uint64_t{0} >> std::countl_zero(worth | 1));  // DC is never kept
 }
 
-/// Exchanges rows and columns of sixteen rows of sixteen numbers, each `pitch` behind the one before.
+/// Exchanges rows and columns of sixteen rows of sixteen numbers, each `pitch` after the previous one.
 [[gnu::always_inline]] inline void transpose(const std::uint32_t* from, std::size_t pitch, std::uint32_t* to) {
   __m512i a[16];
   __m512i b[16];
@@ -135,7 +135,7 @@ class Tables {
                                    _mm512_permutex2var_epi32(quantizers_[0], places, quantizers_[1]),
                                    _mm512_permutex2var_epi32(quantizers_[2], places, quantizers_[3]));
   }
-  /// The bits of levels behind zeros, in halves of 16 bits: `sizes` are 16·(size - 1), sizes up to 8.
+  /// The bits of levels after zeros, in halves of 16 bits: `sizes` are 16·(size - 1), sizes up to 8.
   [[nodiscard, gnu::always_inline]] __m512i bits(__m512i zeros, __m512i sizes, __mmask32 large) const {
     constexpr int kFirstAndSecondOrThird = 0xEA;
     const __m512i index = _mm512_ternarylogic_epi32(zeros, all_16(15), sizes, kFirstAndSecondOrThird);
@@ -275,7 +275,7 @@ template <int kWords>
     third = second;
     second = last;
     last = way;
-    // Nothing ends behind coefficient 63.
+    // Nothing ends after coefficient 63.
     const __m512i ended = _mm512_mask_add_epi32(way.cost, _mm512_cmplt_epi32_mask(k, all_32(63)), way.cost, end);
     const __mmask16 is_best = _mm512_mask_cmplt_epi32_mask(active, ended, best_cost);
     best_cost = _mm512_mask_mov_epi32(best_cost, is_best, ended);
@@ -294,7 +294,8 @@ class SortedBlocks {
  public:
   SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
-    std::array<std::uint8_t, kMostNodes + 1> of_count{};  // blocks of so many; then the place of the next one of so many
+    std::array<std::uint8_t, kMostNodes + 1>
+        of_count{};  // blocks with this many; then the place of the next one with this many
     for (std::size_t i = 0; i < blocks.size(); ++i) {  // without a branch: which have some is unpredictable
       nodes_[i] = nodes_of(blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);

@@ -1,10 +1,11 @@
 #pragma once
 
-// choose_ac_masks() with what does not wait for anything taken out of the chain that does. First the two levels of every
-// kept coefficient, many at a time; then for each of them the cheaper one behind any number of zeros, all numbers at a time.
-// What is left is one addition and one comparison for each coefficient that it may follow.
+// choose_ac_masks() with what does not wait for anything taken out of the chain that does. First the two levels of
+// every kept coefficient, many at a time; then for each of them the cheaper one after any number of zeros, all numbers
+// at a time. What is left is one addition and one comparison for each coefficient that it may follow.
 //
-// In Highway's terms, for every instruction set; everything is local to the file that includes it, as in kernels_portable.h.
+// In Highway's terms, for every instruction set; everything is local to the file that includes it, as in
+// kernels_portable.h.
 
 #include <hwy/highway.h>
 
@@ -80,7 +81,7 @@ class Nodes {
     }
   }
 
-  /// Finds what each may cost behind any number of zeros.
+  /// Finds what each may cost after any number of zeros.
   [[gnu::always_inline]] inline void find(const TransformedBlock& block, const LevelTable& table, const TwoLevels& levels) {
     const hn::CappedTag<Cost, kZeroRun> ints;
     const auto zero_run = hn::Set(ints, table.lambda * table.bits.zero_run);
@@ -163,7 +164,7 @@ struct Ways {
     older_number = third_is_cheaper ? number - 3 : older_number;
     take_cheaper(cost, number, best, best_number);
   }
-  // Nothing ends behind coefficient 63. What is before it may be as cheap only with its end.
+  // Nothing ends after coefficient 63. What is before it may be as cheap only with its end.
   const bool ends_full = full && cost < best + end;
   ways.last = ends_full ? nodes.count() : best_number;
   return ends_full ? cost : best + end;

@@ -42,7 +42,7 @@ struct Slot {
 struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
-  TraceRow trace;  ///< whoever runs the chain tells it
+  TraceRow trace;  ///< set by the thread that runs the chain
 
   // Numbers of frames; a frame's slot is its number modulo kDepth. Guarded by the backend's mutex.
   std::int64_t submitted = 0;
@@ -53,8 +53,8 @@ struct ScheduledChain {
   [[nodiscard]] Slot& slot(std::int64_t number) { return slots[static_cast<std::size_t>(number % kDepth)]; }
 };
 
-/// Gives chains to threads: a chain with a frame to code is run by one thread at a time; a frame that is coded is written
-/// beside the next one where there are threads for it.
+/// Gives chains to threads: a chain with a frame to code is run by one thread at a time; a frame that is coded is
+/// written during the next one if there are threads for it.
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
@@ -173,7 +173,7 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another until there are no more, or until another thread had better do it.
+  /// Codes the frames of a chain one after another until there are no more, or until another thread should do it.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
@@ -203,7 +203,7 @@ class CpuBackend final : public Backend {
     end_task();
   }
 
-  /// Writes a frame beside the coding of the next one.
+  /// Writes a frame while the next one is coded.
   void write_beside(std::size_t argument) noexcept {
     ScheduledChain& chain = chains_[argument % chains_.size()];
     const auto number = static_cast<std::int64_t>(argument / chains_.size());

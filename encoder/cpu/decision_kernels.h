@@ -15,9 +15,10 @@
 
 namespace c63::cpu {
 
-/// Entries that must be readable behind every row of costs; what is in them does not matter.
+/// Entries that must be readable after every row of costs. Their values do not matter.
 inline constexpr int kCostGuard = 32;
-/// What a vector out of range costs: more than any SAD with any other cost. Before every row there are so many of them.
+/// What a vector out of range costs: more than any SAD with any other cost. There are this many of them before every
+/// row.
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
@@ -80,19 +81,20 @@ struct LevelTable {
   AcBits bits;
   int plane = 0;
   Cost lambda = 0;
-  /// A coefficient of at most this magnitude behind at least 0, 1 or 2 zeros saves no more than its code costs: it is never the last
-  /// one that is coded, but for number 63, which saves the end of block, too.
+  /// A coefficient of at most this magnitude after at least 0, 1 or 2 zeros saves no more than its code costs: it is
+  /// never the last one that is coded, but for number 63, which saves the end of block, too.
   std::array<std::int16_t, 3> last_caps{};
   alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};  ///< the quantizer's; 0 is 2^16, that of step 1
   /// λ times the bits of a level, by its size and the zeros before it, up to fifteen: sixteen take a code of their own. Of size 0
   /// nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
-  /// The bits of levels of sizes 1 to kMaxSmallSize behind 0 to 15 zeros.
+  /// The bits of levels of sizes 1 to kMaxSmallSize after 0 to 15 zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 
  private:
   [[nodiscard]] std::int16_t last_cap(int zeros) const {
-    int least = AcBits::kNoCode;  // bits of a level behind so many zeros or more; from sixteen on they have a code more
+    int least =
+        AcBits::kNoCode;  // bits of a level after this many zeros or more; from sixteen on they have a code more
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
       for (int z = zeros; z < static_cast<int>(kZeroRun); ++z) least = std::min(least, bits.level(z, static_cast<int>(size)));
     }
@@ -141,8 +143,8 @@ struct BlockChoice {
 /// The kernels of decisions by rate and distortion; like all, they exist once per instruction set and give the same results.
 struct DecisionKernels {
   /// The best `count` candidates of each block's window by SAD and cost, of equals the first in raster order: each as
-  /// candidate_key(cost, index), in order, and UINT32_MAX behind the last. `sums` are those of the reference plane; they only
-  /// save time.
+  /// candidate_key(cost, index), in order, and UINT32_MAX after the last. `sums` are those of the reference plane; they
+  /// only save time.
   void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 
   /// Transforms blocks less their predictions.

@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_X86)
 
-// The decision kernels with AVX2: a transform of its own, and what is portable.
+// The decision kernels with AVX2: its own transform, and the portable kernels.
 
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"

@@ -67,7 +67,7 @@ static_assert(kDcLevels == 4);
   return hn::And(hn::TableLookupBytes(table, sizes), all(0xFF));
 }
 
-/// extend_beam(). A lane's key is its cost, and behind it what decides between equals: first the parent, then the lane.
+/// extend_beam(). A lane's key is its cost, then what decides between equal costs: first the parent, then the lane.
 [[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;

@@ -17,7 +17,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The best of the octets that have these candidates in their middle, as far as the window lets them.
+/// The best of the octets that have these candidates in their middle, if the window allows it.
 [[gnu::noinline]] BestCandidate best_of_starts(const BlockSearch& search, const Position& a, const Position& b,
                                                const Position& c, const Position& d) {
   const BlockRows block(search);

@@ -24,10 +24,11 @@ struct ChainPicture {
   std::span<const std::uint8_t> original = {};  ///< before it was filtered, in linear layout; empty: it was not
 };
 
-/// Encodes the frames of one GOP, one after another, as their plans say. Rows of MCUs are coded in parallel by the threads of
-/// the arena that the caller is in.
+/// Encodes the frames of one GOP, one after another, as their plans say. Rows of MCUs are coded in parallel by the
+/// threads of the arena that the caller is in.
 ///
-/// A frame is coded in two steps, and the next frame's first step needs nothing of the second: so writing may run beside it.
+/// A frame is coded in two steps, and the next frame's first step needs nothing of the second: so writing may run at
+/// the same time.
 class GopChain {
  public:
   /// Frames that may be coded and not yet written.
@@ -56,7 +57,7 @@ class GopChain {
   [[nodiscard]] std::array<std::uint64_t, kPlanes> measure_row(const FrameJob& job, int mcu_row) const;
   /// Turns a frame into a repeat of the previous one. Its coding, if any, is discarded.
   void repeat(const FrameJob& job, EncodedFrame& frame);
-  /// Copies what the settings ask for beside the coded bytes.
+  /// Copies what the settings ask for in addition to the coded bytes.
   void hand_out(const FrameJob& job, EncodedFrame& frame);
 
   EncoderSettings settings_;

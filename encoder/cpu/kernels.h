@@ -41,7 +41,7 @@ struct SsimSums {
   std::int32_t products = 0;
 };
 
-/// Bytes that must be readable before and behind every plane given to a kernel, and entries behind every plane of sums;
+/// Bytes that must be readable before and after every plane given to a kernel, and entries after every plane of sums;
 /// what is in them does not matter.
 inline constexpr std::size_t kPlaneGuard = 64;
 

@@ -1,4 +1,4 @@
-// The kernels in Highway's terms: one text for every instruction set that has no form of its own. A file that includes
+// The kernels in Highway's terms: one text for every instruction set without its own form. A file that includes
 // it is compiled for one instruction set (Highway's static dispatch); everything here is local to that file, so that no
 // other file can be linked to code its machine may not have.
 
@@ -312,7 +312,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   }
 }
 
-/// The table of a set that has no kernels of its own.
+/// The table of an instruction set without its own kernels.
 [[maybe_unused]] constexpr Kernels table(SimdLevel level, const DecisionKernels& (*decisions)()) {
   return {level,
           sad,

@@ -29,7 +29,7 @@ class PaddedPicture {
   /// Room for one frame of input, planes without gaps, in the memory of the planes; lay_out() makes planes of it.
   [[nodiscard]] std::span<std::uint8_t> input() { return std::span(samples_).subspan(kPlaneGuard, geometry_.frame_bytes()); }
   /// Moves what input() was filled with to its planes, which it fills linearly, as the codec lays frames out; what lies
-  /// behind it in a plane becomes zero.
+  /// after it in a plane becomes zero.
   void lay_out();
   /// One frame of output: the first coded samples of each plane.
   void copy_to(std::span<std::uint8_t> frame) const;

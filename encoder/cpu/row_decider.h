@@ -27,7 +27,7 @@ class RowDecider {
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
-  /// Blocks that are worked on together, stage by stage, so that none waits for what another one comes to.
+  /// Blocks that are worked on together, stage by stage, so that none waits for another's result.
   static constexpr std::size_t kGroup = 32;
   /// No more candidates than this: what they are transformed to stays in the first cache.
   static constexpr std::size_t kGroupCandidates = 72;
@@ -69,7 +69,8 @@ class RowDecider {
 
   const DecisionKernels& decisions_;
   NarrowDecider narrow_;
-  std::array<TransformedBlock, kGroupCandidates> transformed_;  ///< a block's candidates behind those of the block before
+  std::array<TransformedBlock, kGroupCandidates>
+      transformed_;               ///< a block's candidates after those of the previous block
   std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those that are together
 };
 

@@ -39,7 +39,7 @@ namespace {
   return _mm512_add_epi16(sads, costs_of_octets(costs(0), costs(1), costs(2), costs(3)));
 }
 
-/// SADs and costs of the octets that have the starts in their middle, as far as the window lets them.
+/// SADs and costs of the octets that have the starts in their middle, if the window allows it.
 [[gnu::always_inline]] inline __m512i costed_sads_of_starts(const CostedSearch& search, const BlockRows& block,
                                                             Position (&first)[kTogether]) {
   static_assert(kTogether == kStarts);
@@ -228,7 +228,7 @@ template <std::size_t kBest>
                                         samples_of(four[3]), pitch);
     __m512i costs = _mm512_add_epi16(sads, costs_of_octets(costs_of(four[0]), costs_of(four[1]), costs_of(four[2]),
                                                            costs_of(four[3])));
-    // What is behind the list is no candidate a second time.
+    // Entries past the end of the list must not become candidates again.
     if constexpr (kBest > 1) costs = _mm512_mask_mov_epi16(all(-1), low_bits(kOctet * (count - i)), costs);
     best.take(costs, i);
   }
@@ -249,7 +249,7 @@ template <std::size_t kBest>
   return columns > window.left || window.bottom - window.top > kTileRows ? -1 : columns;
 }
 
-/// Searches blocks whose windows fit in a register, step by step, so that no block waits for what another one comes to.
+/// Searches blocks whose windows fit in a register, step by step, so that no block waits for another's result.
 template <std::size_t kBest>
 void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& sums) {
   constexpr std::size_t kBlocks = 8;

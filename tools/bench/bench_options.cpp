@@ -146,7 +146,7 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_sizes(app, options.sizes);
   add_list(app, "--kernels", options.kernels, "NAME", "Only these");
   add_list(app, "--contents", options.contents, "NAME", "Made content")->check(CLI::IsMember({"natural", "noise"}));
-  add_list(app, "--jobs", options.jobs, "N", "Frames a call searches, as an encode with so many lanes does")
+  add_list(app, "--jobs", options.jobs, "N", "Frames that a call searches, like an encode with that many lanes")
       ->check(CLI::Range(1, 1000));
   CLI::Option* yuv = add(app, "--yuv", options.yuv, "FILE", "Raw 4:2:0 file instead of made content");
   add(app, "--yuv-size", options.yuv_size, "WxH", "Its size")->needs(yuv);

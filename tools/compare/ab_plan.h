@@ -15,11 +15,11 @@ struct Configuration {
   std::string version = {};
 };
 
-/// Understands one side. Text that is empty or starts with "-" is options of c63enc; so is text that starts with the word
-/// c63enc. Anything else is a command for /bin/sh in which these are filled in: {in} raw 4:2:0 input, {out} the file to
-/// write, {qp}, {w}, {h}, {fps}, {frames}. Without {in} the input is its standard input, without {out} its standard
-/// output is the result. {qp:18,24,30} gives the side points of its own instead of `quantizers`.
-/// Throws Error (usage).
+/// Understands one side. Text that is empty or starts with "-" is options of c63enc; so is text that starts with the
+/// word c63enc. Anything else is a command for /bin/sh in which these are filled in: {in} raw 4:2:0 input, {out} the
+/// file to write, {qp}, {w}, {h}, {fps}, {frames}. Without {in} the input is its standard input, without {out} its
+/// standard output is the result. {qp:18,24,30} gives the side its own points instead of `quantizers`. Throws Error
+/// (usage).
 [[nodiscard]] Configuration parse_configuration(const std::string& name, const std::string& text,
                                                 const std::vector<std::string>& quantizers);
 

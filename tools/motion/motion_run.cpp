@@ -59,7 +59,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("-o,--output", o.output, "File to write; its name tells the format where --format does not; - is stdout")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--format", o.format, "What to write beside the summary")
+  app.add_option("--format", o.format, "What to write in addition to the summary")
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html"}))
       ->type_name("FORMAT")
       ->group(group);

@@ -67,8 +67,10 @@ void run(const FrameBenchOptions& options) {
                                     {"motion_kernel", options.kernel},
                                     {"lanes", options.lanes},
                                     {"results", nlohmann::ordered_json::array()}};
-  std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs beside other work\n",
-              device.name.c_str(), options.kernel.c_str(), options.lanes);
+  std::printf(
+      "%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs at the same time as other "
+      "work\n",
+      device.name.c_str(), options.kernel.c_str(), options.lanes);
   std::printf("%-12s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "scan", "all",
               "p10..p90", "download", "coded bytes");
   for (const std::string& text : options.sizes) {

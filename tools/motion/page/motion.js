@@ -23,7 +23,7 @@
   };
   const kBlock = 8;
   const kFramesPerSecond = 25;  // a stream does not contain its own
-  const kModes = [["copied from the left block", "#3b82f6"], ["vector of its own", "#22c55e"], ["inherited vector", "#eab308"],
+  const kModes = [["copied from the left block", "#3b82f6"], ["own vector", "#22c55e"], ["inherited vector", "#eab308"],
                   ["no prediction", "#ff00c8"]];
   const kStops = [[12, 8, 38], [82, 16, 110], [160, 42, 99], [224, 92, 62], [251, 165, 36], [252, 250, 180]];
   const heatColour = (value) => {
