@@ -120,6 +120,7 @@ struct EncodeReport {
 /// Returns the report as JSON. The key of each figure contains its unit. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
 [[nodiscard]] nlohmann::ordered_json to_json(const TargetPass& pass);
+[[nodiscard]] nlohmann::ordered_json kinds_json(const KindBits& kinds);
 /// The settings that an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for the JSON of any program.

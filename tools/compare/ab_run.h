@@ -39,7 +39,7 @@ struct AbOptions {
   std::string csv;
   std::string json;
   Limits limits;
-  Durability durability = Durability::process;  ///< memory of all files that are written
+  Durability durability = Durability::process;  ///< of all files that are written
 };
 
 void add_options(CLI::App& app, AbOptions& options);

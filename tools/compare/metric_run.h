@@ -30,7 +30,7 @@ struct MetricRunOptions {
   std::string json;
   std::string heatmap;
   Limits limits;
-  Durability durability = Durability::process;  ///< memory of all files that are written
+  Durability durability = Durability::process;  ///< of all files that are written
 };
 
 void add_options(CLI::App& app, MetricRunOptions& options);

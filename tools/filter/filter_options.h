@@ -23,7 +23,7 @@ struct FilterOptions {
   FilterCommand command = FilterCommand::none;
   std::string input;
   std::string output;  ///< "-": stdout
-  Durability durability = Durability::process;  ///< memory of all files that are written
+  Durability durability = Durability::process;  ///< of all files that are written
   bool keep_partial = false;  ///< a part replaces an older file
   SignalFormat input_format = SignalFormat::automatic;
   SignalFormat output_format = SignalFormat::automatic;

@@ -16,7 +16,7 @@ namespace c63::tools {
 struct GenerateOptions {
   SequenceOptions sequence;
   std::string output;
-  Durability durability = Durability::process;  ///< memory of all files that are written
+  Durability durability = Durability::process;  ///< of all files that are written
   bool keep_partial = false;  ///< a part replaces an older file
   std::string truth;  ///< file for the true motion; empty: none
 };

@@ -29,7 +29,7 @@ struct MotionOptions {
   std::string beside;  ///< a second stream, next to the first on a page
   std::string truth;
   Limits limits;
-  Durability durability = Durability::process;  ///< memory of all files that are written
+  Durability durability = Durability::process;  ///< of all files that are written
 };
 
 void add_options(CLI::App& app, MotionOptions& options);
