@@ -58,7 +58,7 @@ struct DeviceChain {
   std::uint8_t* decided = nullptr;          ///< blocks without a vector where that is decided here, one a block
   std::array<std::uint8_t*, 2> pictures{};  ///< the newest reconstruction and its reference; which is which changes
   std::uint8_t* prediction = nullptr;
-  std::array<MotionVector*, 2> vectors{};  ///< of a frame and of the one before, in turns
+  std::array<MotionVector*, 2> vectors{};  ///< of the newest frame and the previous one; which is which changes
   std::uint16_t* sads = nullptr;
   std::array<ScanParts, kBatchesInFlight> scans{};
   std::array<FrameState*, kBatchesInFlight> states{};

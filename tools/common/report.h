@@ -37,7 +37,7 @@ class SampledValues {
  private:
   std::vector<double> values_;
   std::int64_t added_ = 0;
-  std::int64_t distance_ = 1;  ///< distance of the values that are kept
+  std::int64_t distance_ = 1;  ///< of this many values one is kept
 };
 
 /// Results of one encoder run, summed over its frames.

@@ -20,7 +20,7 @@ struct DecodeOptions {
   std::string input;
   std::string output;
   Durability durability = Durability::process;  ///< of all files that are written
-  bool keep_partial = false;                    ///< a part replaces an older file
+  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
   std::int64_t max_frames = 0;                  ///< 0: all
   OutputFormat format = OutputFormat::automatic;
   std::optional<FrameRate> rate = {};  ///< the video's; a stream has none

@@ -24,7 +24,7 @@ struct FilterOptions {
   std::string input;
   std::string output;  ///< "-": stdout
   Durability durability = Durability::process;  ///< of all files that are written
-  bool keep_partial = false;  ///< a part replaces an older file
+  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
   SignalFormat input_format = SignalFormat::automatic;
   SignalFormat output_format = SignalFormat::automatic;
   std::optional<bool> video = {};  ///< empty: by the input's name

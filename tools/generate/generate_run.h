@@ -17,7 +17,7 @@ struct GenerateOptions {
   SequenceOptions sequence;
   std::string output;
   Durability durability = Durability::process;  ///< of all files that are written
-  bool keep_partial = false;  ///< a part replaces an older file
+  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
   std::string truth;  ///< file for the true motion; empty: none
 };
 
