@@ -38,7 +38,7 @@ FrameStages::FrameStages(const CodingContext& context, MotionKernel kernel, std:
 }
 
 FrameStages::~FrameStages() {
-  // The device may still read and write the memory that goes now.
+  // The device may still use the memory that is freed now.
   check_release(cudaStreamSynchronize(coding_), "cudaStreamSynchronize");
   check_release(cudaStreamSynchronize(second_), "cudaStreamSynchronize");
   check_release(cudaStreamSynchronize(download_), "cudaStreamSynchronize");
@@ -92,7 +92,7 @@ void FrameStages::end_coding(Batch& batch, bool apart) {
 
 void FrameStages::enqueue(Batch& batch, const Event& uploaded) {
   const Range range("batch");
-  // Plain frames come first, then those decided by rate.
+  // Plain frames come first, then frames that are decided by rate.
   std::ranges::sort(batch.entries, {},
                     [this](const BatchEntry& entry) { return std::pair(slot_of(entry).role.by_rate, entry.chain); });
   jobs_.clear();
@@ -135,7 +135,7 @@ void FrameStages::enqueue_coding_of(const Batch& batch, bool apart) {
     if (by_rate) rate_items_.push_back(rate_item(batch.entries[i], job));
     if (job.reference == nullptr) continue;
     if (!by_rate) add_searches(context_, job, searches_);
-    if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has the newest picture only
+    if (context_.keep.host_reference && job.inherited == nullptr) {  // the host has only the newest picture
       const Chain& chain = chains_[static_cast<std::size_t>(batch.entries[i].chain)];
       copy_async(const_cast<std::uint8_t*>(job.reference), chain.host.reference,
                  context_.layout.picture_bytes, coding_);
