@@ -34,15 +34,15 @@ class MotionPage {
   OutputFile& file_;
   std::vector<std::string> types_;
   bool of_predictions_;
-  std::string tail_;  ///< of the page, after the frames
+  std::string tail_;  ///< the end of the page, written after the frames
   std::string name_;
   int streams_ = 0;
   int width_ = 0;
   int height_ = 0;
   int columns_ = 0;
   int rows_ = 0;
-  std::int64_t frames_ = 0;       ///< of the stream
-  std::int64_t first_index_ = 0;  ///< of the first shown frame of the stream
+  std::int64_t frames_ = 0;       ///< number of frames of the stream
+  std::int64_t first_index_ = 0;  ///< index of the first shown frame of the stream
   // Repeats in a row are one entry of the page, so that any number of them takes no memory.
   std::int64_t repeats_ = 0;
   std::uint64_t repeat_bits_ = 0;  ///< of each
