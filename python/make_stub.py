@@ -77,7 +77,7 @@ def options_module(rows):
 
 
 def options_of(function, fields):
-    """The fields that a function takes; none if it is not decorated."""
+    """Returns the fields that a function takes, or none if it is not decorated."""
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "takes_options":
             without = [name for keyword in decorator.keywords for name in ast.literal_eval(keyword.value)]

@@ -20,7 +20,7 @@ namespace py = pybind11;
   throw Error(ErrorKind::usage, "C63-SETTING", std::string(field) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
 }
 
-/// `given` as a T. Numbers of numpy are numbers; True and False are none.
+/// Returns `given` as a T. numpy's numbers are accepted; True and False are not.
 template <typename T>
 T value_of(py::handle given, const char* field) {
   if constexpr (std::is_enum_v<T>) {
