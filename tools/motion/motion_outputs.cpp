@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "common/sidecar.h"
 #include "common/report.h"
 #include "common/text_file.h"
 #include "motion/motion_page.h"
@@ -28,7 +29,9 @@ class YuviewOutput final : public MotionOutput {
   [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
-      writer_.emplace(options_.output, options_.input, VideoFormat{frame.blocks.width, frame.blocks.height, {}},
+      const auto beside = options_.input == "-" ? std::nullopt : sidecar_rate(options_.input);
+      const VideoFormat format{frame.blocks.width, frame.blocks.height, beside ? beside->rate : FrameRate()};
+      writer_.emplace(options_.output, options_.input, format,
                       BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")},
                       options_.durability);
     }
