@@ -47,7 +47,8 @@ class OpenLibrary {
   explicit OpenLibrary(const std::string& path) {
     const std::string absolute = std::filesystem::absolute(path).string();  // a bare name would be searched for
     handle_ = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr) throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
+    if (handle_ == nullptr)
+      throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
   }
   ~OpenLibrary() {
     if (handle_ != nullptr) ::dlclose(handle_);
@@ -80,9 +81,13 @@ class LoadedSearch final : public FileSearch {
     } else {
       find_kernel();
     }
-    gpu_.launch = [](const c63_motion_gpu* gpu, const char* kernel, const int grid[3], const int threads[3], int shared_bytes,
-                     void** arguments) { return static_cast<LoadedSearch*>(gpu->state)->launch_named(kernel, grid, threads, shared_bytes, arguments); };
-    gpu_.scratch = [](const c63_motion_gpu* gpu, unsigned long long bytes) { return static_cast<LoadedSearch*>(gpu->state)->scratch(bytes); };
+    gpu_.launch = [](const c63_motion_gpu* gpu, const char* kernel, const int grid[3], const int threads[3],
+                     int shared_bytes, void** arguments) {
+      return static_cast<LoadedSearch*>(gpu->state)->launch_named(kernel, grid, threads, shared_bytes, arguments);
+    };
+    gpu_.scratch = [](const c63_motion_gpu* gpu, unsigned long long bytes) {
+      return static_cast<LoadedSearch*>(gpu->state)->scratch(bytes);
+    };
     gpu_.state = this;
   }
 
@@ -110,12 +115,21 @@ class LoadedSearch final : public FileSearch {
     int range = 0;
     std::size_t without_sads = 0;
     for (const MotionJob& job : jobs) {
-      if (job.sads == nullptr) without_sads = std::max(without_sads, static_cast<std::size_t>(job.width / 8) * static_cast<std::size_t>(job.height / 8));
+      if (job.sads == nullptr)
+        without_sads =
+            std::max(without_sads, static_cast<std::size_t>(job.width / 8) * static_cast<std::size_t>(job.height / 8));
     }
     if (without_sads > unwanted_.size()) unwanted_ = DeviceBuffer<std::uint16_t>(without_sads);
     for (const MotionJob& job : jobs) {
-      batch.jobs[batch.count++] = {job.current, job.reference, job.current_pitch, job.reference_pitch, job.width, job.height, job.range,
-                                   reinterpret_cast<c63_motion_vector*>(job.vectors), job.sads != nullptr ? job.sads : unwanted_.data()};
+      batch.jobs[batch.count++] = {job.current,
+                                   job.reference,
+                                   job.current_pitch,
+                                   job.reference_pitch,
+                                   job.width,
+                                   job.height,
+                                   job.range,
+                                   reinterpret_cast<c63_motion_vector*>(job.vectors),
+                                   job.sads != nullptr ? job.sads : unwanted_.data()};
       columns = std::max(columns, job.width / kBlockSize);
       rows = std::max(rows, job.height / kBlockSize);
       range = std::max(range, job.range);
@@ -132,7 +146,8 @@ class LoadedSearch final : public FileSearch {
     const int threads[3] = {shape_.threads[0], shape_.threads[1], 1};
     void* arguments[] = {&batch};
     gpu_.stream = stream;
-    check(static_cast<cudaError_t>(launch_kernel(kernel_, grid, threads, shared_bytes(range), arguments)), file_.name.c_str());
+    check(static_cast<cudaError_t>(launch_kernel(kernel_, grid, threads, shared_bytes(range), arguments)),
+          file_.name.c_str());
   }
 
  private:
@@ -143,7 +158,8 @@ class LoadedSearch final : public FileSearch {
       check(cudaGetDevice(&device), "cudaGetDevice");
       const DeviceInfo& info = require_device(device);
       const auto start = std::chrono::steady_clock::now();
-      CompiledKernels compiled = compile_kernels({file_.image.data(), file_.image.size()}, file_.path, info.compute_major * 10 + info.compute_minor);
+      CompiledKernels compiled = compile_kernels({file_.image.data(), file_.image.size()}, file_.path,
+                                                 info.compute_major * 10 + info.compute_minor);
       file_.compile_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       file_.image = std::move(compiled.image);
       file_.is_cubin = compiled.is_cubin;
@@ -153,7 +169,8 @@ class LoadedSearch final : public FileSearch {
       file_.is_cubin = extension == ".cubin";
       if (!file_.is_cubin) file_.image.push_back('\0');
     }
-    const cudaError_t status = cudaLibraryLoadData(&library_, file_.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    const cudaError_t status =
+        cudaLibraryLoadData(&library_, file_.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     if (status != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
       refuse(file_.path, std::string("the GPU's driver does not take it: ") + cudaGetErrorString(status));
@@ -164,7 +181,8 @@ class LoadedSearch final : public FileSearch {
     cudaKernel_t kernel = nullptr;
     if (cudaLibraryGetKernel(&kernel, library_, kKernel) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
-      refuse(file_.path, std::string("has no kernel ") + kKernel + ": write C63_MOTION_KERNEL void c63_motion(...) (c63/motion_kernel.h)");
+      refuse(file_.path, std::string("has no kernel ") + kKernel +
+                             ": write C63_MOTION_KERNEL void c63_motion(...) (c63/motion_kernel.h)");
     }
     kernel_ = reinterpret_cast<const void*>(kernel);
     cudaFuncAttributes attributes{};
@@ -172,13 +190,15 @@ class LoadedSearch final : public FileSearch {
     shape_ = {{attributes.maxThreadsPerBlock, 1}, {1, 1}, {0, 0, 0}};
     void* place = nullptr;
     std::size_t bytes = 0;
-    if (cudaLibraryGetGlobal(&place, &bytes, library_, "c63_motion_launch_shape") == cudaSuccess && bytes == sizeof shape_) {
+    if (cudaLibraryGetGlobal(&place, &bytes, library_, "c63_motion_launch_shape") == cudaSuccess &&
+        bytes == sizeof shape_) {
       check(cudaMemcpy(&shape_, place, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     } else {
       static_cast<void>(cudaGetLastError());
     }
-    const auto positive = [](const int (&values)[2]) { return values[0] >= 1 && values[1] >= 1; };
-    if (!positive(shape_.threads) || !positive(shape_.blocks)) refuse(file_.path, "C63_MOTION_SHAPE needs at least one thread and one block");
+    const auto positive = [](const int(&values)[2]) { return values[0] >= 1 && values[1] >= 1; };
+    if (!positive(shape_.threads) || !positive(shape_.blocks))
+      refuse(file_.path, "C63_MOTION_SHAPE needs at least one thread and one block");
     first_kernel_ = kernel_;
     first_threads_ = shape_.threads[0] * shape_.threads[1];
     first_shared_ = static_cast<std::size_t>(shared_bytes(16));
@@ -192,10 +212,14 @@ class LoadedSearch final : public FileSearch {
     int& allowed = allowed_shared_[kernel];
     constexpr int kAlwaysAllowed = 48 << 10;
     if (shared > std::max(allowed, kAlwaysAllowed)) {
-      if (const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared); status != cudaSuccess) return status;
+      if (const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+          status != cudaSuccess)
+        return status;
       allowed = shared;
     }
-    const auto dimensions = [](const int (&d)[3]) { return dim3(static_cast<unsigned>(d[0]), static_cast<unsigned>(d[1]), static_cast<unsigned>(d[2])); };
+    const auto dimensions = [](const int(&d)[3]) {
+      return dim3(static_cast<unsigned>(d[0]), static_cast<unsigned>(d[1]), static_cast<unsigned>(d[2]));
+    };
     const int grid_of[3] = {grid[0], grid[1], grid[2]};
     const int threads_of[3] = {threads[0], threads[1], threads[2]};
     cudaLaunchConfig_t config{};
@@ -266,7 +290,8 @@ std::unique_ptr<FileSearch> load_search(const std::string& path, const std::stri
   return std::make_unique<LoadedSearch>(path, host_part);
 #else
   static_cast<void>(host_part);
-  throw Error(ErrorKind::device, "C63-CUDA-OLD", "kernels from files need a c63 that was built with CUDA 12.8 or newer");
+  throw Error(ErrorKind::device, "C63-CUDA-OLD",
+              "kernels from files need a c63 that was built with CUDA 12.8 or newer");
 #endif
 }
 

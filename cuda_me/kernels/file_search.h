@@ -10,7 +10,7 @@ namespace c63::cuda {
 
 /// What is known of a search from a file, for reports.
 struct SearchFile {
-  std::string name;      ///< the file's name without folders
+  std::string name;  ///< the file's name without folders
   std::string path;
   std::string compiler;  ///< "NVRTC 13.0"; empty for a file that needs none
   std::string messages;  ///< the compiler's warnings
@@ -31,8 +31,8 @@ class FileSearch : public MotionSearch {
 };
 
 /// Loads a .cu (compiled by NVRTC), .cubin, .ptx or .so. Code in a .so, and host code in a .cu, runs in this process.
-/// `host_part` is a .so with the host part of a .cu; empty if it has none. Throws Error: input (the file cannot be read), usage (it
-/// does not compile, or has no entry), device (NVRTC or a device is missing).
+/// `host_part` is a .so with the host part of a .cu; empty if it has none. Throws Error: input (the file cannot be
+/// read), usage (it does not compile, or has no entry), device (NVRTC or a device is missing).
 [[nodiscard]] std::unique_ptr<FileSearch> load_search(const std::string& path, const std::string& host_part = {});
 
 /// Returns true for names that load_search() takes.

@@ -27,7 +27,8 @@ class Nvrtc {
   }
 
   Result (*version)(int*, int*);
-  Result (*create)(Program*, const char* text, const char* name, int headers, const char* const* texts, const char* const* names);
+  Result (*create)(Program*, const char* text, const char* name, int headers, const char* const* texts,
+                   const char* const* names);
   Result (*destroy)(Program*);
   Result (*compile)(Program, int, const char* const* options);
   Result (*log_size)(Program, std::size_t*);
@@ -47,9 +48,10 @@ class Nvrtc {
       if (library != nullptr) break;
     }
     if (library == nullptr) {
-      throw Error(ErrorKind::device, "C63-NO-NVRTC",
-                  "a .cu file needs NVRTC to be compiled: libnvrtc.so.13 or libnvrtc.so.12 of the CUDA toolkit (Debian: "
-                  "libnvrtc12, NVIDIA: cuda-nvrtc-13-0), on the library path. A .cubin or .ptx needs none");
+      throw Error(
+          ErrorKind::device, "C63-NO-NVRTC",
+          "a .cu file needs NVRTC to be compiled: libnvrtc.so.13 or libnvrtc.so.12 of the CUDA toolkit (Debian: "
+          "libnvrtc12, NVIDIA: cuda-nvrtc-13-0), on the library path. A .cubin or .ptx needs none");
     }
     const auto load = [library](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
@@ -93,19 +95,24 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   const Nvrtc& nvrtc = Nvrtc::get();
   const std::string source(text);
   const std::string header(motion_kernel_header());
-  const std::array<const char*, 7> names = {"c63/motion_kernel.h", "motion_kernel.h", "stdint.h", "cstdint", "inttypes.h",
-                                            "cuda_runtime.h", "device_launch_parameters.h"};
-  const std::array<const char*, 7> texts = {header.c_str(), header.c_str(), kIntegers, kIntegers, kIntegers, kNothing, kNothing};
+  const std::array<const char*, 7> names = {
+      "c63/motion_kernel.h", "motion_kernel.h",           "stdint.h", "cstdint", "inttypes.h",
+      "cuda_runtime.h",      "device_launch_parameters.h"};
+  const std::array<const char*, 7> texts = {header.c_str(), header.c_str(), kIntegers, kIntegers,
+                                            kIntegers,      kNothing,       kNothing};
   Nvrtc::Program program = nullptr;
-  if (nvrtc.create(&program, source.c_str(), name.c_str(), static_cast<int>(names.size()), texts.data(), names.data()) != 0) {
+  if (nvrtc.create(&program, source.c_str(), name.c_str(), static_cast<int>(names.size()), texts.data(),
+                   names.data()) != 0) {
     throw Error(ErrorKind::device, "C63-NO-NVRTC", "NVRTC does not take a program");
   }
   std::vector<std::string> options = {"--gpu-architecture=" + option, "--std=c++17", "-lineinfo"};
   const std::string folder = std::filesystem::path(name).parent_path().string();
   options.push_back("--include-path=" + (folder.empty() ? std::string(".") : folder));
   const char* const home = std::getenv("CUDA_HOME");
-  for (const std::string& toolkit : {home != nullptr ? std::string(home) : std::string(), std::string("/usr/local/cuda")}) {
-    if (!toolkit.empty() && std::filesystem::exists(toolkit + "/include")) options.push_back("--include-path=" + toolkit + "/include");
+  for (const std::string& toolkit :
+       {home != nullptr ? std::string(home) : std::string(), std::string("/usr/local/cuda")}) {
+    if (!toolkit.empty() && std::filesystem::exists(toolkit + "/include"))
+      options.push_back("--include-path=" + toolkit + "/include");
   }
   std::vector<const char*> pointers;
   for (const std::string& o : options) pointers.push_back(o.c_str());
@@ -115,7 +122,8 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   nvrtc.log_size(program, &size);
   output.messages.resize(size);
   if (size > 0) nvrtc.log(program, output.messages.data());
-  while (!output.messages.empty() && (output.messages.back() == '\0' || output.messages.back() == '\n')) output.messages.pop_back();
+  while (!output.messages.empty() && (output.messages.back() == '\0' || output.messages.back() == '\n'))
+    output.messages.pop_back();
   if (status == 0) {
     (cubin ? nvrtc.cubin_size : nvrtc.ptx_size)(program, &size);
     output.bytes.resize(size);
@@ -123,7 +131,8 @@ Output compile_for(std::string_view text, const std::string& name, const std::st
   }
   nvrtc.destroy(&program);
   if (status != 0) {
-    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "the compiler refuses it:\n" + output.messages + "\n", {.file = name});
+    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "the compiler refuses it:\n" + output.messages + "\n",
+                {.file = name});
   }
   return output;
 }
@@ -156,7 +165,8 @@ CompiledKernels compile_kernels(std::string_view text, const std::string& name, 
     throw Error(ErrorKind::device, "C63-NO-NVRTC", compiled.compiler + " has no code for sm_" + std::to_string(sm));
   }
   compiled.is_cubin = known == sm;
-  Output output = compile_for(text, name, (compiled.is_cubin ? "sm_" : "compute_") + std::to_string(known), compiled.is_cubin);
+  Output output =
+      compile_for(text, name, (compiled.is_cubin ? "sm_" : "compute_") + std::to_string(known), compiled.is_cubin);
   compiled.image = std::move(output.bytes);
   compiled.messages = std::move(output.messages);
   return compiled;

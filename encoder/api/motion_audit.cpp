@@ -138,7 +138,7 @@ struct MotionAudit::State {
   /// What trying a mistake on one block may cost: small enough that wrong results are told at once.
   static constexpr std::int64_t kCandidatesPerPlane = 24576;
   static constexpr std::int64_t kMostTriedPerPlane = 24;
-  static constexpr std::int64_t kMostTried = 512;
+  static constexpr std::int64_t kMostTried = 160;
 
   AuditCounts totals;
   std::array<AuditCounts, 3> plane_totals;

@@ -54,7 +54,9 @@ class TimedPlanes {
   [[nodiscard]] std::size_t blocks() const { return static_cast<std::size_t>(g_.blocks()); }
 
  private:
-  [[nodiscard]] ConstPlaneView view(int i) const { return {planes_[i].data() + cpu::kPlaneGuard, g_.width, g_.height, g_.width}; }
+  [[nodiscard]] ConstPlaneView view(int i) const {
+    return {planes_[i].data() + cpu::kPlaneGuard, g_.width, g_.height, g_.width};
+  }
   PlaneGeometry g_;
   std::vector<std::uint8_t> planes_[2];
 };
@@ -68,7 +70,8 @@ struct Entrant {
 };
 
 Entrant built_in(const std::string& name, SearchMethod method, SimdLevel level, const TimedPlanes& planes, int range) {
-  const std::shared_ptr<cpu::BlockSearcher> searcher = cpu::make_block_searcher(method, cpu::kernels(level), planes.geometry(), range);
+  const std::shared_ptr<cpu::BlockSearcher> searcher =
+      cpu::make_block_searcher(method, cpu::kernels(level), planes.geometry(), range);
   return {name, [&planes, range, searcher](Field& field) {
             const PlaneGeometry& g = planes.geometry();
             searcher->begin(planes.current(), planes.reference());
@@ -108,7 +111,8 @@ double measured_ceiling() {
     for (int i = 0; i < 5; ++i) {
       const auto start = std::chrono::steady_clock::now();
       probe.run();
-      best = std::max(best, probe.amount / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      best = std::max(best,
+                      probe.amount / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
   }
   return best;
@@ -117,7 +121,10 @@ double measured_ceiling() {
 /// Instructions of a library that sum absolute differences, and all others; empty if there is no objdump.
 ordered_json instructions_of(const std::string& library, const race::BuildFolder& folder) {
   const std::string out = folder.file("code");
-  if (tools::run_process("objdump -d --no-show-raw-insn " + tools::shell_quoted(library), {}, out, folder.path(), {}, {.seconds = 20}).exit_code != 0) return nullptr;
+  if (tools::run_process("objdump -d --no-show-raw-insn " + tools::shell_quoted(library), {}, out, folder.path(), {},
+                         {.seconds = 20})
+          .exit_code != 0)
+    return nullptr;
   std::istringstream lines(text_of(out));
   int all = 0;
   int sums = 0;
@@ -125,11 +132,15 @@ ordered_json instructions_of(const std::string& library, const race::BuildFolder
   for (std::string line; std::getline(lines, line);) {
     if (line.find(":\t") == std::string::npos) continue;
     ++all;
-    sums += line.find("psadbw") != std::string::npos || line.find("mpsadbw") != std::string::npos || line.find("dbpsadbw") != std::string::npos ||
-                    line.find("uabal") != std::string::npos || line.find("uabd") != std::string::npos
+    sums += line.find("psadbw") != std::string::npos || line.find("mpsadbw") != std::string::npos ||
+                    line.find("dbpsadbw") != std::string::npos || line.find("uabal") != std::string::npos ||
+                    line.find("uabd") != std::string::npos
                 ? 1
                 : 0;
-    vectors += line.find("%xmm") != std::string::npos || line.find("%ymm") != std::string::npos || line.find("%zmm") != std::string::npos ? 1 : 0;
+    vectors += line.find("%xmm") != std::string::npos || line.find("%ymm") != std::string::npos ||
+                       line.find("%zmm") != std::string::npos
+                   ? 1
+                   : 0;
   }
   return {{"all", all}, {"sums_of_differences", sums}, {"vector_instructions", vectors}};
 }
@@ -153,13 +164,14 @@ void race_here(const CpuBenchOptions& o) {
   };
   const race::BuiltSearch built = race::compile_search(path, folder.path());
   const std::string name = std::filesystem::path(path).filename().string();
-  if (!built.command.empty()) std::printf("%s: %s (%s, %.2f s)\n", name.c_str(), built.command.c_str(), built.compiler.c_str(), built.seconds);
+  if (!built.command.empty())
+    std::printf("%s: %s (%s, %.2f s)\n", name.c_str(), built.command.c_str(), built.compiler.c_str(), built.seconds);
   if (!built.messages.empty()) std::printf("%s\n", built.messages.c_str());
   tell("load");
   if (!o.json.empty() && o.json != "-") race::catch_crashes(o.json + ".crash");
   const race::SearchLibrary library(built.library);
-  ordered_json& entrant = figures["entrants"].emplace_back();
-  entrant = {{"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}, {"seed", o.seed}};
+  ordered_json entrant = {
+      {"name", name}, {"file", path}, {"compiler", built.compiler}, {"command", built.command}, {"seed", o.seed}};
 
   race::Judge judge(o.inexact);
   const race::HostSearch search = [&](const c63_motion_job& job) { library(job); };
@@ -175,8 +187,9 @@ void race_here(const CpuBenchOptions& o) {
     std::vector<Entrant> entrants;
     entrants.push_back({name, [&](Field& field) {
                           const PlaneGeometry& g = planes.geometry();
-                          library({planes.current().data, planes.reference().data, g.width, g.width, g.width, g.height, o.range,
-                                   reinterpret_cast<c63_motion_vector*>(field.vectors.data()), field.sads.data()});
+                          library({planes.current().data, planes.reference().data, g.width, g.width, g.width, g.height,
+                                   o.range, reinterpret_cast<c63_motion_vector*>(field.vectors.data()),
+                                   field.sads.data()});
                         }});
     entrants.push_back(built_in("full-brute scalar", SearchMethod::full_brute, SimdLevel::scalar, planes, o.range));
     entrants.push_back(built_in("full-brute", SearchMethod::full_brute, best, planes, o.range));
@@ -188,7 +201,8 @@ void race_here(const CpuBenchOptions& o) {
         e.found = Field::poisoned(planes.blocks(), race::kPoison);
         const auto start = std::chrono::steady_clock::now();
         e.search(e.found);
-        if (round > 0) e.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        if (round > 0)
+          e.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       }
     }
     const double ceiling = measured_ceiling();
@@ -203,16 +217,21 @@ void race_here(const CpuBenchOptions& o) {
     for (const Entrant& e : entrants) {
       const Sample us = summarize(e.seconds);
       const double per_second = candidates * 64 / us.median;
-      figures["results"].push_back({{"kernel", e.name}, {"size", fmt::format("{}x{}", planes.geometry().width, planes.geometry().height)}, {"content", "natural"},
-                                    {"us_per_frame", to_json({us.median * 1e6, us.low * 1e6, us.high * 1e6})}, {"absdiff_per_s", per_second},
-                                    {"share_of_ceiling", per_second / ceiling}, {"equal", e.found == exact}});
+      figures["results"].push_back({{"kernel", e.name},
+                                    {"size", fmt::format("{}x{}", planes.geometry().width, planes.geometry().height)},
+                                    {"content", "natural"},
+                                    {"us_per_frame", to_json({us.median * 1e6, us.low * 1e6, us.high * 1e6})},
+                                    {"absdiff_per_s", per_second},
+                                    {"share_of_ceiling", per_second / ceiling},
+                                    {"equal", e.found == exact}});
     }
     entrant["more_sad_percent"] = exact_sad > 0 ? 100 * (sad / exact_sad - 1) : 0;
     entrant["share_of_ceiling"] = figures["results"][0]["share_of_ceiling"];
     tell("cases again after the timed runs");
     judge_on_host(judge, search, o.seed + 1, o.range, next);
     if (!o.inexact && entrants.front().found != exact) {
-      judge.stopped("the timed runs give other vectors than exact search", {"timed-runs-differ", "wrong when calls follow each other at once", 1});
+      judge.stopped("the timed runs give other vectors than exact search",
+                    {"timed-runs-differ", "wrong when calls follow each other at once", 1});
     }
   }
   const race::Verdict verdict = judge.verdict();
@@ -222,6 +241,7 @@ void race_here(const CpuBenchOptions& o) {
     entrant["instructions"] = instructions_of(built.library, folder);
     entrant["next_step"] = next_step(entrant["instructions"], entrant.value("share_of_ceiling", 0.0));
   }
+  figures["entrants"].push_back(entrant);
   figures["stage"] = "done";
   write_figures(o.json, figures);
   std::fflush(stdout);
@@ -229,23 +249,24 @@ void race_here(const CpuBenchOptions& o) {
 }
 
 std::string arguments_of(const CpuBenchOptions& o) {
-  return fmt::format("cpu --width {} --height {} --range {} --rounds {} --seed {}{} --in-process --search ", o.width, o.height, o.range, o.rounds, o.seed,
-                     o.inexact ? " --inexact" : "");
+  return fmt::format("cpu --width {} --height {} --range {} --rounds {} --seed {}{} --in-process --search ", o.width,
+                     o.height, o.range, o.rounds, o.seed, o.inexact ? " --inexact" : "");
 }
 
 void print_table(const ordered_json& figures) {
   std::printf("\n%-22s %10s %21s %8s %10s\n", "search, one thread", "us/frame", "p10..p90", "ceiling", "more SAD");
   for (const auto& row : figures["results"]) {
     const auto& us = row["us_per_frame"];
-    std::printf("%-22s %10.1f %9.1f..%10.1f %7.1f%%", row["kernel"].get<std::string>().c_str(), us["median"].get<double>(), us["p10"].get<double>(),
-                us["p90"].get<double>(), 100 * row["share_of_ceiling"].get<double>());
+    std::printf("%-22s %10.1f %9.1f..%10.1f %7.1f%%", row["kernel"].get<std::string>().c_str(),
+                us["median"].get<double>(), us["p10"].get<double>(), us["p90"].get<double>(),
+                100 * row["share_of_ceiling"].get<double>());
     for (const auto& entrant : figures["entrants"]) {
       if (entrant["name"] != row["kernel"]) continue;
       std::printf(" %8.2f %%", entrant.value("more_sad_percent", 0.0));
       const auto& code = entrant.value("instructions", ordered_json());
       if (code.is_object()) {
-        std::printf("\n    %d of its %d instructions sum absolute differences\n    next: %s", code.value("sums_of_differences", 0), code.value("all", 0),
-                    entrant.value("next_step", "").c_str());
+        std::printf("\n    %d of its %d instructions sum absolute differences\n    next: %s",
+                    code.value("sums_of_differences", 0), code.value("all", 0), entrant.value("next_step", "").c_str());
       }
     }
     std::printf("\n");
@@ -263,11 +284,18 @@ void race_cpu_files(const CpuBenchOptions& given) {
     race_here(options);
     return;
   }
-  ordered_json figures = {{"bench", "cpu"}, {"race", true}, {"seed", options.seed}, {"results", ordered_json::array()}, {"entrants", ordered_json::array()}};
+  ordered_json figures = {{"bench", "cpu"},
+                          {"race", true},
+                          {"seed", options.seed},
+                          {"results", ordered_json::array()},
+                          {"entrants", ordered_json::array()}};
   for (const std::string& file : options.searches) {
-    const RacedFile raced = race_in_own_process(arguments_of(options), file, {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
+    const RacedFile raced =
+        race_in_own_process(arguments_of(options), file,
+                            {.seconds = 10 * options.limit_s, .cpu_seconds = options.limit_s, .memory = kMostMemory});
     for (const auto& row : raced.figures.value("results", ordered_json::array())) {
-      const bool known = std::ranges::any_of(figures["results"], [&](const auto& other) { return other["kernel"] == row["kernel"]; });
+      const bool known =
+          std::ranges::any_of(figures["results"], [&](const auto& other) { return other["kernel"] == row["kernel"]; });
       if (!known) figures["results"].push_back(row);  // the built-in searches, once
     }
     figures["entrants"].push_back(raced.entrant);

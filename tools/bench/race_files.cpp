@@ -69,12 +69,18 @@ std::string text_of(const std::string& path) {
 }
 
 std::uint32_t seed_by_clock() {
-  return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) + 1;
+  return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) +
+         1;
 }
 
 ordered_json race_json(const race::Verdict& v) {
-  ordered_json json = {{"verdict", v.is_right ? "right" : "wrong"}, {"cases", v.cases}, {"wrong_cases", v.wrong_cases}, {"first", v.first},
-                       {"sad", v.totals.sad}, {"exact_sad", v.totals.exact_sad}, {"suspicions", ordered_json::array()}};
+  ordered_json json = {{"verdict", v.is_right ? "right" : "wrong"},
+                       {"cases", v.cases},
+                       {"wrong_cases", v.wrong_cases},
+                       {"first", v.first},
+                       {"sad", v.totals.sad},
+                       {"exact_sad", v.totals.exact_sad},
+                       {"suspicions", ordered_json::array()}};
   for (const MotionSuspicion& s : v.suspicions) json["suspicions"].push_back({{"id", s.id}, {"text", s.text}});
   return json;
 }
@@ -85,19 +91,22 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
   const std::string out = folder.file("out");
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::fflush(stdout);
-  const std::string command = "exec " + tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file) + " --json " + tools::shell_quoted(json);
+  const std::string command = "exec " + tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file) +
+                              " --json " + tools::shell_quoted(json);
   limits.file_bytes = kMostFileBytes;
   limits.files = kMostFiles;
   const tools::ProcessResult result = tools::run_process(command, {}, out, folder.path(), {}, limits);
   std::printf("\n%s", text_of(out).c_str());
   RacedFile raced;
   if (std::filesystem::exists(json)) raced.figures = ordered_json::parse(text_of(json), nullptr, false);
-  if (raced.figures.is_discarded()) raced.figures = {};
-  if (raced.figures.contains("entrants") && !raced.figures["entrants"].empty()) raced.entrant = raced.figures["entrants"][0];
+  if (!raced.figures.is_object()) raced.figures = ordered_json::object();  // none, or cut off
+  if (raced.figures.contains("entrants") && !raced.figures["entrants"].empty())
+    raced.entrant = raced.figures["entrants"][0];
   raced.entrant["name"] = std::filesystem::path(file).filename().string();
   raced.entrant["file"] = file;
   raced.entrant["process_s"] = result.wall_s;
-  if (!raced.entrant.contains("verdict") && raced.figures.contains("so_far")) raced.entrant["suspicions"] = raced.figures["so_far"]["suspicions"];
+  if (!raced.entrant.contains("verdict") && raced.figures.contains("so_far"))
+    raced.entrant["suspicions"] = raced.figures["so_far"]["suspicions"];
   const std::string stage = raced.figures.value("stage", std::string("its start"));
   const bool judged = raced.entrant.contains("verdict");
   const auto stopped = [&](const std::string& what, const char* id, const std::string& text) {
@@ -109,15 +118,20 @@ RacedFile race_in_own_process(const std::string& arguments, const std::string& f
                 raced.entrant["first"].get<std::string>().c_str(), text.c_str(), id);
   };
   if (!raced.entrant.contains("suspicions")) raced.entrant["suspicions"] = ordered_json::array();
-  const bool used_up = limits.cpu_seconds > 0 && (result.exit_code == 128 + SIGXCPU || (result.exit_code == 128 + SIGKILL && result.cpu_s >= limits.cpu_seconds));
+  const bool used_up =
+      limits.cpu_seconds > 0 && (result.exit_code == 128 + SIGXCPU ||
+                                 (result.exit_code == 128 + SIGKILL && result.cpu_s >= 0.9 * limits.cpu_seconds));
   if (result.timed_out || used_up) {
-    stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", used_up ? limits.cpu_seconds : limits.seconds, used_up ? " of CPU time" : ""), "hangs", "a loop that does not end, or a barrier that not all threads reach");
+    stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", used_up ? limits.cpu_seconds : limits.seconds,
+                        used_up ? " of CPU time" : ""),
+            "hangs", "a loop that does not end, or a barrier that not all threads reach");
   } else if (result.exit_code > 128) {
     const std::string place = text_of(json + ".crash");
     const std::string what = place.empty() ? signal_text(result.exit_code - 128) : place;
     const auto says = [&](const char* words) { return what.find(words) != std::string::npos; };
     if (says("reads")) {
-      stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside", "a row or column too many: rows end at the width, planes at the last row, results at the last block");
+      stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside",
+              "a row or column too many: rows end at the width, planes at the last row, results at the last block");
     } else if (says("writes into")) {
       stopped(what, "writes-planes", "the planes are to be read only");
     } else {
@@ -141,7 +155,9 @@ void require_all_right(const ordered_json& figures) {
     const std::string verdict = entrant.value("verdict", "");
     if (verdict == "right") continue;
     const std::string name = entrant.value("name", "");
-    if (verdict == "refused") throw Error(kind_of(entrant.value("exit_code", 1)), "C63-RACE-REFUSED", "was not raced; the reason stands above", {.file = name});
+    if (verdict == "refused")
+      throw Error(kind_of(entrant.value("exit_code", 1)), "C63-RACE-REFUSED", "was not raced; the reason stands above",
+                  {.file = name});
     throw Error(ErrorKind::comparison, "C63-RACE-WRONG", entrant.value("first", ""), {.file = name});
   }
 }

@@ -8,8 +8,8 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cmath>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <csignal>
 #include <fstream>
@@ -54,7 +54,8 @@ struct SpawnSetup {
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    // A group of its own, so that what the command starts ends with it, and a signal from the terminal comes here alone.
+    // A group of its own, so that what the command starts ends with it, and a signal from the terminal comes here
+    // alone.
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
@@ -123,7 +124,8 @@ class Deadline {
     if (seconds <= 0) return;
     thread_ = std::jthread([this, seconds, act = std::move(act)](const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
-      const bool ended = condition_.wait_for(lock, stop, std::chrono::duration<double>(seconds), [&] { return stop.stop_requested(); });
+      const bool ended = condition_.wait_for(lock, stop, std::chrono::duration<double>(seconds),
+                                             [&] { return stop.stop_requested(); });
       if (!ended) act();
     });
   }

@@ -13,9 +13,9 @@ struct BuiltSearch {
   double seconds = 0;
 };
 
-/// Compiles a .c or .cpp with the system's compiler (CC and CXX, else cc and c++; CFLAGS and CXXFLAGS add flags) into `folder`. A .so is taken as it is.
-/// Throws Error: input (the file cannot be read), usage (C63-SEARCH-COMPILE, C63-SEARCH-FORM). If
-/// the compiler refuses the file, its messages go to standard error first, line by line.
+/// Compiles a .c or .cpp with the system's compiler (CC and CXX, else cc and c++; CFLAGS and CXXFLAGS add flags) into
+/// `folder`. A .so is taken as it is. Throws Error: input (the file cannot be read), usage (C63-SEARCH-COMPILE,
+/// C63-SEARCH-FORM). If the compiler refuses the file, its messages go to standard error first, line by line.
 [[nodiscard]] BuiltSearch compile_search(const std::string& path, const std::string& folder);
 
 /// Compiles the host part of a .cu.

@@ -68,7 +68,8 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if (signal != SIGSEGV && signal != SIGBUS) {
     text.add(signal == SIGFPE ? "crashes: a division by zero" : "crashes: an instruction that this CPU does not have");
   } else if (hit == nullptr) {
-    text.add(address < 65536 ? "crashes: it uses a null pointer" : "crashes: an address far from its planes and results");
+    text.add(address < 65536 ? "crashes: it uses a null pointer"
+                             : "crashes: an address far from its planes and results");
   } else if (address >= hit->begin && address < hit->end) {
     text.add("crashes: it writes into ");
     text.add(hit->name);
@@ -104,7 +105,9 @@ class GuardedPages {
   GuardedPages& operator=(const GuardedPages&) = delete;
 
   [[nodiscard]] std::uint8_t* data() const { return data_; }
-  void set_writable(bool writable) const { static_cast<void>(::mprotect(base_ + guard_, inner_, writable ? PROT_READ | PROT_WRITE : PROT_READ)); }
+  void set_writable(bool writable) const {
+    static_cast<void>(::mprotect(base_ + guard_, inner_, writable ? PROT_READ | PROT_WRITE : PROT_READ));
+  }
   /// Fills the bytes of the first and last page that are not the search's.
   void fill_around(std::uint8_t value) const {
     std::fill(base_ + guard_, data_, value);
@@ -112,7 +115,8 @@ class GuardedPages {
   }
   [[nodiscard]] bool around_is(std::uint8_t value) const {
     const auto is_value = [value](std::uint8_t b) { return b == value; };
-    return std::all_of(base_ + guard_, data_, is_value) && std::all_of(data_ + bytes_, base_ + guard_ + inner_, is_value);
+    return std::all_of(base_ + guard_, data_, is_value) &&
+           std::all_of(data_ + bytes_, base_ + guard_ + inner_, is_value);
   }
   void describe(Region& region, const char* name, bool may_be_written) const {
     const auto at = [](const std::uint8_t* p) { return reinterpret_cast<std::uintptr_t>(p); };
@@ -129,7 +133,8 @@ class GuardedPages {
 };
 
 /// One search of a case. Returns what was written, and sets `past_results` if bytes around the results changed.
-Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end, std::uint8_t around, bool& past_results) {
+Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end,
+                  std::uint8_t around, bool& past_results) {
   const GuardedPages current(c.current.size(), against_end);
   const GuardedPages reference(c.reference.size(), against_end);
   const GuardedPages vectors(c.blocks() * sizeof(MotionVector), against_end);
@@ -169,12 +174,14 @@ Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t pois
 
 SearchLibrary::SearchLibrary(const std::string& path) {
   handle_ = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_ == nullptr) throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
+  if (handle_ == nullptr)
+    throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
   search_ = reinterpret_cast<void (*)(const c63_motion_job*)>(::dlsym(handle_, "c63_motion_search"));
   if (search_ == nullptr) {
     ::dlclose(handle_);
     throw Error(ErrorKind::usage, "C63-SEARCH-FORM",
-                "has no function c63_motion_search(): write C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) "
+                "has no function c63_motion_search(): write C63_MOTION_EXPORT void c63_motion_search(const "
+                "c63_motion_job* job) "
                 "(c63/motion_kernel.h)",
                 {.file = path});
   }
@@ -184,21 +191,26 @@ SearchLibrary::~SearchLibrary() {
   if (handle_ != nullptr) ::dlclose(handle_);
 }
 
-void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range, const std::function<void(const std::string&)>& tell) {
+void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
+                   const std::function<void(const std::string&)>& tell) {
   constexpr int kSearchesAgain = 3;  // a race shows in some of them
   for (RaceCase& c : race_cases(seed, range)) {
+    if (judge.has_enough()) return;
     tell(c.name);
     bool past_results = false;
     const Field first = search_once(c, search, kPoison, true, 0x33, past_results);
     Field again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
-    for (int i = 1; i < kSearchesAgain && again == first; ++i) again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
+    for (int i = 1; i < kSearchesAgain && again == first; ++i)
+      again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
     const RaceCase before = c;
     c.change_padding(seed + 1);
     const Field other = search_once(c, search, kPoison, false, 0xC7, past_results);
     judge.add(before, {first, again, other});
     if (past_results) {
-      judge.broke(before, "it writes past its results",
-                  {"writes-outside", "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
+      judge.broke(
+          before, "it writes past its results",
+          {"writes-outside",
+           "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
     }
   }
 }

@@ -29,13 +29,14 @@ class SearchLibrary {
   void (*search_)(const c63_motion_job*) = nullptr;
 };
 
-/// Has a search find the motion of all cases, and judges what it finds. Planes and results lie against pages that may not be
-/// touched, at their end in one search of a case and at their start in another. Planes may not be written. `tell` is called with the
-/// name of the case that comes next.
-void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range, const std::function<void(const std::string&)>& tell);
+/// Has a search find the motion of all cases, and judges what it finds. Planes and results lie against pages that may
+/// not be touched, at their end in one search of a case and at their start in another. Planes may not be written.
+/// `tell` is called with the name of the case that comes next.
+void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
+                   const std::function<void(const std::string&)>& tell);
 
-/// Ends this process with one line in `file` if a search touches memory that is not its own. The line says where, as far as
-/// judge_on_host() knows the place.
+/// Ends this process with one line in `file` if a search touches memory that is not its own. The line says where, as
+/// far as judge_on_host() knows the place.
 void catch_crashes(const std::string& file);
 
 }  // namespace c63::race

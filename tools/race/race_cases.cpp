@@ -44,7 +44,8 @@ void set(RaceCase& c, const Samples& current, const Samples& reference) {
 }
 
 std::uint8_t reference_at(const RaceCase& c, int x, int y) {
-  return c.reference[static_cast<std::size_t>(std::clamp(y, 0, c.height - 1) * c.reference_pitch + std::clamp(x, 0, c.width - 1))];
+  return c.reference[static_cast<std::size_t>(std::clamp(y, 0, c.height - 1) * c.reference_pitch +
+                                              std::clamp(x, 0, c.width - 1))];
 }
 
 std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)); }
@@ -53,7 +54,8 @@ std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp
 void fill_flat(RaceCase& c, Random& random) {
   const auto a = static_cast<std::uint8_t>(random());
   const auto b = static_cast<std::uint8_t>(random());
-  set(c, [=](int, int) { return a; }, [=](int, int) { return b; });
+  set(
+      c, [=](int, int) { return a; }, [=](int, int) { return b; });
 }
 
 /// A pattern that repeats: several candidates of each block have the least SAD.
@@ -62,7 +64,8 @@ void fill_repeating(RaceCase& c, Random& random) {
   const int period_y = 3 + random.below(5);
   const std::uint32_t salt = random();
   const auto pattern = [=](int x, int y) {
-    return static_cast<std::uint8_t>((static_cast<std::uint32_t>(x % period_x * 37 + y % period_y * 59) * 97U + salt) >> 2);
+    return static_cast<std::uint8_t>((static_cast<std::uint32_t>(x % period_x * 37 + y % period_y * 59) * 97U + salt) >>
+                                     2);
   };
   set(c, pattern, pattern);
 }
@@ -75,7 +78,8 @@ void fill_extremes(RaceCase& c, Random& random) {
 
 /// Black against white: every SAD is 16320.
 void fill_opposites(RaceCase& c, Random&) {
-  set(c, [](int, int) { return std::uint8_t{255}; }, [](int, int) { return std::uint8_t{0}; });
+  set(
+      c, [](int, int) { return std::uint8_t{255}; }, [](int, int) { return std::uint8_t{0}; });
 }
 
 void fill_noise(RaceCase& c, Random& random) {
@@ -83,10 +87,12 @@ void fill_noise(RaceCase& c, Random& random) {
   set(c, sample, sample);
 }
 
-/// Noise in the reference. Each block of the current plane is the reference's at a corner of its window, or one sample outside.
+/// Noise in the reference. Each block of the current plane is the reference's at a corner of its window, or one sample
+/// outside.
 void fill_corners(RaceCase& c, Random& random) {
   for (int y = 0; y < c.height; ++y) {
-    for (int x = 0; x < c.width; ++x) c.reference[static_cast<std::size_t>(y * c.reference_pitch + x)] = static_cast<std::uint8_t>(random());
+    for (int x = 0; x < c.width; ++x)
+      c.reference[static_cast<std::size_t>(y * c.reference_pitch + x)] = static_cast<std::uint8_t>(random());
   }
   const int low = -c.range;
   const int high = c.range - 1;
@@ -97,7 +103,8 @@ void fill_corners(RaceCase& c, Random& random) {
       const int x = std::clamp(bx + ends[static_cast<std::size_t>(random.below(6))], 0, c.width - 8);
       const int y = std::clamp(by + ends[static_cast<std::size_t>(random.below(6))], 0, c.height - 8);
       for (int i = 0; i < 64; ++i) {
-        c.current[static_cast<std::size_t>((by + i / 8) * c.current_pitch + bx + i % 8)] = reference_at(c, x + i % 8, y + i / 8);
+        c.current[static_cast<std::size_t>((by + i / 8) * c.current_pitch + bx + i % 8)] =
+            reference_at(c, x + i % 8, y + i / 8);
       }
     }
   }
@@ -111,7 +118,9 @@ void fill_natural(RaceCase& c, Random& random) {
   const auto at = [&](int x, int y) { return texture[static_cast<std::size_t>((y + c.range) * width + x + c.range)]; };
   const int dx = random.below(2 * c.range) - c.range;
   const int dy = random.below(2 * c.range) - c.range;
-  set(c, [&](int x, int y) { return clamped(at(x + dx, y + dy) + random.below(7) - 3); }, [&](int x, int y) { return at(x, y); });
+  set(
+      c, [&](int x, int y) { return clamped(at(x + dx, y + dy) + random.below(7) - 3); },
+      [&](int x, int y) { return at(x, y); });
 }
 
 /// Samples around 128, of both signs if they are read as signed.
@@ -132,7 +141,7 @@ constexpr std::array<Content, 8> kContents = {{{"natural", fill_natural},
 struct Size {
   int width;
   int height;
-  int more_current;    ///< bytes of a row beyond the width
+  int more_current;  ///< bytes of a row beyond the width
   int more_reference;
 };
 
@@ -145,7 +154,8 @@ RaceCase make_case(const Content& content, Size size, int plane, int range, Rand
   c.height = size.height;
   c.current_pitch = size.width + size.more_current;
   c.reference_pitch = size.width + size.more_reference;
-  c.name = c.content + " " + std::to_string(c.width) + "x" + std::to_string(c.height) + " " + std::string(1, "YUV"[plane]);
+  c.name =
+      c.content + " " + std::to_string(c.width) + "x" + std::to_string(c.height) + " " + std::string(1, "YUV"[plane]);
   if (c.current_pitch != c.width || c.reference_pitch != c.width) {
     c.name += ", pitches " + std::to_string(c.current_pitch) + " and " + std::to_string(c.reference_pitch);
   }
@@ -164,7 +174,8 @@ void RaceCase::change_padding(std::uint32_t seed) {
   Random random(seed);
   const auto fill = [&](std::vector<std::uint8_t>& bytes, int pitch) {
     for (int y = 0; y < height; ++y) {
-      for (int x = width; x < pitch; ++x) bytes[static_cast<std::size_t>(y * pitch + x)] = static_cast<std::uint8_t>(random());
+      for (int x = width; x < pitch; ++x)
+        bytes[static_cast<std::size_t>(y * pitch + x)] = static_cast<std::uint8_t>(random());
     }
   };
   fill(current, current_pitch);
@@ -191,8 +202,8 @@ std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
     add(content.name, {48, 40, 0, 0}, 1, chroma);
   }
   // Sizes: odd numbers of blocks, one block, one row or column of blocks, wide and high ones.
-  for (const Size size : {Size{8, 8, 0, 0}, Size{8, 56, 0, 0}, Size{72, 8, 0, 0}, Size{16, 16, 0, 0}, Size{24, 40, 0, 0},
-                          Size{104, 56, 0, 0}, Size{56, 120, 0, 0}, Size{200, 24, 0, 0}}) {
+  for (const Size size : {Size{8, 8, 0, 0}, Size{8, 56, 0, 0}, Size{72, 8, 0, 0}, Size{16, 16, 0, 0},
+                          Size{24, 40, 0, 0}, Size{104, 56, 0, 0}, Size{56, 120, 0, 0}, Size{200, 24, 0, 0}}) {
     for (const std::string_view content : {"corners", "natural", "repeating"}) add(content, size, 0, range);
   }
   // Pitches: both, different ones, one alone.
@@ -216,8 +227,8 @@ std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::
   for (std::size_t i = 0; i < waves.size(); ++i) {
     const double frequency = 0.03 * std::pow(1.9, static_cast<double>(i));
     const double angle = random.below(1000) * 0.00628;
-    waves[i] = {frequency * std::cos(angle), frequency * std::sin(angle), random.below(1000) * 0.00628, 0.1 + random.below(100) * 0.01,
-                48.0 / std::pow(1.5, static_cast<double>(i))};
+    waves[i] = {frequency * std::cos(angle), frequency * std::sin(angle), random.below(1000) * 0.00628,
+                0.1 + random.below(100) * 0.01, 48.0 / std::pow(1.5, static_cast<double>(i))};
   }
   const double dx = random.below(700) * 0.01 - 3.5;
   const double dy = random.below(500) * 0.01 - 2.5;

@@ -35,7 +35,7 @@ struct CaseResults {
 /// What is said of an entrant.
 struct Verdict {
   bool is_right = false;
-  std::string first;       ///< the first thing that is wrong; empty if nothing is
+  std::string first;  ///< the first thing that is wrong; empty if nothing is
   std::vector<MotionSuspicion> suspicions;
   AuditCounts totals;
   int cases = 0;
@@ -54,6 +54,9 @@ class Judge {
   /// Something that is wrong without a block, such as a write past the results.
   void broke(const RaceCase& c, const std::string& what, MotionSuspicion cause);
 
+  /// Returns true if enough is wrong to tell the cause. The rest of the cases need not be searched.
+  [[nodiscard]] bool has_enough() const { return wrong_cases_ >= 24 && cases_ >= 32; }
+
   [[nodiscard]] Verdict verdict() const;
 
  private:
@@ -61,18 +64,20 @@ class Judge {
 
   bool inexact_;
   MotionAudit audit_;
-  std::map<std::size_t, std::vector<MotionVector>> previous_;  ///< the exact result of the last case with so many blocks
+  std::map<std::size_t, std::vector<MotionVector>>
+      previous_;  ///< the exact result of the last case with so many blocks
   int cases_ = 0;
   int wrong_cases_ = 0;
   std::set<std::pair<int, int>> right_sizes_;
   std::set<std::pair<int, int>> wrong_sizes_;
   int wrong_with_pitch_ = 0;
   int right_with_pitch_ = 0;
-  int wrong_after_first_ = 0;   ///< cases
+  int wrong_after_first_ = 0;     ///< cases
   bool first_was_right_ = false;  ///< the first search of all
   std::set<std::string> wrong_contents_;
   std::int64_t untold_sads_ = 0;
   std::int64_t false_sads_ = 0;
+  std::int64_t impossible_sads_ = 0;  ///< less than the least
   std::string first_;
   std::vector<MotionSuspicion> causes_;
 };

@@ -18,8 +18,8 @@ namespace c63::tools {
 namespace {
 
 struct Wrong {
-  int mistake;                    ///< its number in wrong.c
-  std::set<std::string> causes;   ///< any one of them names it; empty: it need only be found
+  int mistake;                   ///< its number in wrong.c
+  std::set<std::string> causes;  ///< any one of them names it; empty: it need only be found
 };
 
 const std::vector<Wrong>& wrong_searches() {
@@ -47,7 +47,7 @@ const std::vector<Wrong>& wrong_searches() {
       {21, {"sad-8-bits"}},
       {22, {"seven-rows"}},
       {23, {"seven-columns"}},
-      {24, {"first-time-only"}},
+      {24, {"first-time-only", "unsteady"}},
       {25, {"unsteady"}},
       {26, {"unsteady", "equals-unordered", "last-of-equals"}},
       {27, {"hangs"}},
@@ -95,14 +95,15 @@ class WrongSearches : public ::testing::Test {
 
   std::string write_search(int mistake) const {
     const std::string path = folder_.file("wrong" + std::to_string(mistake) + ".c");
-    std::ofstream(path) << "#define MISTAKE " << mistake << "\n" << read_text(C63_SOURCE_DIR "/tests/tools/race/wrong.c");
+    std::ofstream(path) << "#define MISTAKE " << mistake << "\n"
+                        << read_text(C63_SOURCE_DIR "/tests/tools/race/wrong.c");
     return path;
   }
 
   /// The entrants of a race of these files, in their order.
   nlohmann::json race(const std::string& files, const std::string& options, int exit_code) const {
     const std::string json = folder_.file("race.json");
-    const auto result = bench("cpu --search " + files + " --rounds 1 -w 64 -h 48 --seed 7 --json '" + json + "' " + options);
+    const auto result = bench("cpu --search " + files + " --rounds 1 -w 64 -h 48 --json '" + json + "' " + options);
     EXPECT_EQ(result.exit_code, exit_code) << result.output;
     return nlohmann::json::parse(read_text(json)).at("entrants");
   }
@@ -113,7 +114,7 @@ class WrongSearches : public ::testing::Test {
 TEST_F(WrongSearches, AreFoundAndTheirCausesNamed) {
   std::string files;
   for (const Wrong& wrong : wrong_searches()) files += (files.empty() ? "" : ",") + write_search(wrong.mistake);
-  const nlohmann::json entrants = race(files, "--limit 4", 3);
+  const nlohmann::json entrants = race(files, "--limit 4 --seed 7", 3);
   ASSERT_EQ(entrants.size(), wrong_searches().size());
   int named = 0;
   for (std::size_t i = 0; i < entrants.size(); ++i) {
@@ -122,7 +123,8 @@ TEST_F(WrongSearches, AreFoundAndTheirCausesNamed) {
     EXPECT_TRUE(entrant.at("verdict") == "wrong" || entrant.at("verdict") == "stopped") << wrong.mistake << entrant;
     EXPECT_FALSE(entrant.at("first").get<std::string>().empty()) << entrant;
     bool is_named = false;
-    for (const auto& suspicion : entrant.at("suspicions")) is_named = is_named || wrong.causes.contains(suspicion.at("id").get<std::string>());
+    for (const auto& suspicion : entrant.at("suspicions"))
+      is_named = is_named || wrong.causes.contains(suspicion.at("id").get<std::string>());
     EXPECT_TRUE(is_named) << "mistake " << wrong.mistake << ": " << entrant.dump(1);
     named += is_named ? 1 : 0;
   }
@@ -141,7 +143,8 @@ TEST_F(WrongSearches, ExamplesAreRightOrLoseLittle) {
   const std::string folder = C63_SOURCE_DIR "/tools/race/examples/cpu/";
   EXPECT_EQ(race(folder + "exact.c", "", 0).at(0).at("verdict"), "right");
   std::string files;
-  for (const char* name : {"three_step", "diamond", "hexagon", "pyramid"}) files += (files.empty() ? "" : ",") + folder + name + ".c";
+  for (const char* name : {"three_step", "diamond", "hexagon", "pyramid"})
+    files += (files.empty() ? "" : ",") + folder + name + ".c";
   for (const auto& entrant : race(files, "--inexact", 0)) {
     EXPECT_EQ(entrant.at("verdict"), "right") << entrant;
     EXPECT_GT(entrant.at("more_sad_percent").get<double>(), 0) << entrant;
@@ -154,17 +157,20 @@ TEST_F(WrongSearches, ExamplesAreRightOrLoseLittle) {
 
 TEST_F(WrongSearches, WhatCannotBeRacedSaysWhy) {
   const std::string broken = folder_.file("broken.c");
-  std::ofstream(broken) << "#include <c63/motion_kernel.h>\nC63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {\n  job->nothing = 1;\n}\n";
+  std::ofstream(broken) << "#include <c63/motion_kernel.h>\nC63_MOTION_EXPORT void c63_motion_search(const "
+                           "c63_motion_job* job) {\n  job->nothing = 1;\n}\n";
   const auto refused = bench("cpu --search '" + broken + "' -w 64 -h 48");
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.output.find("broken.c:3:"), std::string::npos) << "the compiler's message has the file's own lines: " << refused.output;
+  EXPECT_NE(refused.output.find("broken.c:3:"), std::string::npos)
+      << "the compiler's message has the file's own lines: " << refused.output;
   const std::string other = folder_.file("other.c");
   std::ofstream(other) << "int something(void) { return 1; }\n";
   const auto without = bench("cpu --search '" + other + "' -w 64 -h 48");
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_NE(without.output.find("c63_motion_search()"), std::string::npos) << without.output;
   EXPECT_EQ(bench("cpu --search /no/such/file.c").exit_code, 4);
-  const auto compiler = test::shell("CC=/no/compiler '" C63_BIN_DIR "/c63bench' cpu --search '" + write_search(0) + "' 2>&1");
+  const auto compiler =
+      test::shell("CC=/no/compiler '" C63_BIN_DIR "/c63bench' cpu --search '" + write_search(0) + "' 2>&1");
   EXPECT_EQ(compiler.exit_code, 2);
   EXPECT_NE(compiler.output.find("C63-NO-COMPILER"), std::string::npos) << compiler.output;
   // The next one runs.

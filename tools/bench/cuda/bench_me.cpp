@@ -276,9 +276,8 @@ class MeBench {
       std::fprintf(stderr, "%s\n", error.message().c_str());  // with the lines that it has
       throw Error(error.kind(), error.id(), "the compiler refuses it, for the reasons above", error.place());
     }
-    nlohmann::ordered_json& entrant = figures_["entrants"].emplace_back();
     const cuda::SearchFile& f = file_->file();
-    entrant = {{"name", f.name}, {"file", path}, {"compiler", f.compiler}, {"compile_s", f.compile_s}, {"messages", f.messages}};
+    nlohmann::ordered_json entrant = {{"name", f.name}, {"file", path}, {"compiler", f.compiler}, {"compile_s", f.compile_s}, {"messages", f.messages}};
     if (!f.compiler.empty()) std::printf("%s: %s, %.2f s\n", f.name.c_str(), f.compiler.c_str(), f.compile_s);
     if (!f.messages.empty()) std::printf("%s\n", f.messages.c_str());
 
@@ -305,6 +304,7 @@ class MeBench {
     std::printf("%s: %s (seed %u)\n", f.name.c_str(), to_string(verdict).c_str(), seed);
     entrant.update(race_json(verdict));
     if (verdict.is_right) look_at(entrant);
+    figures_["entrants"].push_back(entrant);
     figures_["stage"] = "done";
     figures_["gpu_state"] = state_.to_json();
     finish();

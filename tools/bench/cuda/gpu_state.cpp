@@ -22,8 +22,9 @@ struct Reason {
   unsigned long long bit;
   const char* name;
 };
-constexpr std::array kThrottling = {Reason{0x4, "power limit"}, Reason{0x8, "hardware slowdown"}, Reason{0x20, "software thermal limit"},
-                                    Reason{0x40, "hardware thermal limit"}, Reason{0x80, "power brake"}};
+constexpr std::array kThrottling = {Reason{0x4, "power limit"}, Reason{0x8, "hardware slowdown"},
+                                    Reason{0x20, "software thermal limit"}, Reason{0x40, "hardware thermal limit"},
+                                    Reason{0x80, "power brake"}};
 
 std::vector<std::string> names_of(unsigned long long reasons) {
   std::vector<std::string> names;
@@ -64,7 +65,8 @@ GpuState::GpuState(const std::string& pci_address) {
   load(nvml->power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   load(nvml->temperature, "nvmlDeviceGetTemperature");
   load(nvml->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-  const bool usable = nvml->init != nullptr && nvml->by_address != nullptr && nvml->clock != nullptr && nvml->init() == 0;
+  const bool usable =
+      nvml->init != nullptr && nvml->by_address != nullptr && nvml->clock != nullptr && nvml->init() == 0;
   if (usable && nvml->by_address(pci_address.c_str(), &device_) == 0) {
     nvml_ = nvml;
     if (nvml->max_clock != nullptr) nvml->max_clock(device_, kSmClock, &most_mhz_);
@@ -91,9 +93,11 @@ void GpuState::sample() {
   highest_mhz_ = std::max(highest_mhz_, mhz);
   nvml_->clock(device_, kMemoryClock, &memory_mhz_);
   unsigned milliwatts = 0;
-  if (nvml_->power != nullptr && nvml_->power(device_, &milliwatts) == 0) most_milliwatts_ = std::max(most_milliwatts_, milliwatts);
+  if (nvml_->power != nullptr && nvml_->power(device_, &milliwatts) == 0)
+    most_milliwatts_ = std::max(most_milliwatts_, milliwatts);
   unsigned celsius = 0;
-  if (nvml_->temperature != nullptr && nvml_->temperature(device_, 0, &celsius) == 0) celsius_ = std::max(celsius_, celsius);
+  if (nvml_->temperature != nullptr && nvml_->temperature(device_, 0, &celsius) == 0)
+    celsius_ = std::max(celsius_, celsius);
   unsigned long long reasons = 0;
   if (nvml_->reasons != nullptr && nvml_->reasons(device_, &reasons) == 0) reasons_ |= reasons;
   ++samples_;
@@ -103,17 +107,23 @@ bool GpuState::throttled() const { return !names_of(reasons_).empty(); }
 
 std::string GpuState::text() const {
   if (samples_ == 0) return {};
-  std::string text = fmt::format("clock {} to {} MHz of {}, memory {} MHz, up to {:.0f} W of {:.0f}, {} °C", lowest_mhz_, highest_mhz_, most_mhz_,
-                                 memory_mhz_, most_milliwatts_ * 1e-3, limit_milliwatts_ * 1e-3, celsius_);
+  std::string text =
+      fmt::format("clock {} to {} MHz of {}, memory {} MHz, up to {:.0f} W of {:.0f}, {} °C", lowest_mhz_, highest_mhz_,
+                  most_mhz_, memory_mhz_, most_milliwatts_ * 1e-3, limit_milliwatts_ * 1e-3, celsius_);
   for (const std::string& name : names_of(reasons_)) text += "; THROTTLED by " + name;
   return text;
 }
 
 nlohmann::ordered_json GpuState::to_json() const {
   if (samples_ == 0) return nullptr;
-  return {{"sm_mhz", {lowest_mhz_, highest_mhz_}}, {"sm_mhz_most", most_mhz_}, {"memory_mhz", memory_mhz_},
-          {"watts", most_milliwatts_ * 1e-3}, {"watts_limit", limit_milliwatts_ * 1e-3}, {"celsius", celsius_},
-          {"throttled_by", names_of(reasons_)}, {"samples", samples_}};
+  return {{"sm_mhz", {lowest_mhz_, highest_mhz_}},
+          {"sm_mhz_most", most_mhz_},
+          {"memory_mhz", memory_mhz_},
+          {"watts", most_milliwatts_ * 1e-3},
+          {"watts_limit", limit_milliwatts_ * 1e-3},
+          {"celsius", celsius_},
+          {"throttled_by", names_of(reasons_)},
+          {"samples", samples_}};
 }
 
 std::string pci_address_of_device() {

@@ -29,7 +29,7 @@ class GpuState {
   int samples_ = 0;
   unsigned lowest_mhz_ = 0;
   unsigned highest_mhz_ = 0;
-  unsigned most_mhz_ = 0;      ///< that the GPU can have
+  unsigned most_mhz_ = 0;  ///< that the GPU can have
   unsigned memory_mhz_ = 0;
   unsigned most_milliwatts_ = 0;
   unsigned limit_milliwatts_ = 0;

@@ -75,7 +75,8 @@ class ScratchFolder {
 }  // namespace
 
 InstructionCounts count_sass(const std::string& text) {
-  // Lines like "        /*0a10*/                   LDG.E.U8 R2, desc[UR4][R2.64] ;", with a predicate perhaps: "@!P0 BRA …".
+  // Lines like "        /*0a10*/                   LDG.E.U8 R2, desc[UR4][R2.64] ;", with a predicate perhaps: "@!P0
+  // BRA …".
   InstructionCounts counts{.source = "SASS"};
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -106,7 +107,9 @@ InstructionCounts count_ptx(const std::string& text) {
       if (space == std::string_view::npos) continue;
       rest.remove_prefix(space + 1);
     }
-    if (rest.empty() || std::islower(static_cast<unsigned char>(rest.front())) == 0 || rest.find(';') == std::string_view::npos) continue;
+    if (rest.empty() || std::islower(static_cast<unsigned char>(rest.front())) == 0 ||
+        rest.find(';') == std::string_view::npos)
+      continue;
     count_ptx_instruction(rest.substr(0, rest.find_first_of(" \t;")), counts);
   }
   return counts.all > 0 ? counts : InstructionCounts{};
@@ -118,8 +121,10 @@ std::string disassemble(const std::vector<char>& cubin) {
   const std::string file = folder.path() + "/kernel.cubin";
   std::ofstream(file, std::ios::binary).write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
   const std::string out = folder.path() + "/sass";
-  for (const char* const command : {"cuobjdump -sass", "nvdisasm", "/usr/local/cuda/bin/cuobjdump -sass", "/usr/local/cuda/bin/nvdisasm"}) {
-    const auto result = tools::run_process(std::string("exec ") + command + " " + tools::shell_quoted(file), {}, out, folder.path());
+  for (const char* const command :
+       {"cuobjdump -sass", "nvdisasm", "/usr/local/cuda/bin/cuobjdump -sass", "/usr/local/cuda/bin/nvdisasm"}) {
+    const auto result =
+        tools::run_process(std::string("exec ") + command + " " + tools::shell_quoted(file), {}, out, folder.path());
     if (result.exit_code != 0) continue;
     std::ifstream text(out);
     std::stringstream all;
@@ -131,43 +136,63 @@ std::string disassemble(const std::vector<char>& cubin) {
 
 nlohmann::ordered_json InstructionCounts::to_json() const {
   if (source.empty()) return nullptr;
-  return {{"source", source}, {"all", all}, {"byte_loads", byte_loads}, {"word_loads", word_loads}, {"shared_loads", shared_loads},
-          {"shared_stores", shared_stores}, {"spills", spills}, {"absdiff4", absdiff4}, {"shifts", shifts}, {"barriers", barriers},
-          {"warp_reductions", warp_reductions}, {"copies_ahead", copies_ahead}};
+  return {{"source", source},
+          {"all", all},
+          {"byte_loads", byte_loads},
+          {"word_loads", word_loads},
+          {"shared_loads", shared_loads},
+          {"shared_stores", shared_stores},
+          {"spills", spills},
+          {"absdiff4", absdiff4},
+          {"shifts", shifts},
+          {"barriers", barriers},
+          {"warp_reductions", warp_reductions},
+          {"copies_ahead", copies_ahead}};
 }
 
 std::string InstructionCounts::text() const {
   if (source.empty()) return "its instructions are not known: neither cuobjdump nor nvdisasm is there";
-  return fmt::format("{} of {} instructions: {} byte loads, {} word loads, {} shared loads, {} VABSDIFF4, {} shifts, {} barriers, {} warp "
-                     "reductions, {} spills", source, all, byte_loads, word_loads, shared_loads, absdiff4, shifts, barriers, warp_reductions, spills);
+  return fmt::format(
+      "{} of {} instructions: {} byte loads, {} word loads, {} shared loads, {} VABSDIFF4, {} shifts, {} barriers, {} "
+      "warp "
+      "reductions, {} spills",
+      source, all, byte_loads, word_loads, shared_loads, absdiff4, shifts, barriers, warp_reductions, spills);
 }
 
 Advice advise(const InstructionCounts& c, double share, double occupancy, std::size_t local_bytes) {
   if (c.spills > 0) {
-    return {fmt::format("registers: {} loads and stores are of registers kept in memory ({} bytes a thread)", c.spills, local_bytes),
+    return {fmt::format("registers: {} loads and stores are of registers kept in memory ({} bytes a thread)", c.spills,
+                        local_bytes),
             "fewer values at a time, or smaller thread blocks (__launch_bounds__)"};
   }
-  if (share >= 0.8) return {"the ALU: the ceiling of VABSDIFF4 is near", "step 5 of docs/course.md: do not do it, rule candidates out by sums"};
+  if (share >= 0.8)
+    return {"the ALU: the ceiling of VABSDIFF4 is near",
+            "step 5 of docs/course.md: do not do it, rule candidates out by sums"};
   if (!c.source.empty() && c.absdiff4 == 0) {
     if (c.shared_stores <= 1 && c.byte_loads > 0) {
       return {"instructions: every sample is a load of one byte, and every difference takes about five instructions",
-              "step 2 of docs/course.md: the window in shared memory (examples/gpu/shared_window.cu), then four at once (packed.cu)"};
+              "step 2 of docs/course.md: the window in shared memory (examples/gpu/shared_window.cu), then four at "
+              "once (packed.cu)"};
     }
     return {"instructions: no VABSDIFF4, so every difference takes about five instructions",
             "step 2 of docs/course.md: four absolute differences in one instruction (examples/gpu/packed.cu)"};
   }
   if (share >= 0.5) {
-    return {"waiting: the ALU works most of the time, but warps wait for their windows", "step 4 of docs/course.md: nobody waits, windows are fetched ahead"};
+    return {"waiting: the ALU works most of the time, but warps wait for their windows",
+            "step 4 of docs/course.md: nobody waits, windows are fetched ahead"};
   }
   if (c.barriers > 6) {
-    return {fmt::format("barriers: {} of them, most in the reduction", c.barriers), "step 2 of docs/course.md: let warps reduce keys (examples/gpu/packed.cu)"};
+    return {fmt::format("barriers: {} of them, most in the reduction", c.barriers),
+            "step 2 of docs/course.md: let warps reduce keys (examples/gpu/packed.cu)"};
   }
   if (c.absdiff4 > 0 && c.shifts + c.shared_loads > c.absdiff4) {
-    return {fmt::format("shifts and loads: {} for {} VABSDIFF4, on the same pipe or before it", c.shifts + c.shared_loads, c.absdiff4),
+    return {fmt::format("shifts and loads: {} for {} VABSDIFF4, on the same pipe or before it",
+                        c.shifts + c.shared_loads, c.absdiff4),
             "step 3 of docs/course.md: stay in registers, use each loaded word for many candidates"};
   }
   if (occupancy > 0 && occupancy < 0.3) {
-    return {fmt::format("occupancy: {:.0f} % of the warps fit", 100 * occupancy), "less shared memory or fewer registers for each thread block"};
+    return {fmt::format("occupancy: {:.0f} % of the warps fit", 100 * occupancy),
+            "less shared memory or fewer registers for each thread block"};
   }
   return {"not clear from its instructions", "profile it: docs/profiling.md"};
 }

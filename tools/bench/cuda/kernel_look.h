@@ -14,8 +14,8 @@ struct InstructionCounts {
   int word_loads = 0;  ///< from global memory, two bytes and more at a time
   int shared_loads = 0;
   int shared_stores = 0;
-  int spills = 0;      ///< loads and stores of registers that are kept in memory
-  int absdiff4 = 0;    ///< four differences each
+  int spills = 0;    ///< loads and stores of registers that are kept in memory
+  int absdiff4 = 0;  ///< four differences each
   int shifts = 0;
   int barriers = 0;
   int warp_reductions = 0;  ///< REDUX and shuffles
@@ -37,6 +37,7 @@ struct Advice {
   std::string bound;
   std::string next_step;
 };
-[[nodiscard]] Advice advise(const InstructionCounts& counts, double share_of_ceiling, double occupancy, std::size_t local_bytes);
+[[nodiscard]] Advice advise(const InstructionCounts& counts, double share_of_ceiling, double occupancy,
+                            std::size_t local_bytes);
 
 }  // namespace c63::bench
