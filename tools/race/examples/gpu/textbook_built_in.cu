@@ -36,7 +36,7 @@ __device__ std::uint32_t sad_in_place(const c63_motion_job& job, int x, int y) {
 }
 
 __device__ __forceinline__ void store_motion(const c63_motion_job& job, int column, int row, int mv_x, int mv_y, std::uint32_t sad) {
-  const std::size_t block = static_cast<std::size_t>(row) * (job.width / kBlockSize) + column;
+  const size_t block = static_cast<size_t>(row) * (job.width / kBlockSize) + column;
   job.vectors[block] = {static_cast<std::int8_t>(mv_x), static_cast<std::int8_t>(mv_y)};
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
