@@ -117,6 +117,7 @@ void add_segment_options(CLI::App& app, EncodeOptions& o) {
 void add_machine_options(CLI::App& app, EncodeOptions& o) {
   add_backend_options(app, o.backend);
   add_table_options(app, o.encoder, {"lanes"});
+  app.get_option("--lanes")->check(CLI::Range(0, 4096));  // a file of --config gets its line told
   add_simd_option(app, o.encoder.execution.simd);
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);

@@ -38,7 +38,7 @@ class YuviewOutput final : public MotionOutput {
     writer_->add(frame.index, frame.blocks, frame.sads[0]);
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (writer_) writer_->commit();
+    if (writer_) complete(*writer_);
   }
 
  private:
@@ -66,7 +66,7 @@ class CsvOutput final : public MotionOutput {
     }
     if (!frame.blocks.repeat) file_.flush();
   }
-  void finish(const MotionSummary& /*summary*/) override { file_.commit(); }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
 
  private:
   TextFile file_;
@@ -120,7 +120,7 @@ class JsonOutput final : public MotionOutput {
   }
   void finish(const MotionSummary& summary) override {
     file_.add("\n  ],\n{}\n}}\n", json_members({{"summary", summary.json()}}));
-    file_.commit();
+    complete(file_);
   }
 
  private:
@@ -190,7 +190,7 @@ class PictureOutput final : public MotionOutput {
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (done_) return;
+    if (done_ || is_stopped()) return;
     if (options_.frame >= 0) fail_without_frame(options_.frame);
     throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame has vectors; name one with --frame");
   }
@@ -222,12 +222,12 @@ class PageOutput final : public MotionOutput {
   void finish(const MotionSummary& summary) override {
     end(summary);
     page_.finish();
-    file_.commit();
+    complete(file_);
   }
 
  private:
   void end(const MotionSummary& summary) {
-    if (!page_.has_frames() && options_.frame >= 0) fail_without_frame(options_.frame);
+    if (!page_.has_frames() && options_.frame >= 0 && !is_stopped()) fail_without_frame(options_.frame);
     page_.end_stream(summary);
   }
 

@@ -29,6 +29,7 @@ struct MotionOptions {
   std::string beside;  ///< a second stream, next to the first on a page
   std::string truth;
   Limits limits;
+  bool keep_partial = false;  ///< a part replaces an older file
   Durability durability = Durability::process;  ///< of all files that are written
 };
 
