@@ -9,13 +9,13 @@
 namespace c63::bench {
 namespace {
 
-/// An option of one value.
+/// An option with one value.
 template <typename T>
 CLI::Option* add(CLI::App& app, const char* name, T& value, const char* type, const char* description) {
   return app.add_option(name, value, description)->type_name(type)->capture_default_str();
 }
 
-/// An option of a list, apart by commas.
+/// An option with a list, separated by commas.
 template <typename T>
 CLI::Option* add_list(CLI::App& app, const char* name, std::vector<T>& values, const char* type,
                       const char* description) {
@@ -47,7 +47,13 @@ void add_qp(CLI::App& app, double& qp) {
 }
 
 void add_page_cpu(CLI::App& app, std::string& cpu) {
-  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page (c63bench cpu --json, or of tools/checks/cpu_check)");
+  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page, from c63bench cpu --json or tools/checks/cpu_check");
+}
+
+void add_race(CLI::App& app, bool& inexact, std::uint32_t& seed, double& limit_s) {
+  app.add_flag("--inexact", inexact, "Vectors of the race need not be the best: tell the SAD that they lose");
+  app.add_option("--seed", seed, "Samples of the race's cases; by the clock unless given")->type_name("N");
+  add(app, "--limit", limit_s, "SECONDS", "End a file of the race that takes longer")->check(CLI::Range(1.0, 3600.0));
 }
 
 CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {
@@ -61,8 +67,12 @@ void add_options(CLI::App& app, CpuBenchOptions& options) {
   add(app, "-w,--width", options.width, "N", "Its width");
   add(app, "-h,--height", options.height, "N", "Its height");
   add(app, "--frame", options.frame, "N", "Frame to begin at");
-  add(app, "--rounds", options.rounds, "N", "How often everything is measured")->check(CLI::Range(1, 100000));
+  add(app, "--rounds", options.rounds, "N", "Measured rounds")->check(CLI::Range(1, 100000));
   add(app, "--only", options.only, "TEXT", "Only kernels whose name and level contain this");
+  add_list(app, "--search", options.searches, "FILE", "Race your own searches: .c, .cpp or .so in the form of c63/motion_kernel.h");
+  add(app, "--range", options.range, "N", "Search range of the race's luma planes")->check(CLI::Range(1, 127));
+  add_race(app, options.inexact, options.seed, options.limit_s);
+  app.add_flag("--in-process", options.in_process, "Run --search in this process, for profilers and debuggers");
   add_json(app, options.json);
 }
 
@@ -90,7 +100,7 @@ void add_options(CLI::App& app, DecodeBenchOptions& options) {
 }
 
 void add_options(CLI::App& app, FilterBenchOptions& options) {
-  add(app, "--mb", options.megabytes, "N", "Megabytes of input for what is bound by memory")
+  add(app, "--mb", options.megabytes, "N", "Megabytes of input for utilities that memory limits")
       ->check(CLI::Range(1.0, 16384.0));
   add_repeats(app, options.repeats);
   add_list(app, "--only", options.only, "TEXT", "Utilities whose names contain one of these");
@@ -113,7 +123,7 @@ void add_options(CLI::App& app, EncodeBenchOptions& options) {
       ->check(CLI::IsMember({"auto", "stream"}));
   add_yuv(app, options.yuv);
   add_list(app, "--from", options.from, "WHERE",
-           "Memory or a file, of which frames are copied; page-locked memory, where GPUs take them; or device, the GPU's own")
+           "Where frames come from: memory or file (copied), page-locked (not copied), device (on the GPU)")
       ->check(CLI::IsMember({"memory", "file", "page-locked", "device"}));
   add(app, "--keyint", options.key_interval, "N", "Frames of a GOP");
   add(app, "--gops", options.gops, "N", "GOPs");
@@ -146,7 +156,7 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_sizes(app, options.sizes);
   add_list(app, "--kernels", options.kernels, "NAME", "Only these");
   add_list(app, "--contents", options.contents, "NAME", "Made content")->check(CLI::IsMember({"natural", "noise"}));
-  add_list(app, "--jobs", options.jobs, "N", "Frames a call searches, as an encode with so many lanes does")
+  add_list(app, "--jobs", options.jobs, "N", "Frames that a call searches, like an encode with that many lanes")
       ->check(CLI::Range(1, 1000));
   CLI::Option* yuv = add(app, "--yuv", options.yuv, "FILE", "Raw 4:2:0 file instead of made content");
   add(app, "--yuv-size", options.yuv_size, "WxH", "Its size")->needs(yuv);
@@ -157,12 +167,20 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_json(app, options.json);
   add(app, "--html", options.html, "FILE", "Write a page of the ladder and the roofline");
   add_page_cpu(app, options.cpu);
+  add_list(app, "--kernel", options.files, "FILE", "Race your own kernels: .cu, .cubin, .ptx or .so in the form of c63/motion_kernel.h");
+  add_race(app, options.inexact, options.seed, options.limit_s);
+  app.add_flag("--in-process", options.in_process, "Run --kernel in this process, for profilers and debuggers; the built-in ones are left out");
   app.add_flag("--verify", options.verify, "Compare with the CPU's search, not only with each other");
 }
 
 void add_options(CLI::App& app, PageOptions& options) {
   add(app, "figures", options.figures, "FILE", "Figures of c63bench me (--json), or a result of tools/gpu_check");
   add_page_cpu(app, options.cpu);
+  add(app, "-o,--output", options.output, "FILE", "Page to write; - is stdout");
+}
+
+void add_options(CLI::App& app, BoardOptions& options) {
+  add(app, "results", options.results, "FILE...", "Results of c63bench cpu --search and me --kernel (--json)")->required();
   add(app, "-o,--output", options.output, "FILE", "Page to write; - is stdout");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,20 +14,26 @@ struct CpuBenchOptions {
   std::string video;  ///< raw 4:2:0; empty: made frames
   int width = 352;
   int height = 288;
-  int frame = 60;  ///< of the video, to begin at
+  int frame = 60;  ///< first frame of the video to use
   int rounds = 15;
   std::string only;  ///< part of a kernel's name and level; empty: all
   std::string json;
+  std::vector<std::string> searches;  ///< searches of somebody else
+  int range = 16;
+  bool inexact = false;
+  bool in_process = false;
+  std::uint32_t seed = 0;  ///< of the cases; 0: by the clock
+  double limit_s = 60;     ///< for each file
 };
 
 struct StageBenchOptions {
   std::string yuv;
   int width = 352;
   int height = 288;
-  int frames = 61;  ///< one of them a key frame, which does not count
+  int frames = 61;  ///< one of them is a key frame, which does not count
   std::vector<std::string> presets = {"reference", "fast", "good"};
   std::vector<double> qps = {10, 25};
-  std::string simd;  ///< empty: the best that the machine has
+  std::string simd;  ///< empty: the best of the machine
   int repeats = 7;
   std::string json;
 };
@@ -40,9 +47,9 @@ struct DecodeBenchOptions {
   std::string json;
 };
 
-/// Of `c63bench filter` and `c63bench scan`.
+/// Options of `c63bench filter` and `c63bench scan`.
 struct FilterBenchOptions {
-  double megabytes = 256;  ///< of input, for what is bound by memory
+  double megabytes = 256;  ///< of input, for utilities that memory limits
   int repeats = 15;
   std::string json;
   std::vector<std::string> only;  ///< utilities; empty: all
@@ -107,11 +114,22 @@ struct MeBenchOptions {
   int repeats = 30;
   int device = 0;
   bool verify = false;
+  std::vector<std::string> files;  ///< kernels of somebody else
+  bool inexact = false;
+  bool in_process = false;
+  std::uint32_t seed = 0;  ///< of the cases; 0: by the clock
+  double limit_s = 60;     ///< for each file
 };
 
 struct PageOptions {
   std::string figures;
   std::string cpu;
+  std::string output;
+};
+
+/// Of `c63bench board`.
+struct BoardOptions {
+  std::vector<std::string> results;
   std::string output;
 };
 
@@ -124,5 +142,6 @@ void add_options(CLI::App& app, FrameBenchOptions& options);
 void add_options(CLI::App& app, DecideBenchOptions& options);
 void add_options(CLI::App& app, MeBenchOptions& options);
 void add_options(CLI::App& app, PageOptions& options);
+void add_options(CLI::App& app, BoardOptions& options);
 
 }  // namespace c63::bench

@@ -11,7 +11,7 @@
 namespace c63::tools {
 namespace {
 
-// A prefix of an id stands for all ids that start with it; the first match counts.
+// A prefix stands for all ids that start with it. The first match counts.
 constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-USAGE"), std::string_view("see --help")},
     std::pair{std::string_view("C63-SIZE-UNKNOWN"), std::string_view("see --help")},
@@ -20,6 +20,11 @@ constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-CMP-SIZE"), std::string_view("compare videos of one size")},
     std::pair{std::string_view("C63-CMP-COUNT"), std::string_view("cut both to the same frames with --seek and -f")},
     std::pair{std::string_view("C63-CMP-"), std::string_view("this is the comparison's result")},
+    std::pair{std::string_view("C63-RACE-"), std::string_view("docs/race.md says how it was judged")},
+    std::pair{std::string_view("C63-SEARCH-"), std::string_view("see c63/motion_kernel.h and docs/race.md")},
+    std::pair{std::string_view("C63-KERNEL-"), std::string_view("see c63/motion_kernel.h and docs/race.md")},
+    std::pair{std::string_view("C63-NO-NVRTC"), std::string_view("see docs/race.md")},
+    std::pair{std::string_view("C63-NO-COMPILER"), std::string_view("install one, or give a .so")},
     std::pair{std::string_view("C63-AV-REFERENCES"), std::string_view("give the video file itself")},
     std::pair{std::string_view("C63-AV-FORMAT"), std::string_view("convert it with ffmpeg -i IN -pix_fmt yuv420p OUT.y4m")},
     std::pair{std::string_view("C63-NO-FFMPEG"),

@@ -72,7 +72,7 @@ void check_command_line(const Session& session, const AbOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// Opened before the first run: a name that cannot be written must not cost an hour's results.
+/// Opened before the first run, so that a bad name does not cost an hour's results.
 std::unique_ptr<OutputFile> open_output(const std::string& path, Durability durability) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability);
 }
@@ -88,8 +88,8 @@ void add_options(CLI::App& app, AbOptions& o) {
   const std::string group = "A/B";
   app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(group);
   app.add_option("--a", o.a,
-                 "First side, the anchor unless --anchor says another: options of c63enc, or another encoder's command "
-                 "with {in} {out} {qp}")
+                 "First side (the anchor, unless --anchor names another): options of c63enc, or another encoder's "
+                 "command with {in} {out} {qp}")
       ->type_name("TEXT")
       ->group(group);
   app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(group);
@@ -100,7 +100,7 @@ void add_options(CLI::App& app, AbOptions& o) {
   app.add_option("--anchor", o.anchor, "Side that the others are compared with, instead of the first")
       ->type_name("NAME")
       ->group(group);
-  app.add_option("--qp", o.quantizers, "Quantizers of each side that names none itself")
+  app.add_option("--qp", o.quantizers, "Quantizers of each side that does not name its own")
       ->type_name("LIST")
       ->capture_default_str()
       ->group(group);
@@ -109,7 +109,7 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--warmup", o.warmup, "Rounds before, unmeasured")
+  app.add_option("--warmup", o.warmup, "Rounds before these, not measured")
       ->check(CLI::Range(0, 100000))
       ->type_name("N")
       ->capture_default_str()
@@ -126,14 +126,15 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->type_name("N")
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) where sides that are c63enc write different bytes")->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) if sides that are c63enc write different bytes")
+      ->group(group);
   app.add_flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)")
       ->group(group);
   app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one beside this program")
+  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one next to this program")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--keep", o.keep, "Keep every stream in this folder")->type_name("FOLDER")->group(group);
@@ -164,7 +165,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   bench.run_points();
   if (result.points.empty()) {
     session.log->info("stopped before the first round was finished: there is no report");
-    return kExitDone;  // the exit code is the signal's, from the caller
+    return kExitDone;  // the caller returns the signal's exit code
   }
   compare_points(result);
   if (!session.common.quiet) write_stdout(ab_text(result));

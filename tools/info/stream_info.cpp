@@ -53,7 +53,7 @@ std::string tables_text(const TablesInfo& tables) {
 /// What the course encoder does not write.
 std::vector<std::string> differences_of(const PresetMarks& marks) {
   std::vector<std::string> list;
-  if (!marks.has_course_tables()) list.emplace_back("quantization tables of its own");
+  if (!marks.has_course_tables()) list.emplace_back("its own quantization tables");
   if (marks.tables.size() > 1) list.emplace_back("tables that change");
   if (marks.compact_headers) list.emplace_back("compact headers");
   if (marks.replacing > 0)
@@ -139,7 +139,7 @@ std::vector<std::string> StreamInfo::lines(const std::string& name, const std::o
     text.push_back(line("rate", fmt::format("{:.6g} frames/s{}: {:.2f} s, {:.2f} kb/s", rate->value(), rate_from,
                                             seconds, static_cast<double>(bytes_) * 8 / 1000 / seconds)));
   } else {
-    text.push_back(line("rate", "not in the stream, and no .json beside it tells (c63enc --sidecar); --fps gives it"));
+    text.push_back(line("rate", "not in the stream, nor in a .json next to it (c63enc --sidecar); --fps sets it"));
   }
   text.push_back(line("GOPs", fmt::format("{} of {} frames, {} bytes", gop_frames_.count, range_text(gop_frames_),
                                           range_text(gop_bytes_))));
@@ -191,11 +191,14 @@ ordered_json StreamInfo::json(const std::optional<FrameRate>& rate) const {
                        {"rate_denominator", rate ? ordered_json(rate->denominator) : ordered_json(nullptr)}};
   json["gop_frames"] = range_json(gop_frames_);
   json["gop_bytes"] = range_json(gop_bytes_);
+  // An object from the start: if memory runs out while a null becomes one, nlohmann's destructor crashes.
+  ordered_json kinds = ordered_json::object();
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     ordered_json of_kind = {{"frames", kinds_[kind].count}, {"bytes", kinds_[kind].sum}};
     if (kinds_[kind].count > 0) of_kind["frame_bytes"] = range_json(kinds_[kind]);
-    json["kinds"][kKindNames[kind]] = of_kind;
+    kinds[kKindNames[kind]] = of_kind;
   }
+  json["kinds"] = kinds;
   json["bits_by_kind"] = bits_ ? kinds_json(*bits_) : ordered_json(nullptr);
   json["blocks"] = nullptr;
   if (bits_) {

@@ -38,7 +38,7 @@ class YuviewOutput final : public MotionOutput {
     writer_->add(frame.index, frame.blocks, frame.sads[0]);
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (writer_) writer_->commit();
+    if (writer_) complete(*writer_);
   }
 
  private:
@@ -66,7 +66,7 @@ class CsvOutput final : public MotionOutput {
     }
     if (!frame.blocks.repeat) file_.flush();
   }
-  void finish(const MotionSummary& /*summary*/) override { file_.commit(); }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
 
  private:
   TextFile file_;
@@ -120,7 +120,7 @@ class JsonOutput final : public MotionOutput {
   }
   void finish(const MotionSummary& summary) override {
     file_.add("\n  ],\n{}\n}}\n", json_members({{"summary", summary.json()}}));
-    file_.commit();
+    complete(file_);
   }
 
  private:
@@ -138,12 +138,12 @@ class JsonOutput final : public MotionOutput {
 
 int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale : std::clamp(1100 / width, 1, 4); }
 
-/// How many pictures lie side by side: one for each type.
+/// Returns the number of pictures next to each other: one for each type.
 std::size_t panel_count(const MotionOptions& o) {
   return static_cast<std::size_t>(wants(o, "mv")) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
 }
 
-/// A picture for each type that is asked for, side by side.
+/// A picture for each requested type, next to each other.
 Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   OverlayOptions overlay;
   overlay.background = o.overlay == "pred" ? OverlayOptions::Background::prediction : OverlayOptions::Background::reconstruction;
@@ -166,7 +166,7 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   return all;
 }
 
-/// A side of the picture that is coded.
+/// A side of the coded picture.
 std::uint64_t padded(int side) { return static_cast<std::uint64_t>((side + 15) / 16 * 16); }
 
 [[noreturn]] void fail_without_frame(std::int64_t frame) {
@@ -190,7 +190,7 @@ class PictureOutput final : public MotionOutput {
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (done_) return;
+    if (done_ || is_stopped()) return;
     if (options_.frame >= 0) fail_without_frame(options_.frame);
     throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame has vectors; name one with --frame");
   }
@@ -209,7 +209,7 @@ class PageOutput final : public MotionOutput {
   }
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
-    // The picture as it is shown, FFmpeg's copies, and the coded picture as bytes and as text: 1.5 bytes a sample each at most.
+    // The shown picture, FFmpeg's copies, and the coded picture as bytes and as text: at most 1.5 bytes a sample each.
     return padded(width) * padded(height) * 6 + TextFile::kMemory;
   }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
@@ -222,12 +222,12 @@ class PageOutput final : public MotionOutput {
   void finish(const MotionSummary& summary) override {
     end(summary);
     page_.finish();
-    file_.commit();
+    complete(file_);
   }
 
  private:
   void end(const MotionSummary& summary) {
-    if (!page_.has_frames() && options_.frame >= 0) fail_without_frame(options_.frame);
+    if (!page_.has_frames() && options_.frame >= 0 && !is_stopped()) fail_without_frame(options_.frame);
     page_.end_stream(summary);
   }
 

@@ -13,6 +13,7 @@
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
+#include "common/report.h"
 #include "common/values.h"
 #include "common/video_input.h"
 #include "c63/frame_source.h"
@@ -22,7 +23,7 @@
 namespace c63::tools {
 namespace {
 
-/// What a format goes to where nothing is named.
+/// Returns the default output of a format.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
   if (o.format == "png" || o.format == "html") {
@@ -56,23 +57,24 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
 void add_options(CLI::App& app, MotionOptions& o) {
   const std::string group = "Motion";
   app.add_option("input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
-  app.add_option("-o,--output", o.output, "File to write; its name tells the format where --format does not; - is stdout")
+  app.add_option("-o,--output", o.output, "File to write; without --format its name gives the format; - is stdout")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--format", o.format, "What to write beside the summary")
+  app.add_option("--format", o.format, "What to write in addition to the summary")
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html"}))
       ->type_name("FORMAT")
       ->group(group);
-  app.add_option("--overlay", o.overlay, "What lies under arrows and heat: the reconstruction or the prediction")
+  app.add_option("--overlay", o.overlay, "Picture under arrows and heat: the reconstruction or the prediction")
       ->check(CLI::IsMember({"recon", "pred"}))
       ->type_name("PICTURE")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--frame", o.frame, "Frame of the picture; without it the first that has vectors")
+  app.add_option("--frame", o.frame, "Frame to draw; without it the first one that has vectors")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--type", o.types, "What to show: mv (arrows), sad and bits (heat); a picture of each, side by side")
+  app.add_option("--type", o.types,
+                 "What to show: mv (arrows), sad and bits (heat); one picture for each, next to each other")
       ->delimiter(',')
       ->check(CLI::IsMember({"mv", "sad", "bits"}))
       ->type_name("LIST")
@@ -88,30 +90,32 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--source", o.source, "The video that was encoded: SADs are of it instead of the reconstruction")
+  app.add_option("--source", o.source, "The video that was encoded: SADs compare with it instead of the reconstruction")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--beside", o.beside, "A second stream of the same video, shown beside the first on an HTML page")
+  app.add_option("--beside", o.beside, "A second stream of the same video, shown next to the first on an HTML page")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.limits);
 }
 
 namespace {
 
-/// What of a stream was shown.
+/// The part of a stream that was shown.
 struct StreamShown {
   MotionSummary summary;
+  std::int64_t frames = 0;
   int width = 0;
   int height = 0;
 };
 
-/// Takes the frames that are wanted of a stream to the output.
+/// Takes the requested frames of a stream to the output.
 StreamShown show_stream(const Session& session, const MotionOptions& o, const std::string& path, const MotionTruth* truth,
                         MotionOutput* output) {
-  // Raw sources tell no size: the stream's first frame does.
+  // Raw sources have no size, so the first frame of the stream gives it.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
     MotionStream beginning(path, nullptr, o.limits);
@@ -130,31 +134,33 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
       break;
     }
     if (frames == 0 && !blocks_line_up(frame->blocks.width)) {
-      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
-                        frame->blocks.width);
+      session.log->info(
+          "width {} is not a multiple of 16: blocks are shown on the sheared picture that the codec codes",
+          frame->blocks.width);
     }
     frames = frame->index + 1;
     if (truth != nullptr) truth->check_length(frames, false);
     shown.width = frame->blocks.width;
     shown.height = frame->blocks.height;
     if (frame->index < o.first_frame) continue;
-    ++taken;
+    shown.frames = ++taken;
     shown.summary.add(*frame, truth);
     if (output != nullptr) output->add(*frame, truth);
     progress->advance(0);
   }
   progress->finish();
-  if (frames == 0) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path});
+  if (frames == 0 && !session.stop.stop_requested()) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path});
   if (taken == 0 && !session.stop.stop_requested()) {
     throw Error(ErrorKind::input, "C63-NO-FRAMES", "no frame after the first " + std::to_string(o.first_frame), {.file = path});
   }
   return shown;
 }
 
-/// The second stream beside the first. Returns its summary.
+/// Shows the second stream next to the first. Returns its summary.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
   const StreamShown second = show_stream(session, o, o.beside, nullptr, &output);
+  if (session.stop.stop_requested()) return second.summary;
   if (second.width != first.width || second.height != first.height) {
     throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
                 fmt::format("{} has pictures of {}x{}, {} of {}x{}", o.input, first.width, first.height, o.beside, second.width,
@@ -184,8 +190,16 @@ int run_motion(const Session& session, const MotionOptions& given) {
 
   const auto output = make_motion_output(o);
   const StreamShown shown = show_stream(session, o, o.input, truth ? &*truth : nullptr, output.get());
-  if (output) output->finish(o.beside.empty() ? shown.summary : show_beside(session, o, shown, *output));
-  // Standard output belongs to the data where they go there.
+  if (session.stop.stop_requested() && shown.frames == 0) {
+    session.summary->info("stopped before the first frame: nothing is written");
+    return kExitDone;  // the exit code is the signal's, from the caller
+  }
+  const MotionSummary summary = o.beside.empty() || session.stop.stop_requested() ? shown.summary : show_beside(session, o, shown, *output);
+  const bool stopped = session.stop.stop_requested();
+  if (output && stopped) output->set_stopped({o.output, o.keep_partial || o.input == "-", session.log});
+  if (output) output->finish(summary);
+  if (stopped) session.summary->info("{}", stopped_text(shown.frames, {}));
+  // If the data go to standard output, messages must not.
   if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());
   } else {

@@ -59,7 +59,7 @@ YuviewFile parse_yuview(const std::string& path) {
       result.width = std::stoi(m[1]);
       result.height = std::stoi(m[2]);
     } else if (line.starts_with("%")) {
-      EXPECT_TRUE(result.rows.empty()) << "a header line behind rows";
+      EXPECT_TRUE(result.rows.empty()) << "a header line after rows";
       if (std::regex_match(line, m, kType)) {
         type = std::stoi(m[1]);
         EXPECT_TRUE(result.kinds.emplace(type, m[2]).second) << "type " << type << " twice";
@@ -376,7 +376,7 @@ TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
   const std::string mv = "'" C63_BIN_DIR "/c63mv' '" + file("92.c63") + "' ";
   const auto summary = test::shell(mv + "2>&1");
   EXPECT_NE(summary.output.find("most frequent: -11,2"), std::string::npos) << summary.output;
-  EXPECT_NE(summary.output.find("no multiple of 16"), std::string::npos) << summary.output;
+  EXPECT_NE(summary.output.find("not a multiple of 16"), std::string::npos) << summary.output;
   const auto truth = test::shell(mv + "--truth '" + file("truth92.csv") + "' 2>&1");
   EXPECT_EQ(truth.exit_code, 2);
   EXPECT_NE(truth.output.find("C63-MV-SHEARED"), std::string::npos) << truth.output;

@@ -1,4 +1,4 @@
-#include "compare/process.h"
+#include "common/process.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -6,13 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 #include "c63/error.h"
 #include "io/descriptor.h"
@@ -32,14 +38,14 @@ std::string end_of_file(const std::string& path) {
   return text.size() > kKept ? text.substr(text.size() - kKept) : text;
 }
 
-/// What a spawned process starts with, freed with the object.
+/// The start-up settings of a spawned process, freed with the object.
 struct SpawnSetup {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
   SpawnSetup() {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    // This program blocks and ignores signals of its own; a child starts with the usual ones.
+    // This program blocks and ignores some signals. A child starts with the default handling.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -48,7 +54,8 @@ struct SpawnSetup {
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    // A group of its own, so that what the command starts ends with it, and a signal from the terminal comes here alone.
+    // Its own process group, so that everything that the command starts ends with it, and a signal from the terminal
+    // reaches only this program.
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
@@ -60,14 +67,14 @@ struct SpawnSetup {
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 };
 
-/// A running process that leads a group of its own.
+/// A running process that leads its own group.
 class ChildGroup {
  public:
   /// Starts a process by `spawn(pid)`. Throws Error (internal).
   template <typename Spawn>
   explicit ChildGroup(const Spawn& spawn) {
     std::list<pid_t> one(1);
-    // The lock: no process is without an entry when a signal ends this one.
+    // The lock makes sure that every process has an entry when a signal ends this one.
     const std::lock_guard lock(leftovers().mutex);
     if (const int fault = spawn(&one.front()); fault != 0) {
       throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot start /bin/sh", fault);
@@ -84,7 +91,7 @@ class ChildGroup {
 
   [[nodiscard]] pid_t leader() const { return *entry_; }
   void signal(int number) const { ::kill(-*entry_, number); }
-  /// Waits for the leader's end; its number is not given to another process before it is reaped.
+  /// Waits for the leader's end. Its number is not given to another process before it is reaped.
   void wait() const {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(*entry_), &ended, WEXITED | WNOWAIT) != 0) {
@@ -96,10 +103,43 @@ class ChildGroup {
   std::list<pid_t>::iterator entry_;
 };
 
+/// Sets limits of a process that has just begun. It is a shell that starts the program, so the program has them, too.
+void set_limits(pid_t process, const ProcessLimits& limits) {
+  const auto set = [process](auto resource, std::uint64_t most) {
+    if (most == 0) return;
+    const rlimit limit{most, most};
+    static_cast<void>(::prlimit(process, resource, &limit, nullptr));  // fails if the process has ended
+  };
+  set(RLIMIT_AS, limits.memory);
+  set(RLIMIT_CPU, static_cast<std::uint64_t>(std::ceil(limits.cpu_seconds)));
+  set(RLIMIT_FSIZE, limits.file_bytes);
+  set(RLIMIT_NOFILE, static_cast<std::uint64_t>(limits.files));
+  if (limits.seconds > 0) set(RLIMIT_CORE, 1);
+}
+
+/// Calls a function after a time, unless the object ends before.
+class Deadline {
+ public:
+  Deadline(double seconds, std::function<void()> act) {
+    if (seconds <= 0) return;
+    thread_ = std::jthread([this, seconds, act = std::move(act)](const std::stop_token& stop) {
+      std::unique_lock lock(mutex_);
+      const bool ended = condition_.wait_for(lock, stop, std::chrono::duration<double>(seconds),
+                                             [&] { return stop.stop_requested(); });
+      if (!ended) act();
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any condition_;
+  std::jthread thread_;
+};
+
 }  // namespace
 
 ProcessResult run_process(const std::string& command, const std::string& stdin_path, const std::string& stdout_path,
-                          const std::string& folder, const StopTokens& stops) {
+                          const std::string& folder, const StopTokens& stops, const ProcessLimits& limits) {
   const std::string error_path = folder + "/stderr";
   const std::string in = stdin_path.empty() ? "/dev/null" : stdin_path;
   const std::string out = stdout_path.empty() ? "/dev/null" : stdout_path;
@@ -114,11 +154,17 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
 
   const auto start = std::chrono::steady_clock::now();
   pid_t child = 0;
+  std::atomic<bool> timed_out = false;
   {
     const ChildGroup group([&](pid_t* started) {
       return posix_spawn(started, "/bin/sh", &setup.actions, &setup.attributes, arguments, environ);
     });
     child = group.leader();
+    set_limits(child, limits);
+    const Deadline deadline(limits.seconds, [&] {
+      timed_out = true;
+      group.signal(SIGKILL);
+    });
     const std::stop_callback on_stop(stops.stop, [&] { group.signal(SIGTERM); });
     const std::stop_callback on_drop(stops.drop, [&] { group.signal(SIGKILL); });
     group.wait();
@@ -132,6 +178,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.timed_out = timed_out;
   result.error_output = end_of_file(error_path);
   return result;
 }
