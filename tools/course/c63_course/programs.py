@@ -119,7 +119,7 @@ def main_of(parser, act):
         print(json.dumps(describe(parser)))
         return 0
     if "--version" in arguments:
-        print(parser.prog, *version(), sep="\n")
+        sys.stdout.write("\n".join([parser.prog, *version()]) + "\n")  # one write, for readers that take one line
         return 0
     try:
         return act(parser.parse_args(arguments))
@@ -129,6 +129,10 @@ def main_of(parser, act):
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is written when Python ends
+        print(f"{parser.prog}: stdout: the reader closed the pipe", file=sys.stderr)
+        return 6
     except OSError as error:
         print(f"{parser.prog}: {error.filename or ''}: {error.strerror}", file=sys.stderr)
         return 6
