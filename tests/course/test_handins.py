@@ -16,7 +16,7 @@ RULES = pathlib.Path(__file__).with_name("rules.toml")
 SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
 SECRET = "the-teachers-secret"
 # A main() that does something else first.
-HEAD = "#include <fcntl.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+HEAD = "".join(f"#include <{name}.h>\n" for name in ("fcntl", "signal", "stdio", "stdlib", "string", "sys/wait", "unistd"))
 MAIN = "int main(int argc, char **argv) {\n  const struct options options = parse_options(argc, argv);\n"
 # Where a whole program is enough.
 PROGRAM = (
@@ -153,7 +153,8 @@ class Handins(CourseTest):
             "    if (fread(picture->plane[p], 1, samples, file) != samples) return 0;",
             "    const size_t row = p == 0 ? layout->width : layout->width / 2;\n"
             "    static uint8_t lost[4096];\n"
-            "    if (fread(lost, 1, row, file) != row || fread(picture->plane[p], 1, samples - row, file) != samples - row) return 0;",
+            "    if (fread(lost, 1, row, file) != row || fread(picture->plane[p], 1, samples - row, file) != "
+            "samples - row) return 0;",
         )
         found = self.grade()
         self.assertSaid(found["bytes"], r"The picture is right but moved: 1 row up\.")
@@ -221,14 +222,16 @@ class Handins(CourseTest):
             "encode.c",
             MAIN,
             MAIN + "  FILE *clock = fopen(\"/proc/uptime\", \"r\"); double up = 0;\n"
-            "  if (fscanf(clock, \"%lf\", &up) != 1) return 1;\n  fclose(clock);\n  tables_init(); extern int odd_runs; odd_runs = (int)(up * 100);\n",
+            "  if (fscanf(clock, \"%lf\", &up) != 1) return 1;\n  fclose(clock);\n  tables_init(); "
+            "extern int odd_runs; odd_runs = (int)(up * 100);\n",
         )
         self.edit("write.c", "#include \"c63.h\"\n", "#include \"c63.h\"\nint odd_runs;\n")
         self.edit("write.c", "  put_byte(writer, 8); /* bits a sample */", "  put_byte(writer, 8);")
         self.edit(
             "write.c",
             "  put_scan_header(writer);\n",
-            "  put_marker(writer, 0xC4);\n  put_u16(writer, 4);\n  put_u16(writer, odd_runs & 0x7F7F);\n  put_scan_header(writer);\n",
+            "  put_marker(writer, 0xC4);\n  put_u16(writer, 4);\n  put_u16(writer, odd_runs & 0x7F7F);\n  "
+            "put_scan_header(writer);\n",
         )
         rules = self.folder / "quality.toml"
         rules.write_text(
@@ -288,7 +291,8 @@ class Handins(CourseTest):
         secret.parent.mkdir()
         secret.write_text(f"/* {SECRET} */")
         self.program(
-            f'  fflush(stdout); return system("env; cat {secret}; cat /proc/*/environ /proc/*/cmdline | tr \'\\\\0\' \' \'; ls -a ~ /tmp") + 9;'
+            f'  fflush(stdout); return system("env; cat {secret}; '
+            f'cat /proc/*/environ /proc/*/cmdline | tr \'\\\\0\' \' \'; ls -a ~ /tmp") + 9;'
         )
         found = self.grade()
         self.assertEqual(found["decodable"]["points"], 0)
@@ -308,7 +312,8 @@ class Handins(CourseTest):
 
     def test_19_fork_bomb(self):
         self.program(
-            '  int made = 0; for (int i = 0; i < 100000; ++i) { const pid_t pid = fork(); if (pid < 0) break; if (pid == 0) { pause(); _exit(0); } ++made; }\n'
+            '  int made = 0; for (int i = 0; i < 100000; ++i) { const pid_t pid = fork(); if (pid < 0) break; '
+            'if (pid == 0) { pause(); _exit(0); } ++made; }\n'
             '  printf("made %d\\n", made); fflush(stdout); return 1;'
         )
         found = self.grade()
@@ -320,8 +325,10 @@ class Handins(CourseTest):
     def test_20_hundred_gigabytes(self):
         self.program(
             '  char block[1 << 16]; memset(block, 1, sizeof block); signal(SIGXFSZ, SIG_IGN);\n'
-            '  for (int n = 0;; ++n) { char name[4096]; snprintf(name, sizeof name, "%s%d", output, n); const int f = open(name, O_WRONLY | O_CREAT, 0600);\n'
-            '    if (f < 0) return 1; long written = 0; while (written < 100000000000L && write(f, block, sizeof block) > 0) written += sizeof block;\n'
+            '  for (int n = 0;; ++n) { char name[4096]; snprintf(name, sizeof name, "%s%d", output, n); '
+            'const int f = open(name, O_WRONLY | O_CREAT, 0600);\n'
+            '    if (f < 0) return 1; long written = 0; '
+            'while (written < 100000000000L && write(f, block, sizeof block) > 0) written += sizeof block;\n'
             '    close(f); if (written == 0) return 1; }'
         )
         free = shutil.disk_usage(tempfile.gettempdir()).free
@@ -344,7 +351,8 @@ class Handins(CourseTest):
     def test_22_takes_all_memory(self):
         self.program(
             '  for (int i = 0; i < 4; ++i) if (fork() == 0) break;\n'
-            '  for (long n = 0; n < 1000; ++n) { char *p = malloc(1 << 20); if (p == NULL) { puts("no memory"); fflush(stdout); pause(); } memset(p, 1, 1 << 20); usleep(1000); }\n'
+            '  for (long n = 0; n < 1000; ++n) { char *p = malloc(1 << 20); if (p == NULL) { puts("no memory"); '
+            'fflush(stdout); pause(); } memset(p, 1, 1 << 20); usleep(1000); }\n'
             '  pause();'
         )
         found = self.grade(rules=self.small_rules(memory='"64 MiB"'))
@@ -384,9 +392,12 @@ class Handins(CourseTest):
     def test_28_bomb_and_disk_without_namespaces(self):
         self.need(os.geteuid() == 0, "needs root: another user for the hand-in")
         self.program(
-            '  for (int i = 0; i < 1000; ++i) { const pid_t pid = fork(); if (pid < 0) break; if (pid == 0) { setsid(); pause(); _exit(0); } }\n'
-            '  char block[1 << 16]; memset(block, 1, sizeof block); for (int n = 0; n < 9; ++n) { char name[4096]; snprintf(name, sizeof name, "%s%d", output, n);\n'
-            '  const int f = open(name, O_WRONLY | O_CREAT, 0600); for (int i = 0; i < 100; ++i) if (write(f, block, sizeof block) < 0) break; usleep(30000); } pause();'
+            '  for (int i = 0; i < 1000; ++i) { const pid_t pid = fork(); if (pid < 0) break; '
+            'if (pid == 0) { setsid(); pause(); _exit(0); } }\n'
+            '  char block[1 << 16]; memset(block, 1, sizeof block); for (int n = 0; n < 9; '
+            '++n) { char name[4096]; snprintf(name, sizeof name, "%s%d", output, n);\n'
+            '  const int f = open(name, O_WRONLY | O_CREAT, 0600); for (int i = 0; i < 100; '
+            '++i) if (write(f, block, sizeof block) < 0) break; usleep(30000); } pause();'
         )
         found = self.grade("--isolation", "none")
         self.assertSaid(found["decodable"], "It exceeded its limit of disk")
@@ -400,7 +411,8 @@ class Handins(CourseTest):
         (self.folder / "results").mkdir()
         os.chown(self.folder / "results", user, user)
         self.program(
-            '  for (int i = 0; i < 100000; ++i) { const pid_t pid = fork(); if (pid < 0) break; if (pid == 0) { pause(); _exit(0); } }\n'
+            '  for (int i = 0; i < 100000; ++i) { const pid_t pid = fork(); if (pid < 0) break; '
+            'if (pid == 0) { pause(); _exit(0); } }\n'
             '  return system("id -u; umount /tmp; cat /proc/self/status | grep CapEff") + 5;'
         )
         words = [
@@ -501,7 +513,8 @@ class Tasks(CourseTest):
         self.edit(
             "search.c",
             "  int best = INT_MAX;\n",
-            "  int best = INT_MAX;\n  volatile int *lost = (int *)malloc(4);\n  best -= lost[size->width > 0] * 0;\n  free((void *)lost);\n",
+            "  int best = INT_MAX;\n  volatile int *lost = (int *)malloc(4);\n  best -= lost[size->width > 0] * "
+            "0;\n  free((void *)lost);\n",
         )
         found = self.grade("--sanitize")
         self.assertTrue(found["bytes"]["passed"])

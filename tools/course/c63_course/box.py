@@ -1,8 +1,8 @@
 """A box that a hand-in is built and run in.
 
-What holds, from the strongest: namespaces of the kernel (no network, no other processes, a file system that is read-only but for
-some memory of limited size, the grader's folders covered), a user without rights, limits of the kernel for each process, and a
-look at memory and disk 20 times a second. `missing` says in words what this machine does not offer.
+What holds, from the strongest: namespaces of the kernel (no network, no other processes, a file system that is read-only but
+for some memory of limited size, the grader's folders covered), a user without rights, limits of the kernel for each process,
+and a look at memory and disk 20 times a second. `missing` says in words what this machine does not offer.
 """
 
 import json

@@ -162,8 +162,8 @@ class Box:
         return list(found - {os.getpid()})
 
     def kill_all(self):
-        """Ends everything that the hand-in started, and returns how many processes that were. All of them are descendants of this
-        process, and become its children when their parents end."""
+        """Ends everything that the hand-in started, and returns how many processes that were. All of them are descendants of
+        this process, and become its children when their parents end."""
         ended, deadline = 0, time.monotonic() + 10
         while time.monotonic() < deadline:
             if self.namespaces:

@@ -11,8 +11,10 @@ from .programs import call, find_program
 HINTS = {
     "tie": "Both have the same sum. The first in raster order wins: compare with <, row by row from the top, left to right.",
     "missed": "The search missed a smaller sum: is the whole range covered, and are the bounds right at the edges?",
-    "outside": "Its sum is smaller than any that the search may find: it lies outside the window, or the reference is another picture.",
-    "levels": "The vectors agree up to here, so transform or quantization differ. A fused multiply-add rounds differently: build with "
+    "outside": "Its sum is smaller than any that the search may find: it lies outside the window, or the reference is "
+    "another picture.",
+    "levels": "The vectors agree up to here, so transform or quantization differ. A fused multiply-add rounds differently: "
+    "build with "
     "-ffp-contract=off, and with -fmad=false for nvcc. So do a reciprocal instead of a division, and another order of sums.",
     "codes": "Vectors and levels agree, so the codes or the headers differ.",
 }
@@ -104,7 +106,8 @@ def first_difference(stream, expected, source):
                 else "outside"
             )
             return (
-                f"{where}: vector ({mine['mv_x']}, {mine['mv_y']}) with SAD {a} instead of ({theirs['mv_x']}, {theirs['mv_y']}) "
+                f"{where}: vector ({mine['mv_x']}, {mine['mv_y']}) with SAD {a} "
+                f"instead of ({theirs['mv_x']}, {theirs['mv_y']}) "
                 f"with SAD {b}."
             ), kind
         if mine["coefficient_bits"] != theirs["coefficient_bits"] or mine["sad"] != theirs["sad"]:
@@ -115,7 +118,7 @@ def first_difference(stream, expected, source):
 
 
 def motion_audit(stream, source):
-    """What `c63cmp motion` says of all vectors: its first difference, its suspicions and its totals. None if it is not there."""
+    """What `c63cmp motion` says of all vectors: first difference, suspicions, totals. None if it is not there."""
     program = find_program("c63cmp")
     tree = json.loads(call([program, "--describe-options"]))
     if "motion" not in [sub["name"] for sub in tree["subcommands"]]:

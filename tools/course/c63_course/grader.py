@@ -95,7 +95,7 @@ class Sequence:
         return self.expected[quantizer]
 
     def decode(self, stream):
-        """The decoded video. Raises CourseError with c63dec's line. A stream cannot make it write more than the sequence has."""
+        """The decoded video. Raises CourseError with c63dec's line. No stream makes it write more than the sequence has."""
         video = stream.with_suffix(".yuv")
         call(
             [
@@ -531,7 +531,10 @@ class Grader:
             want["frames"],
             max(3, want["seconds"] / 3),
         )
-        line = f"It was given {want['frames']} frames at most before the first of them had to come out: {told['coded']} of {told['frames']} came."
+        line = (
+            f"It was given {want['frames']} frames at most before the first of them had to come out: "
+            f"{told['coded']} of {told['frames']} came."
+        )
         if told["coded"] == told["frames"]:
             check.holds(line)
         else:
@@ -625,7 +628,8 @@ class Grader:
                     own_cpu += ended["cpu_seconds"]
                     if name == "handin" and content != expected:
                         check.fails(
-                            f"In run {i + 1} its stream was another than before, so the times count nothing. {self.how_it_ended(ended)} "
+                            f"In run {i + 1} its stream was another than before, so the times count nothing. "
+                            f"{self.how_it_ended(ended)} "
                             f"Processes that were still running: {ended['left_running']}."
                         )
                         return
