@@ -26,25 +26,35 @@ def rounds_picture(speed):
     longest = max(speed["baseline_seconds"] + speed["seconds"])
     rows = []
     for y, (name, seconds) in enumerate((("baseline", speed["baseline_seconds"]), ("hand-in", speed["seconds"]))):
-        dots = "".join(f'<circle cx="{90 + 460 * one / longest:.1f}" cy="{20 + 30 * y}" r="5" fill-opacity=".5"><title>{1e3 * one:.2f} ms</title></circle>'
-                       for one in seconds)
+        dots = "".join(
+            f'<circle cx="{90 + 460 * one / longest:.1f}" cy="{20 + 30 * y}" r="5" fill-opacity=".5"><title>{1e3 * one:.2f} ms</title></circle>'
+            for one in seconds
+        )
         median = 90 + 460 * statistics.median(seconds) / longest
-        rows.append(f'<text x="0" y="{25 + 30 * y}">{name}</text>{dots}<path d="M{median:.1f} {10 + 30 * y}v20" stroke="currentColor" '
-                    'stroke-width="2"/>')
-    return ('<svg viewBox="0 0 640 70" width="100%" fill="currentColor" font-size="14" role="img" aria-label="Times of all rounds">'
-            + "".join(rows) + f'<text x="560" y="25">{1e3 * longest:.0f} ms</text></svg>')
+        rows.append(
+            f'<text x="0" y="{25 + 30 * y}">{name}</text>{dots}<path d="M{median:.1f} {10 + 30 * y}v20" stroke="currentColor" '
+            'stroke-width="2"/>'
+        )
+    return (
+        '<svg viewBox="0 0 640 70" width="100%" fill="currentColor" font-size="14" role="img" aria-label="Times of all rounds">'
+        + "".join(rows)
+        + f'<text x="560" y="25">{1e3 * longest:.0f} ms</text></svg>'
+    )
 
 
 def page(result):
     def text(value):
         return html.escape(str(value))
+
     rows = []
     for check in result["checks"]:
         css, word = MARKS[check["passed"]]
         lines = "".join(f"<li>{text(line)}</li>" for line in check["lines"])
         picture = rounds_picture(result["speed"]) if check["id"] == "speed" and "speed" in result else ""
-        rows.append(f'<tr><td class="{css}">{word}</td><td>{text(check["name"])}{"<ul>" + lines + "</ul>" if lines else ""}{picture}</td>'
-                    f'<td class="points">{check["points"]:g} of {check["of"]:g}</td></tr>')
+        rows.append(
+            f'<tr><td class="{css}">{word}</td><td>{text(check["name"])}{"<ul>" + lines + "</ul>" if lines else ""}{picture}</td>'
+            f'<td class="points">{check["points"]:g} of {check["of"]:g}</td></tr>'
+        )
     open_points = f', {result["still_to_give"]:g} more are given by hand' if result["still_to_give"] else ""
     answers = "".join(f"<h3>{text(number)}</h3><p>{text(answer)}</p>" for number, answer in result.get("answers", {}).items())
     boxes = "".join(f"<li>{text(line)}</li>" for line in result["isolation"])
