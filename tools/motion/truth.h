@@ -25,9 +25,10 @@ class MotionTruth {
   /// Throws Error (input, C63-TRUTH) if the stream has `frames` frames, or that many and more, and the truth another number.
   void check_length(std::int64_t frames, bool all) const;
 
+  /// `film` says that blocks are those of the picture, whatever its width.
   /// Distances in samples between the true vectors of a frame's luma blocks and the coded ones; nothing for blocks
   /// without either.
-  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const;
+  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, bool film = false) const;
 
  private:
   struct Entry {

@@ -6,6 +6,7 @@
 
 #include "c63/picture.h"
 #include "common/text_file.h"
+#include "motion/motion_stream.h"
 #include "pipeline/block_statistics.h"
 
 namespace c63::tools {
@@ -15,6 +16,8 @@ struct BlockTypes {
   bool vectors = true;
   bool sads = true;
   bool bits = true;
+  bool film = false;           ///< positions are those of the picture, whatever its width
+  bool codec_vectors = false;  ///< vectors of the film's own codec
 };
 
 /// Statistics of luma's blocks as YUView (github.com/IENT/YUView) lays them over a video: its CSV format, version 1.2.
@@ -27,7 +30,8 @@ class YuviewWriter {
 
   /// Frames come in order. `sads` holds one value a luma block, and may be empty. Blocks without a vector get no
   /// rows for it and its SAD, repeats no rows at all.
-  void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
+  /// `codec` may be null.
+  void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads, const CodecField* codec = nullptr);
   void commit() { file_.commit(); }
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
