@@ -28,11 +28,19 @@ __device__ __forceinline__ void average_row(const FrameLayout& layout, const Tem
   const std::size_t at = in_plane(block_x, block_y);
   const std::uint8_t* const own = job.current + layout.offset[plane] + at;
   const std::uint8_t* others[2 * kFilterReach];
+  float shares[2 * kFilterReach];
 #pragma unroll
   for (int n = 0; n < 2 * kFilterReach; ++n) {
-    if (n < job.count && weights[n] != 0) {
+    shares[n] = 0;
+    if (n >= job.count) continue;
+    int sum = 0;
+    if (weights[n] != 0) {
       others[n] = job.neighbours[n].picture + layout.offset[plane] + in_plane(block_x + vectors[n].x, block_y + vectors[n].y);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sum += __ldg(others[n] + i) - __ldg(own + i);
     }
+    // A block has as many rows as columns, and a thread for each.
+    shares[n] = weights[n] * filter.mean_share(sum_of_lanes<kCount>(sum), kCount * kCount);
   }
   std::uint8_t* const to = job.averaged + linear_offset(layout, plane) + at;
 #pragma unroll
@@ -40,7 +48,7 @@ __device__ __forceinline__ void average_row(const FrameLayout& layout, const Tem
     AveragedSample sample(__ldg(own + i));
 #pragma unroll
     for (int n = 0; n < 2 * kFilterReach; ++n) {
-      if (n < job.count && weights[n] != 0) sample.add(__ldg(others[n] + i), weights[n], filter.falloff());
+      if (n < job.count && shares[n] != 0) sample.add(__ldg(others[n] + i), shares[n], filter.falloff());
     }
     if (at + static_cast<std::size_t>(i) < layout.coded[plane]) to[i] = static_cast<std::uint8_t>(sample.rounded());
   }
@@ -50,9 +58,9 @@ __global__ void __launch_bounds__(kThreads)
     temporal_filter_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ TemporalFilter filter,
                            const __grid_constant__ FilterJob job, int blocks) {
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  const int block = thread / 8;
+  // All lanes of a warp take part in sums. Those without a block do the last one once more.
+  const int block = min(thread / 8, blocks - 1);
   const int t = thread % 8;
-  if (block >= blocks) return;
   const int x = block % layout.columns[0] * kBlockSize;
   const int y = block / layout.columns[0] * kBlockSize;
   float weights[2 * kFilterReach];

@@ -26,8 +26,8 @@ bool are_seen_long(const FrameWeights& weights) {
 
 class PresetPlanner final : public Planner {
  public:
-  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus) : decisions_(decisions) {
-    if (decisions.alternate) alternation_.emplace(mcus);
+  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus, std::int64_t key_interval) : decisions_(decisions) {
+    if (decisions.alternate) alternation_.emplace(mcus, key_interval);
   }
 
   [[nodiscard]] int lag() const override { return alternation_ ? ReferenceAlternation::kLag : kNeverObserves; }
@@ -42,14 +42,13 @@ class PresetPlanner final : public Planner {
                    .rate = decisions_.rate,
                    .weights = frame.weights};
     choose_tables(frame, plan);
-    ReferenceAlternation::Choice choice{.stays = frame.stays, .is_replaced = frame.is_replaced};
+    ReferenceAlternation::Choice choice{
+        .stays = frame.stays, .precedes_staying = frame.is_replaced, .is_replaced = frame.is_replaced};
     if (alternation_) choice = alternation_->next();
     if (choice.stays) plan.headers.frame = false;
-    if (choice.is_replaced) {
-      plan.rate.repeats = false;
-      // Propagated weights already include this.
-      if (!frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
-    }
+    if (choice.precedes_staying) plan.rate.repeats = false;
+    // Propagated weights already include this.
+    if (choice.is_replaced && !frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
     return plan;
   }
 
@@ -83,8 +82,9 @@ class PresetPlanner final : public Planner {
 }  // namespace
 
 PlannerFactory make_planner_factory(const CodingSettings& settings) {
-  return [decisions = preset_decisions(settings), mcus = Geometry(settings.width, settings.height).mcus()] {
-    return std::make_unique<PresetPlanner>(decisions, mcus);
+  return [decisions = preset_decisions(settings), mcus = Geometry(settings.width, settings.height).mcus(),
+          key_interval = settings.key_interval] {
+    return std::make_unique<PresetPlanner>(decisions, mcus, key_interval);
   };
 }
 

@@ -1,46 +1,108 @@
 #include "decide/reference_alternation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "decide/repeat_frame.h"
 
 namespace c63 {
 
 ReferenceAlternation::Choice ReferenceAlternation::next() {
-  const int number = planned_++;
-  const bool starts_trial = !is_tried_ && number >= next_trial_ && is_much(bits_before_);
-  const Choice choice{.stays = next_stays_, .is_replaced = number > 0 && !next_stays_ && (alternates_ || starts_trial)};
-  if (choice.is_replaced) is_tried_ = true;
-  next_stays_ = choice.is_replaced;
-  staying_.push_back(choice.stays);
+  Choice choice{.stays = next_stays_};
+  if (!next_stays_) {
+    choice.is_replaced = alternates_;
+    choice.precedes_staying = alternates_ || may_try();
+  }
+  if (choice.precedes_staying) is_tried_ = true;
+  next_stays_ = choice.precedes_staying;
+  unobserved_.push_back(choice);
+  ++planned_;
   return choice;
 }
 
+bool ReferenceAlternation::may_try() const {
+  // A trial takes up to half a frame's bits more, and saves about a sixteenth of each later frame's.
+  constexpr int kLeastFramesLeft = 16;
+  // Both frames of a trial must be coded. Where pictures come twice, or change now and then, they would be repeats.
+  constexpr int kLivelyFrames = 4;
+  return !is_tried_ && planned_ >= next_trial_ && planned_ + kLeastFramesLeft <= most_frames_ &&
+         lively_ >= std::min(kLivelyFrames, planned_ - kLag);
+}
+
 void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
+  const Choice choice = unobserved_.front();
+  unobserved_.pop_front();
+  const bool is_key = planned_ - static_cast<int>(unobserved_.size()) == 1;
   const std::int64_t above_least = std::max<std::int64_t>(0, bits - kLeastMcuBits * mcus_);
-  if (staying_.front()) {
-    alternates_ = pays(bits_before_, above_least);
-    is_tried_ = false;
-    if (!alternates_) next_trial_ = planned_ + wait_;
-    wait_ = alternates_ ? kFirstWait : std::min(kLongestWait, 2 * wait_);
+  lively_ = !is_key && !repeat && is_much(above_least) ? lively_ + 1 : 0;
+  if (choice.stays) {
+    observe_staying(above_least);
+  } else if (choice.is_replaced) {
+    replaced_before_ = std::exchange(replaced_, above_least);
+    // The first one's reference is a plain frame. That of the second one stayed, like those of all later ones.
+    if (++pairs_ <= 2) replaced_share_ = kWhole * replaced_ / plain_;
   } else if (repeat) {
-    // Pictures come twice. Frames that are replaced or stay could not be repeats.
-    alternates_ = false;
-    next_trial_ = std::max(next_trial_, planned_ + kFirstWait);
+    observe_repeat();
+  } else {
+    observe_plain(above_least);
   }
-  bits_before_ = above_least;
-  staying_.pop_front();
+  last_but_one_ = std::exchange(last_, above_least);
+}
+
+void ReferenceAlternation::observe_repeat() {
+  // Pictures come twice. Frames that stay, and those before them, could not be repeats.
+  alternates_ = false;
+  is_tried_ = next_stays_;
+  trial_.reset();
+  next_trial_ = std::max(next_trial_, planned_ + kFirstWait);
+}
+
+void ReferenceAlternation::observe_plain(std::int64_t bits) {
+  pairs_ = 0;
+  if (trial_ && ++plain_since_trial_ == 2) judge_trial((plain_ + bits) / 2);
+}
+
+void ReferenceAlternation::observe_staying(std::int64_t bits) {
+  if (pairs_ == 0) {
+    trial_ = bits;
+    plain_ = last_but_one_;
+    plain_since_trial_ = 0;
+    // A GOP's first trial is judged at once. Later ones wait for the next frame of their parity: bits may rise or fall.
+    if (++trials_ == 1) judge_trial(plain_);
+    return;
+  }
+  if (!alternates_) return;  // it was planned before frames ceased to alternate
+  // A frame that advances would probably take kWhole / replaced_share_ times the replaced one's bits. This one may take a seventh
+  // more. Of two pairs, the sums are compared.
+  const std::int64_t staying = bits + (pairs_ > 1 ? staying_ : 0);
+  const std::int64_t replaced = replaced_ + (pairs_ > 1 ? replaced_before_ : 0);
+  staying_ = bits;
+  alternates_ = is_much(replaced_) && 7 * staying * replaced_share_ < 8 * kWhole * replaced;
+  if (!alternates_) end();
+}
+
+void ReferenceAlternation::judge_trial(std::int64_t plain) {
+  // Later trials come when bits have changed, or seldom pay: they must save a twelfth.
+  const bool pays = trials_ == 1 ? *trial_ < plain : 12 * *trial_ < 11 * plain;
+  alternates_ = is_much(plain) && pays;
+  trial_.reset();
+  plain_ = plain;
+  if (alternates_) {
+    wait_ = kFirstWait;
+  } else {
+    end();
+  }
+}
+
+void ReferenceAlternation::end() {
+  is_tried_ = false;
+  next_trial_ = planned_ + wait_;
+  wait_ = std::min(kLongestWait, 2 * wait_);
 }
 
 bool ReferenceAlternation::is_much(std::int64_t bits) const {
   constexpr int kFewMcuBits = 6;
   return bits > kFewMcuBits * mcus_;
-}
-
-bool ReferenceAlternation::pays(std::int64_t before, std::int64_t bits) const {
-  // The replaced frame took fewer bits because of its λ, so the frame that stays may take 1.4 times as many. If frames alternate
-  // already, the replaced one also has a better reference, so it may take twice as many.
-  return is_much(before) && (alternates_ ? bits < 2 * before : 5 * bits < 7 * before);
 }
 
 }  // namespace c63

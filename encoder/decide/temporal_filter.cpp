@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-
 namespace c63 {
 namespace {
 
@@ -26,6 +25,14 @@ Floats load(const std::uint8_t* samples) {
 
 TemporalFilter::TemporalFilter(Cost lambda)
     : falloff_(1 / (4 * std::max(1.0F, kVarianceOfLambda * static_cast<float>(lambda) / (1 << kCostFractionBits)))) {}
+
+int TemporalFilter::difference_sum(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, const FilterTap& tap) {
+  int sum = 0;
+  for (int y = 0; y < size; ++y) {
+    for (int x = 0; x < size; ++x) sum += tap.samples[y * tap.pitch + x] - samples[y * pitch + x];
+  }
+  return sum;
+}
 
 void TemporalFilter::average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                              std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const {

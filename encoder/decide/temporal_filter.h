@@ -56,9 +56,19 @@ class TemporalFilter {
     const float left = share > 0 ? share : 0;
     return (distance == 1 ? 0.4F : 0.27F) * (left * left);
   }
+  /// The share that is left of a tap's weight, by the sum of `samples` differences. Noise is zero on average. If all samples differ
+  /// in the same direction, such as in a fade or after a cut, the difference is content.
+  [[nodiscard]] C63_HD constexpr float mean_share(int difference_sum, int samples) const {
+    const float difference = static_cast<float>(difference_sum) * static_cast<float>(difference_sum);
+    const float share = 1 - difference / static_cast<float>(2 * samples) * falloff_;
+    const float left = share > 0 ? share : 0;
+    return left * left;
+  }
   /// The falloff for AveragedSample: the inverse of the least squared difference with weight 0.
   [[nodiscard]] C63_HD constexpr float falloff() const { return falloff_; }
 
+  /// The sum of the differences of size x size samples from those of a tap.
+  [[nodiscard]] static int difference_sum(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, const FilterTap& tap);
   /// Averages size x size samples (8 or 4 per side) with those of at most 2·kFilterReach taps, by AveragedSample.
   void average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const;

@@ -95,6 +95,9 @@ void HostSourceFrames::filter(std::size_t place, std::span<std::uint8_t> filtere
       const auto block = static_cast<std::size_t>(row * luma.columns + column);
       for (int p = 0; p < kPlanes; ++p) {
         const int shift = p == 0 ? 0 : 1;
+        const int size = kBlockSize >> shift;
+        const ConstPlaneView current = own.picture.plane(p);
+        const std::uint8_t* const samples = &current.at(column * size, row * size);
         std::array<FilterTap, std::size_t{2} * kFilterReach> taps;
         std::size_t count = 0;
         for (const Neighbour& neighbour : neighbours) {
@@ -104,14 +107,13 @@ void HostSourceFrames::filter(std::size_t place, std::span<std::uint8_t> filtere
           const ConstPlaneView plane = neighbour.frame->picture.plane(p);
           const int x = (column * kBlockSize + found.vector.x) >> shift;
           const int y = (row * kBlockSize + found.vector.y) >> shift;
-          taps[count++] = {&plane.at(x, y), plane.pitch, weight};
+          FilterTap tap{&plane.at(x, y), plane.pitch, weight};
+          tap.weight *= filter_.mean_share(TemporalFilter::difference_sum(samples, current.pitch, size, tap), size * size);
+          if (tap.weight != 0) taps[count++] = tap;
         }
-        const ConstPlaneView current = own.picture.plane(p);
         const PlaneView averaged = averaged_.plane(p);
-        const int x = (column * kBlockSize) >> shift;
-        const int y = (row * kBlockSize) >> shift;
-        filter_.average(&current.at(x, y), current.pitch, kBlockSize >> shift, std::span(taps).first(count),
-                        &averaged.at(x, y), averaged.pitch);
+        filter_.average(samples, current.pitch, size, std::span(taps).first(count), &averaged.at(column * size, row * size),
+                        averaged.pitch);
       }
     }
   }

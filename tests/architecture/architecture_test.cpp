@@ -1,4 +1,4 @@
-// Holds the arrows of docs/architecture.md: which folder may include which, and how long a file may be.
+// Checks the rules of docs/architecture.md: which folder may include which, and how long a file may be.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr int kMaxLines = 600;
 struct Include {
   std::string from;  ///< file, relative to the repository
   int line = 0;
-  std::string target;  ///< as written
+  std::string target;  ///< as written in the include
   bool quoted = false;
 
   [[nodiscard]] std::string place() const {
@@ -76,8 +76,8 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
   return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return text.starts_with(prefix); });
 }
 
-/// The part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and the
-/// backend), "cuda_me/runtime", "tools", "tools/bench", …
+/// Returns the part of the project that a file belongs to: "encoder/codec", "cuda_me" (with its kernels, filters and
+/// the backend), "cuda_me/runtime", "tools", "tools/bench", …
 std::string part_of(const std::string& path) {
   if (path.starts_with("encoder/include/")) return "include";
   if (path.starts_with("encoder/")) return path.substr(0, path.find('/', 8));
@@ -86,7 +86,7 @@ std::string part_of(const std::string& path) {
   return path.substr(0, path.find('/'));
 }
 
-/// The file of the project that a quoted include means; empty for one of another project.
+/// Returns the project's file that a quoted include names, or an empty path for a file of another project.
 std::string resolve(const Include& include) {
   const fs::path beside = fs::path(include.from).parent_path() / include.target;
   for (const fs::path& candidate :
@@ -99,7 +99,7 @@ std::string resolve(const Include& include) {
 }
 
 struct Rule {
-  std::vector<std::string> may;  ///< paths, by their start, that the part may include besides its own
+  std::vector<std::string> may;  ///< beginnings of paths that the part may include besides its own
 };
 
 const std::map<std::string, Rule>& rules() {
@@ -116,21 +116,23 @@ const std::map<std::string, Rule>& rules() {
       {"encoder/bitstream", {{kApi, kCodec}}},
       {"encoder/filters", {{kApi, kCodec}}},
       {"encoder/io", {{kApi, kCodec}}},
-      // ffmpeg → io: what lies between the library and its modules, and code without state, which is built into both.
+      // ffmpeg → io: the interface between the library and its modules, and stateless code that is built into both.
       {"encoder/ffmpeg",
-       {{kApi, kCodec, "encoder/io/media_module.h", "encoder/io/copy_padded.h", "encoder/io/descriptor.h", "encoder/io/text.h"}}},
+       {{kApi, kCodec, "encoder/io/media_module.h", "encoder/io/copy_padded.h", "encoder/io/descriptor.h",
+         "encoder/io/text.h"}}},
       {"encoder/decide", {{kApi, kCodec}}},
       {"encoder/backend", {{kApi, kCodec, kDecide}}},
       {"encoder/threads", {{kApi}}},
       {"encoder/cpu", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend}}},
-      // pipeline → cpu: the encoder's default backend, and the stages that restore a decoded frame.
-      {"encoder/pipeline", {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
+      // pipeline → cpu: the encoder's default backend, and the stages that reconstruct a decoded frame.
+      {"encoder/pipeline",
+       {{kApi, kCodec, kBits, kDecide, kThreads, kBackend, "encoder/io/", "encoder/filters/", "encoder/cpu/"}}},
       {"cuda_me/runtime", {{kApi, "cuda_me/include/"}}},
       {"cuda_me", {{kApi, kCodec, kBits, kDecide, kBackend, "cuda_me/"}}},
       {"tools", {{kApi, kBackend, "encoder/pipeline/", "encoder/io/", "cuda_me/include/", "tools/bench/benches.h"}}},
-      // python → backend: a device as it is opened, of which the public headers say the name alone.
+      // python → backend: an open device. Public headers only have its name.
       {"python", {{kApi, kBackend, "cuda_me/include/"}}},
-      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures kernels and stages by themselves
+      {"tools/bench", {{"encoder/", "cuda_me/", "tools/"}}},  // measures single kernels and stages
   };
   return table;
 }

@@ -1,4 +1,4 @@
-// The lengths of codec/bit_cost.h against what the entropy coder writes.
+// Compares the lengths of codec/bit_cost.h with what the entropy coder writes.
 
 #include "codec/bit_cost.h"
 
@@ -15,7 +15,7 @@
 namespace c63::test {
 namespace {
 
-/// The bits of a frame's scan, summed by length.
+/// The bits of a frame's scan, added up from lengths.
 BitCounts cost_of(const FrameSyntax& syntax) {
   BitCounts bits;
   std::array<int, kPlanes> dc{};

@@ -16,7 +16,7 @@
 namespace c63::test {
 namespace {
 
-/// A frame as the format describes it, code by code, and how many of its bits are which.
+/// A frame, code by code as the format describes it, and the number of its bits of each kind.
 Bytes write_as_described(const FrameSyntax& syntax, BitCounts& counts) {
   ScanBuilder scan;
   std::array<int, kPlanes> dc{};
@@ -90,7 +90,7 @@ TEST(EntropyCoding, WritesAnySymbolsAsDescribed) {
   }
 }
 
-TEST(EntropyCoding, WritesEveryNumberOfCoefficientsBehindEveryRun) {
+TEST(EntropyCoding, WritesEveryNumberOfCoefficientsAfterEveryRun) {
   FrameSyntax syntax(Geometry(16, 16));
   for (PlaneSyntax& plane : syntax.planes) std::ranges::fill(plane.uses_vector, std::uint8_t{1});
   for (int first = 1; first < 64; ++first) {
@@ -145,7 +145,7 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
           EXPECT_TRUE(counted >= scan_bits && counted <= scan_bits + 7) << counted << " " << scan_bits;
           write_frame_trailer(frame);
 
-          // What a stream starts with, and what a frame without SOF needs before it.
+          // What a stream begins with, and what a frame without SOF needs before it.
           FrameParser parser;
           for (const bool first : {true, false}) {
             Bytes before;
@@ -177,7 +177,7 @@ TEST(EntropyCoding, RoundTripsAnySymbols) {
   }
 }
 
-TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndBehindTheLast) {
+TEST(EntropyCoding, ZeroRunsOnlyBeforeACoefficientAndNoEndAfterTheLast) {
   const auto bits_of = [](std::initializer_list<std::pair<int, int>> coefficients) {
     FrameSyntax syntax(Geometry(16, 16));
     syntax.key = true;
@@ -207,11 +207,11 @@ TEST(EntropyCoding, ReusesOnlyTheLeftVectorOfTheSameRow) {
     encode_scan(syntax, out, bits);
     return bits.motion;
   };
-  // All (0,0): the first column of each plane is coded (2 + 2 + 2 bits), the others reuse (2 bits).
+  // All vectors are (0, 0). The first column of each plane is coded (2 + 2 + 2 bits), the others reuse it (2 bits).
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2));
   syntax.planes[0].vectors[2] = {-1, 0};  // itself and its right neighbour are coded
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (2 + 4 + 2 - 2) + (6 - 2));
-  syntax.planes[0].uses_vector[2] = 0;  // one bit, and nothing to reuse on its right
+  syntax.planes[0].uses_vector[2] = 0;  // one bit, and its right neighbour cannot reuse it
   EXPECT_EQ(motion_bits(), (2 * 6 + 6 * 2) + 2 * (6 + 2) + (1 - 2) + (6 - 2));
 }
 

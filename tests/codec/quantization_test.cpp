@@ -23,7 +23,7 @@ TEST(ZigZag, VisitsEveryPositionOnceAlongDiagonals) {
     EXPECT_TRUE(next == diagonal || next == diagonal + 1) << position;
     diagonal = next;
   }
-  EXPECT_EQ(kZigZag[1], 1);  // to the right first
+  EXPECT_EQ(kZigZag[1], 1);  // rightwards first
   EXPECT_EQ(kZigZag[63], 63);
 }
 
@@ -33,7 +33,7 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
     for (int plane = 0; plane < kPlanes; ++plane) {
       const QuantizationTable& base = plane == 0 ? kLumaBaseTable : kChromaBaseTable;
       for (std::size_t k = 0; k < 64; ++k) {
-        const volatile double scale = qp / 10.0;  // volatile: divided at run time, as the course codec does
+        const volatile double scale = qp / 10.0;  // volatile: divided at run time, as in the course codec
         const double step = std::trunc(base[k] / scale);
         ASSERT_EQ(tables[plane][k], step) << qp << " " << k;
         ASSERT_GE(step, 1);
@@ -41,7 +41,7 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
       }
     }
   }
-  // In integers it would be 55 * 10 / 11 = 50; the quotient by the double nearest to 1.1 is below that.
+  // In integers this would be 55 * 10 / 11 = 50. The quotient by the double nearest to 1.1 is below that.
   EXPECT_EQ(kLumaBaseTable[33], 55);
   EXPECT_EQ(make_quantization_tables(11)[0][33], 49);
   EXPECT_EQ(kLumaBaseTable[53], 62);
@@ -50,7 +50,7 @@ TEST(Tables, AreCutToIntegersAndNeverZeroInTheRangeOfQp) {
   EXPECT_EQ(make_quantization_tables(25)[1][63], 39);
 }
 
-/// The course codec's own arithmetic.
+/// The arithmetic of the course codec.
 int quantize_in_double(float coefficient, int step) {
   return static_cast<int>(std::round((static_cast<double>(coefficient) / 4.0) / static_cast<double>(step)));
 }
@@ -58,7 +58,7 @@ int quantize_in_double(float coefficient, int step) {
 TEST(Quantize, EqualsTheDoubleFormAroundEveryTie) {
   std::int64_t cases = 0;
   for (int step = 1; step <= 255; ++step) {
-    // |F| of a residual block is at most 8·8·255/2 or so; levels beyond that cannot occur.
+    // |F| of a residual block is at most about 8·8·255/2, so larger levels cannot occur.
     const int most = static_cast<int>(16400.0 / (4 * step)) + 1;
     for (int level = 0; level <= most; ++level) {
       const auto tie = static_cast<float>((level + 0.5) * 4.0 * step);
@@ -96,7 +96,7 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
   for (int level = std::numeric_limits<std::int16_t>::min(); level <= std::numeric_limits<std::int16_t>::max();
        ++level) {
     for (int step = 1; step <= 255; ++step) {
-      // p/4 is exact in binary32 and double; std::round takes halves away from zero.
+      // p/4 is exact in binary32 and in double. std::round rounds halves away from zero.
       const int product = level * step;
       const int rounded = product >= 0 ? (product + 2) / 4 : -((-product + 2) / 4);
       if (dequantize(level, step) != rounded) FAIL() << level << " * " << step;
@@ -112,7 +112,7 @@ TEST(Dequantize, EqualsTheRoundedQuotientForEveryLevelAndStep) {
   }
 }
 
-TEST(Clamp, NeverBitesWhereTheCourseCodecIsExact) {
+TEST(Clamp, NeverActsIfTheCourseCodecIsExact) {
   // |F| <= Σ|d|·s·s·|c|: for AC the largest sum of |cosines| of one direction is 8 (u = 0) times s, or below 5.2.
   for (int qp = kMinQp; qp <= kMaxExactQp; ++qp) {
     const QuantizationTables tables = make_quantization_tables(qp);

@@ -49,7 +49,7 @@ TEST(SearchWindow, IsTheCourseEncodersForEveryBlockOfEverySmallPlane) {
 
 TEST(SearchWindow, LastColumnAndRowNeverTestZero) {
   const SearchWindow last_column = search_window(7, 3, 64, 64, 16);
-  EXPECT_EQ(last_column.right, 56);  // exclusive: mv_x = 0 would be x = 56
+  EXPECT_EQ(last_column.right, 56);  // exclusive: mv_x = 0 would give x = 56
   const SearchWindow last_row = search_window(3, 7, 64, 64, 16);
   EXPECT_EQ(last_row.bottom, 56);
   EXPECT_GT(search_window(6, 3, 64, 64, 16).right, 48);

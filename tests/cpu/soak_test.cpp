@@ -1,4 +1,4 @@
-// Opening and closing an encoder again and again must not eat memory.
+// Opening and closing an encoder many times must not use up memory.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace c63 {
 namespace {
 
-/// Pages that this process holds in memory; 0 where the system does not say.
+/// Pages of memory that this process holds, or 0 if the system does not say.
 long resident_pages() {
   long all = 0;
   long resident = 0;
@@ -20,7 +20,7 @@ long resident_pages() {
   return resident;
 }
 
-// A thousand cycles, or as many as C63_SOAK_CYCLES says: 10,000 in ctest --preset soak.
+// The number of cycles: C63_SOAK_CYCLES if it is set (10,000 in ctest --preset soak), else a thousand.
 TEST(Soak, EncodersLeaveNothingBehind) {
   if (resident_pages() == 0) GTEST_SKIP() << "this system does not tell how much memory a process holds";
   const char* const asked = std::getenv("C63_SOAK_CYCLES");
@@ -44,7 +44,7 @@ TEST(Soak, EncodersLeaveNothingBehind) {
   RecordProperty("cycles", cycles);
   RecordProperty("resident_pages_before", std::to_string(before));
   RecordProperty("resident_pages_after", std::to_string(after));
-#if !defined(C63_SANITIZED)  // sanitizers keep freed memory back for a while, and find leaks on their own
+#if !defined(C63_SANITIZED)  // sanitizers keep freed memory for a while, and find leaks themselves
   EXPECT_LT(after - before, 256) << "4 KiB pages more than before " << cycles << " encodes";
 #endif
 }

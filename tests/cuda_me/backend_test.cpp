@@ -1,4 +1,4 @@
-// Whole frames on the GPU against the CPU's bytes.
+// Compares whole frames of the GPU with the CPU's bytes.
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ constexpr std::array kVectors = {
     Vector{test::generate_a, 4, 1, 2, "eebc392f4feadcbeb4a76b1a3194673d"},
     Vector{test::generate_b, 16, 18, 3, "0fdbe7e48d1a56ffec3762247b961ea5"},
     Vector{test::generate_b, 176, 144, 4, "3f8a2444eec3930e125223b343ebfa2f"},
-    // These tell fused from separate multiply-add.
+    // These videos distinguish fused from separate multiply-add.
     Vector{[](int w, int h, int n) { return test::generate_d(17, w, h, n); }, 64, 64, 3,
            "201eb33a476da958f1e9bc00f36522fb"},
     Vector{[](int w, int h, int n) { return test::generate_d(12, w, h, n); }, 64, 64, 3,
@@ -97,14 +97,14 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
   for (const DeviceInfo& device : devices().devices) all.push_back(device.index);
   for (int lanes = 1; lanes <= 16; ++lanes) {
     settings.execution.lanes = lanes;
-    // Of one device, of all of them, and of one that is two devices of the run.
+    // Statistics of one device, of all devices, and of one GPU that is two devices of the run.
     for (const std::vector<int>& used : {std::vector<int>{0}, all, std::vector<int>{0, 0}}) {
       for (const bool graphs : {false, true}) {
         for (const auto kind : {test::VideoSource::Kind::file, test::VideoSource::Kind::pipe}) {
           const Encoded run = on_gpu(settings, video, {.devices = used, .graphs = graphs}, kind);
           EXPECT_TRUE(same_bytes(expected, run.stream())) << lanes << " lanes, " << used.size() << " devices, graphs "
                                                           << graphs << ", source " << static_cast<int>(kind);
-          // There are 15 GOPs, which only a file tells beforehand.
+          // There are 15 GOPs. Only a file tells that in advance.
           EXPECT_EQ(run.summary.lanes, kind == test::VideoSource::Kind::file ? std::min(lanes, 15) : lanes);
         }
       }
@@ -113,7 +113,7 @@ TEST_F(BackendTest, LanesBatchesDevicesAndSourcesDoNotChangeBytes) {
 }
 
 TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
-  // 300 frames of one lane: the automatic search takes times again after 256, in between the frames of graphs.
+  // 300 frames of one lane. The automatic search measures again after 256, between frames that run as graphs.
   const Bytes video = test::moving_video(64, 48, 300);
   EncoderSettings settings{.coding = {.width = 64, .height = 48, .key_interval = 40}, .execution = {.lanes = 1}};
   const Bytes expected = on_cpu(settings, video).stream();
@@ -123,12 +123,12 @@ TEST_F(BackendTest, GraphsOfEveryMotionKernelLongEnoughToChooseAgain) {
           << kernel << ", graphs " << graphs;
     }
   }
-  settings.measurement.keep_motion = true;  // which graphs leave to single launches
+  settings.measurement.keep_motion = true;  // graphs leave these to single launches
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
 }
 
 TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
-  // A barrier in elimination's queue that was waited for too early broke one frame in ten thousand.
+  // The queue of the elimination kernel once waited for a barrier too early. That broke one frame in ten thousand.
   EncoderSettings settings{.coding = {.width = 1920, .height = 1080, .key_interval = 10}};
   const Bytes group = test::moving_video(settings.coding.width, settings.coding.height, settings.coding.key_interval);
   const Encoded expected = on_cpu(settings, group);
@@ -139,7 +139,7 @@ TEST_F(BackendTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   encode(9, "eliminate", 4000);
   encode(9, "fast", 2000);
   encode(16, "automatic", 500);
-  encode(1, "automatic", 500);  // by graphs
+  encode(1, "automatic", 500);  // as graphs
 }
 
 TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
@@ -154,7 +154,7 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
     settings.execution.lanes = lanes;
     for (const int every : {1, 3, 7, 600}) {
       test::VideoSource source(video, 80, 48);
-      // Some lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
+      // Some frames lie in page-locked memory, some in memory that a device cannot copy from, and some have to be read.
       source.offer([&](std::int64_t index) -> std::span<const std::uint8_t> {
         if (index % every == 0) return locked.span().subspan(static_cast<std::size_t>(index) * size, size);
         if (index % 2 == 0) return source.frame(index);
@@ -172,7 +172,8 @@ TEST_F(BackendTest, TakesFramesFromPageLockedMemory) {
 }
 
 TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
-  // 3840x2160 has four frames of page-locked memory for all lanes; a pipe's end is met by many lanes at once.
+  // At 3840x2160 there is page-locked memory for four frames of all lanes. Many lanes reach the end of a pipe at the
+  // same time.
   const Bytes large = test::moving_video(3840, 2160, 7);
   EncoderSettings settings{.coding = {.width = 3840, .height = 2160, .key_interval = 1}, .execution = {.lanes = 7}};
   const Bytes expected = on_cpu(settings, large).stream();
@@ -184,7 +185,7 @@ TEST_F(BackendTest, FewStagingBuffersAndVideosThatEndEarly) {
   EXPECT_TRUE(same_bytes(on_cpu(settings, shortened).stream(), one.stream()));
 }
 
-TEST_F(BackendTest, SaysHowBusyEverythingWasAndHowLongFramesTook) {
+TEST_F(BackendTest, ReportsLoadAndLatency) {
   EncoderSettings settings{.coding = {.width = 352, .height = 288}, .execution = {.lanes = 1}};
   const Encoded run = on_gpu(settings, test::moving_video(352, 288, 20));
   const EncodeLoad& load = run.summary.load;
@@ -271,7 +272,7 @@ TEST_F(BackendTest, SmallForSanitizers) {
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video).stream()));
     EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.coded_capacity = 100}).stream()));
   }
-  // Frames enough for every slot to be used again.
+  // Enough frames to use every slot again.
   const Bytes longer = test::moving_video(50, 40, 14);
   EXPECT_TRUE(same_bytes(on_cpu(settings, longer).stream(), on_gpu(settings, longer).stream()));
   settings.execution.lanes = 0;
@@ -281,7 +282,7 @@ TEST_F(BackendTest, SmallForSanitizers) {
   EXPECT_TRUE(same_bytes(expected, on_gpu(settings, video, {.upload = UploadMode::pair}).stream()));
 }
 
-TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
+TEST_F(BackendTest, KeepsOnlyWhatWasAskedFor) {
   EncoderSettings settings{.coding = {.width = 32, .height = 32}};
   settings.measurement.psnr = false;
   const Encoded run = on_gpu(settings, test::moving_video(32, 32, 2));
@@ -291,7 +292,7 @@ TEST_F(BackendTest, KeepsNothingThatWasNotAskedFor) {
   EXPECT_TRUE(run.frames[1].motion[0].vectors.empty());
 }
 
-/// All memory that can be had, what the driver has kept of earlier encodes included.
+/// All memory that is available, including what the driver has kept of earlier encodes.
 std::vector<DeviceBuffer<std::byte>> occupy_the_device() {
   std::vector<DeviceBuffer<std::byte>> occupied;
   for (std::size_t bytes = std::size_t{64} << 30; bytes >= 1U << 20;) {
@@ -308,7 +309,7 @@ TEST_F(BackendTest, HalvesItsLanesUntilTheyFit) {
   EncoderSettings settings{.coding = {.width = 1280, .height = 720, .key_interval = 1}};
   settings.execution.lanes = 8;
   const Bytes video = test::moving_video(1280, 720, 8);
-  static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // the context and its own needs are there now
+  static_cast<void>(on_gpu(settings, test::moving_video(1280, 720, 1)));  // the context and its own memory exist now
   std::optional<DeviceBuffer<std::byte>> spare(5 * device_bytes_per_chain(settings) + (8U << 20));
   const std::vector<DeviceBuffer<std::byte>> occupied = occupy_the_device();
   spare.reset();
@@ -372,7 +373,7 @@ TEST_F(BackendTest, TakesTheMemoryItSays) {
     const CudaBackendOptions options{.graphs = graphs};
     EncoderSettings settings{.coding = {.width = width, .height = height, .key_interval = 1}};
     settings.execution.lanes = lanes;
-    // The context and its own needs are there then.
+    // The context and its own memory exist then.
     static_cast<void>(on_gpu(settings, test::moving_video(width, height, 2), options));
     std::size_t before = 0;
     std::size_t after = 0;
@@ -401,7 +402,7 @@ TEST(Backend, TakesTheDocumentedHostMemory) {
   EXPECT_NEAR(static_cast<double>(host_bytes_per_device(best, 17)), formula + 17 * (frame + blocks / 6), formula * 0.001);
 }
 
-/// Real video against the course encoder's streams.
+/// Compares real video with the course encoder's streams.
 class RealVideo : public BackendTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RealVideo, GivesTheCourseEncodersBytes) {

@@ -14,7 +14,7 @@
 
 namespace c63::cuda {
 
-/// Skips, with the reason, where there is no GPU.
+/// Skips the test, with the reason, if there is no GPU.
 class BackendTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -23,7 +23,7 @@ class BackendTest : public testing::Test {
   }
 };
 
-/// All that an encoder handed out.
+/// Everything that an encoder handed out.
 struct Encoded {
   std::vector<EncodedFrame> frames;
   EncodeSummary summary;
@@ -51,7 +51,7 @@ inline Encoded on_gpu(const EncoderSettings& settings, const test::Bytes& video,
   return encode_with(Encoder(settings, make_backend_factories(options)), video, kind);
 }
 
-/// Where two streams part, for messages; they are compared whole.
+/// The first difference of two streams, for messages. The streams themselves are compared whole.
 inline testing::AssertionResult same_bytes(const test::Bytes& a, const test::Bytes& b) {
   const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() && y == b.end()) return testing::AssertionSuccess();
@@ -59,7 +59,7 @@ inline testing::AssertionResult same_bytes(const test::Bytes& a, const test::Byt
                                      << (x - a.begin());
 }
 
-/// Bytes, pictures, statistics and vectors.
+/// Expects equal bytes, pictures, statistics and vectors.
 inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   ASSERT_EQ(a.frames.size(), b.frames.size());
   for (std::size_t i = 0; i < a.frames.size(); ++i) {
@@ -71,7 +71,7 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
     EXPECT_TRUE(same_bytes(x.reconstruction, y.reconstruction));
     EXPECT_TRUE(same_bytes(x.prediction, y.prediction));
     EXPECT_EQ(x.statistics.sse, y.statistics.sse);
-    for (std::size_t p = 0; p < 3; ++p) {  // NaN, of a plane without a window, is the same as NaN
+    for (std::size_t p = 0; p < 3; ++p) {  // NaN, the figure of a plane without a window, equals NaN
       EXPECT_EQ(std::bit_cast<std::uint64_t>(x.statistics.ssim[p]), std::bit_cast<std::uint64_t>(y.statistics.ssim[p]));
     }
     EXPECT_EQ(x.statistics.luma_sad, y.statistics.luma_sad);
@@ -87,9 +87,9 @@ inline void expect_same_frames(const Encoded& a, const Encoded& b) {
   }
 }
 
-/// Encodes the GOP `expected` again and again, in the lanes that `settings` names, and wants its bytes every time. Pictures with
-/// several tiles for every multiprocessor, from memory, for seconds: what depends on how late a tile comes, or a kernel
-/// starts, happens here or nowhere.
+/// Encodes the GOP `expected` many times, in the lanes of `settings`, and expects its bytes every time. The pictures
+/// have several tiles for every multiprocessor and come from memory, and the run takes seconds. So faults that depend
+/// on a late tile or a late start of a kernel show here.
 inline void expect_the_same_for_long(const EncoderSettings& settings, const CudaBackendOptions& options, const test::Bytes& group,
                                      const Encoded& expected, std::int64_t groups) {
   test::VideoSource video(group, settings.coding.width, settings.coding.height);
@@ -104,7 +104,7 @@ inline void expect_the_same_for_long(const EncoderSettings& settings, const Cuda
                           << settings.execution.lanes << " lanes";
 }
 
-/// What a decoder shows is what the encoder kept.
+/// Expects that a decoder shows what the encoder kept.
 inline void expect_decodes(const Encoded& run) {
   test::Bytes kept;
   for (const EncodedFrame& frame : run.frames) kept.insert(kept.end(), frame.reconstruction.begin(), frame.reconstruction.end());

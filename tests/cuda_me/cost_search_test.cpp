@@ -1,4 +1,4 @@
-// Every kernel that searches by SAD and what vectors cost finds what its definition says, in the same order.
+// Every kernel that searches by SAD and the cost of vectors finds what the definition says, in the same order.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 using test::Bytes;
 
-/// A picture as it lies on the device, with unpredictable samples between its planes.
+/// A picture as a device stores it, with unpredictable samples between its planes.
 Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random& random, int kind) {
   Bytes picture(layout.picture_bytes);
   for (std::uint8_t& sample : picture) sample = static_cast<std::uint8_t>(random.next());
@@ -36,7 +36,7 @@ Bytes laid_out(const FrameLayout& layout, const Geometry& geometry, test::Random
 }
 
 struct Found {
-  std::vector<MotionVector> vectors;  ///< kMaxFoundVectors a block
+  std::vector<MotionVector> vectors;  ///< kMaxFoundVectors for each block
   std::vector<std::uint16_t> costs;
 };
 
@@ -119,7 +119,8 @@ TEST_F(CostSearchTest, EveryKernelFindsTheSame) {
             SCOPED_TRACE(testing::Message() << kernel.name << ", " << width << "x" << height << ", content " << kind
                                             << ", range " << range << ", " << count << " vectors");
             Found found{std::vector<MotionVector>(right.vectors.size(), {99, 99}), std::vector<std::uint16_t>(blocks, 0xAAAA)};
-            copy_async(vectors.data(), found.vectors.data(), found.vectors.size(), stream);  // so that none is left over
+            copy_async(vectors.data(), found.vectors.data(), found.vectors.size(),
+                       stream);  // so that no vector remains
             copy_async(costs.data(), found.costs.data(), blocks, stream);
             kernel.enqueue(layout, group, stream);
             copy_async(found.vectors.data(), vectors.data(), found.vectors.size(), stream);

@@ -1,4 +1,4 @@
-// Decoding on a GPU: the pictures and the error of decoding on the CPU, whatever the stream.
+// Decoding on a GPU gives the pictures and the error of decoding on the CPU, for any stream.
 
 #include <memory>
 
@@ -51,7 +51,7 @@ TEST_F(DecodeTest, FramesOfEveryKindSmallForSanitizers) {
 }
 
 TEST_F(DecodeTest, LevelsThatNoEncoderWrites) {
-  // Large levels and steps: residuals leave 16 bits, and wrap.
+  // Large levels and steps: residuals exceed 16 bits and wrap.
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Geometry geometry(64, 48);
     QuantizationTables tables;
@@ -68,7 +68,7 @@ TEST_F(DecodeTest, LevelsThatNoEncoderWrites) {
 }
 
 TEST_F(DecodeTest, MoreFramesThanAreInWork) {
-  // Several rounds of all groups, with repeats and frames of very different length.
+  // Several rounds of all groups, with repeats and frames of very different lengths.
   test::CompactStreamWriter writer(64, 32, 5);
   writer.add_any(2500, 30);
   EXPECT_FALSE(test::expect_same_decoding(writer.bytes(), device_));

@@ -1,4 +1,4 @@
-// Frames that are in a GPU's memory already.
+// Frames that are in GPU memory already.
 
 #include "c63/cuda/device_frames.h"
 
@@ -55,7 +55,7 @@ TEST_F(DeviceFramesTest, GiveTheBytesOfFramesOnTheHost) {
   }
 }
 
-TEST_F(DeviceFramesTest, AreCopiedToTheHostForWhomeverCannotTakeThem) {
+TEST_F(DeviceFramesTest, AreCopiedToTheHostForDevicesThatCannotTakeThem) {
   const Bytes video = test::moving_video(80, 48, 30);
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
   EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 7, .scene_cuts = true}};
@@ -72,7 +72,7 @@ TEST_F(DeviceFramesTest, PlanesWithGapsArePacked) {
   const Bytes video = test::moving_video(80, 48, kFrames);
   const EncoderSettings settings{.coding = {.width = 80, .height = 48, .key_interval = 4}};
   const Bytes expected = on_cpu(settings, video).stream();
-  // Each plane by itself, rows 101 bytes apart in a sea of other samples, and frames a row apart.
+  // Planes at separate places: rows 101 bytes apart between other samples, and frames one row apart.
   std::array<Bytes, 3> host;
   std::array<DeviceBuffer<std::uint8_t>, 3> memory;
   std::array<DevicePlane, 3> planes;
@@ -124,7 +124,7 @@ TEST_F(DeviceFramesTest, OtherMemoryAndPartsOfFramesAreRefused) {
   refused(ErrorKind::usage, "C63-DEVICE-FRAMES", planes, 1, VideoFormat{81, 48, {}});
 }
 
-TEST_F(DeviceFramesTest, EndWhereTheVideoDoes) {
+TEST_F(DeviceFramesTest, EndWithTheVideo) {
   const Bytes video = test::moving_video(80, 48, 2);
   const DeviceBuffer<std::uint8_t> memory = to_device(video);
   DeviceFrames source(span_of(memory), {80, 48, {}});
@@ -143,7 +143,7 @@ TEST_F(DeviceFramesTest, CopiesWithinTheDeviceTakeAnyPlaceAndSize) {
   test::Random random(7);
   Bytes from(kRoom);
   for (std::uint8_t& byte : from) byte = static_cast<std::uint8_t>(random.next());
-  // More than one launch takes; every second one is aligned.
+  // More than fits one launch. Every second one is aligned.
   constexpr std::size_t kCopies = 300;
   Bytes expected(kCopies * kRoom, 0xA5);
   const DeviceBuffer<std::uint8_t> source = to_device(from);

@@ -1,4 +1,4 @@
-// A device that fails in the middle of an encode. Each case has a process of its own, since it does not recover.
+// A device that fails during an encode. Each case runs in a new process, because a device does not recover.
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kFaultAt = 7;
 
-/// Frames in memory; the device breaks when frame kFaultAt is read.
+/// Frames in memory. The device breaks when frame kFaultAt is read.
 class BreakingSource final : public FrameSource {
  public:
   BreakingSource(const test::Bytes& video, int width, int height) : video_(video, width, height) {}
@@ -36,7 +36,7 @@ class BreakingSource final : public FrameSource {
 
 const EncoderSettings kSettings{.coding = {.width = 64, .height = 48, .key_interval = 5}, .execution = {.lanes = 1}};
 
-/// Exits with 0 if the encode ends as `judge` wants it: given the error (or none) and the bytes that came out.
+/// Exits with 0 if `judge` accepts the result of the encode: the error (or none) and the bytes that it handed out.
 template <typename Judge>
 [[noreturn]] void encode_on_a_breaking_device(bool with_fallback, Judge&& judge) {
   const test::Bytes video = test::moving_video(64, 48, 12);
@@ -82,7 +82,7 @@ TEST_F(FaultTest, WithAFallbackTheCpuFinishesWithTheSameBytes) {
       testing::ExitedWithCode(0), "");
 }
 
-/// Exits with 0 if a decode ends with a device error, and the frames before it are right.
+/// Exits with 0 if a decode ends with a device error and the frames before it are right.
 [[noreturn]] void decode_on_a_breaking_device() {
   const test::Bytes stream = on_cpu(kSettings, test::moving_video(64, 48, 400)).stream();
   const test::Bytes expected = decode(stream);

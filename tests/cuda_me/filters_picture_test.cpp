@@ -1,4 +1,5 @@
-// Filters of pictures on a GPU: every variant against the serial form on the CPU, at odd sizes with gaps between rows.
+// Compares every variant of the picture filters on a GPU with the serial form on the CPU, at odd sizes with gaps
+// between rows.
 #include <cmath>
 
 #include "filters_test_support.h"
@@ -148,7 +149,7 @@ TYPED_TEST(CudaWhitening, IsThatOfTheCpu) {
           whiten<Sample>(reference, host[0], std::span(host).subspan(1), settings, expected.view(),
                          FilterForm::serial);
           WhiteningEngine<Sample> engine(queue, device[0], settings);
-          for (int run = 0; run < 2; ++run) {  // the second finds what the first left behind
+          for (int run = 0; run < 2; ++run) {  // the second one finds what the first one left
             const DevicePicture<float> out(queue, Picture<float>(size));
             engine.whiten(device[0], std::span(device).subspan(1), out.view());
             engine.finish();
@@ -182,7 +183,7 @@ TYPED_TEST(CudaWhitening, SequencesAreThoseOfTheCpu) {
   }
 }
 
-TYPED_TEST(CudaWhitening, TellsWhatIsWrongAndGoesOnAfterwards) {
+TYPED_TEST(CudaWhitening, ReportsWrongArgumentsAndGoesOnAfterwards) {
   C63_NEED_FILTER_GPU();
   using Sample = TypeParam;
   FilterQueue queue;

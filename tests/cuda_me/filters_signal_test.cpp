@@ -1,5 +1,5 @@
-// Filters and scans of signals on a GPU: every variant against the serial form on the CPU, at every length, also for data
-// that is not aligned.
+// Compares every variant of filters and scans of signals on a GPU with the serial form on the CPU, at every length,
+// with data that is not aligned, too.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace c63::cuda {
 namespace {
 
-/// The variants that are no waste of time for this many values.
+/// The variants that are not too slow for this many values.
 template <typename Variant>
 std::vector<std::pair<std::string_view, Variant>> variants_for(std::size_t) {
   const auto names = variant_names<Variant>();
@@ -63,7 +63,7 @@ TEST(CudaHistogram, EveryVariantIsExact) {
   }
 }
 
-/// More equal bytes than a 32-bit counter counts, in more pieces than one.
+/// More equal bytes than a 32-bit counter holds, in more than one piece.
 TEST(CudaHistogram, CubCountsBeyond32Bits) {
   C63_NEED_FILTER_GPU();
   constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12'345;
@@ -201,7 +201,7 @@ TYPED_TEST(CudaScan, EveryVariantAgreesAlsoInPlace) {
 TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   C63_NEED_FILTER_GPU();
   FilterQueue queue;
-  // More tiles a block than a block that stays keeps in shared memory.
+  // More tiles for each block than a block that stays can keep in shared memory.
   for (const std::size_t length : {std::size_t{5'000'001}, std::size_t{20'000'000}, std::size_t{20'000'002}}) {
     const auto values = make_values<std::uint32_t>(length, Content::random, 9, 1'000'000'000);
     const DeviceArray<std::uint32_t> in(queue, std::span<const std::uint32_t>(values)), out(queue, length);
@@ -220,7 +220,7 @@ TEST(CudaScan, LongSignalsTakeManyTilesABlock) {
   }
 }
 
-TEST(CudaFilters, TellWhatIsWrong) {
+TEST(CudaFilters, ReportWrongArguments) {
   C63_NEED_FILTER_GPU();
   FilterQueue queue;
   const DeviceArray<double> signal(queue, 8), out(queue, 7);

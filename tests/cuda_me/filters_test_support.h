@@ -13,7 +13,7 @@ namespace c63::cuda {
 #define C63_NEED_FILTER_GPU() \
   if (devices().state != DeviceState::usable) GTEST_SKIP() << "no usable GPU: " << devices().reason
 
-/// A picture in device memory, row pitch and all.
+/// A picture in device memory, with a row pitch.
 template <typename T>
 struct DevicePicture {
   DevicePicture(const FilterQueue& queue, const Picture<T>& host)
@@ -25,7 +25,7 @@ struct DevicePicture {
   int height;
 };
 
-/// Device memory whose first value is `offset` elements into an allocation, and poison all around.
+/// Device memory that starts `offset` elements into an allocation, with poison around it.
 template <typename T>
 struct Offset {
   Offset(const FilterQueue& queue, std::size_t size, std::size_t offset)
@@ -36,7 +36,7 @@ struct Offset {
   }
   [[nodiscard]] std::span<T> span() const { return {array.data() + first, count}; }
   [[nodiscard]] std::span<const T> const_span() const { return span(); }
-  /// The values; fails where something outside was written.
+  /// Returns the values. Fails if something outside was written.
   [[nodiscard]] std::vector<T> download(const FilterQueue& queue) const {
     const std::vector<T> all = array.download(queue);
     for (std::size_t i = 0; i < all.size(); ++i) {

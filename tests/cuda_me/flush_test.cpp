@@ -1,4 +1,4 @@
-// How a scan ends (bitstream.md, "flush"): every case, on the GPU as on the CPU.
+// The end of a scan (bitstream.md, "The end of the scan"): every case, the same on GPU and CPU.
 
 #include <array>
 
@@ -13,11 +13,11 @@ using test::Bytes;
 
 enum class Ending { nothing_written, extra_byte, filled_byte };
 
-/// How the scan of the only frame of a stream ended, from the bits that were coded and the bytes that were written.
+/// How the scan of the only frame of a stream ended, found from the coded bits and the written bytes.
 Ending ending_of(const EncodedFrame& frame) {
   const BitCounts& bits = frame.statistics.bits;
   const std::uint64_t coded = bits.motion + bits.luma + bits.chroma;
-  std::size_t scan = 0;  // bytes without stuffing
+  std::size_t scan = 0;  // bytes without the stuffed ones
   for (std::size_t i = 655; i + 2 < frame.bytes.size(); ++i) {
     ++scan;
     if (frame.bytes[i] == 0xFF) ++i;
@@ -26,8 +26,8 @@ Ending ending_of(const EncodedFrame& frame) {
   return scan * 8 == coded + 8 ? Ending::extra_byte : Ending::filled_byte;
 }
 
-/// A picture of one MCU whose last Y block has the levels `base` at zig-zag index 0 and -1 from index 56 on, as far as
-/// samples allow; its other blocks are flat.
+/// A picture of one MCU. Its last Y block has level `base` at zig-zag index 0 and -1 from index 56 on, as nearly as
+/// samples allow. Its other blocks are flat.
 Bytes picture_with_long_tail(int base, int jitter) {
   const QuantizationTable steps = make_quantization_tables(25)[0];
   float coefficients[64] = {};

@@ -1,5 +1,4 @@
-// Frames that are looked at before they are coded, on the device: motion, references, filtered frames and weights are the
-// host's, bit for bit.
+// Looking ahead on the device gives the host's motion, references, filtered frames and weights, bit for bit.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +20,7 @@ using test::Bytes;
 
 constexpr int kKept = 3;
 
-/// Source frames of the device with their memory, which is unpredictable where nothing says that it is zeroed.
+/// Source frames of the device with their memory. That memory is unpredictable unless it must be zeroed.
 class DeviceSource {
  public:
   DeviceSource(const Geometry& geometry, const LookaheadDecisions& decisions) {
@@ -74,7 +73,7 @@ void expect_same_frame(const LookedAt& expected, const Bytes& coded, const Looke
   }
 }
 
-/// Goes through a video as a GOP that looks `ahead`, with references at random, which may lie up to four frames back.
+/// Goes through a video like a GOP that looks `ahead`. References are random, up to four frames back.
 void expect_what_the_host_finds(int width, int height, const LookaheadDecisions& decisions, const Bytes& video, std::size_t ahead) {
   const Geometry geometry(width, height);
   const std::size_t bytes = geometry.frame_bytes();
@@ -140,10 +139,10 @@ TEST_F(LookaheadTest, FindsWhatTheHostFinds) {
   }
 }
 
-TEST_F(LookaheadTest, AsFarAsErrorsAreFollowed) {
+TEST_F(LookaheadTest, OverAllFramesThatErrorsAreFollowed) {
   const LookaheadDecisions decisions{.filter = true, .propagate = true, .choose_reference = true, .lambda = 12800};
   expect_what_the_host_finds(96, 64, decisions, noisy_video(96, 64, 45, 5), kPropagationFrames);
-  // What stays as it is makes errors count as much as they may.
+  // In still areas errors count as much as possible.
   const Bytes still = test::moving_video(96, 64, 1);
   Bytes frozen;
   for (int i = 0; i < 40; ++i) frozen.insert(frozen.end(), still.begin(), still.end());

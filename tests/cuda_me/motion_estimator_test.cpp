@@ -1,4 +1,4 @@
-// The public estimator: planes on host and device, its own and the caller's stream, and what it refuses.
+// The public estimator: planes on host and device, its own stream and the caller's, and what it refuses.
 #include <gtest/gtest.h>
 
 #include "c63/cuda/devices.h"
@@ -58,7 +58,7 @@ class MotionEstimatorOnDevice : public testing::Test {
   MotionField expected_;
 };
 
-TEST_F(MotionEstimatorOnDevice, FindsWhatTheRulesSayFromTheHost) {
+TEST_F(MotionEstimatorOnDevice, FollowsTheRulesOnTheHost) {
   for (const std::string& kernel : MotionEstimator::kernel_names()) {
     MotionEstimator estimator({.width = 104, .height = 72, .range = 12, .kernel = kernel});
     for (int round = 0; round < 2; ++round) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The search, spelled out: what every kernel is compared with. Written from codec/search_window.h alone.
+// The search in its simplest form, to compare every kernel with. It uses only codec/search_window.h.
 
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace c63::test {
 
-/// A plane in memory with a pitch of its own; the gap between rows is poisoned.
+/// A plane in memory with its own pitch. The gap between rows is poisoned.
 struct TestPlane {
   int width;
   int height;
@@ -28,7 +28,7 @@ enum class Content { random, zero, full, opposite, alternating, smooth, flat_ste
 inline constexpr Content kContents[] = {Content::random,      Content::zero,   Content::full,      Content::opposite,
                                         Content::alternating, Content::smooth, Content::flat_steps};
 
-/// Sample (x, y) of the current (which 0) or reference (1) plane.
+/// Returns sample (x, y) of the current (which = 0) or the reference plane (which = 1).
 inline std::uint8_t sample(Content content, int which, int x, int y, std::mt19937& random) {
   switch (content) {
     case Content::random:
@@ -37,16 +37,16 @@ inline std::uint8_t sample(Content content, int which, int x, int y, std::mt1993
       return 0;
     case Content::full:
       return 255;
-    case Content::opposite:  // the largest SAD there is, 16320, everywhere
+    case Content::opposite:  // the largest possible SAD, 16320, everywhere
       return which == 0 ? 255 : 0;
-    case Content::alternating:  // ties all over, and sums that change with every step
+    case Content::alternating:  // ties everywhere, and sums that change with every step
       return ((x ^ y) & 1) != 0 ? 255 : 0;
-    case Content::smooth: {  // a moved picture with a little noise, as video has
+    case Content::smooth: {  // a shifted picture with a little noise, like video
       const int u = x + (which == 0 ? 3 : 0);
       const int v = y - (which == 0 ? 2 : 0);
       return static_cast<std::uint8_t>((u * u / 7 + v * 5 + u * v / 11 + static_cast<int>(random() % 4)) & 0xFF);
     }
-    case Content::flat_steps:  // large equal areas: the first of many equal candidates counts
+    case Content::flat_steps:  // large equal areas: of many equal candidates the first must win
       return static_cast<std::uint8_t>((x / 24 + y / 16) * 40);
   }
   return 0;

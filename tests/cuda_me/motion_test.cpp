@@ -1,4 +1,5 @@
-// Every search kernel against the scalar search: sizes, pitches, alignments, contents, ranges; outputs poisoned.
+// Compares every search kernel with the scalar search: sizes, pitches, alignments, contents, ranges. Outputs are
+// poisoned first.
 #include "cuda_me/kernels/motion.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@
 
 namespace c63::cuda {
 
-/// For GoogleTest.
+/// Prints the name for GoogleTest.
 inline void PrintTo(const MotionKernelInfo& kernel, std::ostream* out) { *out << kernel.name; }
 
 namespace {
@@ -29,12 +30,12 @@ using test::TestPlane;
 
 constexpr std::uint8_t kPoison = 0xCD;
 
-/// A plane on the device, at an address that is `misalignment` bytes past an aligned one.
+/// A plane on the device, `misalignment` bytes past an aligned address.
 class DevicePlane {
  public:
   DevicePlane(const TestPlane& plane, int misalignment, cudaStream_t stream)
       : buffer_(plane.samples.size() + static_cast<std::size_t>(misalignment)), misalignment_(misalignment) {
-    // The gap after the last row is not part of a plane; leaving it out lets memcheck see reads past the end.
+    // The gap after the last row is not part of a plane. Without it, memcheck finds reads past the end.
     copy_async(buffer_.data() + misalignment, plane.samples.data(), plane.samples.size(), stream);
   }
   [[nodiscard]] const std::uint8_t* data() const { return buffer_.data() + misalignment_; }
@@ -44,7 +45,7 @@ class DevicePlane {
   int misalignment_;
 };
 
-/// One job with its memory and what must come out.
+/// One job with its memory and its expected result.
 struct Case {
   Case(int width, int height, int pitch_gap, int misalignment, int range, Content content, std::uint32_t seed,
        cudaStream_t stream)
@@ -187,7 +188,8 @@ TEST_P(MotionParity, ManyPlanesInOneCall) {
   for (const auto& one : cases) one->expect_right(std::string(GetParam().name).c_str(), *stream_);
 }
 
-// More tiles than stay on a multiprocessor at a time; the scalar search would take long, another kernel does not.
+// More tiles than stay on a multiprocessor at the same time. Another kernel gives the expected result, because the
+// scalar search is too slow.
 TEST_P(MotionParity, LargePlanesAsTheSimplestKernel) {
   if (GetParam().kernel == MotionKernel::textbook) GTEST_SKIP() << "this is the simplest kernel";
   const auto simplest = make_motion_search(MotionKernel::textbook);
@@ -249,7 +251,7 @@ TEST_P(MotionParity, SadsAreOptionalAndGraphsReplay) {
   }
 }
 
-TEST_P(MotionParity, RefusesJobsThatCannotBe) {
+TEST_P(MotionParity, RefusesImpossibleJobs) {
   const Case one(16, 16, 0, 0, 8, Content::random, 3, *stream_);
   const auto refused = [&](auto change) {
     MotionJob job = one.job;

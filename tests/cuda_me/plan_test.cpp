@@ -1,4 +1,4 @@
-// Frames as plans want them, on the GPU: tables of each plane, blocks without a vector, headers, references that stay.
+// Frames coded by plans on the GPU: tables of each plane, blocks without a vector, headers, references that stay.
 
 #include <array>
 #include <memory>
@@ -36,7 +36,7 @@ TEST_F(PlanTest, GivesWhatTheCpuGives) {
   for (const auto& [width, height] : kSizes) {
     const EncoderSettings settings = settings_for(width, height);
     const Bytes still = test::moving_video(width, height, 1);
-    Bytes frozen;  // vectors that repeat, between blocks that have none
+    Bytes frozen;  // vectors that repeat, between blocks without a vector
     for (int i = 0; i < 9; ++i) frozen.insert(frozen.end(), still.begin(), still.end());
     for (const Bytes& video : {test::moving_video(width, height, 23), test::random_video(width, height, 9),
                                test::extreme_video(width, height, 9), frozen}) {
@@ -74,7 +74,7 @@ TEST_F(PlanTest, DecidedFramesAmongOthers) {
         const Encoded gpu = encode_planned(Encoder(settings, make_backend_factories()), video, kinds);
         expect_same_frames(cpu, gpu);
         expect_decodes(gpu);
-        settings.measurement = {};  // sides of chains apart, where all of a batch are decided
+        settings.measurement = {};  // chains in two groups, because all frames of a batch are decided
         EXPECT_TRUE(same_bytes(
             cpu.stream(), encode_planned(Encoder(settings, make_backend_factories()), video, kinds).stream()));
       }
@@ -107,7 +107,7 @@ TEST_F(PlanTest, SmallForSanitizers) {
     expect_same_frames(encode_planned(Encoder(settings), video),
                        encode_planned(Encoder(settings, make_backend_factories()), video));
   }
-  settings.measurement = {};  // by graphs, where a plan lets them
+  settings.measurement = {};  // as graphs, if the plan allows them
   settings.execution.lanes = 1;
   EXPECT_TRUE(same_bytes(encode_planned(Encoder(settings), video).stream(),
                          encode_planned(Encoder(settings, make_backend_factories()), video).stream()));

@@ -12,22 +12,22 @@
 
 namespace c63::test {
 
-/// What plans are to have besides tables of their own for each plane, which change.
+/// What plans have besides separate tables for each plane, which change.
 struct PlanKinds {
   bool still = true;        ///< frames that do not advance the reference
-  bool by_rate = false;     ///< every other frame or so is decided by rate; may be a repeat where none is still
-  bool weighted = false;    ///< of those most have weights, at random, of their own, by activity, or of chroma
+  bool by_rate = false;     ///< about every other frame is decided by rate, and may become a repeat if `still` is false
+  bool weighted = false;    ///< most of those have random weights: their own, by activity, or of chroma
 };
 
-/// Decides at random, but the same for the same frame, and as every decoder takes it: tables are sent where they change and in
-/// key frames; a frame without SOF comes after an inter frame and has its tables.
+/// Decides at random, but always the same for the same frame. Every decoder accepts the result: tables are sent when
+/// they change and in key frames, and a frame without SOF follows an inter frame and has its tables.
 class RandomPlanner final : public Planner {
  public:
   RandomPlanner(const Geometry& geometry, PlanKinds kinds) : mcus_(static_cast<std::size_t>(geometry.mcus())), kinds_(kinds) {}
 
   [[nodiscard]] FramePlan plan(const FramePosition& frame) override {
     Random random(static_cast<std::uint64_t>(frame.index) + 1);
-    for (int i = 0; i < 4; ++i) static_cast<void>(random.next());  // seeds that are near begin alike
+    for (int i = 0; i < 4; ++i) static_cast<void>(random.next());  // similar seeds begin alike
     FramePlan plan;
     plan.index = frame.index;
     plan.key = frame.key;
@@ -58,7 +58,7 @@ class RandomPlanner final : public Planner {
     if (random.below(2) == 0) plan.rate.activity_power = static_cast<int>(random.below(1 + kMostActivityPower));
     if (random.below(2) == 0) plan.rate.chroma_weight = static_cast<Weight>(random.below(kWeights));
     if (random.below(3) == 0) return;
-    // In runs, as neighbours are often alike.
+    // In runs, because neighbours are often alike.
     auto weights = std::make_shared<FrameWeights>(mcus_);
     Weight weight = kPlainWeight;
     const std::uint32_t one_of = 1 + random.below(4);
@@ -69,7 +69,7 @@ class RandomPlanner final : public Planner {
     plan.weights = std::move(weights);
   }
 
-  /// Steps of 5 at least, so that every level has a code.
+  /// Steps are at least 5, so that every level has a code.
   static QuantizationTables random_tables(Random& random) {
     QuantizationTables tables;
     for (QuantizationTable& table : tables) {
@@ -85,7 +85,7 @@ class RandomPlanner final : public Planner {
   bool after_inter_ = false;
 };
 
-/// One for each GOP.
+/// One planner for each GOP.
 inline PlannerFactory random_planners(const CodingSettings& coding, PlanKinds kinds = {}) {
   return [geometry = Geometry(coding.width, coding.height), kinds] {
     return std::make_unique<RandomPlanner>(geometry, kinds);

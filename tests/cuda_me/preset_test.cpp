@@ -1,4 +1,4 @@
-// Presets that decide by rate and distortion, on the GPU: what the CPU gives, bit for bit.
+// Presets that decide by rate and distortion give the CPU's results on the GPU, bit for bit.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ void expect_what_the_cpu_gives(const EncoderSettings& settings, const Bytes& vid
   if (settings.measurement.keep_reconstruction) expect_decodes(gpu);
 }
 
-/// A moving texture with noise that is new in every frame.
+/// A moving texture with new noise in every frame.
 Bytes noisy_video(int width, int height, int frames) {
   Bytes video = test::moving_video(width, height, frames);
   test::Random random(7);
@@ -130,7 +130,7 @@ TEST_F(PresetTest, EveryToolAlone) {
   }
 }
 
-/// Errors are those against the frames as they came.
+/// Errors are measured against the original frames.
 TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
   for (const auto& [width, height] : {std::array{96, 64}, {50, 26}}) {
     EncoderSettings settings = settings_for(width, height, {.preset = Preset::fast, .qp = 15, .rate = {.temporal_filter = true}});
@@ -139,7 +139,7 @@ TEST_F(PresetTest, FilteredFramesAreMeasuredAgainstTheirOriginals) {
         SCOPED_TRACE(testing::Message() << width << "x" << height << ", psnr " << psnr << ", ssim " << ssim);
         settings.measurement.psnr = psnr;
         settings.measurement.ssim = ssim;
-        for (const bool global_motion : {false, true}) {  // which is measured in the host's memory
+        for (const bool global_motion : {false, true}) {  // which is measured in host memory
           settings.measurement.global_motion = global_motion;
           expect_what_the_cpu_gives(settings, noisy_video(width, height, 7));
         }
@@ -179,7 +179,7 @@ TEST_F(PresetTest, LanesGraphsAndWaysDoNotChangeBytes) {
   }
 }
 
-/// The device and the CPU beside it, GOP by GOP whoever is free.
+/// The device and the CPU at the same time: whichever is free takes the next GOP.
 TEST_F(PresetTest, GpuAndCpuTogether) {
   const Bytes video = noisy_video(112, 64, 60);
   for (const Preset preset : {Preset::fast, Preset::good, Preset::best}) {
@@ -204,7 +204,7 @@ TEST_F(PresetTest, ADeviceThatNeverRunsDryGivesTheCpusBytes) {
   }
 }
 
-/// Real video, as far as it is there.
+/// Real video, if it is there.
 TEST_F(PresetTest, RealVideo) {
   C63_NEEDS_SHARED("sequences/people_320x192.yuv");
   C63_NEEDS_SHARED("sequences/static_152x100.yuv");

@@ -1,4 +1,4 @@
-// The device's quantizer against the codec's; it runs on the host as well, so this needs no GPU.
+// Compares the device's quantizer with the codec's. It runs on the host as well, so this test needs no GPU.
 
 #include "cuda_me/kernels/quantizer.h"
 
@@ -12,7 +12,7 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kLargestCoefficient = 16384;  // 64 · 255, and a little
+constexpr int kLargestCoefficient = 16384;  // a little more than 64 · 255
 
 void expect_same_level(float coefficient, int step) {
   ASSERT_EQ(StepQuantizer(step).magnitude(coefficient), static_cast<float>(quantize(coefficient, step)))

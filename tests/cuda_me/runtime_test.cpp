@@ -1,4 +1,4 @@
-// The owning handles, the error checks and the look for devices; what needs a GPU is skipped by name without one.
+// Owning handles, error checks and the search for devices. Without a GPU, tests that need one skip by name.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -162,7 +162,7 @@ TEST(Runtime, AnExceptionEndsACapture) {
   const Stream stream;
   EXPECT_THROW(static_cast<void>(Graph::capture(stream, [] { throw std::runtime_error("no"); })), std::runtime_error);
   DeviceBuffer<char> device(16);
-  fill_async(device.data(), 1, 16, stream);  // the stream is usable again
+  fill_async(device.data(), 1, 16, stream);  // the stream can be used again
   stream.synchronize();
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using Levels = std::array<std::int16_t, 64>;
 
-/// Coefficients as blocks have them: few that matter, at random places.
+/// Coefficients as real blocks have them: few large ones, at random places.
 Levels random_coefficients(Random& random, int kept, int reach) {
   Levels coefficients{};
   for (std::int16_t& c : coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(41)) - 20);
@@ -27,7 +27,7 @@ Levels random_coefficients(Random& random, int kept, int reach) {
   return coefficients;
 }
 
-/// D + λR of the AC levels of a block, told from its definition.
+/// D + λR of the AC levels of a block, computed from the definition.
 std::int64_t cost_of(const Levels& coefficients, const Levels& levels, const Quantizer& quantizer, int plane, Cost lambda) {
   std::int64_t cost = 0;
   int last = 0;
@@ -54,7 +54,7 @@ QuantizationTable random_table(Random& random) {
   return table;
 }
 
-/// The least cost of all levels that may be chosen.
+/// The lowest cost of all levels that may be chosen.
 std::int64_t least_cost(const Levels& coefficients, const AcSummary& summary, const Quantizer& quantizer, int plane,
                         Cost lambda) {
   std::vector<std::size_t> kept;
@@ -137,7 +137,8 @@ TEST(ChosenAcLevels, OfFewCoefficientsAreTheBest) {
       c[random.below(64)] = static_cast<std::int16_t>(static_cast<int>(random.below(3000)) - 1500);
     }
     const AcSummary summary = summarize_ac(c.data(), quantizer);
-    if (std::popcount(summary.kept) > 4) continue;  // so many are looked back on whatever they cost
+    if (std::popcount(summary.kept) > 4)
+      continue;  // this many earlier coefficients are considered, whatever their cost
     ++tested;
     ASSERT_EQ(choose_ac_levels(c.data(), summary, quantizer, ac_bits(plane), lambda, nullptr),
               least_cost(c, summary, quantizer, plane, lambda));
@@ -164,14 +165,14 @@ TEST(ChosenAcLevels, OfManyCoefficientsAreNearlyTheBest) {
   EXPECT_LT(static_cast<double>(chosen - least), 0.001 * static_cast<double>(least));
 }
 
-TEST(ChosenAcLevels, StayWithinWhatCanBeCoded) {
+TEST(ChosenAcLevels, StayCodable) {
   for (const int plane : {0, 1}) {
     for (const int step : {1, 2, 3, 64, 255}) {
       const Quantizer quantizer(flat(step), plane);
       for (const Cost lambda : {1, 1000, kMaxLambda}) {
         Levels c{};
         for (std::size_t k = 0; k < 64; ++k) c[k] = static_cast<std::int16_t>(k % 2 == 0 ? 32704 : -32704);
-        // Not more energy than a block can have.
+        // No more energy than a block can have.
         for (std::size_t k = 2; k < 64; ++k) c[k] = 0;
         const AcSummary summary = summarize_ac(c.data(), quantizer);
         for (const auto choose : {choose_ac_levels, round_ac_levels}) {
@@ -185,7 +186,7 @@ TEST(ChosenAcLevels, StayWithinWhatCanBeCoded) {
   }
 }
 
-TEST(AcSummary, KeepsWhatIsNearerToLevelOneThanToZero) {
+TEST(AcSummary, KeepsCoefficientsNearerToLevelOneThanToZero) {
   for (int step = 1; step <= 255; ++step) {
     const Quantizer quantizer(flat(step), 0);
     const int one = 64 * dequantize(1, step);

@@ -40,7 +40,7 @@ Row random_row(Random& random, int plane, std::size_t blocks, std::uint32_t most
   return row;
 }
 
-/// What one way to code a row costs: a lane for each block.
+/// The cost of one way to code a row, with a lane for each block.
 std::int64_t cost_of(const Row& row, const std::vector<int>& lanes) {
   std::int64_t cost = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
@@ -98,7 +98,7 @@ std::int64_t least_cost(const Row& row) {
   }
 }
 
-TEST(Beam, CountsWhatItsWayCosts) {
+TEST(Beam, CountsTheCostOfItsWay) {
   Random random(21);
   for (int n = 0; n < 3000; ++n) {
     const Row row = random_row(random, static_cast<int>(random.below(3)), 4 * (1 + random.below(6)), 8, 3000000);
@@ -109,7 +109,7 @@ TEST(Beam, CountsWhatItsWayCosts) {
   }
 }
 
-TEST(Beam, OfOneCandidateIsExact) {  // four DC levels are all that may differ, and a beam of four keeps them all
+TEST(Beam, OfOneCandidateIsExact) {  // only four DC levels can differ, and a beam of four keeps them all
   Random random(22);
   for (int n = 0; n < 300; ++n) {
     const Row row = random_row(random, static_cast<int>(random.below(3)), 5, 1, 300000);
@@ -117,7 +117,7 @@ TEST(Beam, OfOneCandidateIsExact) {  // four DC levels are all that may differ, 
   }
 }
 
-TEST(Beam, IsNoWorseThanWhatIsCheapestBlockByBlockAndNearlyTheBest) {
+TEST(Beam, IsNearlyOptimalAndNeverWorseThanBlockByBlock) {
   Random random(23);
   std::int64_t beams = 0;
   std::int64_t best = 0;
@@ -153,7 +153,7 @@ TEST(Beam, ExtremeCostsDoNotOverflow) {
   }
 }
 
-TEST(Beam, OfEqualLanesAndParentsTheFirst) {
+TEST(Beam, TakesTheFirstOfEqualLanesAndParents) {
   BeamCandidate c;
   c.vector_bits = 1;
   c.levels = {3, 3, 3, 3};

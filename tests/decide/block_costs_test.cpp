@@ -1,4 +1,4 @@
-// What candidates cost.
+// The costs of candidates.
 
 #include "decide/block_costs.h"
 
@@ -58,8 +58,8 @@ TEST(BlockCosts, AreTheCheaperOfCodedAndWithoutAc) {
 }
 
 TEST(LeastRowCosts, AreThoseOfFramesThatCodeNothing) {
-  // A block without vector has one flag, a DC difference of none and an end: seven bits in luma, five in chroma. The first
-  // DC differences of rows are left out.
+  // A block without a vector has one flag, a DC difference of zero and an end: seven bits in luma, five in chroma. The
+  // first DC differences of rows are not counted.
   for (const auto& [width, height] : {std::pair{16, 16}, {64, 48}}) {
     const Geometry geometry(width, height);
     const std::int64_t blocks = geometry.mcus() * (4 * (1 + 2 + 4) + 2 * (1 + 2 + 2));

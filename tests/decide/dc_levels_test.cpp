@@ -46,7 +46,7 @@ TEST(DcLevels, AreTheNearestZeroAndItsNeighboursOnce) {
 TEST(FlatResidual, IsWhatTheInverseTransformGives) {
   for (const int step : {1, 2, 3, 7, 8, 10, 11, 12, 13, 28, 47, 255}) {
     for (int level = -2047; level <= 2047; ++level) {
-      if (std::abs(level * step) > 2 * 2044) continue;  // twice what a block can have
+      if (std::abs(level * step) > 2 * 2044) continue;  // twice the largest of a block
       float coefficients[64] = {};
       coefficients[0] = static_cast<float>(dequantize(level, step));
       std::int16_t residual[64];

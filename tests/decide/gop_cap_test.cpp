@@ -1,4 +1,4 @@
-// The search for a bit rate under a cap of GOPs, on made-up videos: what a GOP takes is a curve over its own quality.
+// The search for a bit rate with a cap for GOPs, on made videos: the size of a GOP is a curve over its quality.
 
 #include "c63/gop_cap.h"
 
@@ -24,8 +24,8 @@ struct Gop {
   std::int64_t frames = 10;
   double bytes_at_25 = 50'000;
   double slope = 0.6;
-  double jump = 0.01;  ///< of bits, in octaves, for a step of flat tables
-  double wobble = 0;   ///< of bits, in octaves, at random
+  double jump = 0.01;  ///< change of bits, in octaves, at a step of flat tables
+  double wobble = 0;   ///< random change of bits, in octaves
 };
 
 struct Video {
@@ -122,7 +122,7 @@ TEST(CappedSearch, KeepsTheRateAndTheCap) {
       EXPECT_LE(static_cast<double>(gop.bytes), cap * rate / 8 * static_cast<double>(gop.frames) / kFramesPerSecond) << i;
     }
     filled += search.met() ? 1 : 0;
-    // Where there is room left, each GOP is near its cap, or no quality is higher.
+    // If there is room left, each GOP is near its cap or at the highest quality.
     const GopQuality highest{kMaxQp, video.course ? 1 : 0.05};
     const GopQuality of_video{search.next().settings.qp, search.next().settings.rate.lambda_scale};
     if (search.met() || search.distance() > -0.03 || of_video == highest) continue;
@@ -154,7 +154,7 @@ TEST(CappedSearch, AVideoOfEqualGopsIsCodedAsWithoutACap) {
   EXPECT_EQ(capped.passes().back().lambda_scale, plain.passes().back().lambda_scale);
 }
 
-TEST(CappedSearch, AGopThatIsAlwaysTooMuchIsNamed) {
+TEST(CappedSearch, AGopThatIsAlwaysTooLargeIsNamed) {
   Video video{.gops = std::vector<Gop>(4)};
   video.gops[2].bytes_at_25 = 1e7;
   CappedSearch search(video.settings(), 20'000 * 8 * 2.5, 1.5);
@@ -166,7 +166,7 @@ TEST(CappedSearch, AGopThatIsAlwaysTooMuchIsNamed) {
   EXPECT_NE(error->message().find("frames 20 to 29 may take 30000 bytes"), std::string::npos) << error->message();
 }
 
-TEST(CappedSearch, WhatNobodyCanKeepIsRefused) {
+TEST(CappedSearch, ImpossibleCapsAreRefused) {
   for (const double cap : {0.99, 0.0, -1.0, std::nan(""), HUGE_VAL}) {
     expect_error(ErrorKind::usage, "C63-GOP-CAP", [&] { CappedSearch({.width = 16, .height = 16}, 1000, cap); });
   }
@@ -176,7 +176,7 @@ TEST(CappedSearch, WhatNobodyCanKeepIsRefused) {
 TEST(CappedSearch, PlansAreThoseOfTheGopsOwnQuality) {
   CappedPass pass{{.width = 16, .height = 16, .preset = Preset::best, .qp = 30}, {{10, {12, 1.5}}}};
   const PlannerFactory factory = planner_of(pass);
-  pass.gops.clear();  // what was asked for stays
+  pass.gops.clear();  // the target stays as it was requested
   for (const auto& [key, qp, scale] : {std::tuple{0, 30.0, 1.0}, {10, 12.0, 1.5}, {20, 30.0, 1.0}}) {
     CodingSettings own = pass.settings;
     own.qp = qp;

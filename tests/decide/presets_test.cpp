@@ -13,7 +13,7 @@
 namespace c63::test::presets_test {
 namespace {
 
-TEST(Presets, ReferenceDecidesWhatTheCourseEncoderDoes) {
+TEST(Presets, ReferenceDecidesLikeTheCourseEncoder) {
   for (const double qp : {5.0, 10.0, 25.0, 50.0}) {
     const auto planner = make_planner_factory({.width = 16, .height = 16, .qp = qp})();
     for (const bool key : {true, false}) {
@@ -44,7 +44,7 @@ TEST(Presets, BestHasALambdaThatFallsFasterWithTheQuality) {
     EXPECT_NEAR(preset_decisions(best).rate.lambda, good * std::pow(qp / 12, -0.3), 0.01 * good) << qp;
     EXPECT_EQ(preset_decisions(best).lookahead.lambda, preset_decisions(best).rate.lambda);
     EXPECT_DOUBLE_EQ(preset_decisions(best).lambda_power, -1.5);
-    // What the search for targets takes for equal is equal: a tenth more quality, with a λ scaled up again.
+    // Settings that the search for targets takes as equal are equal: a tenth more quality, with λ scaled back.
     CodingSettings higher = best;
     higher.qp = 1.1 * qp;
     higher.rate.lambda_scale = std::pow(1.1, 1.5);
@@ -67,7 +67,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
     const Cost lambda = preset_decisions(settings).rate.lambda;
     const int step = flat_tables(qp)[0][0];
     const auto planner = make_planner_factory(settings)();
-    // Just as much as it takes, hardly less, and of which nothing is known.
+    // Errors are seen just long enough, slightly too briefly, and for an unknown time.
     for (const auto& of_key : {weights(7), weights(8), {}}) {
       const bool finer = of_key && of_key->front() == 7;
       const FramePlan key = planner->plan({.index = 0, .key = true, .weights = of_key});
@@ -79,7 +79,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
       }
       EXPECT_NEAR(key.rate.lambda, (finer ? 0.707 : 1) * lambda, 0.01 * lambda) << qp;
       EXPECT_TRUE(key.headers.quantization_tables);
-      // A frame that may become a repeat leaves the tables as they are.
+      // A frame that may become a repeat leaves the tables unchanged.
       const FramePlan repeat = planner->plan({.index = 1, .hardly_new = true});
       EXPECT_EQ(repeat.tables, key.tables);
       EXPECT_FALSE(repeat.headers.quantization_tables);
@@ -95,7 +95,7 @@ TEST(Presets, BestCodesKeyFramesThatAreSeenLongMoreFinely) {
     }
   }
   EXPECT_EQ(preset_decisions({.preset = Preset::best, .qp = 20}).finer_tables->back()[63], 8);
-  // The course tables are what was asked for, in all frames.
+  // The course tables were requested, so all frames have them.
   EXPECT_FALSE(preset_decisions({.preset = Preset::best, .rate = {.tables = TableShape::course}}).finer_tables);
   EXPECT_FALSE(preset_decisions({.preset = Preset::good}).finer_tables);
 }
@@ -123,7 +123,7 @@ TEST(Presets, AFrameThatIsReplacedHasALargerLambdaUnlessWeightsSayIt) {
   EXPECT_EQ(lambda_of({.index = 1, .weights = weights, .is_replaced = true}), lambda);
 }
 
-TEST(Presets, GiveWayToWhatIsSet) {
+TEST(Presets, GiveWayToExplicitSettings) {
   CodingSettings settings{.preset = Preset::good, .qp = 20};
   settings.rate = {.tables = TableShape::course, .headers = HeaderSet::full, .choose_levels = false, .candidates = 2,
                    .beam = 3, .unpredicted = false, .repeats = false, .lambda_scale = 2};
@@ -136,7 +136,7 @@ TEST(Presets, GiveWayToWhatIsSet) {
   EXPECT_EQ(rate.found_vectors, 2);
   EXPECT_EQ(rate.beam_width, 3);
   EXPECT_NEAR(rate.lambda, 2.0 * preset_decisions({.preset = Preset::good, .qp = 20}).rate.lambda, 1.0);
-  // Beside the reference, tables and headers alone decide nothing by rate.
+  // Except for preset reference, tables and headers alone decide nothing by rate.
   settings.preset = Preset::reference;
   settings.rate = {.tables = TableShape::flat, .headers = HeaderSet::compact};
   EXPECT_FALSE(preset_decisions(settings).rate.any());
@@ -166,7 +166,7 @@ TEST(FlatTables, AreCoarserForLowerQualityAndEvenForDecoders) {
   EXPECT_EQ(flat_tables(50)[2][63], 8);
 }
 
-// Powers are not the same to the last bit on all machines; no qp in hundredths comes near to where that would matter.
+// Powers can differ in their last bit between machines. No qp in hundredths is near a value where that would matter.
 TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
   for (int hundredths = 500; hundredths <= 5000; ++hundredths) {
     const double sixteenths = 16 * 74 * std::pow(hundredths / 100.0, -0.6);
@@ -174,7 +174,7 @@ TEST(FlatTables, DoNotDependOnTheLastBitsOfPow) {
   }
 }
 
-TEST(RepeatFrames, AreCheaperWhereTheErrorIsLessThanTheBitsAreWorth) {
+TEST(RepeatFrames, AreCheaperIfTheErrorCostsLessThanTheBits) {
   const Cost lambda = 1000;
   const FrameHeaders headers{.quantization_tables = false, .code_tables = false, .scan_components = false};
   const std::int64_t coded = 5000;  // and 224 bits of headers, 192 more than a repeat

@@ -1,4 +1,4 @@
-// Weights by what becomes of errors in frames to come.
+// Weights by how errors propagate to later frames.
 
 #include "decide/propagated_weights.h"
 
@@ -14,7 +14,7 @@ constexpr Cost kLambda = 50 << kCostFractionBits;
 
 class PropagatedWeights : public testing::Test {
  protected:
-  /// Motion of a frame of 64x32 whose blocks all lie at a vector, with an error a sample.
+  /// Motion of a frame of 64x32: all blocks have one vector, with an error per sample.
   static SourceMotion uniform(MotionVector vector, std::uint32_t mean_error) {
     return SourceMotion(32, {vector, 64 * mean_error});
   }
@@ -29,12 +29,12 @@ class PropagatedWeights : public testing::Test {
 
 TEST_F(PropagatedWeights, OfTheLastFrameAreAlike) {
   EXPECT_EQ(weights({}), FrameWeights(8, kPlainWeight + 3));
-  // A frame that is predicted from it, but by nothing.
+  // A frame that is predicted from another, but from which nothing is predicted.
   EXPECT_EQ(weights({uniform({0, 0}, 20000)}), FrameWeights(8, kPlainWeight + 1));
 }
 
-TEST_F(PropagatedWeights, ErrorsThatStayCountTheMore) {
-  // Counting 2, 4 and 33 times: 1, 2 and 5 octaves, to the power 0.3.
+TEST_F(PropagatedWeights, ErrorsThatStayCountMore) {
+  // Errors count 2, 4 and 33 times: 1, 2 and 5 octaves, to the power 0.3.
   EXPECT_EQ(weights({uniform({0, 0}, 0)}), FrameWeights(8, kPlainWeight - 1));
   EXPECT_EQ(weights(std::vector(3, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 2));
   EXPECT_EQ(weights(std::vector(32, uniform({0, 0}, 0))), FrameWeights(8, kPlainWeight - 5));
@@ -60,16 +60,16 @@ TEST_F(PropagatedWeights, OfFramesThatNothingIsPredictedFromAreLess) {
   const ErrorFlow still = error_flow(uniform({0, 0}, 0), kLambda);
   const ErrorFlow none = error_flow(uniform({0, 0}, 60000), kLambda);
   const auto weight = [](const std::vector<LaterFrame>& later) { return propagated_weights(Geometry(64, 32), later)[0]; };
-  EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // of frames before this one
+  EXPECT_EQ(weight({{&still, 2}, {&still, 3}}), kPlainWeight + 3);  // for frames before this one
   EXPECT_EQ(weight({{&none, 1}, {&none, 1}}), kPlainWeight + 1);
   EXPECT_EQ(weight({{&none, 1}, {&none, 2}}), kPlainWeight);
-  // Both of the next take all its error over: it counts three times, in a chain of them as well.
+  // Both next frames take over all of its error, so it counts three times. The same in a chain of them.
   EXPECT_EQ(weight({{&still, 1}, {&still, 2}}), kPlainWeight - 2);
   EXPECT_EQ(weight({{&still, 1}, {&still, 1}}), kPlainWeight - 1);
 }
 
 TEST_F(PropagatedWeights, HoldHoweverManyBlocksArePredictedFromOne) {
-  // All blocks lie nearer to the middle in the frame before, and take all its error over.
+  // All blocks lie nearer to the middle in the previous frame, and take over all of its error.
   const Geometry geometry(1024, 256);
   SourceMotion motion;
   for (int row = 0; row < 32; ++row) {

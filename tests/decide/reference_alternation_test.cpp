@@ -1,4 +1,4 @@
-// Which frames stay by what frames before took.
+// Which frames stay, by the bits of earlier frames.
 
 #include "decide/reference_alternation.h"
 
@@ -19,73 +19,114 @@ constexpr std::int64_t kMcus = 100;
 constexpr std::int64_t kLeast = kLeastMcuBits * kMcus;
 constexpr int kFrames = 200;
 
-/// What a frame takes, above the least; nothing: it is a repeat.
+/// The bits of a frame above the least; 0: it is a repeat.
 using Taken = std::function<std::int64_t(int frame, ReferenceAlternation::Choice choice)>;
 
-/// The frames of a GOP: s stays, r is replaced, . neither.
-std::string choices_of(const Taken& taken) {
-  ReferenceAlternation alternation(kMcus);
+/// The frames of a GOP: s stays, t comes before it in a trial, r is replaced, . none of these.
+std::string choices_of(const Taken& taken, int most_frames = kFrames) {
+  ReferenceAlternation alternation(kMcus, most_frames);
   std::vector<ReferenceAlternation::Choice> choices;
   std::string text;
-  for (int frame = 0; frame < kFrames; ++frame) {
+  for (int frame = 0; frame < most_frames; ++frame) {
     if (const int observed = frame - ReferenceAlternation::kLag; observed >= 0) {
       const std::int64_t bits = taken(observed, choices[static_cast<std::size_t>(observed)]);
       alternation.observe(bits == 0, bits == 0 ? 32 : kLeast + bits);
     }
-    choices.push_back(alternation.next());
-    EXPECT_FALSE(choices.back().stays && choices.back().is_replaced);
-    text += choices.back().stays ? 's' : choices.back().is_replaced ? 'r' : '.';
+    const ReferenceAlternation::Choice choice = alternation.next();
+    EXPECT_FALSE(choice.stays && choice.precedes_staying);
+    EXPECT_TRUE(choice.precedes_staying || !choice.is_replaced);
+    choices.push_back(choice);
+    text += choice.stays ? 's' : choice.is_replaced ? 'r' : choice.precedes_staying ? 't' : '.';
   }
   return text;
 }
 
-Taken with_ratio(std::int64_t replaced, std::int64_t staying) {
-  return [=](int, ReferenceAlternation::Choice choice) { return choice.stays ? staying : replaced; };
+Taken with_bits(std::int64_t advancing, std::int64_t staying) {
+  return [=](int, ReferenceAlternation::Choice choice) { return choice.stays ? staying : advancing; };
 }
 
-TEST(ReferenceAlternation, OneTrialThenEverySecondFrameWhereItPays) {
-  const std::string choices = choices_of(with_ratio(10000, 13999));
-  EXPECT_EQ(choices.substr(0, 16), "....rs..rsrsrsrs");
+std::vector<std::size_t> places_of(char what, const std::string& choices) {
+  std::vector<std::size_t> places;
+  for (std::size_t at = choices.find(what); at != std::string::npos; at = choices.find(what, at + 1)) places.push_back(at);
+  return places;
+}
+
+TEST(ReferenceAlternation, AfterATrialThatPaysEverySecondFrameStays) {
+  const std::string choices = choices_of(with_bits(10000, 9999));
+  EXPECT_EQ(choices.substr(0, 16), "....ts..rsrsrsrs");
   for (std::size_t i = 8; i < kFrames; ++i) EXPECT_EQ(choices[i], i % 2 == 0 ? 'r' : 's') << i;
 }
 
-TEST(ReferenceAlternation, TrialsAreFewWhereItDoesNot) {
-  const std::string choices = choices_of(with_ratio(10000, 14000));
-  std::vector<std::size_t> trials;
-  for (std::size_t at = choices.find('r'); at != std::string::npos; at = choices.find('r', at + 1)) {
-    EXPECT_EQ(choices[at + 1], 's');
-    trials.push_back(at);
-  }
-  // The outcome of one is there four frames after it, and the waits are 16, 32, 64 and 64.
-  EXPECT_EQ(trials, (std::vector<std::size_t>{4, 24, 60, 128, 196}));
+TEST(ReferenceAlternation, TrialsAreFewIfTheyDoNotPay) {
+  const std::string choices = choices_of(with_bits(10000, 10000));
+  // The first trial's result is used four frames after its first frame, that of a later one six frames. The waits are 16, 32 and 64.
+  EXPECT_EQ(places_of('t', choices), (std::vector<std::size_t>{4, 24, 62, 132}));
+  EXPECT_TRUE(places_of('r', choices).empty());
 }
 
-TEST(ReferenceAlternation, EndsWhereFramesThatStayTakeTwiceAsMuch) {
-  const auto changing_at = [](int frame, std::int64_t before, std::int64_t behind) {
-    return [=](int number, ReferenceAlternation::Choice choice) {
-      return choice.stays ? (number < frame ? before : behind) : std::int64_t{10000};
+TEST(ReferenceAlternation, ALaterTrialMustSaveATwelfth) {
+  const auto from_second_trial = [](std::int64_t staying) {
+    return [=](int frame, ReferenceAlternation::Choice choice) { return !choice.stays ? 12000 : frame < 20 ? 12000 : staying; };
+  };
+  EXPECT_EQ(choices_of(from_second_trial(11000)).find('r'), std::string::npos);
+  EXPECT_EQ(choices_of(from_second_trial(10999)).find('r'), 30U);
+}
+
+TEST(ReferenceAlternation, OnlyFramesOfOneParityAreCompared) {
+  // Every second frame lies on whole samples of the one before. Staying makes it as dear as half the others.
+  const auto alternating = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
+    return choice.stays ? 8000 : frame % 2 == 0 ? 12000 : 6000;
+  };
+  EXPECT_EQ(choices_of(alternating).find('r'), std::string::npos);
+}
+
+TEST(ReferenceAlternation, FallingBitsAreNoGain) {
+  // Frames take less and less. A trial after the first is compared with frames before and after it.
+  const auto falling = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
+    return frame < 20 ? (choice.stays ? 90000 : 50000) : std::max(5000, 50000 - 2000 * (frame - 20));
+  };
+  EXPECT_EQ(choices_of(falling).find('r'), std::string::npos);
+}
+
+TEST(ReferenceAlternation, EndsWhenFramesThatStayTakeMoreThanAdvancingOnesWould) {
+  // Replaced frames take seven tenths of plain ones.
+  const auto changing_at = [](int frame, std::int64_t before, std::int64_t after) {
+    return [=](int number, ReferenceAlternation::Choice choice) -> std::int64_t {
+      return choice.stays ? (number < frame ? before : after) : choice.is_replaced ? 7000 : 10000;
     };
   };
-  EXPECT_EQ(choices_of(changing_at(51, 13000, 19999)), choices_of(with_ratio(10000, 13000)));
-  const std::string ended = choices_of(changing_at(51, 13000, 20000));
-  // 51 stays, which is known when 54 is planned; 55 was to stay by what was known before.
-  EXPECT_EQ(ended.substr(46, 26), "rsrsrsrs" + std::string(18, '.'));
+  EXPECT_EQ(choices_of(changing_at(51, 9000, 11400)), choices_of(changing_at(kFrames, 9000, 0)));
+  const std::string ended = choices_of(changing_at(51, 9000, 13000));
+  // Of frames 51 and 53, the sum is too large. That is known when 56 is planned.
+  EXPECT_EQ(ended.substr(46, 28), "rsrsrsrsrs" + std::string(16, '.') + "ts");
 }
 
-TEST(ReferenceAlternation, NothingIsSavedWhereFramesTakeNextToNothing) {
-  EXPECT_EQ(choices_of(with_ratio(6 * kMcus, 1)), std::string(kFrames, '.'));
-  EXPECT_NE(choices_of(with_ratio(6 * kMcus + 1, 1)).find("rsr"), std::string::npos);
+TEST(ReferenceAlternation, NothingIsSavedIfFramesTakeNextToNothing) {
+  EXPECT_EQ(choices_of(with_bits(6 * kMcus, 1)), std::string(kFrames, '.'));
+  EXPECT_NE(choices_of(with_bits(6 * kMcus + 1, 1)).find("rsr"), std::string::npos);
+}
+
+TEST(ReferenceAlternation, AGopMustBeAbleToWinATrialBack) {
+  EXPECT_EQ(choices_of(with_bits(10000, 9000), 19), std::string(19, '.'));
+  EXPECT_EQ(choices_of(with_bits(10000, 9000), 20), "....ts..rsrsrsrsrsrs");
 }
 
 TEST(ReferenceAlternation, PicturesThatComeTwiceAreLeftToRepeats) {
   EXPECT_EQ(choices_of([](int frame, ReferenceAlternation::Choice) { return frame == 0 ? 10000 : 0; }), std::string(kFrames, '.'));
-  // Every third frame repeats the one before it, unless it stays or is replaced; then it takes little.
+  // Every third frame repeats the previous one. In a trial it takes little instead.
   const std::string choices = choices_of([](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
-    if (frame % 3 == 0 && frame > 0) return choice.stays || choice.is_replaced ? 900 : 0;
+    if (frame % 3 == 0 && frame > 0) return choice.stays || choice.precedes_staying ? 900 : 0;
     return choice.stays ? 40000 : 10000;
   });
-  EXPECT_EQ(choices.find("rsr"), std::string::npos);
-  EXPECT_LE(std::ranges::count(choices, 's'), 6);
+  EXPECT_LE(std::ranges::count(choices, 't'), 1);
+  EXPECT_EQ(choices.find('r'), std::string::npos);
+}
+
+TEST(ReferenceAlternation, NoTrialAfterAChangeOfAStillPicture) {
+  const auto still = [](int frame, ReferenceAlternation::Choice choice) -> std::int64_t {
+    return frame == 0 || frame % 20 == 18 ? 10000 : choice.stays || choice.precedes_staying ? 700 : 0;
+  };
+  EXPECT_EQ(choices_of(still), std::string(kFrames, '.'));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which frames are predicted from the reference of the frame before.
+// Which frames are predicted from the reference of the previous frame.
 
 #include "decide/reference_choice.h"
 
@@ -9,15 +9,15 @@ namespace {
 
 constexpr Cost kLambda = 50 << kCostFractionBits;
 
-/// Blocks that all have this error a sample.
+/// Blocks that all have this error per sample.
 MotionTotals with_error(std::uint32_t mean, std::size_t blocks = 40, Cost lambda = kLambda) {
   return totals_of(SourceMotion(blocks, {{}, 64 * mean}), lambda);
 }
 
-TEST(ReferenceChoice, StaysWhereThatIsAboutAsGood) {
+TEST(ReferenceChoice, StaysIfThatIsAboutAsGood) {
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(100), kLambda));
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(400), kLambda));
-  // 0.3λ is 15: 4.8 octaves above it, and an eighth more are 0.6.
+  // 0.3λ is 15. An error of 400 is 4.8 octaves above it, and an eighth of that is 0.6 octaves.
   EXPECT_TRUE(is_to_stay(with_error(400), with_error(580), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(400), with_error(660), kLambda));
   EXPECT_FALSE(is_to_stay(with_error(0), with_error(100), kLambda));
@@ -38,7 +38,7 @@ TEST(ReferenceChoice, HoldsTheLargestErrors) {
   }
 }
 
-TEST(ReferenceChoice, WhatIsHardlyNewMayBeARepeat) {
+TEST(ReferenceChoice, AFrameThatIsHardlyNewMayBeARepeat) {
   EXPECT_TRUE(is_hardly_new(with_error(0), kLambda));
   EXPECT_TRUE(is_hardly_new(with_error(12), kLambda));
   EXPECT_FALSE(is_hardly_new(with_error(13), kLambda));

@@ -1,4 +1,4 @@
-// The search for a target, on made-up videos: how bits and quality come of a quality is what a test says it is.
+// The search for a target, on made videos: a test defines how bits and quality depend on the quality setting.
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@
 namespace c63::test::target_search_test {
 namespace {
 
-/// A video whose bits and squared errors are curves over λ, and jump where the step of flat tables changes.
+/// A video whose bits and squared errors are curves over λ, with a jump at each step of flat tables.
 struct Video {
   double bytes_at_25 = 500'000;
-  double bits_slope = 0.6;   ///< octaves of bits for an octave of qp
+  double bits_slope = 0.6;  ///< octaves of bits per octave of qp
   double bend = 0.03;
-  double jump = 0.01;        ///< of bits, in octaves, for a step of four
+  double jump = 0.01;  ///< change of bits, in octaves, at a step of four
   double psnr_at_25 = 38;
   double psnr_slope = 3;
   bool course = false;
@@ -64,13 +64,13 @@ Video random_video(Random& random, bool course) {
           .course = course};
 }
 
-TEST(TargetSearch, MeetsWhatItCanInAFewPasses) {
+TEST(TargetSearch, MeetsPossibleTargetsInAFewPasses) {
   Random random(3);
   std::size_t passes = 0;
   int searches = 0;
   for (int i = 0; i < 600; ++i) {
     const Video video = random_video(random, i % 4 == 0);
-    // Something that a quality in between has.
+    // A value that a quality in between has.
     CodingSettings wanted = settings_of(video);
     wanted.qp = 5.5 + random.below(4300) * 0.01;
     const PassFigures there = video.encode(wanted);
@@ -110,7 +110,7 @@ TEST(TargetSearch, BeginsWithWhatIsKnown) {
   EXPECT_LT(search(video, {Target::Kind::bytes, 340'000}, first.passes()).passes, first.passes().size());
 }
 
-/// What a search does with passes that are not of this video: the promise holds all the same.
+/// A search with passes of another video still keeps the promise.
 TEST(TargetSearch, PassesOfAnotherEncodeAreFoundOutAndDropped) {
   const Video video;
   for (const Video& other : {Video{.bytes_at_25 = 400'000}, Video{.bytes_at_25 = 900'000}, Video{.bits_slope = 0.5}}) {
@@ -144,13 +144,13 @@ TEST(TargetSearch, FiguresThatWereNotMeasuredAreNotUsed) {
   EXPECT_TRUE(expect_error(ErrorKind::usage, "C63-TARGET", [&] { again.add(encode(again.next())); }));
 }
 
-TEST(TargetSearch, AnImpossibleTargetIsToldAfterTwoPasses) {
+TEST(TargetSearch, AnImpossibleTargetIsReportedAfterTwoPasses) {
   for (const bool course : {false, true}) {
     const Video video{.course = course};
     TargetSearch small(settings_of(video), {Target::Kind::bytes, 1000});
     ASSERT_FALSE(small.add(video.encode(small.next())));
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] { small.add(video.encode(small.next())); }));
-    // What is known tells it without a pass.
+    // Known passes answer without a new one.
     EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [&] {
       TargetSearch(settings_of(video), {Target::Kind::bytes, 900}, small.passes());
     }));
@@ -171,7 +171,7 @@ TEST(TargetSearch, NoPassIsMadeWhoseBytesAreKnown) {
       const bool is_known = std::ranges::find(made, next) != made.end();
       made.push_back(next);
       done = search.add(video.encode(search.next()));
-      EXPECT_TRUE(!is_known || done) << i;  // only what becomes the stream
+      EXPECT_TRUE(!is_known || done) << i;  // only the pass that becomes the stream
     }
   }
 }
@@ -187,7 +187,7 @@ TEST(TargetSearch, ManyKnownPassesDoNotEndASearch) {
   EXPECT_TRUE(search(video, {Target::Kind::psnr_y, 37.93}, known).met);
 }
 
-TEST(TargetSearch, AQualityBeyondTheFormatIsMetAsNearlyAsItCanBe) {
+TEST(TargetSearch, AQualityBeyondTheFormatIsApproached) {
   const Video video;
   const Outcome best = search(video, {Target::Kind::psnr_y, 99});
   EXPECT_FALSE(best.met);
@@ -197,7 +197,7 @@ TEST(TargetSearch, AQualityBeyondTheFormatIsMetAsNearlyAsItCanBe) {
   EXPECT_FALSE(worst.met);
   EXPECT_EQ(worst.last.qp, 1);
   EXPECT_EQ(worst.last.lambda_scale, 4);
-  // More bytes than the best quality takes: that is the stream.
+  // The size exceeds that of the best quality, so the best quality is the stream.
   const Outcome large = search(video, {Target::Kind::bytes, 1e12});
   EXPECT_FALSE(large.met);
   EXPECT_EQ(large.last.lambda_scale, 0.05);
@@ -208,7 +208,7 @@ TEST(TargetSearch, ASizeThatIsTooSmallIsALimit) {
   EXPECT_TRUE(expect_error(ErrorKind::limit, "C63-TARGET-LIMIT", [] { search({.course = true}, {Target::Kind::bitrate, 1000}); }));
 }
 
-/// With tables of few steps and no λ, many qualities around a pass have its bytes.
+/// With tables of few steps and without λ, many qualities near a pass have its bytes.
 TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference, .rate = {.tables = TableShape::flat}};
   const auto figures_of = [](const CodingSettings& s) {
@@ -222,7 +222,7 @@ TEST(TargetSearch, ATargetBeyondAPlateauIsFound) {
   }
 }
 
-/// Where nothing that lies between two sizes can be had, it is the smaller one.
+/// If no size between two exists, the smaller one is used.
 TEST(TargetSearch, AStaircaseEndsBelowASize) {
   const CodingSettings settings{.width = 16, .height = 16, .preset = Preset::reference};
   TargetSearch search(settings, {Target::Kind::bytes, 150});
@@ -234,7 +234,7 @@ TEST(TargetSearch, AStaircaseEndsBelowASize) {
   EXPECT_LE(search.passes().size(), 17U);
 }
 
-TEST(TargetSearch, WhatNoStreamCanHaveIsWrongUsage) {
+TEST(TargetSearch, ImpossibleTargetsAreWrongUsage) {
   for (const Target& target : {Target{Target::Kind::bytes, 0}, Target{Target::Kind::bitrate, -1}, Target{Target::Kind::psnr_y, 0},
                                Target{Target::Kind::ssim_y, 1}, Target{Target::Kind::ssim_y, 0},
                                Target{Target::Kind::psnr_all, std::nan("")}}) {
@@ -242,7 +242,7 @@ TEST(TargetSearch, WhatNoStreamCanHaveIsWrongUsage) {
   }
 }
 
-TEST(TargetSearch, TargetsAreSaidInWords) {
+TEST(TargetSearch, TargetsAreDescribedInWords) {
   EXPECT_EQ(describe({Target::Kind::bytes, 2'000'000}), "a size of 2000000 bytes");
   EXPECT_EQ(describe({Target::Kind::bitrate, 812'500}), "a bit rate of 812.5 kb/s");
   EXPECT_EQ(describe({Target::Kind::psnr_all, 38.5}), "PSNR of all planes of 38.5 dB");

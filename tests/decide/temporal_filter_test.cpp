@@ -1,4 +1,4 @@
-// Frames averaged along motion: what is alike is averaged, what differs stays.
+// Frames averaged along motion: similar samples are averaged, different ones stay.
 
 #include "decide/temporal_filter.h"
 
@@ -16,7 +16,7 @@
 namespace c63::test::temporal_filter_test {
 namespace {
 
-constexpr Cost kLambda = 50 << kCostFractionBits;  // a step of 15.8; differences up to 12.6 count as alike
+constexpr Cost kLambda = 50 << kCostFractionBits;  // a step of 15.8; differences up to 12.6 count as similar
 
 std::uint32_t sad8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch) {
   std::uint32_t sum = 0;
@@ -34,7 +34,7 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   for (std::uint32_t error = 0; error <= 64 * 65025; error += 640) {
     const float weight = filter.block_weight(1, error);
     EXPECT_LE(weight, last) << error;
-    // (1 - x/4)², x in variances of 7λ.
+    // (1 - x/4)², with x in variances of 7λ.
     const double left = std::max(0.0, 1 - error / 64.0 / (7.0 * 50) / 4);
     EXPECT_NEAR(weight, 0.4 * left * left, 1e-5) << error;
     last = weight;
@@ -42,7 +42,36 @@ TEST(TemporalFilter, BlocksCountByDistanceAndLikeness) {
   EXPECT_EQ(last, 0);
 }
 
-TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
+TEST(TemporalFilter, BlocksWithAnotherMeanCountLess) {
+  const TemporalFilter filter(kLambda);
+  for (const int samples : {16, 64}) {
+    EXPECT_EQ(filter.mean_share(0, samples), 1);
+    float last = 1;
+    for (int sum = 1; sum <= 255 * samples; ++sum) {
+      const float share = filter.mean_share(sum, samples);
+      EXPECT_EQ(share, filter.mean_share(-sum, samples));
+      EXPECT_LE(share, last) << sum;
+      // (1 - x/8)², x the sum's square in its variance, if each difference has the variance 7λ.
+      const double left = std::max(0.0, 1 - static_cast<double>(sum) * sum / samples / (7.0 * 50) / 8);
+      EXPECT_NEAR(share, left * left, 1e-5) << sum;
+      last = share;
+    }
+    EXPECT_EQ(last, 0);
+  }
+  Random random(2);
+  Bytes own(12 * 8);
+  Bytes other(9 * 8);
+  for (Bytes* bytes : {&own, &other}) std::ranges::generate(*bytes, [&] { return static_cast<std::uint8_t>(random.next()); });
+  for (const int size : {4, 8}) {
+    int sum = 0;
+    for (int y = 0; y < size; ++y) {
+      for (int x = 0; x < size; ++x) sum += other[static_cast<std::size_t>(9 * y + x)] - own[static_cast<std::size_t>(12 * y + x)];
+    }
+    EXPECT_EQ(TemporalFilter::difference_sum(own.data(), 12, size, {other.data(), 9, 1}), sum);
+  }
+}
+
+TEST(TemporalFilter, AveragesSimilarSamplesAndKeepsOthers) {
   const TemporalFilter filter(kLambda);
   for (const int size : {4, 8}) {
     for (int own = 0; own < 256; own += 5) {
@@ -67,7 +96,7 @@ TEST(TemporalFilter, AveragesWhatIsAlikeAndKeepsWhatIsNot) {
   }
 }
 
-/// Sample by sample, as it is defined.
+/// The filter sample by sample, as it is defined.
 int average_of(int own, const std::vector<std::pair<int, float>>& others, Cost lambda) {
   const float falloff = 1 / (4 * std::max(1.0F, 7.0F * static_cast<float>(lambda) / 256));
   float weights = 1;
@@ -131,7 +160,7 @@ TEST(TemporalFilter, WithoutTapsNothingChanges) {
   }
 }
 
-/// A texture that is nowhere the same, and smooth, so that there is a way down to its place.
+/// A smooth texture that is different everywhere, so that a search finds the way to its place.
 std::uint32_t texture(std::uint32_t x, std::uint32_t y) {
   return static_cast<std::uint32_t>(128 + 60 * std::sin(0.11 * x + 0.03 * y) + 50 * std::sin(0.1 * y - 0.02 * x));
 }
@@ -150,7 +179,7 @@ TEST(SourceMotion, IsThatOfAMovingTexture) {
   const SourceMotion motion =
       find_source_motion(geometry, {current.data(), 96, 64, 96}, {reference.data(), 96, 64, 96}, {}, sad8);
   ASSERT_EQ(motion.size(), 96U);
-  int found = 0;  // of those that lie in the reference, which all but a few find
+  int found = 0;  // of blocks whose place is in the reference; all but a few find it
   for (int row = 1; row < 7; ++row) {
     for (int column = 0; column < 11; ++column) {
       const SourceBlock& block = motion[static_cast<std::size_t>(12 * row + column)];

@@ -1,4 +1,4 @@
-// What is tried in a block, and what vectors cost in a search.
+// The candidates of a block, and the costs of vectors in a search.
 
 #include <gtest/gtest.h>
 

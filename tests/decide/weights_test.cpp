@@ -1,4 +1,4 @@
-// Weights of MCUs, and those that activity gives.
+// Weights of MCUs, also by activity.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(Weights, AreQuartersOfAnOctaveOfLambda) {
     for (int other = 0; other < kWeights; ++other) {
       const auto to = static_cast<Weight>(other);
       EXPECT_NEAR(static_cast<double>(reweigh(1 << 20, weight, to)), std::exp2(20 + (other - w) / 4.0), 16);
-      // No cost of a row overflows: 2^17 blocks of 2^30.
+      // The cost of a row cannot overflow: 2^17 blocks of 2^30.
       EXPECT_GT(reweigh(std::int64_t{1} << 42, weight, to), 0);
     }
   }
@@ -71,9 +71,9 @@ TEST(Activity, LivelyPlacesGetALargerLambda) {
     const bool lively = i % 64 >= 32;
     luma[i] = static_cast<std::uint8_t>(lively ? 255 * random.below(2) : 100);
   }
-  // Variances of 0 and about 16,250: with the constant a ratio of 560, more than there are weights for.
+  // Variances of 0 and about 16,250. With the constant the ratio is 560, more than the weights cover.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 8), (FrameWeights{0, 0, 16, 16, 0, 0, 16, 16}));
-  // Its eighth root is 4.6 quarters of an octave, half of them on either side of the mean.
+  // Its eighth root is 4.6 quarters of an octave, half of them on each side of the mean.
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 2), (FrameWeights{6, 6, 10, 10, 6, 6, 10, 10}));
   EXPECT_EQ(activity_weights({luma.data(), 64, 32, 64}, 0), FrameWeights(8, kPlainWeight));
   for (std::size_t i = 0; i < luma.size(); ++i) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the fenced blocks of a guide, as a reader would type them, in a folder with short videos of the names that guides use.
+"""Runs the fenced blocks of a guide as a reader would type them, in a folder with short videos of the names that guides use.
 
-A block is commands for a shell; after "$ " where it shows their output, too. Blocks of language `text` are no commands, `cpp`
-is compiled, `python` is run where the package is found. A comment before a block keeps it from being run and says why:
+A block holds commands for a shell. If it also shows their output, commands begin with "$ ". Blocks of language `text` are not
+run, `cpp` is compiled, `python` is run if the package is found. A comment before a block keeps it from being run and says why:
 
   <!-- not run: needs a GPU -->
 
-Variables that a block sets are set in those after it. A guide that sets PATH gets the programs by that line alone.
+Later blocks see the variables that a block sets. A guide that sets PATH finds the programs only by that line.
 
 Usage: run_blocks.py --source DIR --bin DIR --compiler C++ [--python PYTHON --python-path DIR] [--foreman SEQUENCE] GUIDE.md
 """
@@ -26,11 +26,11 @@ RAW = {"FOREMAN_352x288.yuv": "natural", "foreman_352x288.yuv": "natural", "mobi
        "people_320x192.yuv": "objects", "video.yuv": "pan"}
 FRAMES = 5
 ASSIGNMENT = re.compile(r"^(?:export )?\w+=\S+", re.M)
-# Where tools/demo leaves its programs and its video, and what README says to name instead of that one.
+# Where tools/demo leaves its programs and its video, and the video that README names as an alternative.
 DEMO = "build/demo"
 DEMO_VIDEO = f"{DEMO}/natural_352x288.yuv"
 FOREMAN = "FOREMAN_352x288.yuv"
-# What blocks of Python are given.
+# The code before each block of Python.
 PYTHON = """import c63
 import io
 import numpy
@@ -47,15 +47,15 @@ def shell(command, folder, environment):
 
 
 def commands_of(text):
-    """The lines to run: those after "$ " where there are such, else all; a line that ends in \\ goes on."""
+    """Returns the lines to run: those after "$ ", or all lines if there are none. A line that ends in \\ goes on."""
     lines = text.replace("\\\n", " ").splitlines()
     prompted = [line[2:] for line in lines if line.startswith("$ ")]
     return prompted or [line for line in lines if line.strip()]
 
 
 def make_foreman(sequence):
-    """The command that makes FOREMAN: of the H.264 file, or else a video of as many frames that needs more bytes: 441 kB at
-    the lowest quality of preset `good`, where FOREMAN takes 402."""
+    """Returns the command that makes FOREMAN from the H.264 file. Without that file it makes a video with the same number of
+    frames that needs more bytes: 441 kB at the lowest quality of preset `good`, where FOREMAN needs 402."""
     if os.environ.get("C63_SHARED_DATA"):
         sequence = pathlib.Path(os.environ["C63_SHARED_DATA"], "sequences", sequence.name)
     sequence = sequence.resolve()
@@ -65,7 +65,7 @@ def make_foreman(sequence):
 
 
 def make_videos(folder, environment, text, options):
-    """What the guide's commands read, as far as it names it."""
+    """Makes the videos that the guide's commands name."""
     made = []
     if DEMO in text:
         (folder / DEMO).mkdir(parents=True)
@@ -92,13 +92,16 @@ def make_videos(folder, environment, text, options):
         made.append("seq 1 100 > in.txt")
     if re.search(r"c63(dec|pred|cmp|mv)[^\n]* foreman\.c63", text):
         made.append("c63enc --quiet --backend cpu foreman_352x288.yuv foreman.c63")
+    if re.search(r"c63dec[^\n]* in\.c63", text):
+        made.append("c63gen --quiet --pattern pan -w 352 -h 288 -f 24 before.y4m")
+        made.append("c63enc --quiet --backend cpu before.y4m in.c63")
     result = shell("\n".join(made), folder, environment)
     if result.returncode != 0:
         sys.exit(f"cannot make the videos: {result.stdout}")
 
 
 def compile_cpp(text, options, folder):
-    """A block is includes and statements that are given `frames`."""
+    """Compiles a block: its includes, then its statements in a function with `frames`."""
     includes = "".join(line + "\n" for line in text.splitlines() if line.startswith("#include"))
     rest = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
     file = folder / "block.cpp"
@@ -135,9 +138,9 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--python", default="python3")
-    parser.add_argument("--python-path", default="", help="where the package c63 is; without it blocks of Python are skipped")
+    parser.add_argument("--python-path", default="", help="folder of the package c63; without it, blocks of Python are skipped")
     parser.add_argument("--foreman", type=pathlib.Path, metavar="SEQUENCE",
-                        help="use FOREMAN in place of the demo's video; of this H.264 file, or one that takes as much if it is not there")
+                        help="use FOREMAN instead of the demo's video, from this H.264 file, or a similar video if it is missing")
     options = parser.parse_args()
     text = options.guide.read_text()
     if options.foreman:
@@ -152,7 +155,7 @@ def main():
         for linked in ("docs", "tools"):
             (folder / linked).symlink_to(options.source.resolve() / linked)
         blocks = [match for match in FENCE.finditer(text) if match["language"] != "text"]
-        if options.foreman:  # the rest is as without
+        if options.foreman:  # the other blocks do not depend on it
             blocks = [match for match in blocks if not match["language"]]
         to_run = "".join(match["text"] for match in blocks if reason_to_skip(match, options) is None)
         make_videos(folder, environment, to_run, options)
@@ -164,7 +167,7 @@ def main():
             test = f"{name}:{line}"
             print(f"[ RUN      ] {test}", flush=True)
             reason = reason_to_skip(match, options)
-            if reason is not None:  # in the words of GoogleTest, which tools/checks/skipped_tests reads
+            if reason is not None:  # in the format of GoogleTest, which tools/checks/skipped_tests reads
                 print(f"{test}: Skipped\n{reason}\n\n[  SKIPPED ] {test} (0 ms)")
                 continue
             start = time.monotonic()

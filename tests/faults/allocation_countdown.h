@@ -2,14 +2,14 @@
 
 namespace c63::test {
 
-/// Of this test program's operator new, on all threads: call `number` from now on throws std::bad_alloc, with
-/// `from_there_on` all after it, too; 0: none.
+/// Makes call `number` from now of this program's operator new throw std::bad_alloc, on any thread. With
+/// `from_there_on` all later calls throw, too. 0: no call throws.
 void fail_allocation(long number, bool from_there_on);
 
-/// No call fails any more.
+/// From now on no call fails.
 void stop_failing();
 
-/// Calls since fail_allocation().
+/// Number of calls since fail_allocation().
 [[nodiscard]] long allocations();
 
 }  // namespace c63::test

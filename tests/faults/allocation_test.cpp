@@ -1,7 +1,8 @@
-// Every allocation of encoder, decoder, filters, files and sources fails once, and from it on: within five seconds each run
-// ends with std::bad_alloc or Error (memory), or with the result of a run without a fault.
+// Makes every allocation of encoder, decoder, filters, files and sources fail: once alone, and once with all later
+// ones. Within five seconds each run ends with std::bad_alloc, with Error (memory), or with the result of a run without
+// a fault.
 //
-// Runs are in processes of their own, so that one that aborts or hangs is a failure and not the end of the test. With
+// Runs have processes of their own, so that a run that aborts or hangs is a failure and does not end the test. With
 // C63_FAULT_EVERY=1 in the environment every position is tried in a new process, too.
 
 #include <gtest/gtest.h>
@@ -33,19 +34,19 @@
 namespace c63::test {
 namespace {
 
-/// Does something and returns what came out of it.
+/// Does something and returns its result.
 using Scenario = std::function<Bytes()>;
 
 constexpr int kSame = 0, kMemory = 7, kOtherError = 1;
 
-/// What a child tells its parent of a run: how it ended, a hash of what came out, and how many allocations there were.
+/// A child's report of a run: how it ended, a hash of its result, and the number of allocations.
 struct Report {
   int code = kOtherError;
   std::uint64_t hash = 0;
   long allocations = 0;
 };
 
-/// Allocation `number` fails, or with `from_there_on` all from it on; 0: none.
+/// Allocation `number` fails, or with `from_there_on` all from that one on. 0: none fails.
 Report run(const Scenario& scenario, long number, bool from_there_on) {
   Report report;
   fail_allocation(number, from_there_on);
@@ -66,12 +67,12 @@ Report run(const Scenario& scenario, long number, bool from_there_on) {
 }
 
 struct Outcome {
-  int status = 0;  ///< of the process, as waitpid() gives it
+  int status = 0;               ///< of the process, from waitpid()
   std::vector<Report> reports;  ///< of the runs that ended
 };
 
-/// One run after another in a process of their own, with five seconds for each. Those after the first find what lasts as long
-/// as a process: threads, arenas, constants.
+/// Runs one scenario after another in a separate process, with five seconds for each run. Later runs find what lasts as
+/// long as a process: threads, arenas, constants.
 Outcome run_in_child(const Scenario& scenario, const std::vector<long>& numbers, bool from_there_on) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -99,8 +100,8 @@ std::string describe(int status) {
   return "exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-/// Tries positions of a scenario: every `in_old`-th in a process that has run it before, and every `in_new`-th, or what the
-/// environment asks for, in a new one, which takes ten times as long.
+/// Tries positions of a scenario. Every `in_old`-th is tried in a process that has run the scenario before. Every
+/// `in_new`-th, or the number in the environment, is tried in a new process, which takes ten times as long.
 void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
   const Outcome whole = run_in_child(scenario, {0, 0}, false);
   ASSERT_EQ(whole.reports.size(), 2U) << describe(whole.status);
@@ -129,7 +130,7 @@ void try_positions(const Scenario& scenario, long in_new, long in_old = 1) {
       }
     }
     for (long first = 1; first <= whole.reports[1].allocations;) {
-      std::vector<long> numbers = {0};  // a run without a fault makes the process an old one
+      std::vector<long> numbers = {0};  // after a run without a fault the process counts as old
       for (long number = first; number <= whole.reports[1].allocations; number += in_old) numbers.push_back(number);
       const Outcome outcome = run_in_child(scenario, numbers, from_there_on);
       for (std::size_t i = 0; i < outcome.reports.size(); ++i) expect_fine(outcome.reports[i], name(numbers[i], "old"));
@@ -194,7 +195,7 @@ TEST(Allocations, OfFiltersOnPictures) {
       200);
 }
 
-/// A folder that a scenario's process has for itself.
+/// A folder for one process of a scenario.
 class Folder {
  public:
   Folder() : path_(std::filesystem::temp_directory_path() / ("c63-allocations-" + std::to_string(::getpid()))) {
@@ -273,7 +274,7 @@ TEST(Allocations, OfAnEncoderThatDecides) {
 }
 
 TEST(Allocations, OfASearchForScenes) {
-  // What reads allocates, and so may fail while scenes are looked for and not when the frame is taken.
+  // The reader allocates. So it may fail while scenes are searched, and not when the frame is taken.
   try_positions(
       [] {
         const Bytes video = scene_video(32, 32, {9, 9, 9, 200, 200, 90, 90, 90});
@@ -326,7 +327,7 @@ TEST(Allocations, OfAPushSession) {
 }
 
 TEST(Allocations, OfADecoder) {
-  // The stream comes from a process of its own: this one must have no threads.
+  // Another process makes the stream, because this one must have no threads.
   const std::string file = std::filesystem::temp_directory_path() / ("c63-stream-" + std::to_string(::getpid()));
   const Outcome made = run_in_child(
       [&] {

@@ -1,5 +1,5 @@
-// Preloaded into a program, makes one call of the system fail: tools/checks/fault_check and the tests here run programs with it.
-// glibc on Linux only.
+// A library that is preloaded into a program and makes one system call fail. tools/checks/fault_check and the tests
+// here use it. Only for glibc on Linux.
 //
 //   C63_FAULT=malloc:17     call 17 of malloc, counted from main on, fails; malloc:17+ all from that one on;
 //                           write:17! kills the program there, in the middle of what it writes
@@ -28,7 +28,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// glibc's own, so that no symbol has to be looked up, which allocates.
+// glibc's own allocator. A look-up of symbols would allocate.
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
@@ -43,7 +43,7 @@ enum class Call { none, malloc, write, read, open, close, fsync, rename, mmap, p
 struct Kind {
   const char* name;
   Call call;
-  int code;  ///< what it fails with
+  int code;  ///< the errno of the failure
 };
 constexpr Kind kKinds[] = {{"malloc", Call::malloc, ENOMEM},
                            {"write", Call::write, ENOSPC},
@@ -88,7 +88,7 @@ void read_environment() {
   if (const char* wanted = std::getenv("C63_FAULT")) set_fault(wanted);
 }
 
-/// Whether this call is one that fails; counts it.
+/// Counts this call, and returns true if it must fail.
 bool fails(Call call) {
   if (call != failing || !running) return false;
   const long number = ++calls;
@@ -98,7 +98,7 @@ bool fails(Call call) {
   return true;
 }
 
-/// write() that fails, or is cut in the middle.
+/// write() that fails, or is killed in the middle.
 ssize_t failing_write(int descriptor, const void* bytes, std::size_t count) {
   if (!kills) return -1;
   static_cast<void>(::syscall(SYS_write, descriptor, bytes, count / 2));
@@ -242,7 +242,7 @@ int open64(const char* path, int flags, ...) {
 }
 int close(int descriptor) {
   note("close", nullptr, descriptor);
-  // As a real one: the descriptor is closed all the same.
+  // Like a real failure: the descriptor is closed nevertheless.
   const bool fault = fails(Call::close);
   const int code = errno;
   const int closed = static_cast<int>(::syscall(SYS_close, descriptor));

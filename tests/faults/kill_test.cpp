@@ -1,5 +1,5 @@
-// Killed in the middle of any write, rename or close, a program leaves the older output whole, and what it wrote beside it
-// decodes to the last whole frame.
+// If a program is killed in any write, rename or close, the older output stays whole. The file that the program wrote
+// next to it decodes to the last whole frame.
 
 #include <csignal>
 #include <string>
@@ -36,7 +36,7 @@ class Killed : public ToolsTest {
     return all;
   }
 
-  /// How often an unharmed run makes a call.
+  /// How many times a normal run makes a call.
   [[nodiscard]] long calls(const std::string& call, const std::vector<std::string>& command) const {
     std::vector<std::string> counted = with_fault(call, command);
     counted.insert(counted.begin() + 1, "C63_FAULT_COUNT=" + path("count"));
@@ -46,7 +46,7 @@ class Killed : public ToolsTest {
     return count;
   }
 
-  /// What lies beside the output; empty where nothing does.
+  /// The file next to the output, or an empty path if there is none.
   [[nodiscard]] std::string part() const {
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename().string().find(".part-") != std::string::npos) return entry.path().string();
@@ -68,7 +68,7 @@ class Killed : public ToolsTest {
   std::vector<std::size_t> ends_;  ///< of the frames in stream_
 };
 
-TEST_F(Killed, AnEncodeLeavesTheOlderFileAndWholeFramesBesideIt) {
+TEST_F(Killed, AnEncodeLeavesTheOlderFileAndWholeFramesNextToIt) {
   const std::vector<std::string> command = {kEnc, "--quiet", "-w", "32", "-h", "32", "--keyint", "3", "--sync",
                                             "-o", path("out.c63"), input_};
   int parts = 0;
@@ -105,7 +105,7 @@ TEST_F(Killed, AnEncodeToStandardOutputLeavesWholeFramesThere) {
   }
 }
 
-TEST_F(Killed, ADecodeLeavesTheOlderFileAndABeginningBesideIt) {
+TEST_F(Killed, ADecodeLeavesTheOlderFileAndABeginningNextToIt) {
   const std::vector<std::string> command = {kDec, "--quiet", path("in.c63"), path("out.yuv")};
   const long count = calls("write", command);
   EXPECT_GE(count, 6);

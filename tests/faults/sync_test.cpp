@@ -1,4 +1,4 @@
-// --sync: bytes, name and folder reach the disk in this order, before success is said.
+// --sync: bytes, name and folder reach the disk in this order, before the program reports success.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ class Sync : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// Calls that concern files, in order, of c63gen with these options.
+  /// The calls of c63gen with these options that concern files, in order.
   [[nodiscard]] std::vector<std::string> calls_of(const std::vector<std::string>& options) const {
     const std::string trace = (folder_ / "trace").string();
     fs::remove(trace);
@@ -44,10 +44,10 @@ class Sync : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Sync, BytesThenNameThenFolderThenWords) {
+TEST_F(Sync, BytesThenNameThenFolderThenMessage) {
   const std::string target = (folder_ / "out.yuv").string();
   const auto calls = calls_of({"--sync", "-o", target});
-  // Each of these comes after the one before it.
+  // Each of these comes after the previous one.
   const std::vector<std::string> order = {"open " + target + ".part-", "write " + target + ".part-", "fsync " + target + ".part-",
                                           "close " + target + ".part-", "rename " + target, "open " + folder_.string(),
                                           "fsync " + folder_.string(), "write pipe:"};
@@ -57,7 +57,7 @@ TEST_F(Sync, BytesThenNameThenFolderThenWords) {
     ASSERT_NE(at, calls.end()) << "no \"" << step << "\" in its place";
     ++at;
   }
-  // And no bytes after they were synced.
+  // No bytes are written after the sync.
   const auto synced = std::find_if(calls.begin(), calls.end(), [](const std::string& c) { return c.starts_with("fsync "); });
   EXPECT_TRUE(std::none_of(synced, calls.end(), [&](const std::string& c) { return c.starts_with("write " + target); }));
 }

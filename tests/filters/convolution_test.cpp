@@ -1,4 +1,5 @@
-// Convolution of signals and pictures: the serial form against values worked out by hand, the fast one against it.
+// Convolution of signals and pictures: the serial form against values computed by hand, the fast form against the
+// serial one.
 #include <cmath>
 #include <limits>
 
@@ -37,7 +38,7 @@ TEST(Convolution, LongSignalsGoPastTheCaches) {
   EXPECT_EQ(expected, got);
 }
 
-TEST(Convolution, TellsWhatIsWrong) {
+TEST(Convolution, ReportsWrongArguments) {
   std::vector<double> signal(8), out(8), shorter(7);
   const auto with = [&](std::size_t count) { return std::vector<double>(count, 1.0); };
   EXPECT_EQ(error_id([&] { convolve(signal, with(4), out); }), "C63-KERNEL-EVEN");
@@ -132,7 +133,7 @@ TEST(Convolution2d, FlatAreasKeepTheirLevelUnderAGaussian) {
   }
 }
 
-TEST(Convolution2d, TellsWhatIsWrong) {
+TEST(Convolution2d, ReportsWrongArguments) {
   const Picture<std::uint8_t> in({8, 8}, Content::random);
   Picture<std::uint8_t> out({8, 8}), other({7, 8});
   const auto with = [&](ByteKernel kernel) { return error_id([&] { convolve(in.view(), kernel, out.view()); }); };

@@ -1,4 +1,4 @@
-// Histogram, reduction and scan: serial against what they are, fast against serial.
+// Histogram, reduction and scan: the serial form against the definition, the fast form against the serial one.
 #include <cmath>
 #include <numeric>
 
@@ -50,7 +50,7 @@ TEST(Histogram, PicturesWithGapsCountTheirSamplesOnly) {
   }
 }
 
-TEST(Histogram, TellsWhatIsWrong) {
+TEST(Histogram, ReportsWrongArguments) {
   const std::vector<std::uint8_t> bytes(10);
   std::vector<std::uint64_t> counts(7);
   BinMap map = coarse_map();
@@ -183,7 +183,7 @@ TYPED_TEST(Scan, FastAgreesAtEveryLengthAlsoInPlace) {
   }
 }
 
-TYPED_TEST(Scan, TellsWhatIsWrong) {
+TYPED_TEST(Scan, ReportsWrongArguments) {
   using T = TypeParam;
   std::vector<T> values(10), out(9);
   EXPECT_EQ(error_id([&] { inclusive_scan<T>(values, out); }), "C63-FILTER-SHAPE");

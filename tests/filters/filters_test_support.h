@@ -13,7 +13,7 @@
 
 namespace c63 {
 
-/// Lengths around the widths of vectors, warps and blocks, and one that is no multiple of anything.
+/// Lengths around the widths of vectors, warps and blocks, and one that is not a multiple of any.
 inline constexpr std::array<std::size_t, 10> kLengths = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000003};
 
 /// Odd and even sizes, narrower and wider than kernels and tiles.
@@ -23,12 +23,12 @@ struct Size {
 };
 inline constexpr std::array<Size, 8> kSizes = {{{0, 0}, {1, 1}, {3, 3}, {1, 40}, {40, 1}, {33, 17}, {257, 31}, {130, 129}}};
 
-/// What the samples of a test look like.
+/// The content of the samples of a test.
 enum class Content { zeros, largest, alternating, random };
 inline constexpr std::array<Content, 4> kContents = {Content::zeros, Content::largest, Content::alternating,
                                                      Content::random};
 
-/// `count` values; floats are whole numbers and a half within ±`bound`, integers within their type.
+/// Returns `count` values. Floats are multiples of one half within ±`bound`. Integers are within their type.
 template <typename T>
 std::vector<T> make_values(std::size_t count, Content content, unsigned seed = 1, int bound = 1000) {
   std::mt19937 random(seed);
@@ -48,7 +48,7 @@ std::vector<T> make_values(std::size_t count, Content content, unsigned seed = 1
   return values;
 }
 
-/// A picture with gaps between its rows, which are poisoned.
+/// A picture with poisoned gaps between its rows.
 template <typename T>
 struct Picture {
   static constexpr int kGap = 5;
@@ -72,7 +72,7 @@ struct Picture {
   int height;
 };
 
-/// The id of the c63::Error that `action` throws; empty if it throws none.
+/// Returns the id of the c63::Error that `action` throws, or "" if it throws none.
 template <typename Action>
 std::string error_id(Action&& action) {
   try {
@@ -83,7 +83,7 @@ std::string error_id(Action&& action) {
   return {};
 }
 
-/// Its text.
+/// Returns the text of that error.
 template <typename Action>
 std::string error_text(Action&& action) {
   try {

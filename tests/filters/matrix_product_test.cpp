@@ -1,4 +1,4 @@
-// Matrix product: by hand, and the fast form against sums in double.
+// Matrix product: values computed by hand, and the fast form against sums in double.
 #include <cmath>
 
 #include "filters_test_support.h"

@@ -8,7 +8,7 @@
 namespace c63 {
 namespace {
 
-/// A smooth scene seen by a camera shifted by (dx, dy), of any sample type.
+/// A smooth scene, seen by a camera shifted by (dx, dy), of any sample type.
 template <typename Sample>
 Picture<Sample> scene(Size size, double dx, double dy) {
   Picture<Sample> picture(size);
@@ -64,7 +64,7 @@ TYPED_TEST(Shift, FormsAgreeOnAnything) {
   }
 }
 
-TYPED_TEST(Shift, NoTextureIsSaidNotDividedBy) {
+TYPED_TEST(Shift, MissingTextureIsReportedNotDividedBy) {
   Picture<TypeParam> flat({32, 32}, Content::largest), stripes({32, 32}), slanted({32, 32});
   for (int y = 0; y < 32; ++y) {
     for (int x = 0; x < 32; ++x) {
@@ -238,7 +238,7 @@ TYPED_TEST(Whitening, SequencesAreWhitenedFrameByFrame) {
   EXPECT_EQ(written, 4);
 }
 
-TYPED_TEST(Whitening, TellsWhatIsWrong) {
+TYPED_TEST(Whitening, ReportsWrongArguments) {
   const Sequence<TypeParam> sequence({16, 16}, 6, Content::random);
   const ShiftReference<TypeParam> reference(const_view(sequence.pictures[0]));
   const Picture<TypeParam> flat({16, 16}, Content::largest);

@@ -1,4 +1,4 @@
-// Any bytes that FFmpeg takes for a video give frames or one Error, with and without skipping what is damaged.
+// Any bytes that FFmpeg accepts as a video give frames or one Error, with and without skipping damage.
 
 #include <filesystem>
 
@@ -8,12 +8,12 @@
 
 namespace {
 
-/// Where the module was built; in a bundle, which lies elsewhere, beside the program.
+/// The build folder of the module. In a bundle the module lies next to the program.
 std::string module_folder() { return std::filesystem::exists(C63_MODULE_FOLDER) ? C63_MODULE_FOLDER : ""; }
 
 }  // namespace
 
-// The module's code is to be known before the first input.
+// Loads the module's code before the first input, so that libFuzzer knows it.
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   c63::keep_media_messages();
   (void)c63::ffmpeg_module(module_folder());

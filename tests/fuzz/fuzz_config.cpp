@@ -1,4 +1,5 @@
-// Any file of --config is understood or is one Error, and never a crash; --describe-options can still print what it set.
+// Any file of --config is either understood or one Error, and never a crash. --describe-options can still print what it
+// set.
 
 #include <CLI/App.hpp>
 #include <string>

@@ -46,11 +46,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   settings.execution.limits.max_memory = 64 << 20;
   const Outcome whole = decode_with(stream, settings, SIZE_MAX);
 
-  // Coming in pieces changes nothing.
+  // Input in pieces gives the same result.
   const Outcome pieces = decode_with(stream, settings, 97);
   require(pieces.fault == whole.fault && pieces.frames.size() == whole.frames.size());
 
-  // Nor does decoding frame by frame.
+  // So does decoding frame by frame.
   c63::FrameDecoder decoder(settings);
   for (const c63::DecodedFrame& frame : whole.frames) {
     const c63::DecodedFrame alone = decoder.decode(stream.subspan(frame.offset, frame.coded_bytes));

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// A frame costs the decoding of its group of pictures, and a repeat takes four bytes.
+/// A frame costs the decoding of its GOP, and a repeat has only four bytes.
 constexpr std::size_t kMostForSeeking = 8 << 10;
 
 struct Outcome {
@@ -36,7 +36,7 @@ Outcome decode_with(std::span<const std::uint8_t> stream, c63::SimdLevel simd, i
   return outcome;
 }
 
-/// Every frame by itself, those with even numbers first. The error is that of the first frame that has one.
+/// Decodes every frame alone, even numbers first. Returns the error of the first frame that has one.
 Outcome decode_each(std::span<const std::uint8_t> stream) {
   c63::DecoderSettings settings{.execution = {.threads = 2}, .keep_prediction = true};
   settings.execution.limits.max_pixels = 128 * 128;

@@ -1,5 +1,5 @@
-// Entropy decoding as a GPU does it. Any bytes are the scan of a picture that both forms of the decoder read alike. Those that
-// begin like a frame are a stream, too, which decodes to the same frames and the same Error where a device decodes it.
+// Entropy decoding as on a GPU. Any bytes are the scan of a picture, and both forms of the decoder read it alike. Bytes
+// that begin like a frame are also a stream, which decodes to the same frames and the same Error on a device.
 
 #include <algorithm>
 #include <memory>

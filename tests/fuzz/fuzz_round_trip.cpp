@@ -1,5 +1,5 @@
-// Whatever is encoded decodes to what the encoder reconstructed, at any size, quality and content, whatever is decided how,
-// and every instruction set writes the same.
+// Any encode decodes to the encoder's reconstruction, at any size, quality and content, with any decisions. Every
+// instruction set writes the same bytes.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Any of the decisions set, or left to the preset.
+/// Any of the decisions is set, or left to the preset.
 c63::RateSettings rate_of(std::uint8_t set, std::uint8_t values, std::uint8_t lambda) {
   c63::RateSettings rate;
   const auto has = [](std::uint8_t bits, int bit) { return (bits >> bit & 1) != 0; };
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   settings.execution.simd = sets[data[10] % sets.size()];
   settings.measurement.keep_reconstruction = settings.measurement.keep_prediction = settings.measurement.keep_motion = settings.measurement.ssim = true;
 
-  // The rest is the video, over and over until there are three frames.
+  // The rest is the video, repeated until there are three frames.
   const std::size_t frame = c63::frame_bytes(settings.coding.width, settings.coding.height);
   c63::test::Bytes video(3 * frame);
   for (std::size_t i = 0; i < video.size(); ++i) video[i] = size > kHead ? data[kHead + i % (size - kHead)] : 0;

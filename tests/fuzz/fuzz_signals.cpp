@@ -1,4 +1,4 @@
-// Any bytes as a signal give finite values or one Error; what is read survives being written and read again, bit by bit.
+// Any bytes as a signal give finite values or one Error. Written and read again, the values are the same to the bit.
 
 #include <cmath>
 #include <cstring>

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const c63::fuzz::NamedBytes pipe(content, c63::fuzz::NamedBytes::Kind::pipe);
   options.path = pipe.name();
   const auto from_pipe = c63::fuzz::read_source(options);
-  // A file tells of a partial frame before the first one is read.
+  // For a file, a partial frame is reported before the first one is read.
   if (from_file.fault == "C63-RAW-PARTIAL") return 0;
   c63::fuzz::require(from_file.fault == from_pipe.fault && from_file.frames == from_pipe.frames);
   return 0;

@@ -15,7 +15,7 @@ inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Bytes as a file that has a name, for as long as this lives: a regular one in memory, or a pipe.
+/// Bytes as a file with a name, for as long as this object lives: a regular file in memory, or a pipe.
 class NamedBytes {
  public:
   enum class Kind { file, pipe };

@@ -66,7 +66,7 @@ void write_streams(const fs::path& folder) {
   write_file(folder / "repeats", repeats.bytes());
 }
 
-/// Scans by themselves, behind a byte for size and kind, and streams.
+/// Single scans, after a byte for size and kind, and streams.
 void write_scans(const fs::path& folder) {
   for (int kind = 0; kind < 32; kind += 3) {
     const c63::Geometry geometry(16 * (1 + (kind & 3)), 16 * (1 + (kind >> 2 & 3)));
@@ -93,7 +93,7 @@ void write_videos(const fs::path& folder) {
 
 Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-/// `head`, then `text`.
+/// Returns `head`, then `text`.
 Bytes with_head(Bytes head, const std::string& text) {
   head.insert(head.end(), text.begin(), text.end());
   return head;

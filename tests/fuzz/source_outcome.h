@@ -10,14 +10,14 @@
 
 namespace c63::fuzz {
 
-/// What a video file gave.
+/// The frames of a video file, and how it ended.
 struct SourceOutcome {
   VideoFormat format;
   std::vector<std::vector<std::uint8_t>> frames;
-  std::string fault;  ///< id of the error that ended it; empty: the end
+  std::string fault;  ///< id of the error that ended it; empty at a normal end
 };
 
-/// Reads a video to its end, at most `most` frames of it. Only errors that bad input may cause are let through.
+/// Reads a video to its end, at most `most` frames. Only errors that bad input may cause are caught.
 inline SourceOutcome read_source(const SourceOptions& options, std::size_t most = 64) {
   SourceOutcome outcome;
   try {

@@ -1,5 +1,6 @@
-// Somebody else's program: encodes a few frames in memory, decodes them, and looks at all public headers on the way. Then it opens
-// a picture: consumer ON if FFmpeg is to be there, or OFF. C63_MODULES is where the package says that modules are.
+// A user's program. It encodes a few frames in memory, decodes them, and includes all public headers. Then it opens a
+// picture. Its argument is ON if FFmpeg must be there, or OFF. C63_MODULES is the folder of modules that the package
+// names.
 
 #include <c63/decoder.h>
 #include <c63/encoder.h>
@@ -21,7 +22,8 @@
 #define C63_MODULES ""
 #endif
 
-// True if a picture that only FFmpeg reads is read, or refused because there is no FFmpeg, as `expected` says.
+// Returns true if a picture that only FFmpeg reads is read (`expected` is true) or refused because there is no FFmpeg
+// (false).
 static bool reads_picture(bool expected) {
   std::FILE* file = std::fopen("picture.ppm", "wb");
   if (file == nullptr) return false;

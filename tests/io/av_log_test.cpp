@@ -7,14 +7,14 @@
 #include "io_test_support.h"
 #include "movie_builder.h"
 
-// Whose FFmpeg's messages are, and what memory it may take.
+// Which error gets FFmpeg's messages, and how much memory FFmpeg may take.
 
 namespace c63 {
 namespace {
 
 class AvLog : public test::TemporaryFolder {
  protected:
-  /// A movie whose second packet has that many bytes, which are too few.
+  /// A movie whose second packet is shorter than a picture.
   std::string movie_with_short_packet(std::size_t bytes) {
     return write_file(std::to_string(bytes) + ".mov",
                       test::movie_of({std::string(16 * 16 * 3, 'a'), std::string(bytes, 'b')}));
@@ -29,7 +29,7 @@ class AvLog : public test::TemporaryFolder {
     }
   }
 
-  /// Whatever FFmpeg does with `file`, in a process that ends with 0 if its error has `text`.
+  /// Opens and reads `file` with FFmpeg in a child process, which exits with 0 if the error contains `text`.
   static void exit_by_error_of(const std::string& file, const std::string& text) {
     std::exit(error_of(file).find(text) != std::string::npos ? 0 : 1);
   }

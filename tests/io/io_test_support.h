@@ -16,7 +16,7 @@
 
 namespace c63::test {
 
-/// A folder of its own for each test, removed afterwards.
+/// A folder for each test, removed afterwards.
 class TemporaryFolder : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -70,7 +70,7 @@ inline void expect_error(ErrorKind kind, const std::string& id, const std::funct
   }
 }
 
-/// Frame `index`, "" where there is none. The buffer is poisoned first.
+/// Returns frame `index`, or "" if there is none. The buffer is poisoned first.
 inline std::string read_frame(FrameSource& source, std::int64_t index) {
   const VideoFormat format = source.format();
   std::vector<std::uint8_t> frame(frame_bytes(format.width, format.height), 0xA5);
@@ -88,7 +88,7 @@ inline std::string read_all(FrameSource& source) {
   }
 }
 
-/// Puts `replacement`, which it closes, in the place of a standard descriptor for as long as it lives.
+/// Replaces a standard descriptor by `replacement`, for as long as this object lives. Closes `replacement`.
 class RedirectedDescriptor {
  public:
   RedirectedDescriptor(int standard, int replacement) : standard_(standard), saved_(::dup(standard)) {
@@ -107,7 +107,7 @@ class RedirectedDescriptor {
   int saved_;
 };
 
-/// Feeds bytes to stdin through a pipe, in small pieces, as a slow writer would.
+/// Feeds bytes to stdin through a pipe in small pieces, like a slow writer.
 class PipedInput {
  public:
   explicit PipedInput(const std::string& content);

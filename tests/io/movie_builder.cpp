@@ -17,7 +17,7 @@ std::string atom(const std::string& type, const std::string& content) {
   return big_endian(8 + content.size(), 4) + type + content;
 }
 
-/// A string with its length before it, in a field of `room` bytes.
+/// A string after its length, in a field of `room` bytes.
 std::string counted(const std::string& text, std::size_t room) {
   std::string field(1, static_cast<char>(text.size()));
   field += text;
@@ -72,7 +72,7 @@ std::string movie_of(const std::vector<std::string>& pictures, const MovieShow& 
 
 std::string movie_with_data_elsewhere(const std::string& path) {
   std::string alias = zeros(14) + counted("disk", 27) + zeros(12) + counted("other.bin", 63) + zeros(16);
-  alias += big_endian(1, 2) + big_endian(1, 2) + zeros(16);  // levels from and to
+  alias += big_endian(1, 2) + big_endian(1, 2) + zeros(16);  // levels: from, to
   alias += big_endian(2, 2) + big_endian(path.size(), 2) + path + zeros(path.size() % 2);
   alias += big_endian(0xFFFF, 2) + zeros(2);
   return atom("ftyp", "qt  " + zeros(4) + "qt  ") + file_of({16 * 16 * 3}, 0, atom("alis", alias));

@@ -8,14 +8,14 @@ namespace c63::test {
 
 /// How a movie is to be shown.
 struct MovieShow {
-  std::vector<int> durations = {};                    ///< of each picture in 25ths of a second; none: one
-  std::array<int, 4> matrix = {};  ///< a, b, c, d of its display matrix; zeros: none
+  std::vector<int> durations = {};  ///< duration of each picture in 25ths of a second; empty: one each
+  std::array<int, 4> matrix = {};   ///< a, b, c, d of its display matrix; zeros: no matrix
 };
 
-/// A QuickTime file of raw RGB pictures of 16x16 as they are given, whole or not.
+/// Returns a QuickTime file with these raw RGB pictures of 16x16, whole or not.
 [[nodiscard]] std::string movie_of(const std::vector<std::string>& pictures, const MovieShow& show = {});
 
-/// One whose only picture lies in another file, `path` from the root.
+/// Returns a movie whose only picture lies in another file, at `path` from the root.
 [[nodiscard]] std::string movie_with_data_elsewhere(const std::string& path);
 
 }  // namespace c63::test

@@ -31,7 +31,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-TEST_F(OutputFiles, AppearsOnCommitOnly) {
+TEST_F(OutputFiles, AppearsOnlyOnCommit) {
   OutputFile file(path("out"));
   file.write("hello");
   EXPECT_FALSE(file.direct());
@@ -71,7 +71,7 @@ TEST_F(OutputFiles, APartLeavesAnOlderFileItsName) {
   EXPECT_EQ(partial_name(std::string(250, 'x') + ".yuv"), std::string(80, 'x') + ".partial.yuv");
 }
 
-TEST_F(OutputFiles, ScratchFoldersGoWithAllThatIsInThem) {
+TEST_F(OutputFiles, ScratchFoldersAreRemovedWithTheirContent) {
   std::string kept;
   {
     const ScratchFolder folder(path(""), "scratch");
@@ -121,13 +121,13 @@ TEST_F(OutputFiles, LinksInACircleAreRefused) {
   EXPECT_EQ(files_in_folder(), 2U);
 }
 
-TEST_F(OutputFiles, DescriptorsByNameAreWrittenWhereTheyStand) {
+TEST_F(OutputFiles, NamedDescriptorsAreWrittenAtTheirPosition) {
   const int descriptor = ::open(write_file("log", "old ").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   OutputFile file("/proc/thread-self/fd/" + std::to_string(descriptor));
   EXPECT_TRUE(file.direct());
   file.write("new");
   file.commit();
-  EXPECT_EQ(::close(descriptor), 0);  // that was a copy
+  EXPECT_EQ(::close(descriptor), 0);  // a copy was written
   EXPECT_EQ(read_file(path("log")), "old new");
   EXPECT_EQ(files_in_folder(), 1U);
 }
@@ -153,7 +153,7 @@ TEST_F(OutputFiles, DurableFilesAppearTheSameWay) {
     file.commit();
     EXPECT_EQ(read_file(path(name)), "bytes");
   }
-  OutputFile null("/dev/null", Durability::power_loss);  // cannot be synced, which is no fault
+  OutputFile null("/dev/null", Durability::power_loss);  // it cannot be synced, which is not an error
   null.write("bytes");
   null.commit();
   EXPECT_EQ(files_in_folder(), 2U);
@@ -163,7 +163,7 @@ TEST_F(OutputFiles, RefusesWhatCannotBeWritten) {
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(folder_.string()); });
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("none/out")); });
   expect_error(ErrorKind::usage, "C63-OUTPUT-MISSING", [&] { OutputFile file(""); });
-  if (::geteuid() == 0) return;  // root writes everything
+  if (::geteuid() == 0) return;  // root may write everything
   ::chmod(write_file("locked", "old").c_str(), 0444);
   expect_error(ErrorKind::output, "C63-WRITE-OPEN", [&] { OutputFile file(path("locked")); });
 }

@@ -64,7 +64,7 @@ TEST_F(RawSource, OddSidesWithTheCourseRule) {
   EXPECT_EQ(read_all(*open_frame_source(options(write_file("a.yuv", bytes), 5, 4))), bytes);
 }
 
-TEST_F(RawSource, RefusesAnAreaThatIsNoMultipleOfFour) {
+TEST_F(RawSource, RefusesAnAreaThatIsNotAMultipleOfFour) {
   const std::string path = write_file("a.yuv", sample_bytes(100));
   expect_error(
       ErrorKind::usage, "C63-SIZE-AREA", [&] { (void)open_frame_source(options(path, 3, 3)); },
@@ -72,7 +72,7 @@ TEST_F(RawSource, RefusesAnAreaThatIsNoMultipleOfFour) {
   expect_error(ErrorKind::usage, "C63-SIZE-AREA", [&] { (void)open_frame_source(options(path, 3, 2)); });
 }
 
-TEST_F(RawSource, RefusesSizesThatAreNone) {
+TEST_F(RawSource, RefusesInvalidSizes) {
   const std::string path = write_file("a.yuv", sample_bytes(100));
   expect_error(ErrorKind::usage, "C63-SIZE-UNKNOWN", [&] { (void)open_frame_source(options(path)); });
   for (const auto& size : {std::pair{4, 0}, {0, 4}, {-4, 4}, {4, -4}, {-4, -4}}) {
@@ -152,7 +152,7 @@ TEST_F(RawSource, EmptyPipeHasNoFrames) {
   EXPECT_EQ(read_all(*open_frame_source(options("-", 4, 4))), "");
 }
 
-TEST_F(RawSource, RedirectedFileIsSeekableFromWhereItStands) {
+TEST_F(RawSource, RedirectedFileIsSeekableFromItsPosition) {
   const std::string bytes = sample_bytes(24 * 4);
   const int descriptor = ::open(write_file("a.yuv", bytes).c_str(), O_RDONLY);
   ASSERT_EQ(::lseek(descriptor, 24, SEEK_SET), 24);

@@ -33,7 +33,7 @@ TEST(SequenceGenerator, DefaultSequenceIsTheSameOnEveryMachine) {
   EXPECT_EQ(test::sha256(all_frames(options)), "132e25cd748666d2eeb4d483efccf788552f15ec76de826807470f690c05e7ba");
 }
 
-#if !defined(C63_SANITIZED)  // all of its frames take long with one
+#if !defined(C63_SANITIZED)  // with one thread all of its frames take long
 TEST(SequenceGenerator, DefaultSequenceHasTheChecksumThatIsHandedOut) {
   const std::string checksums = test::read_file(C63_SOURCE_DIR "/sequences/CHECKSUMS");
   const std::size_t entry = checksums.find("  natural_352x288.yuv\n");

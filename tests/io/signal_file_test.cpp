@@ -1,4 +1,4 @@
-// Signals in files: exact to the last bit, and every way in which one can be broken.
+// Signals in files: exact to the last bit. Also every way in which a file can be broken.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -82,7 +82,7 @@ TEST(SignalText, InfinityAndNanAreRefused) {
   }
 }
 
-TEST(SignalText, NothingIsNoSignal) { EXPECT_EQ(id_of(""), "C63-SIGNAL-EMPTY"); }
+TEST(SignalText, AnEmptyFileIsNotASignal) { EXPECT_EQ(id_of(""), "C63-SIGNAL-EMPTY"); }
 
 TEST(SignalText, AnUnfinishedLastLineIsTakenAndWarnedAbout) {
   std::string warning;

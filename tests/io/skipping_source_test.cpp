@@ -19,7 +19,7 @@ class SkippingSource : public test::TemporaryFolder {
                               }});
   }
 
-  /// Reads the video in order; `frames_` has them all then.
+  /// Reads the whole video in order into `frames_`.
   [[nodiscard]] std::shared_ptr<SeekTable> table_of(const std::string& file) {
     auto table = std::make_shared<SeekTable>();
     const auto source = open(file, table);
@@ -32,8 +32,8 @@ class SkippingSource : public test::TemporaryFolder {
     return table;
   }
 
-  /// Skips to frame `first` of a source that was opened anew, and expects all frames from it to the last one. Returns the
-  /// frame that it went on with.
+  /// Opens the source again, skips to frame `first`, and expects all frames from it to the last one. Returns the frame
+  /// at which the source continued.
   std::int64_t expect_frames_from(const std::string& file, const std::shared_ptr<SeekTable>& table, std::int64_t first) {
     const auto source = open(file, table);
     const std::int64_t entered = source->skip_towards(0, first);
@@ -52,7 +52,7 @@ class SkippingSource : public test::TemporaryFolder {
     return write_file("movie.mov", test::movie_of(pictures));
   }
 
-  /// 40 frames with motion, as the ffmpeg program encodes them.
+  /// 40 frames with motion, encoded by the ffmpeg program.
   std::string encoded(const std::string& name, const std::string& options) {
     const std::string file = path(name);
     const auto made = test::shell("ffmpeg -v error -f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 40 -pix_fmt yuv420p " +
@@ -86,14 +86,14 @@ TEST_F(SkippingSource, SkipsAgainButNeverBack) {
   EXPECT_TRUE(warnings_.empty()) << warnings_[0];
 }
 
-TEST_F(SkippingSource, StaysWhereTheTableKnowsNothing) {
+TEST_F(SkippingSource, StaysIfTheTableKnowsNothing) {
   const std::string file = movie();
   const auto table = table_of(file);
   EXPECT_EQ(open(file, table)->skip_towards(0, 6), 0);
   EXPECT_EQ(open(file, nullptr)->skip_towards(0, 3), 0);
 }
 
-TEST_F(SkippingSource, ReadsFromTheStartWhereTheTableIsWrong) {
+TEST_F(SkippingSource, ReadsFromTheStartIfTheTableIsWrong) {
   const std::string file = movie();
   const auto right = table_of(file);
   const auto wrong = [&](const std::function<void(SeekTable&)>& change) {
@@ -128,7 +128,7 @@ TEST_F(SkippingSource, EntersWhatEncodersWrite) {
   struct Case {
     std::string name;
     std::string options;
-    bool enters;  ///< its key frames have times, and nothing shown after one refers to what was before
+    bool enters;  ///< its key frames have times, and no frame shown after one refers to an earlier one
   };
   const std::vector<Case> cases = {
       {"closed.mp4", "-c:v libx264 -g 8 -bf 2", true},

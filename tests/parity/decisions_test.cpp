@@ -1,4 +1,5 @@
-// The decision kernels of every instruction set do exactly what the scalar ones, which are the definitions in decide/, do.
+// The decision kernels of every instruction set give exactly the results of the scalar ones, which are the definitions
+// in decide/.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +42,7 @@ class DecisionParity : public testing::TestWithParam<SimdLevel> {
   const DecisionKernels* kernels_ = nullptr;
 };
 
-/// A plane with the guard that kernels may read over.
+/// A plane with the margin that kernels may read.
 class Plane {
  public:
   Plane(Content content, int width, int height, std::ptrdiff_t pitch, unsigned seed)
@@ -88,7 +89,8 @@ std::vector<LevelTable> level_tables() {
 
 TEST_P(DecisionParity, SearchOfEveryBlock) {
   constexpr int kSizes[][2] = {{8, 8}, {16, 16}, {48, 40}, {88, 24}, {8, 96}};
-  static std::vector<std::vector<std::array<std::uint32_t, 9>>> known;  // what the scalar kernels find, for all levels once
+  // the scalar kernels' result, computed once for all levels
+  static std::vector<std::vector<std::array<std::uint32_t, 9>>> known;
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
     for (const Content content : kContents) {
@@ -176,7 +178,7 @@ TEST_P(DecisionParity, TransformOfAnyNumberOfBlocks) {
 
 // ---- levels and costs
 
-/// A block of which `kept` coefficients or fewer are large; no two blocks are alike.
+/// A block with at most `kept` large coefficients. No two blocks are alike.
 TransformedBlock random_block(Random& random, const LevelTable& table, std::uint32_t kept, std::uint32_t reach) {
   TransformedBlock block{};
   for (std::int16_t& c : block.coefficients) c = static_cast<std::int16_t>(static_cast<int>(random.below(33)) - 16);
@@ -190,7 +192,7 @@ TransformedBlock random_block(Random& random, const LevelTable& table, std::uint
   return block;
 }
 
-/// Kept coefficients and their sizes, from none to a block that is full; no more energy than a block can have.
+/// Kept coefficients and their sizes, from none to a full block, with no more energy than a block can have.
 struct Shape {
   std::uint32_t kept;
   std::uint32_t reach;
@@ -201,7 +203,7 @@ TEST_P(DecisionParity, ChosenLevels) {
   Random random(3);
   for (const LevelTable& table : level_tables()) {
     for (const Shape shape : kShapes) {
-      // Any number of blocks together, of any numbers of kept coefficients.
+      // Any number of blocks in one call, with any numbers of kept coefficients.
       for (const std::size_t count : {0U, 1U, 3U, 5U, 16U, 17U, 200U}) {
         std::vector<TransformedBlock> blocks;
         for (std::size_t i = 0; i < count; ++i) {
@@ -237,7 +239,8 @@ TEST_P(DecisionParity, CostsOfCandidates) {
     for (const int dc : {0, 1, -1, 40, -40, 500, -500, 7000, 32704, -32704}) {
       for (const Shape shape : kShapes) {
         TransformedBlock block = random_block(random, table, shape.kept, shape.reach);
-        // Sums that go with this DC coefficient of 4 fraction bits, eight times the mean; costs are bounded for no others.
+        // Sums that fit this DC coefficient, which has 4 fraction bits and is eight times the mean. Costs have bounds
+        // only for such sums.
         block.coefficients[0] = static_cast<std::int16_t>(dc);
         block.residual_sum = dc / 2;
         const int least = dc / 2 * (dc / 2) / 64;
@@ -269,7 +272,7 @@ BeamCandidate random_candidate(Random& random, std::uint32_t reach, std::uint32_
   c.vector_bits = c.vector == kNoVector ? kNoVectorBits : kVectorFlagBits + vector_bits(v.x, v.y);
   for (std::size_t i = 0; i < kDcLevels; ++i) {
     c.levels[i] = static_cast<std::int16_t>(static_cast<int>(random.below(2 * level_reach + 1)) - static_cast<int>(level_reach));
-    // Few different costs: equal ones are where orders show.
+    // Few different costs: only with equal costs does the order matter.
     c.costs[i] = i > 0 && random.below(4) == 0 ? kInvalidCost : static_cast<Cost>(random.below(reach) * 64);
   }
   return c;
@@ -359,7 +362,8 @@ TEST(VectorListParity, ListsWhatCandidateVectorsDoes) {
   Random random(6);
   for (int n = 0; n < 20000; ++n) {
     const PlaneGeometry g = Geometry(16 * static_cast<int>(1 + random.below(4)), 16 * static_cast<int>(1 + random.below(4))).plane(0);
-    const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));  // few vectors: most are there already
+    // few different vectors, so that most are repeated
+    const auto reach = static_cast<int>(1 + random.below(n % 4 == 0 ? 127 : 3));
     const auto vector = [&] {
       return MotionVector{static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach),
                           static_cast<std::int8_t>(static_cast<int>(random.below(2 * static_cast<unsigned>(reach) + 1)) - reach)};

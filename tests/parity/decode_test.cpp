@@ -31,7 +31,7 @@ Outcome decode_with(std::span<const std::uint8_t> stream, SimdLevel level, int t
   return outcome;
 }
 
-/// Returns whether the stream has a fault.
+/// Returns true if the stream has a fault.
 bool expect_parity(std::span<const std::uint8_t> stream) {
   const Outcome expected = decode_with(stream, SimdLevel::scalar, 1);
   const auto levels = available_simd_levels();

@@ -1,5 +1,5 @@
-// Decoding on a device gives the pictures and the error of decoding on the CPU, whatever the stream. The device is the host here;
-// tests/cuda_me has the same with a GPU.
+// Decoding on a device gives the pictures and the error of decoding on the CPU, for any stream. Here the host plays the
+// device; tests/cuda_me has the same with a GPU.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(DeviceDecode, GoldenStreams) {
   }
 }
 
-TEST(DeviceDecode, NothingAndWhatIsNoStream) {
+TEST(DeviceDecode, EmptyInputAndInvalidStreams) {
   for (const Bytes& stream : {Bytes{}, Bytes{0xFF}, Bytes{0xFF, 0xD8, 0xFF, 0xD9}, Bytes(3000, 'x')}) {
     static_cast<void>(expect_same_decoding(stream, host(2)));
   }
@@ -83,7 +83,7 @@ TEST(DeviceDecode, PredictionsAndVectorsAreRefused) {
   }
 }
 
-/// A device that finds fault with frame `index`.
+/// A device that reports frame `index` as invalid.
 class DoubtfulBackend final : public DecodeBackend {
  public:
   explicit DoubtfulBackend(int index) : left_(index) {}
@@ -107,7 +107,7 @@ class DoubtfulBackend final : public DecodeBackend {
   int left_;
 };
 
-TEST(DeviceDecode, ADeviceThatDoubtsAFineFrameIsNotBelieved) {
+TEST(DeviceDecode, AValidFrameThatADeviceRejectsIsDecoded) {
   const Bytes stream = encode(moving_video(44, 36, 7), {.coding = {.width = 44, .height = 36, .key_interval = 3}});
   const Decoded decoded = decode_stream(stream, {.device = std::make_shared<DoubtfulBackend>(4)});
   ASSERT_TRUE(decoded.error);
@@ -126,7 +126,7 @@ std::shared_ptr<JoiningDecoder> joining(const std::shared_ptr<DecodeBackend>& de
 }
 
 TEST(DeviceDecode, ADeviceTakesOverAtAnyKeyFrame) {
-  constexpr std::size_t kFrames = 150;  // many more than are submitted before the first is handed out
+  constexpr std::size_t kFrames = 150;  // many more than are submitted before the first one is handed out
   const Bytes stream = encode(moving_video(44, 36, kFrames), {.coding = {.width = 44, .height = 36, .key_interval = 3}});
   const DecodeOutcome expected = outcome_of([&](const auto& sink) { static_cast<void>(Decoder().decode_views(stream, sink)); });
   for (const std::size_t after : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, 50U, 101U, 149U, 150U}) {

@@ -1,4 +1,4 @@
-// The project's promise: the same settings give the same bytes on every instruction set, thread count and lane count.
+// The project's promise: equal settings give equal bytes with every instruction set, thread count and lane count.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ constexpr bool kSanitized = false;
 /// Every thread count with every lane count.
 constexpr Execution kExecutions[] = {{1, 1}, {1, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 3}};
 
-/// What the scalar kernels make of a video, for all levels once.
+/// The scalar kernels' stream of a video, made once for all levels.
 const std::vector<std::uint8_t>& scalar_stream(std::span<const std::uint8_t> video, EncoderSettings settings) {
   static std::map<std::array<int, 4>, std::vector<std::uint8_t>> known;
   const CodingSettings& coding = settings.coding;
@@ -93,7 +93,8 @@ TEST_P(EncodeParity, SameBytesAndPictures) {
       const std::vector<std::uint8_t>& expected = scalar_stream(video, settings);
       settings.execution.simd = level;
       for (std::size_t i = 0; i < std::size(kExecutions); ++i) {
-        // All of them with the method that users have, without sanitizers; else in turns, so that each has three sizes or more.
+        // All combinations with the default method, without sanitizers. Otherwise in turns, so that each method has at
+        // least three sizes.
         const bool all = method == SearchMethod::full && level != SimdLevel::scalar && !kSanitized;
         if (!all && (size + range + i) % 3 != 0) continue;
         settings.execution.threads = kExecutions[i].threads;

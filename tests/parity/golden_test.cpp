@@ -1,4 +1,4 @@
-// The course encoder's own bytes, on every instruction set.
+// The course encoder's bytes, with every instruction set.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// One test body over every kernel and every instruction set: each must do exactly what the scalar kernel does.
+// One test body for every kernel and every instruction set: each must do exactly what the scalar kernel does.
 
 #include "cpu/kernels.h"
 
@@ -21,7 +21,7 @@ using parity::fill;
 using parity::kContents;
 using parity::name_of;
 
-/// A plane in poisoned memory with the guard that kernels may read over.
+/// A plane in poisoned memory with the margin that kernels may read.
 class Plane {
  public:
   Plane(int width, int height, std::ptrdiff_t pitch, std::uint8_t poison = 0xA5)
@@ -69,7 +69,7 @@ TEST_P(KernelParity, Sad) {
   }
 }
 
-/// The sums of a plane as a searcher keeps them.
+/// The sums of a plane as a searcher stores them.
 std::vector<std::uint16_t> sums_of(const Kernels& kernels, ConstPlaneView plane) {
   std::vector<std::uint16_t> sums(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) +
                                   4 * kPlaneGuard, 0xBEEF);
@@ -79,7 +79,7 @@ std::vector<std::uint16_t> sums_of(const Kernels& kernels, ConstPlaneView plane)
   return sums;
 }
 
-TEST_P(KernelParity, SumsOfRowsAndNothingBehindThem) {
+TEST_P(KernelParity, SumsOfRowsAndNothingAfterThem) {
   for (const Content content : kContents) {
     for (const int width : {8, 16, 40, 72, 104, 152}) {
       Plane plane(content, width, 8, width + 5, 3);
@@ -96,7 +96,7 @@ void expect_same(const BestCandidate& actual, const BestCandidate& expected, con
 
 TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
   constexpr int kSizes[][2] = {{16, 16}, {48, 40}, {88, 24}, {16, 96}};
-  static std::vector<BestCandidate> known;  // what the scalar kernel finds, for all levels once
+  static std::vector<BestCandidate> known;  // the scalar kernel's result, computed once for all levels
   std::size_t at = 0;
   for (const auto [width, height] : kSizes) {
     for (const Content content : kContents) {
@@ -115,7 +115,7 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
             if (at == known.size()) known.push_back(scalar_.search_brute(search));
             const BestCandidate expected = known[at++];
             expect_same(kernels_->search_brute(search), expected, what);
-            // Whatever it starts from: the first candidate, the last, the best itself, one in between.
+            // The result does not depend on the start: the first candidate, the last, the best itself, one in between.
             const int places[][2] = {{window.left, window.top},
                                      {window.right - 1, window.bottom - 1},
                                      {expected.x, expected.y},
@@ -132,7 +132,8 @@ TEST_P(KernelParity, SearchOfEveryBlockWithEveryRange) {
 }
 
 TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
-  // A picture that repeats every 8 samples has the same SADs everywhere, one that repeats every 4 even nearer.
+  // A picture that repeats every 8 samples has equal SADs everywhere. One that repeats every 4 has them closer
+  // together.
   for (const int period : {4, 8, 16}) {
     Plane plane(96, 96, 96);
     for (int y = 0; y < 96; ++y) {
@@ -157,10 +158,10 @@ TEST_P(KernelParity, SearchTakesTheFirstOfEquals) {
   }
 }
 
-/// The most blocks side by side that are tested: two and a bit of what any kernel takes at a time.
+/// The most neighbouring blocks in a test: a little more than two calls of any kernel take.
 constexpr int kMostBlocks = 9;
 
-/// Predictions of `count` blocks, each from somewhere else in `plane`; every third is the row of zeros.
+/// Predictions of `count` blocks, each from another place in `plane`. Every third is the row of zeros.
 std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned seed) {
   static constexpr std::uint8_t kZeros[8] = {};
   const PlaneView view = plane.view();
@@ -175,7 +176,7 @@ std::vector<BlockPrediction> predictions_in(Plane& plane, int count, unsigned se
   return predictions;
 }
 
-/// Codes blocks, with poison before and behind where their levels go.
+/// Codes blocks, with poison before and after the place of their levels.
 std::vector<std::int16_t> code(const Kernels& kernels, const std::uint8_t* current, std::ptrdiff_t current_pitch,
                                std::span<const BlockPrediction> predictions, const TransformTable& table) {
   std::vector<std::int16_t> levels(64 * predictions.size() + 2 * 64, 0x5A5A);
@@ -196,7 +197,7 @@ TEST_P(KernelParity, CodeBlocks) {
           const int count = 1 + static_cast<int>(seed) % kMostBlocks;
           Plane current(a, kWidth, 16, kWidth + 5, seed);
           Plane source(b, 24, 24, 24 + 3, seed + 100);
-          // At the end of the plane too, behind which is nothing but the guard.
+          // Also at the end of the plane, where only the margin follows.
           for (const int end : {8 * count, 8 * count + 3, kWidth}) {
             const std::uint8_t* p = &current.view().at(end - 8 * count, 8);
             const auto predictions = predictions_in(source, count, seed);
@@ -223,7 +224,8 @@ TEST_P(KernelParity, CodeBlocksInAnyNumber) {
 }
 
 TEST_P(KernelParity, CodeBlocksOnTies) {
-  // Flat residuals put the DC coefficient on and around the halves where rounding turns: every residual and every step.
+  // Flat residuals put the DC coefficient on the halves where rounding changes, and next to them: every residual and
+  // every step.
   Plane current(8 * 16, 8, 8 * 16);
   Plane source(8 * 16, 8, 8 * 16);
   std::vector<BlockPrediction> predictions;
@@ -245,7 +247,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
           << residual << " step " << step;
     }
   }
-  // Two values in a block bring the other coefficients there.
+  // Two different values in a block do the same for the other coefficients.
   const TransformTable table(make_quantization_tables(25)[0], 0);
   Plane pairs(8 * 86, 8, 8 * 86);
   const std::vector<BlockPrediction> nothing = [] {
@@ -264,7 +266,7 @@ TEST_P(KernelParity, CodeBlocksOnTies) {
   }
 }
 
-/// Restores blocks into a poisoned plane.
+/// Reconstructs blocks in a poisoned plane.
 std::vector<std::uint8_t> restore(const Kernels& kernels, const std::vector<std::int16_t>& levels,
                                   const TransformTable& table, std::span<const BlockPrediction> predictions) {
   const int width = 8 * static_cast<int>(predictions.size()) + 16;
@@ -283,7 +285,7 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
     const TransformTable table(steps, round % 3);
     const int count = round % (kMostBlocks + 1);
     std::vector<std::int16_t> levels(static_cast<std::size_t>(64 * count));
-    // Few and low ones in all blocks, or any in some.
+    // A few low levels in all blocks, or any levels in some.
     const unsigned places = round % 3 == 0 ? 10 : round % 3 == 1 ? 25 : 64;
     for (int block = 0; block < count; ++block) {
       const unsigned nonzero = random() % 8 == 0 ? 64 : random() % 12;
@@ -302,7 +304,7 @@ TEST_P(KernelParity, RestoreBlocksWithAnyLevelsAndSteps) {
 }
 
 TEST_P(KernelParity, RestoreBlocksWithOneLevel) {
-  // Whatever a kernel leaves out where levels are zero: each place of each of four neighbours by itself.
+  // A kernel may skip zero levels. So each place of each of four neighbouring blocks has the only non-zero level once.
   const TransformTable table(make_quantization_tables(10)[0], 0);
   Plane source(Content::random, 24, 24, 25, 8);
   const auto predictions = predictions_in(source, 5, 1);
@@ -317,7 +319,7 @@ TEST_P(KernelParity, RestoreBlocksWithOneLevel) {
 }
 
 TEST_P(KernelParity, RestoreBlocksDequantizesEveryProduct) {
-  // Every level with the largest steps: no product is missed, and those of -32768 and 32767 are the extremes.
+  // Every level with the largest steps: all products are computed, and those of -32768 and 32767 are the extremes.
   Plane source(Content::noise_on_gray, 24, 24, 25, 8);
   const auto predictions = predictions_in(source, 4, 1);
   std::vector<std::int16_t> levels(64 * 4);

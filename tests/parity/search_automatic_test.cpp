@@ -1,5 +1,5 @@
-// The automatic full search: which method it takes, by a clock that the kernels themselves move on, and that the choice
-// changes nothing.
+// The automatic full search: which method it chooses, by a clock that the kernels themselves advance. The choice never
+// changes the result.
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -20,7 +20,7 @@ using parity::Content;
 
 constexpr int kRound = 256;  // frames
 
-/// What a kernel does instead of taking time, and how often it was called.
+/// What a kernel does instead of using time, and how often it was called.
 struct Cost {
   std::atomic<int> nanoseconds = 1;
   std::atomic<int> calls = 0;
@@ -30,7 +30,7 @@ Cost brute;
 Cost eliminate;
 Cost sums;
 const Kernels* real = nullptr;
-bool is_checked = false;  ///< what is found in this frame; otherwise nothing is searched
+bool is_checked = false;  ///< the result in this frame is checked; otherwise nothing is searched
 
 std::chrono::nanoseconds& clock_of_thread() {
   thread_local std::chrono::nanoseconds time{};
@@ -88,7 +88,7 @@ class Plane {
 
   [[nodiscard]] int blocks() const { return geometry_.blocks(); }
 
-  /// Searches the next frame; checks what is found if it is asked to.
+  /// Searches the next frame. Checks the result if asked to.
   void search(bool check) {
     ++frame_;
     is_checked = check;
@@ -144,13 +144,13 @@ class Plane {
   unsigned frame_ = 0;
 };
 
-TEST_P(AutomaticSearch, TimesBothOnAllBlocksAndTakesTheFaster) {
+TEST_P(AutomaticSearch, TimesBothOnAllBlocksAndUsesTheFaster) {
   Plane plane(kernels_, 40, 56, 4);
   const auto expect_one = [&](const Cost& one, const Cost& other, int frame) {
     EXPECT_EQ(one.calls, plane.blocks()) << frame;
     EXPECT_EQ(other.calls, 0) << frame;
   };
-  const auto costs_of_round = [&](int round) {  // brute force is the slower one in even rounds
+  const auto costs_of_round = [&](int round) {  // brute force is slower in even rounds
     set_costs(round % 2 == 0 ? 3 : 1, round % 2 == 0 ? 1 : 3, 0);
   };
   for (int frame = 0; frame < 2 * kRound + 8; ++frame) {
@@ -186,7 +186,7 @@ TEST_P(AutomaticSearch, CountsTheSumsForElimination) {
     for (int frame = 0; frame < kRound; ++frame) {
       plane.search(false);
       if (frame >= 3) {
-        // 10 blocks, of which each is faster by 2 with the sums of 37 rows.
+        // 10 blocks. Each is faster by 2 with the sums of 37 rows.
         ASSERT_EQ(eliminate.calls, 0) << cost_of_sums << " frame " << frame;
       }
     }
@@ -196,7 +196,7 @@ TEST_P(AutomaticSearch, CountsTheSumsForElimination) {
   EXPECT_EQ(brute.calls, 0);
 }
 
-TEST_P(AutomaticSearch, FindsTheSameWhicheverItTakes) {
+TEST_P(AutomaticSearch, FindsTheSameWithEitherMethod) {
   constexpr int kSizes[][3] = {{72, 40, 16}, {40, 24, 5}, {8, 8, 16}, {104, 56, 8}};
   for (const auto [width, height, range] : kSizes) {
     Plane plane(kernels_, width, height, range);

@@ -1,5 +1,5 @@
-// A search method says which candidates it tries, and then serves every goal and preset. One that tries them all finds what the
-// exhaustive methods find in their faster ways.
+// A search method names the candidates that it tries, and then serves every goal and preset. A method that tries all
+// finds the same as the exhaustive methods, which are faster.
 
 #include "cpu/search_method.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using parity::Content;
 
-/// Tries all candidates, some of them twice, from the last to the first.
+/// Tries all candidates from the last to the first, some of them twice.
 class EveryCandidate final : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;
@@ -35,7 +35,7 @@ class EveryCandidate final : public BlockSearcher {
   }
 };
 
-/// A plane with the guard that kernels want.
+/// A plane with the margin that kernels need.
 class Plane {
  public:
   Plane(Content content, int width, int height, unsigned seed)

@@ -4,7 +4,7 @@
 
 namespace c63::test {
 
-/// Watches operator new of this test program, on all threads, for as long as it lives. One at a time.
+/// Watches this program's operator new, on all threads, as long as it lives. Only one may exist at a time.
 class AllocationProbe {
  public:
   AllocationProbe();
@@ -16,7 +16,7 @@ class AllocationProbe {
   [[nodiscard]] std::size_t largest() const;
   /// Bytes of all requests so far.
   [[nodiscard]] std::size_t total() const;
-  /// The most bytes that were in use at a time so far, beyond those at its construction.
+  /// The most bytes in use at the same time so far, besides those at its construction.
   [[nodiscard]] std::size_t peak() const;
 };
 

@@ -1,4 +1,4 @@
-// Streams whose frames are wrongly put together: every case is one error with its place, after all whole frames before.
+// Streams whose frames are built wrongly: every case is one error with its place, after all whole frames before it.
 
 #include "pipeline/allocation_probe.h"
 #include "pipeline/bad_stream.h"
@@ -87,10 +87,10 @@ TEST_F(BadHeader, NoSofAtTheStart) {
   expect_fault_in(stream_, "C63-NO-SOF", 0, layout::kSos - 20);
 }
 
-TEST_F(BadHeader, NoSofBehindAKeyFrame) {
+TEST_F(BadHeader, NoSofAfterAKeyFrame) {
   stream_.cut(1, layout::kSof, layout::kDht - layout::kSof);
   expect_fault_in(stream_, "C63-KEY-REPLACED", 1, layout::kSos - 20);
-  stream_.frames.insert(stream_.frames.begin() + 1, kRepeat);  // nor behind its repeat
+  stream_.frames.insert(stream_.frames.begin() + 1, kRepeat);  // nor after its repeat
   const Decoded decoded = decode_stream(stream_.bytes());
   ASSERT_TRUE(decoded.error);
   EXPECT_EQ(decoded.error->id(), "C63-KEY-REPLACED") << decoded.error->what();
@@ -137,12 +137,12 @@ TEST_F(BadHeader, RepeatAtTheStart) {
   expect_fault_in(stream_, "C63-REPEAT-FIRST", 0, 2);
 }
 
-TEST_F(BadHeader, SegmentsWithoutAScanAreNoRepeat) {
+TEST_F(BadHeader, SegmentsWithoutAScanAreNotARepeat) {
   for (const auto& [first, end] : {std::pair{layout::kDqt, layout::kSof}, {layout::kSof, layout::kDht}, {layout::kDht, layout::kSos}}) {
     StreamEditor edited(valid());
     Bytes frame = kRepeat;
     frame.insert(frame.begin() + 2, valid().begin() + first, valid().begin() + end);
-    // The picture's size has to be believable before what is missing is missed.
+    // A believable size is checked before anything missing is reported.
     edited.frames.insert(edited.frames.begin() + 1, frame);
     expect_fault_in(edited, "C63-NO-SCAN", 1, 2 + end - first);
   }
@@ -181,7 +181,7 @@ TEST_F(BadHeader, SizeZero) {
   expect_fault_in(stream_, "C63-SIZE-ZERO", 1, layout::kHeight);
 }
 
-TEST_F(BadHeader, SizeThatHasNoWholeChroma) {
+TEST_F(BadHeader, SizeWithoutWholeChroma) {
   stream_.set_u16(0, layout::kWidth, 33);
   stream_.set_u16(0, layout::kHeight, 31);
   expect_fault_in(stream_, "C63-SIZE-AREA", 0, layout::kHeight);
@@ -215,7 +215,7 @@ TEST_F(BadHeader, SegmentLengths) {
   }
 }
 
-TEST_F(BadHeader, DqtLengthThatIsRightIsAcceptedToo) {
+TEST_F(BadHeader, ACorrectDqtLengthIsAcceptedToo) {
   stream_.set_u16(0, layout::kDqtLength, 197);
   stream_.set_u16(1, layout::kDqtLength, 197);
   expect_decodes_to_valid(stream_.bytes());
@@ -269,7 +269,7 @@ TEST_F(BadHeader, QuantizationTablesPersist) {
 }
 
 TEST_F(BadHeader, AllocationBomb) {
-  // A tiny stream that says it is the largest picture: 39.8 MB of scan would have to follow.
+  // A tiny stream that claims the largest picture: 39.8 MB of scan would have to follow.
   stream_.set_u16(0, layout::kWidth, 65520);
   stream_.set_u16(0, layout::kHeight, 32752);
   const Bytes bytes = stream_.bytes();
@@ -278,7 +278,7 @@ TEST_F(BadHeader, AllocationBomb) {
     expect_fault(bytes, "C63-TRUNCATED", 0, bytes.size());
     EXPECT_LT(probe.largest(), std::size_t{1} << 20);
   }
-  // Only the first header: nothing but the size is known.
+  // Only the first header: nothing except the size is known.
   const Bytes head(bytes.begin(), bytes.begin() + layout::kScan);
   const AllocationProbe probe;
   expect_fault(head, "C63-TRUNCATED", 0, head.size());
@@ -296,7 +296,7 @@ TEST_F(BadHeader, PictureAboveTheMemoryLimit) {
   EXPECT_EQ(decoded.error->place().frame, 0);
 }
 
-/// A valid start, then zeros for ever.
+/// A valid beginning, then zeros without end.
 class EndlessSource final : public ByteSource {
  public:
   explicit EndlessSource(Bytes start) : start_(std::move(start)) {}

@@ -1,4 +1,4 @@
-// Scans with codes that no encoder writes: every case is one error with its place, after all whole frames before.
+// Scans with codes that no encoder writes: every case is one error with its place, after all whole frames before it.
 
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
@@ -13,7 +13,7 @@ class BadScan : public BadStream {
 
   static Bytes empty_key_frame() { return ScanBuilder().empty_blocks().frame(kSide, kSide, true); }
 
-  /// The scan in a key frame, and in an inter frame behind an empty key frame, has that fault in that block, which
+  /// Expects this fault in this block, both in a key frame and in an inter frame after an empty key frame. The block
   /// starts in byte `byte` of the scan.
   static void expect_block_fault(ScanBuilder& scan, const std::string& id, const std::string& block, std::size_t byte,
                                  bool key, int side = kSide) {
@@ -47,7 +47,7 @@ TEST_F(BadScan, VectorOutsideThePicture) {
     expect_block_fault(scan, "C63-MV-RANGE", "Y block 0,0", 0, false);
   }
   ScanBuilder scan;
-  scan.empty_blocks(5);  // stands for a Y block: the same bits but one
+  scan.empty_blocks(5);  // stands for a Y block: the same bits except one
   ScanBuilder chroma;
   chroma.intra().empty_luma().intra().empty_luma().intra().empty_luma().intra().empty_luma();
   chroma.vector(0, 1).empty_chroma().intra().empty_chroma();
@@ -98,7 +98,7 @@ TEST_F(BadScan, ReuseOfAnIntraBlock) {
 }
 
 TEST_F(BadScan, ReuseOfAnInheritedVector) {
-  // The left block is predicted by a vector, but the frame itself says none that could be used once more.
+  // A vector predicts the left block, but this frame does not contain a vector that could be used again.
   ScanBuilder inter;
   for (int block = 0; block < 4; ++block) inter.vector(0, 0).empty_luma();
   inter.vector(0, 0).empty_chroma().vector(0, 0).empty_chroma();
@@ -158,7 +158,7 @@ TEST_F(BadScan, LastCoefficientNeedsNoEndOfBlock) {
 }
 
 TEST_F(BadScan, DcOverflow) {
-  // 32 differences of 1000 are the most that 16 bits hold.
+  // 16 bits hold at most 32 differences of 1000.
   ScanBuilder scan;
   for (int mcu = 0; mcu < 9; ++mcu) {
     for (int block = 0; block < 4; ++block) scan.intra().value(kDcLumaCodes, 1000).symbol(kAcLumaCodes, kEndOfBlock);
@@ -182,7 +182,7 @@ TEST_F(BadScan, UnknownCodes) {
   ac.intra().value(kDcLumaCodes, 0).bits(0xFFFF, 16).empty_blocks(1);
   expect_block_fault(ac, "C63-CODE", "Y block 0,0", 0, true);
 
-  ScanBuilder size_ten;  // the code that the course decoder rejects, too
+  ScanBuilder size_ten;  // the code that the course decoder also rejects
   size_ten.intra().value(kDcLumaCodes, 0).bits(0xFF83, 16).bits(0x3FF, 10).empty_blocks(1);
   expect_block_fault(size_ten, "C63-CODE", "Y block 0,0", 0, true);
 
@@ -211,7 +211,7 @@ TEST_F(BadScan, MarkerInsideTheScan) {
 }
 
 TEST_F(BadScan, EndOfFrameInsideTheScan) {
-  const std::size_t early = layout::kScan + 10;  // before the fewest bytes that so many blocks take
+  const std::size_t early = layout::kScan + 10;  // fewer bytes than so many blocks take at least
   stream_.insert(1, early, {0xFF, 0xD9});
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, early);
 
@@ -222,7 +222,7 @@ TEST_F(BadScan, EndOfFrameInsideTheScan) {
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, late);
 }
 
-TEST_F(BadScan, BytesBehindTheLastBlock) {
+TEST_F(BadScan, BytesAfterTheLastBlock) {
   const std::size_t end = stream_.frames[1].size() - 2;
   for (const Bytes& extra : {Bytes{0x00, 0x00}, Bytes{0x00, 0x01, 0x02}, Bytes{0x77, 0x77}}) {
     StreamEditor edited(valid());
@@ -241,7 +241,7 @@ TEST_F(BadScan, ScanMissing) {
   expect_fault_in(stream_, "C63-SCAN-MARKER", 1, layout::kScan);
 }
 
-/// Whatever comes out must be decoded frames or an Error.
+/// The result must be decoded frames or an Error.
 void expect_survives(const Bytes& stream, int threads) {
   DecoderSettings settings{.execution = {.threads = threads}, .keep_prediction = true, .keep_motion = true};
   settings.execution.limits.max_pixels = 1 << 16;
@@ -276,7 +276,7 @@ TEST_F(BadScan, RandomScans) {
 }
 
 TEST_F(BadScan, HostileCoefficientsStayDefined) {
-  // The largest levels and steps that a stream can hold; sanitizers watch the conversions.
+  // The largest levels and steps of a stream. Sanitizers check the conversions.
   for (const int sign : {1, -1}) {
     ScanBuilder scan;
     for (int mcu = 0; mcu < 4; ++mcu) {
@@ -300,8 +300,8 @@ TEST_F(BadScan, HostileCoefficientsStayDefined) {
 }
 
 TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
-  // The last Y block ends with eight -1 at k = 56..63, U and V are empty: the last 32 bits are zero, so the flush loses
-  // the bits of the unfinished byte. Other values before them move that byte's border through all its places.
+  // The last Y block ends with eight -1 at k = 56..63, U and V are empty. So the last 32 bits are zero, and the flush
+  // loses the bits of the unfinished byte. Other values before them move that byte's border through all its positions.
   int lost = 0;
   for (int shift = 0; shift < 64; ++shift) {
     FrameSyntax syntax(Geometry(16, 16));
@@ -320,7 +320,7 @@ TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
     const std::size_t scan_bytes = frame.size() - layout::kScan;
     write_frame_trailer(frame);
     const std::uint64_t coded_bits = bits.luma + bits.chroma + bits.motion;
-    if (8 * scan_bytes < coded_bits) ++lost;  // no bytes of 0xFF in these scans
+    if (8 * scan_bytes < coded_bits) ++lost;  // these scans have no bytes of 0xFF
 
     const ParsedFrame parsed = FrameParser().parse(frame);
     FrameSyntax decoded(parsed.geometry);
@@ -329,7 +329,7 @@ TEST_F(BadScan, LostBitsOfTheFlushDecodeExactly) {
     for (int p = 0; p < kPlanes; ++p) EXPECT_EQ(decoded.planes[p].levels, syntax.planes[p].levels) << shift;
     EXPECT_FALSE(decode_stream(frame).error);
   }
-  EXPECT_GT(lost, 10);  // the case is really there
+  EXPECT_GT(lost, 10);  // the case did occur
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 
 namespace c63::test {
 
-/// What a decode handed out before it ended, and why it ended if that was an error.
+/// What a decode handed out before it ended, and the error that ended it, if any.
 struct Decoded {
   std::vector<DecodedFrame> frames;
   DecodeSummary summary;
@@ -32,7 +32,8 @@ struct Decoded {
   }
 };
 
-/// An arena of so many threads, whether or not the machine has CPUs for them: a decoder's own would have no more than those.
+/// An arena with this many threads, even if the machine has fewer CPUs. A decoder's own arena would not exceed the
+/// CPUs.
 inline std::shared_ptr<ThreadArena> arena_with(int threads) { return std::make_shared<ThreadArena>(threads); }
 
 inline Decoded decode_stream(ByteSource& source, DecoderSettings settings = {}) {
@@ -54,7 +55,7 @@ inline Decoded decode_stream(std::span<const std::uint8_t> stream, const Decoder
   return decode_stream(source, settings);
 }
 
-/// What an encode handed out before it ended, and why it ended if that was an error.
+/// What an encode handed out before it ended, and the error that ended it, if any.
 struct Encoded {
   std::vector<EncodedFrame> frames;
   EncodeSummary summary;
@@ -89,7 +90,7 @@ inline Encoded encode_source(FrameSource& source, const EncoderSettings& setting
   return encode_source(source, encoder);
 }
 
-/// Asks for the end when `frames` are handed out.
+/// Requests a stop when `frames` frames are handed out.
 inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, Encoder& encoder) {
   std::stop_source stop;
   Encoded result;
@@ -103,7 +104,7 @@ inline Encoded encode_and_stop_after(std::size_t frames, FrameSource& source, En
   return result;
 }
 
-/// `encoded` is the first `count` frames of `whole`, and nothing else.
+/// Expects that `encoded` is the first `count` frames of `whole`, and nothing else.
 inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded, std::size_t count) {
   ASSERT_EQ(encoded.frames.size(), count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -113,7 +114,7 @@ inline void expect_first_frames_of(const Encoded& whole, const Encoded& encoded,
   }
 }
 
-/// The source broke at frame `broken`: that is the error, and the frames before are there.
+/// Expects the error of the source at frame `broken`, and all frames before it.
 inline void expect_frames_before_break(const Encoded& whole, const Encoded& encoded, int broken) {
   ASSERT_TRUE(encoded.error);
   EXPECT_EQ(encoded.error->id(), "TEST-BROKEN") << encoded.error->what();

@@ -1,5 +1,5 @@
-// Streams that save bits as the course decoder allows: without tables, without SOF, repeats, short SOS. They decode to what
-// a model gives that does as the course decoder does, which keeps the samples of every prediction.
+// Streams that save bits in ways that the course decoder allows: without tables, without SOF, repeats, short SOS. They
+// decode to the pictures of a model that works like the course decoder and keeps the samples of every prediction.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace c63::test::compact_stream_test {
 namespace {
 
-/// What a frame decodes to.
+/// The decoded picture of a frame.
 struct Expected {
   Bytes picture;
   Bytes prediction;
@@ -26,8 +26,8 @@ struct Expected {
   std::array<std::vector<std::uint8_t>, kPlanes> inter;
 };
 
-/// The course decoder's frame: a SOF makes a new one, with nothing in it, of which the frame before is the reference; a scan
-/// fills in levels and vectors; the end of the frame predicts the blocks that have a vector anew, and reconstructs all.
+/// A frame of the course decoder. A SOF makes a new, empty one, whose reference is the previous frame. A scan fills in
+/// levels and vectors. The end of the frame predicts the blocks that have a vector, and reconstructs all blocks.
 class CourseModel {
  public:
   explicit CourseModel(const Geometry& geometry) : geometry_(geometry) {}
@@ -50,7 +50,7 @@ class CourseModel {
     FrameSyntax syntax;
     std::array<Bytes, kPlanes> predictions;
     std::array<Bytes, kPlanes> samples;
-    Expected effective;  ///< vectors that predictions came from
+    Expected effective;  ///< the vectors of the predictions
   };
 
   [[nodiscard]] Planes blank() const {
@@ -149,7 +149,7 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
       for (const SimdLevel simd : available_simd_levels()) {
         for (const int threads : {1, 2, 5}) {
           for (const std::size_t piece : {std::size_t{SIZE_MAX}, std::size_t{61}}) {
-            // All of them for the first stream, for others every third in turns: each has several streams.
+            // All combinations for the first stream, every third in turns for others. So each one has several streams.
             if (seed != 1 && ++place % 3 != 0) continue;
             StreamSource source(bytes, piece);
             const Decoded decoded = decode_stream(
@@ -172,7 +172,7 @@ TEST(CompactStream, DecodesAsTheCourseDecoderDecodesIt) {
       }
     }
   }
-  for (const int count : kinds) EXPECT_GT(count, 50);  // every kind was there
+  for (const int count : kinds) EXPECT_GT(count, 50);  // every kind of frame occurred
 }
 
 TEST(CompactStream, RangesOfFrames) {
@@ -262,7 +262,7 @@ TEST(CompactStream, DamageEndsTheSameWayHoweverItIsDecoded) {
   EXPECT_LT(decoded_anyway, static_cast<int>(kDamagedStreams * 9 / 10));
 }
 
-/// A stream, then a piece of it for ever.
+/// A stream, then a piece of it without end.
 class EndlessSource final : public ByteSource {
  public:
   EndlessSource(Bytes start, Bytes again) : start_(std::move(start)), again_(std::move(again)) {}
@@ -273,7 +273,7 @@ class EndlessSource final : public ByteSource {
       taken_ += count;
       return count;
     }
-    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // pieces end inside of frames, too
+    const std::size_t count = std::min<std::size_t>(bytes.size(), 4093);  // pieces also end inside frames
     for (std::size_t i = 0; i < count; ++i) bytes[i] = again_[(taken_ - start_.size() + i) % again_.size()];
     taken_ += count;
     return count;
@@ -296,7 +296,7 @@ const Bytes& repeat_frame() {
 }
 
 TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
-  constexpr std::int64_t kFrames = 1'500'000;  // three bytes kept of each would be seen
+  constexpr std::int64_t kFrames = 1'500'000;  // three bytes kept for each would be noticed
   const CompactStreamWriter writer = random_stream(16, 16, 1, 9);
   const Bytes picture = expect(writer)[0].picture;
   for (const auto& [threads, first, count] : {std::tuple{1, std::int64_t{0}, kFrames}, {3, kFrames, std::int64_t{1000}}}) {
@@ -313,21 +313,21 @@ TEST(CompactStream, EndlessRepeatsEndWithTheFramesThatAreWanted) {
     EXPECT_EQ(frames, count);
     EXPECT_EQ(summary.frames, count);
     EXPECT_LT(probe.peak(), std::size_t{4} << 20);
-    // What is read ahead is bounded, too.
+    // Read-ahead is limited, too.
     EXPECT_LT(source.taken(), static_cast<std::size_t>(first + count) * 4 + (1 << 20));
   }
 }
 
-TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyWhereWanted) {
+TEST(CompactStream, RepeatsOfALargePictureAreCopiedOnlyIfWanted) {
   CompactStreamWriter writer(1920, 1088, 4);
   writer.add_key();
   const std::size_t picture = frame_bytes(1920, 1088);
-  // All pictures would be 3 TB, or 6 GB of padded repeats, which make no runs.
+  // All pictures would be 3 TB, or 6 GB of padded repeats that do not form runs.
   for (const auto& [repeat, count] : {std::pair{repeat_frame(), 1'000'000}, {Bytes{0xFF, 0xD8, 0x00, 0xFF, 0xD9}, 2000}}) {
     EndlessSource source(writer.bytes(), repeat);
     std::int64_t frames = 0;
     DecoderSettings settings{.execution = {.threads = 2}, .first_frame = count, .max_frames = 2};
-    settings.execution.limits.max_memory = 40 * picture;  // half of it for what is decoded ahead
+    settings.execution.limits.max_memory = 40 * picture;  // half of it is for frames decoded ahead
     const AllocationProbe probe;
     Decoder(settings).decode(source, [&, count = count](DecodedFrame&& frame) {
       EXPECT_EQ(frame.index, count + frames++);
@@ -383,7 +383,7 @@ TEST(CompactStream, GarbageBetweenRepeatsIsNamed) {
   }
 }
 
-TEST(CompactStream, FrameDecoderTakesOnlyAKeyFrameBehindAFault) {
+TEST(CompactStream, FrameDecoderTakesOnlyAKeyFrameAfterAFault) {
   CompactStreamWriter writer(48, 32, 6);
   writer.add_key();
   writer.add_inter();
@@ -396,7 +396,7 @@ TEST(CompactStream, FrameDecoderTakesOnlyAKeyFrameBehindAFault) {
     FrameDecoder decoder;
     (void)decoder.decode(frames[0].bytes);
     Bytes broken = frames[1].bytes;
-    std::fill(broken.end() - 20, broken.end() - 2, std::uint8_t{0xFE});  // the scan ends in codes that are none
+    std::fill(broken.end() - 20, broken.end() - 2, std::uint8_t{0xFE});  // the scan ends in invalid codes
     EXPECT_THROW((void)decoder.decode(broken), Error);
     for (int again = 0; again < 2; ++again) {
       const auto error = expect_error(ErrorKind::input, "C63-NO-REFERENCE", [&] { (void)decoder.decode(frames[next].bytes); });

@@ -56,7 +56,7 @@ TEST(Decoder, FirstFrameAndMaxFrames) {
   }
 }
 
-TEST(Decoder, FaultBehindTheWantedFramesIsNotReached) {
+TEST(Decoder, FaultAfterTheWantedFramesIsNotReached) {
   Bytes cut = stream();
   cut.resize(cut.size() - 10);
   EXPECT_FALSE(decode_stream(cut, {.max_frames = kFrames - 1}).error);
@@ -68,7 +68,7 @@ TEST(Decoder, FaultInAnyFrameDeliversEveryFrameBefore) {
   for (std::size_t broken = 0; broken < static_cast<std::size_t>(kFrames); ++broken) {
     for (const int threads : {1, 4}) {
       StreamEditor editor(stream());
-      editor.set(broken, layout::kScan, 0xFE);  // in a key frame a use_mv bit, in all of them soon an unknown code
+      editor.set(broken, layout::kScan, 0xFE);  // a use_mv bit in a key frame; in all frames soon an unknown code
       editor.set(broken, layout::kScan + 1, 0xFE);
       const Decoded decoded = decode_stream(editor.bytes(), {.execution = {.threads = threads}});
       if (!decoded.error) continue;

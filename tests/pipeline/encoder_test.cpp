@@ -1,5 +1,5 @@
-// The encoder's promises besides its bytes: the same for any source, lanes and threads; faults, stops and fallbacks
-// lose nothing.
+// The encoder's promises besides its bytes: any source, any lanes and threads give the same. Faults, stops and
+// fallbacks lose nothing.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ const Bytes& video() {
   return frames;
 }
 
-/// One lane, one thread, from a file: what all others have to give.
+/// One lane, one thread, from a file: the result that all others must give.
 const Encoded& expected() {
   static const Encoded encoded = [] {
     EncoderSettings settings = small_gops();
@@ -122,8 +122,8 @@ TEST(Encoder, FramesInPlaceAreReadOnlyByABackendThatCannotTakeThem) {
   }
 }
 
-TEST(Encoder, FramesInADevicesMemoryAreReadWhereTheCpuMeasuresThem) {
-  // A place that ends the process if anybody looks.
+TEST(Encoder, FramesInDeviceMemoryAreReadIfTheCpuMeasuresThem) {
+  // A memory address that ends the process if it is read.
   const std::size_t size = frame_bytes(kWidth, kHeight);
   void* const hidden = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(hidden, MAP_FAILED);
@@ -195,7 +195,7 @@ TEST(Encoder, GlobalMotionIsThatOfTheFramesForEveryLane) {
   constexpr int kSide = 64;
   const std::size_t size = frame_bytes(kSide, kSide);
   Bytes frames = moving_video(kSide, kSide, 10);
-  // Frame 6 is flat, so that frame 7 has nothing to be compared with.
+  // Frame 6 is flat, so frame 7 has no pattern to compare with.
   std::ranges::fill(std::span(frames).subspan(6 * size, size), 90);
   const auto luma = [&](std::int64_t frame) {
     return ConstPlaneView{frames.data() + static_cast<std::size_t>(frame) * size, kSide, kSide, kSide};
@@ -302,7 +302,7 @@ TEST(Encoder, MemoryLimitBoundsTheLanes) {
   EXPECT_EQ(two.summary.lanes, 2);
   expect_first_frames(two, kFrames);
 
-  // Frames of a pipe that lanes have to wait with count too: a GOP of 4 takes a third of a lane's 12 pictures.
+  // Frames of a pipe that wait for lanes count, too. A GOP of 4 takes a third of a lane's 12 pictures.
   VideoSource pipe(video(), kWidth, kHeight, Kind::pipe);
   settings.coding.key_interval = 64;
   EXPECT_EQ(encode_source(pipe, settings).summary.lanes, 1);
@@ -332,7 +332,7 @@ TEST(Encoder, BrokenSourceDeliversEveryFrameBefore) {
 }
 
 TEST(Encoder, StopFinishesTheFramesInHand) {
-  // More frames than lanes and what waits to be handed out can hold, so that some of a file are left whenever the stop is seen.
+  // More frames than lanes and the output queue hold, so that some frames of a file are left at the stop.
   Bytes repeated;
   for (int i = 0; i < 20; ++i) repeated.insert(repeated.end(), video().begin(), video().end());
   const std::size_t all = 20 * static_cast<std::size_t>(kFrames);
@@ -415,7 +415,7 @@ TEST(Fallback, GivesTheSameBytesAndNoFrameTwice) {
 }
 
 TEST(Fallback, OfOneDeviceOfSeveralLosesNothing) {
-  int all_fallbacks = 0;  // others may have had all frames before a device comes to its fault
+  int all_fallbacks = 0;  // others may have taken all frames before a device reaches its fault
   for (const Kind kind : {Kind::file, Kind::pipe}) {
     for (const std::size_t which : {0U, 1U, 2U}) {
       for (int frames = 0; frames < 8; ++frames) {

@@ -11,7 +11,7 @@
 
 namespace c63::test {
 
-/// The CPU backend until a frame count is reached; then the device is lost.
+/// The CPU backend until a number of frames is reached. Then the device is lost.
 class FailingBackend final : public Backend {
  public:
   FailingBackend(const ResolvedEncode& encode, int max_chains, int frames, ErrorKind kind)
@@ -41,7 +41,7 @@ class FailingBackend final : public Backend {
   std::atomic<bool> is_abandoned_ = false;
 };
 
-/// Opens one; with less than 0 frames, opening fails.
+/// Opens one. With a negative number of frames, opening fails.
 inline BackendFactory failing_after(int frames, ErrorKind kind = ErrorKind::device) {
   return [frames, kind](const ResolvedEncode& encode, int max_chains) -> std::unique_ptr<Backend> {
     if (frames < 0) throw Error(kind, "TEST-NO-DEVICE", "there is no device");

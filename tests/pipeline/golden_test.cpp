@@ -1,4 +1,4 @@
-// Streams of the course encoder and what its decoder makes of them, for every number of threads and lanes.
+// Streams of the course encoder and its decoder's pictures, for every number of threads and lanes.
 
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ void PrintTo(const Sequence& sequence, std::ostream* out) { *out << sequence.nam
 
 class GoldenSequence : public testing::TestWithParam<Sequence> {
  protected:
-  /// The sequence's frames; decoded by FFmpeg where it is stored compressed. Empty where this build has no FFmpeg.
+  /// The sequence's frames. FFmpeg decodes it if it is stored compressed. Empty if this build has no FFmpeg.
   Bytes video() const {
     const Sequence s = GetParam();
     const auto path = shared_path(std::string("sequences/") + s.file);
@@ -114,7 +114,8 @@ TEST_P(GoldenSequence, EncodesToTheCourseEncodersBytes) {
   }
   for (const auto kind : {VideoSource::Kind::file, VideoSource::Kind::pipe}) {
 #if defined(C63_SANITIZED)
-    if (kind == VideoSource::Kind::pipe && frames.size() > (8U << 20)) continue;  // minutes; the vectors have pipes too
+    if (kind == VideoSource::Kind::pipe && frames.size() > (8U << 20))
+      continue;  // takes minutes; the vectors test pipes too
 #endif
     VideoSource source(frames, s.width, s.height, kind);
     const Encoded encoded = encode_source(source, {.coding = {.width = s.width, .height = s.height}});

@@ -1,4 +1,4 @@
-// GOPs with qualities of their own: each is coded as in a video of that quality, whatever runs beside it.
+// GOPs with separate qualities: each is coded as in a video of that quality, whatever runs at the same time.
 
 #include "c63/gop_cap.h"
 

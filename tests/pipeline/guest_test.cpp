@@ -1,4 +1,5 @@
-// A library in somebody else's process: it uses the threads it is given, and changes nothing that is not its own.
+// The library as a guest in another program's process: it uses the threads it is given, and changes nothing that is not
+// its own.
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -83,7 +84,7 @@ TEST(Guest, WorksInTheArenaThatItIsGiven) {
     oneapi::tbb::task_arena arena(slots);
     EncoderSettings settings = settings_with(0);
     settings.execution.arena = std::make_shared<ThreadArena>(arena);
-    // One observer each: a worker that stays in the arena between the two enters it for the second one, too.
+    // One observer each: a worker that stays in the arena between the two runs enters it for the second one, too.
     const auto expect_visits = [&](const std::function<void()>& work) {
       Visitors visitors(arena);
       work();
@@ -97,7 +98,7 @@ TEST(Guest, WorksInTheArenaThatItIsGiven) {
   }
 }
 
-TEST(Guest, EncodersAndADecoderRunBesideEachOther) {
+TEST(Guest, EncodersAndADecoderRunAtTheSameTime) {
   const Bytes video = moving_video(kWidth, kHeight, 40);
   const Bytes expected = encode(video, settings_with(1));
   const Bytes pictures = decode(expected);
@@ -110,7 +111,7 @@ TEST(Guest, EncodersAndADecoderRunBesideEachOther) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(decode(expected, {.execution = {.threads = 2}}), pictures);
 }
 
-// A leak checker must find nothing of workers that have been called and have not come yet.
+// A leak checker must find nothing of workers that were requested and have not started.
 TEST(Guest, TheProcessMayEndRightAfterItsThreadsStarted) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (int i = 0; i < 5; ++i) {

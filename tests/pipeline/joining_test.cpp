@@ -1,5 +1,5 @@
-// A device that joins an encode: the same bytes for every moment at which it can, whether it takes over frames or not, is never
-// ready, or fails.
+// A device that joins an encode. The bytes are the same at every moment of joining, whether it takes over frames or
+// not, is never ready, or fails.
 
 #include "c63/joining_device.h"
 
@@ -30,7 +30,8 @@ constexpr JoiningDevice::Worth kAlways{.starting_ms = 0, .opening_ms = 0};
 
 using Kind = VideoSource::Kind;
 
-/// The CPU backend, which stops after a number of frames until it is abandoned: all others are left to who takes over.
+/// The CPU backend, which stops after a number of frames until it is abandoned. The device that takes over codes the
+/// other frames.
 class StallingBackend final : public Backend {
  public:
   StallingBackend(const ResolvedEncode& encode, int max_chains, int frames)
@@ -139,7 +140,7 @@ TEST(Joining, GivesTheSameBytesAfterEveryFrame) {
         }
         EXPECT_EQ(frames, kFrames);
         EXPECT_EQ(gops, 6);
-        may_join.release();  // for a device that nobody has started
+        may_join.release();  // for a device that was not started
       }
     }
   }
@@ -215,7 +216,8 @@ TEST(Joining, ThatFailsToStartOrOpenLeavesTheEncodeAlone) {
     expect_first_frames_of(expected, encoded, kFrames);
     EXPECT_LE(problems.size(), 1U);  // the encode may have ended before the problem was known
   }
-  // A stalled device keeps the encode from ending before the other one has failed; its own failure then ends it.
+  // A stalled device keeps the encode from ending before the other one has failed. Then its own failure ends the
+  // encode.
   Encoder encoder(settings_of(), failing_after(0));
   std::vector<std::string> problems;
   encoder.set_joining(fails_to_start, [&](const std::string& problem) { problems.push_back(problem); });

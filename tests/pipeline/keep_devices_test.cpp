@@ -25,7 +25,7 @@ EncoderSettings settings_for(int lanes, bool keep = true) {
   return settings;
 }
 
-/// The CPU, counted each time it is opened.
+/// The CPU. Each opening is counted.
 BackendFactory counting(int& opened) {
   return [&opened](const ResolvedEncode& encode, int max_chains) {
     ++opened;
@@ -74,7 +74,7 @@ TEST(KeptDevices, AreOpenedAnewForAVideoWithMoreOrFewerGops) {
   EXPECT_EQ(encode_frames(4), 3);   // one GOP has one lane
 }
 
-TEST(KeptDevices, AreNotKeptUnasked) {
+TEST(KeptDevices, AreNotKeptUnlessAskedFor) {
   int opened = 0;
   Encoder encoder(settings_for(2, false), counting(opened));
   for (int i = 1; i <= 2; ++i) {

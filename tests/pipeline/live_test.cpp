@@ -1,4 +1,4 @@
-// Input that comes slowly is coded as it comes: no frame waits for input that coding it does not need.
+// Slow input is coded as it comes: no frame waits for input that its coding does not need.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ EncoderSettings live_settings(int key_interval) {
   return {.coding = {.width = kWidth, .height = kHeight, .key_interval = key_interval}, .execution = {.threads = 2}};
 }
 
-TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItIsIn) {
+TEST(Live, EveryFrameLeavesBeforeTheSecondAfterItArrives) {
   const Bytes video = moving_video(kWidth, kHeight, 12);
   for (const bool scene_cuts : {false, true}) {
     for (const int key_interval : {1, 5, 100}) {
@@ -89,7 +89,7 @@ TEST(Live, AFallbackKeepsFramesAndWaitsForNone) {
   EXPECT_EQ(frames, 12);
 }
 
-TEST(Live, AStopCodesEverythingThatWasRead) {
+TEST(Live, AStopCodesAllFramesThatWereRead) {
   for (const int lanes : {0, 1, 3}) {
     EncoderSettings settings = live_settings(3);
     settings.execution.lanes = lanes;
@@ -108,7 +108,7 @@ TEST(Live, AStopCodesEverythingThatWasRead) {
         },
         stop.get_token());
     EXPECT_TRUE(summary.stopped);
-    // Frame 5 may have been in, and frame 6 on its way.
+    // Frame 5 may have arrived, and frame 6 may be on its way.
     EXPECT_GE(frames, 5);
     EXPECT_LE(frames, 7);
   }

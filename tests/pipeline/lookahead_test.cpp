@@ -1,5 +1,5 @@
-// Looking ahead in a GOP: frames filtered over time, and weights by what becomes of errors. However a GOP is encoded, it is
-// the same.
+// Looking ahead in a GOP: frames filtered over time, and weights by how errors propagate. Any way to run the encode
+// gives the same bytes.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kWidth = 96;
 constexpr int kHeight = 64;
 
-/// A moving texture with noise that is new in every frame.
+/// A moving texture with new noise in every frame.
 Bytes noisy_video(int width, int height, int frames, std::uint32_t noise) {
   Bytes video = moving_video(width, height, frames);
   Random random(7);
@@ -91,7 +91,7 @@ TEST(Lookahead, EndsAtAScene) {
   }
 }
 
-TEST(Lookahead, ABrokenSourceEndsTheVideoWhereItBreaks) {
+TEST(Lookahead, ABrokenSourceEndsTheVideoAtThatFrame) {
   const Bytes video = noisy_video(kWidth, kHeight, 12, 3);
   const CodingSettings coding = looking_ahead(true, true, 100, true);
   const EncoderSettings settings{.coding = coding, .execution = {.threads = 2}};
@@ -104,12 +104,12 @@ TEST(Lookahead, ABrokenSourceEndsTheVideoWhereItBreaks) {
   }
 }
 
-/// Frames that are looked at lie in the host's memory: half of the limit holds them, and what else lanes take.
+/// Frames for looking ahead lie in host memory. Half of the limit holds them and the other memory of lanes.
 TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   const Bytes video = noisy_video(kWidth, kHeight, 24, 3);
   const CodingSettings coding = looking_ahead(true, true, 3, true);
   constexpr std::uint64_t kPicture = kWidth * kHeight * 3 / 2;
-  constexpr std::uint64_t kLane = (9 * 13 / 4 + 1 + 1 + 15) * kPicture;  // 13 frames, and 15 pictures besides
+  constexpr std::uint64_t kLane = (9 * 13 / 4 + 1 + 1 + 15) * kPicture;  // 13 frames, and 15 other pictures
   const auto encode = [&](std::uint64_t max_memory) {
     EncoderSettings settings{.coding = coding, .execution = {.threads = 2, .lanes = 6}};
     settings.execution.limits.max_memory = max_memory;
@@ -128,7 +128,7 @@ TEST(Lookahead, HasAsManyLanesAsThereIsMemoryFor) {
   EXPECT_EQ(none.error->id(), "C63-MAX-MEMORY");
 }
 
-/// Errors are those against the frames as they came, and filtering pays although they are.
+/// Errors are measured against the original frames. Filtering still pays.
 TEST(TemporalFilter, ErrorsAreMeasuredAgainstTheOriginal) {
   const Bytes video = noisy_video(kWidth, kHeight, 6, 8);
   EncoderSettings settings{.coding = looking_ahead(true, false), .execution = {.threads = 2}};
@@ -159,7 +159,7 @@ TEST(TemporalFilter, AStillVideoStaysAsItIs) {
 }
 
 TEST(PropagatedWeights, SpendMoreOnWhatStays) {
-  // The left half stands still, the right half is new in every frame.
+  // The left half stands still. The right half is new in every frame.
   Random random(2);
   const Bytes video = generate(kWidth, kHeight, 20, [&](std::uint32_t x, std::uint32_t y, std::uint32_t, std::uint32_t p) {
     const std::uint32_t noise = random.below(256);
@@ -192,7 +192,7 @@ TEST(ChromaLambda, MovesBitsBetweenChromaAndLuma) {
     EXPECT_LT(bits, last_bits) << scale;
     last_bits = bits;
   }
-  // As much as luma is no weight at all.
+  // The same λ as luma is the same as no weights.
   CodingSettings even = looking_ahead(false, false);
   even.rate.chroma_lambda = 1.0;
   EXPECT_EQ(encode_video(video, kWidth, kHeight, even).stream(),

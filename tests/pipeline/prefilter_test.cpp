@@ -1,4 +1,4 @@
-// Prefilters: what they do to flat and noisy pictures, in any order of reading, and what they refuse.
+// Prefilters: their effect on flat and noisy pictures, in any order of reading, and what they refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>

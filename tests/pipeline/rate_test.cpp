@@ -1,5 +1,5 @@
-// Presets that decide by rate and distortion: what they write is decoded to what the encoder shows, is the same however it
-// is run, and takes fewer bits.
+// Presets that decide by rate and distortion. Their streams decode to what the encoder shows, are the same however they
+// are made, and have fewer bits.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Bytes noise(int width, int height, int frames, bool extreme) {
   });
 }
 
-/// Large areas of black and white, which make the largest coefficients, and change from frame to frame.
+/// Large areas of black and white, which change from frame to frame and give the largest coefficients.
 Bytes flashes(int width, int height, int frames) {
   return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t) {
     return (x / 8 + y / 8 * 3 + f) % 3 == 0 ? 255U : 0U;
@@ -63,7 +63,7 @@ TEST_P(RatePresets, DecodeWithAnyRange) {
   }
 }
 
-/// Every option at its ends, on what makes the largest costs.
+/// Every option at both ends of its range, on the content with the largest costs.
 TEST_P(RatePresets, ExtremesOfOptionsDecode) {
   for (const double scale : {0.05, 4.0}) {
     for (const int most : {0, 7}) {
@@ -78,7 +78,7 @@ TEST_P(RatePresets, ExtremesOfOptionsDecode) {
 }
 
 TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
-  for (const int range : {16, 24}) {  // within a register of candidates, and not
+  for (const int range : {16, 24}) {  // within a register of candidates, and beyond
     const CodingSettings coding{.preset = GetParam(), .qp = 20, .key_interval = 5, .search_range = range};
     const Bytes video = moving_video(112, 64, 14);
     const Bytes expected = encode_video(video, 112, 64, coding, 1, SimdLevel::scalar, 1).stream();
@@ -88,7 +88,7 @@ TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
       for (const int lanes : {0, 1, 3}) {
         ++place;
         for (const int threads : {1, 2, 5}) {
-          // All of them with one preset; with the others every third, so that each two of the three meet.
+          // All of them with one preset. Other presets use every third, so that each pair of the three occurs.
           if (++place % 3 != 0 && GetParam() != Preset::good) continue;
           EXPECT_EQ(encode_video(video, 112, 64, coding, lanes, level, threads).stream(), expected)
               << name(level) << ", " << lanes << " lanes, " << threads << " threads";
@@ -98,11 +98,12 @@ TEST_P(RatePresets, SameBytesForEveryThreadAndLaneCountAndInstructionSet) {
   }
 }
 
-TEST_P(RatePresets, RepeatFramesWhereNothingChanges) {
+TEST_P(RatePresets, RepeatFramesIfNothingChanges) {
   const Bytes still = moving_video(80, 48, 1);
   Bytes video;
   for (int i = 0; i < 5; ++i) video.insert(video.end(), still.begin(), still.end());
-  for (std::size_t i = 3 * still.size(); i < 3 * still.size() + 80 * 20; ++i) video[i] ^= 0xFF;  // but in the fourth frame
+  for (std::size_t i = 3 * still.size(); i < 3 * still.size() + 80 * 20; ++i)
+    video[i] ^= 0xFF;  // except in the fourth frame
   const Encoded encoded = encode_video(video, 80, 48, {.preset = GetParam()});
   expect_decodes(encoded, "still");
   const Bytes repeat = {0xFF, 0xD8, 0xFF, 0xD9};
@@ -128,7 +129,7 @@ TEST_P(RatePresets, TakeFewerBitsForAsGoodAPicture) {
     return error;
   };
   const Encoded reference = encode_video(video, 176, 144, {.qp = 20});
-  // Of content as noisy as this, flat tables keep much more at the same q.
+  // With content as noisy as this, flat tables keep much more at the same q.
   const Encoded preset = encode_video(video, 176, 144, {.preset = GetParam(), .qp = 16});
   EXPECT_LT(10 * preset.stream().size(), 9 * reference.stream().size());
   EXPECT_LT(luma_error(preset), luma_error(reference));
@@ -161,14 +162,14 @@ TEST(RateOptions, EachDecodesAlone) {
   check({.beam = 1, .lambda_scale = 0.05}, "small lambda");
 }
 
-/// Whether a frame has an SOF, and so advances the reference.
+/// Returns true if a frame has a SOF, and so advances the reference.
 bool advances(const EncodedFrame& frame) {
   const Bytes marker = {0xFF, 0xC0};
   return std::search(frame.bytes.begin(), frame.bytes.end(), marker.begin(), marker.end()) != frame.bytes.end();
 }
 
-/// Two pictures by turns: each is in the reference of the frame before it.
-TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
+/// Two pictures in turn: each equals the reference of the previous frame.
+TEST(AdaptiveReference, StaysIfThePictureBeforeLastIsBetter) {
   const Bytes one = moving_video(96, 64, 1, 1);
   const Bytes other = noise(96, 64, 1, false);
   Bytes video;
@@ -177,7 +178,7 @@ TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
     const CodingSettings coding{.preset = Preset::fast, .rate = {.beam = beam, .adaptive_reference = true}};
     const Encoded encoded = encode_video(video, 96, 64, coding);
     expect_decodes(encoded, "by turns");
-    EXPECT_TRUE(advances(encoded.frames[1]));   // behind a key frame
+    EXPECT_TRUE(advances(encoded.frames[1]));   // after a key frame
     EXPECT_FALSE(advances(encoded.frames[2]));  // the key frame's picture again
     CodingSettings always = coding;
     always.rate.adaptive_reference = false;
@@ -187,8 +188,9 @@ TEST(AdaptiveReference, StaysWhereThePictureBeforeLastIsTheBetterOne) {
   }
 }
 
-/// What frames took says that the picture before last is the better reference: from there on every second frame stays.
-TEST(AdaptiveReference, GoodAlternatesWhereATrialPays) {
+/// The sizes of frames show that the picture before the last one is the better reference. From then on every second
+/// frame stays.
+TEST(AdaptiveReference, GoodAlternatesIfATrialPays) {
   constexpr int kFrames = 40;
   const Bytes one = moving_video(96, 64, 1, 1);
   const Bytes other = noise(96, 64, 1, false);
@@ -209,7 +211,7 @@ TEST(AdaptiveReference, GoodAlternatesWhereATrialPays) {
   EXPECT_LT(encoded.stream().size() * 10, advancing.stream().size() * 9);
 }
 
-/// Stays, advances, repeats and key frames behind one another, in every order that comes.
+/// Staying and advancing frames, repeats and key frames follow each other in every possible order.
 TEST(AdaptiveReference, DecodesWhateverComesNext) {
   Random random(9);
   for (int round = 0; round < 6; ++round) {

@@ -1,4 +1,4 @@
-// What the encoder reconstructs is what the decoder shows, for every size and quality.
+// The decoder shows what the encoder reconstructs, for every size and quality.
 
 #include <gtest/gtest.h>
 
@@ -67,8 +67,8 @@ TEST(RoundTripOf, ExtremesAtEveryQp) {
   }
 }
 
-/// A picture whose one AC coefficient is as large as it gets: cosine k of both directions, at full swing.
-TEST(RoundTripOf, LargestCoefficientsAreKeptWhereDecodersCanReadThem) {
+/// A picture whose only AC coefficient is as large as possible: cosine k of both directions, at full amplitude.
+TEST(RoundTripOf, LargestCoefficientsStayReadable) {
   for (const int qp : {25, 26, 29, 34, 50}) {
     for (int v = 0; v < 8; ++v) {
       for (int u = 0; u < 8; ++u) {

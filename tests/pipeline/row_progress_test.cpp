@@ -16,12 +16,12 @@ struct CountingWaiter final : RowProgress::Waiter {
   std::atomic<int> resumed = 0;
 };
 
-TEST(RowProgress, NobodySpinsForRowsThatNobodyIsAt) {
+TEST(RowProgress, NoThreadSpinsForRowsThatNoTaskDecodes) {
   RowProgress progress;
   progress.begin();
   const auto start = Clock::now();
   for (int i = 0; i < 10000; ++i) EXPECT_FALSE(progress.spin_for(1));
-  EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));  // 10,000 moments are a second
+  EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));  // 10,000 waits make a second
 }
 
 TEST(RowProgress, SpinningEndsWhenNoRowComes) {
@@ -37,7 +37,7 @@ TEST(RowProgress, SpinningEndsWhenNoRowComes) {
   EXPECT_FALSE(progress.spin_for(1));
 }
 
-TEST(RowProgress, RowsThatComeAreSeenOrTold) {
+TEST(RowProgress, FinishedRowsAreSeenOrReported) {
   for (int round = 0; round < 50; ++round) {
     RowProgress progress;
     progress.begin();

@@ -1,5 +1,4 @@
-// Key frames at scene cuts: where they are, and that sources, lanes, threads, stops, faults and fallbacks do not move
-// them.
+// Key frames at scene cuts: where they are. Sources, lanes, threads, stops, faults and fallbacks do not move them.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +57,7 @@ TEST(SceneCuts, TheKeyIntervalIsTheMostAndCountsFromTheCut) {
   EXPECT_EQ(keys_of({9, 9, 90, 90, 90}, 1'000'000'000), (Indices{0, 2}));
 }
 
-TEST(SceneCuts, FlashesFadesAndPansAreNone) {
+TEST(SceneCuts, FlashesFadesAndPansAreNotCuts) {
   EXPECT_EQ(keys_of({9, 9, 200, 9, 9}), (Indices{0}));
   EXPECT_EQ(keys_of({9, 9, 200, 9, 90, 90}), (Indices{0, 4})) << "a cut after a flash";
   EXPECT_EQ(keys_of({9, 9, 200, 90, 90}), (Indices{0, 2, 3})) << "a flash in a cut is a scene of one frame";
@@ -154,7 +153,7 @@ TEST(SceneCuts, StopFinishesTheFramesInHand) {
         if (kind == Kind::file) {
           expect_first_frames(encoded, count);
         } else {
-          // As if the input ended with the last frame read: what would have followed a flash is not known.
+          // As if the input ended with the last frame read: the frames after a flash are unknown.
           const Bytes read(generated_scenes().begin(), generated_scenes().begin() + count * frame_bytes(kWidth, kHeight));
           VideoSource same(read, kWidth, kHeight, kind);
           Encoder again(settings_with(4, lanes));

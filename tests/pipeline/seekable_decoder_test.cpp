@@ -1,4 +1,4 @@
-// Any frame at any time: the same pictures and errors as decoding from the beginning.
+// Any frame at any time: the pictures and errors of decoding from the beginning.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ Bytes encoded(int width, int height, HeaderSet headers, std::optional<bool> repe
   return encode(moving_video(width, height, kFrames), settings);
 }
 
-/// A stream whose frames differ in everything that is kept from frame to frame.
+/// A stream whose frames differ in everything that the decoder keeps from frame to frame.
 Bytes varied_stream() {
   StreamEditor editor(encoded(48, 32, HeaderSet::full));
   for (std::size_t i = 0; i < editor.frames.size(); ++i) editor.set(i, layout::kDqtTables + 1, static_cast<std::uint8_t>(3 + i / 3));
@@ -63,7 +63,7 @@ TEST(SeekableDecoder, AnyFrameInAnyOrder) {
   }
 }
 
-/// Where frames lie and what ends them, by so many threads.
+/// Finds where frames lie, and the error at the end, with this many threads.
 std::pair<std::vector<FrameEntry>, std::string> index_of(const Bytes& stream, int threads) {
   SeekableDecoder decoder(stream, {.execution = {.arena = arena_with(threads)}});
   std::vector<FrameEntry> entries;

@@ -1,4 +1,4 @@
-// Where segments begin: the same key frames, and the same bytes, as in the whole video.
+// Where segments begin: the key frames and the bytes of the whole video.
 
 #include "pipeline/segment_plan.h"
 
@@ -20,7 +20,7 @@ using Kind = VideoSource::Kind;
 constexpr int kWidth = 48;
 constexpr int kHeight = 32;
 
-// Cuts at 4, 10, 12 and 19; flashes at 7 and 21, where intervals of 3 and 2 put a key frame.
+// Cuts at 4, 10, 12 and 19. Flashes at 7 and 21, where intervals of 3 and 2 put a key frame.
 const std::vector<int> kLevels = {9,   9,   9,   9,   90,  90,  90,  200, 90, 90,  30, 30,
                                   150, 150, 150, 150, 150, 150, 150, 60,  60, 230, 60, 60};
 

@@ -1,4 +1,4 @@
-// Frames pushed one by one give the bytes of the pull form; faults come out where they concern somebody.
+// Frames pushed one by one give the bytes of encode(). Faults are thrown where the caller can handle them.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ void append(Bytes& stream, const std::optional<EncodedFrame>& coded) {
   if (coded) stream.insert(stream.end(), coded->bytes.begin(), coded->bytes.end());
 }
 
-TEST(Session, GivesTheBytesOfThePullForm) {
+TEST(Session, GivesTheBytesOfEncode) {
   const Bytes expected = encode(video(), settings_with(1));
   for (const int lanes : {0, 1, 3}) {
     for (const bool polls : {true, false}) {
@@ -85,7 +85,7 @@ TEST(Session, CanBeLeftAtAnyTime) {
   }
 }
 
-TEST(Session, RefusesWhatCannotBe) {
+TEST(Session, RefusesImpossibleCalls) {
   expect_error(ErrorKind::usage, "C63-SIZE-ZERO", [] { EncodeSession session(EncoderSettings{}); });
   EncodeSession session(settings_with(1));
   expect_error(ErrorKind::usage, "C63-FRAME-SIZE", [&] { session.push(frame(0).first(5)); });

@@ -1,5 +1,5 @@
-// What a stop leaves: from a file the frames that devices have, from a live source all that was read, and from a drop what is
-// coded.
+// What a stop leaves: from a file the frames on devices, from a live source all frames read, and after a drop the coded
+// frames.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ EncoderSettings stop_settings(int lanes, Preset preset = Preset::reference) {
   return settings;
 }
 
-/// Frames that come in order, all of them at once; then there are no more.
+/// Frames in order, all available at once. Then there are no more.
 class InOrder final : public FrameSource {
  public:
   explicit InOrder(bool live) : frames_(video(), kWidth, kHeight, VideoSource::Kind::pipe), live_(live) {}
@@ -54,7 +54,7 @@ class InOrder final : public FrameSource {
   std::promise<void> all_read_;
 };
 
-/// An encode on a thread, whose device hands out nothing until the gate is open.
+/// An encode on a thread. Its device hands out nothing until the gate is open.
 class StoppedEncode {
  public:
   StoppedEncode(const EncoderSettings& settings, FrameSource& source) : encoder_(settings, behind(gate)) {
@@ -96,7 +96,7 @@ TEST(Stop, OfAContainerLeavesTheFramesThatDevicesHave) {
       EXPECT_TRUE(encode.result.summary.stopped);
       EXPECT_EQ(encode.drained, 0);
       EXPECT_GE(encode.result.frames.size(), 1U);
-      // Three frames of a chain are in flight at most.
+      // At most three frames of a chain are in flight.
       EXPECT_LE(encode.gate.submitted(), 3 * lanes);
       expect_first_frames_of(whole(settings), encode.result, encode.result.frames.size());
     }

@@ -64,7 +64,7 @@ std::map<std::pair<TraceTrack, int>, std::vector<TraceSpan>> rows_of(const Trace
   return rows;
 }
 
-/// Where each span begins the one before it ends, so their lengths add up to the time from first to last.
+/// Each span begins where the previous one ends, so their lengths add up to the time from first to last.
 void expect_no_gap(const std::vector<TraceSpan>& row) {
   for (std::size_t i = 1; i < row.size(); ++i) {
     EXPECT_EQ((row[i].start - row[i - 1].end).count(), 0) << "ns between " << row[i - 1].name << " and " << row[i].name;
@@ -91,13 +91,14 @@ TEST(TraceTest, JsonFollowsTheTraceEventFormat) {
   decode_traced({.execution = {.threads = 2}}, noise_stream(settings, 7), decoding);
   frames = test::check_trace(decoding.chrome_json());
   EXPECT_EQ(frames["write"], all);
-  // A frame is decoded a few rows at a time, so it has several spans of these.
+  // A frame is decoded a few rows at a time, so it has several of these spans.
   for (const char* stage : {"entropy", "restore"}) {
     EXPECT_EQ(std::set(frames[stage].begin(), frames[stage].end()), std::set(all.begin(), all.end())) << stage;
   }
 }
 
-// However busy the machine is: every moment of the run has a name, on the caller's row and on those of lanes and threads.
+// However busy the machine is, every moment of the run has a name: on the caller's row and on those of lanes and
+// threads.
 TEST(TraceTest, SpansOfARowAddUpToTheRun) {
   for (const auto& [threads, lanes] : {std::pair{1, 1}, {2, 1}, {2, 3}}) {
     const EncoderSettings settings{.coding = {.width = 176, .height = 144, .key_interval = 5}, .execution = {.threads = threads, .lanes = lanes, .simd = SimdLevel::scalar}};
@@ -155,7 +156,7 @@ TEST(TraceTest, TracingChangesNoByte) {
   EXPECT_FALSE(trace.spans().empty());
 }
 
-TEST(TraceTest, DeviceSpansHaveAProcessOfTheirOwnAndShareTheClock) {
+TEST(TraceTest, DeviceSpansHaveTheirOwnProcessAndShareTheClock) {
   TraceRecorder trace;
   const auto now = TraceSpan::Clock::now();
   trace.span({"search", TraceTrack::device, 2, 5, now + microseconds(30), now + microseconds(50)});

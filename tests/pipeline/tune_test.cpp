@@ -27,7 +27,7 @@ TEST(Tune, DecodesToWhatTheEncoderShows) {
   }
 }
 
-/// Left half all but flat, right half a moving texture.
+/// The left half is almost flat, the right half a moving texture.
 Bytes halves(int width, int height, int frames) {
   return generate(width, height, frames, [width](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
     if (p > 0) return 128U;
@@ -69,7 +69,7 @@ TEST(Tune, IsBetterBySsimAtFewerBits) {
   EXPECT_GT(ssim(tuned), ssim(psnr));
 }
 
-TEST(Tune, IsNoUseWhereNothingIsDecidedByRate) {
+TEST(Tune, IsUselessIfNothingIsDecidedByRate) {
   expect_error(ErrorKind::usage, "C63-TUNE-PRESET",
                [] { validate({.coding = {.width = 16, .height = 16, .rate = {.tune = Tune::ssim}}}); });
   EXPECT_NO_THROW(validate({.coding = {.width = 16, .height = 16, .rate = {.choose_levels = true, .tune = Tune::ssim}}}));
@@ -117,7 +117,8 @@ TEST(Weights, ThatAreAllPlainChangeNothing) {
     const CodingSettings coding{.width = 112, .height = 64, .preset = preset, .qp = 18};
     Bytes video = moving_video(112, 64, 3);
     const std::size_t frame = frame_bytes(112, 64);
-    video.insert(video.end(), video.end() - static_cast<std::ptrdiff_t>(frame), video.end());  // one to be repeated
+    video.insert(video.end(), video.end() - static_cast<std::ptrdiff_t>(frame),
+                 video.end());  // one frame that is repeated
     const Encoded plain = encode_weighed(video, coding, WeighingPlanner::Kind::plain, SimdLevel::scalar);
     EXPECT_TRUE(plain.frames.back().repeat);
     EXPECT_EQ(plain.stream(), encode_video(video, 112, 64, coding).stream());

@@ -1,4 +1,4 @@
-// Which thread had better run a task: one of the library's own, where one waits.
+// Which thread should run a task: one of the library's own, if one waits.
 
 #include "threads/work_threads.h"
 
@@ -16,10 +16,10 @@ struct Question {
   std::atomic<bool> answered = false;
 };
 
-TEST(WorkThreads, WhatOthersRunIsHandedOnToAnOwnThreadThatWaits) {
+TEST(WorkThreads, TasksAreHandedToAWaitingOwnThread) {
   ThreadArena arena(2);
   WorkThreads threads(arena, 1);
-  while (!threads.should_yield()) std::this_thread::yield();  // until the own threads have come to wait
+  while (!threads.should_yield()) std::this_thread::yield();  // until the own threads wait
 
   Question question{threads};
   threads.post({[](void* object, std::size_t) noexcept {

@@ -1,4 +1,4 @@
-"""What the tests share: videos, c63enc, and arrays of other makers."""
+"""What the tests share: videos, c63enc, and arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 
 def make_video(count, height, width, seed=1):
-    """Frames (count, height*3/2, width): a texture that moves, some noise, and a picture without any motion."""
+    """Frames (count, height*3/2, width): a moving texture, some noise, and a picture without any motion."""
     rng = np.random.default_rng(seed)
     texture = rng.integers(0, 256, (height + 64, width + 64), dtype=np.uint8)
     texture = (texture.astype(np.uint16) + np.roll(texture, 1, 0) + np.roll(texture, 1, 1) + np.roll(texture, 2, 1)) // 4
@@ -31,7 +31,7 @@ def video():
 
 @pytest.fixture(scope="session")
 def c63enc():
-    """Calls c63enc on frames; returns its stream."""
+    """Runs c63enc on frames and returns its stream."""
     program = pathlib.Path(os.environ.get("C63_BIN_DIR", "")) / "c63enc"
     if not program.is_file():
         pytest.skip("no c63enc (set C63_BIN_DIR)")
@@ -50,7 +50,7 @@ def c63enc():
 
 @pytest.fixture(scope="session")
 def shared():
-    """A file of the shared test data."""
+    """Returns the path of a file of the shared test data."""
 
     def path(name):
         file = pathlib.Path(os.environ.get("C63_SHARED_DATA", "")) / name
@@ -62,7 +62,7 @@ def shared():
 
 
 class DlpackOnly:
-    """An array of which nothing is known but DLPack."""
+    """An array that offers only DLPack."""
 
     def __init__(self, array):
         self.array = array

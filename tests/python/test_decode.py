@@ -23,7 +23,7 @@ def test_pictures_are_the_encoders(video, stream, tmp_path):
     assert np.array_equal(c63.decode(stream, threads=1), expected)
 
 
-def test_frames_tell_where_they_were(stream):
+def test_frames_know_their_places(stream):
     decoder = c63.Decoder(stream, prediction=True, motion=True)
     offset = 0
     for i, frame in enumerate(decoder):
@@ -96,7 +96,7 @@ def test_a_damaged_stream_gives_its_whole_frames_first(stream):
     assert caught.value.message in str(caught.value)
 
 
-def test_what_is_no_stream_is_an_error(tmp_path):
+def test_an_invalid_stream_is_an_error(tmp_path):
     with pytest.raises(c63.Error) as caught:
         c63.decode(b"no stream")
     assert caught.value.kind == "input"
@@ -121,11 +121,11 @@ def test_a_decoder_that_nobody_reads_ends(stream):
 def test_pictures_outlive_their_decoder(stream):
     pictures = [frame.picture for frame in c63.Decoder(stream)]
     assert np.array_equal(np.stack(pictures), c63.decode(stream))
-    pictures[0][...] = 0  # they are the caller's
+    pictures[0][...] = 0  # these belong to the caller
 
 
 def test_a_file_that_is_shortened_is_an_error(tmp_path):
-    # Mapped, the file ended the process by SIGBUS.
+    # When files were mapped, this ended the process by SIGBUS.
     noise = np.random.default_rng(1).integers(0, 256, (40, 432, 352), np.uint8)
     path = tmp_path / "long.c63"
     data = c63.encode(noise, qp=50, keyint=4, me="zero") * 10  # more than is read ahead

@@ -1,4 +1,4 @@
-"""Arrays of GPUs. The makers that this machine lacks, and the GPU, are skipped by name."""
+"""Arrays on GPUs. A missing GPU or library skips tests by name."""
 
 import sys
 
@@ -11,7 +11,7 @@ from c63 import _c63
 
 
 class Torch:
-    """torch, as far as the tests need it."""
+    """The parts of torch that the tests need."""
 
     def __init__(self, torch):
         self.lib = torch
@@ -31,7 +31,7 @@ class Torch:
         return self.lib.cuda.stream(stream)
 
     def slow_copy(self, to, source):
-        """Some 50 ms of work, then the copy, on the current stream."""
+        """About 50 ms of work, then the copy, on the current stream."""
         self.lib.cuda._sleep(100_000_000)
         to.copy_(source, non_blocking=True)
 
@@ -40,7 +40,7 @@ class Torch:
 
 
 class Cupy:
-    """CuPy, likewise."""
+    """The same for CuPy."""
 
     def __init__(self, cupy):
         self.lib = cupy
@@ -80,7 +80,7 @@ def gpu(request):
 
 
 class OnlyCudaInterface:
-    """A device array of nobody that c63 knows."""
+    """A device array of a library that c63 does not know."""
 
     def __init__(self, array, version=3):
         self.__cuda_array_interface__ = dict(array.__cuda_array_interface__, version=version)
@@ -89,7 +89,7 @@ class OnlyCudaInterface:
 
 
 class OnlyDlpack:
-    """Likewise, of which nothing is known but DLPack."""
+    """The same, but it offers only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -204,7 +204,7 @@ def test_motion_is_on_the_callers_stream(gpu):
     assert np.array_equal(vectors, expected.vectors)
 
 
-def test_results_go_where_they_are_wanted(gpu):
+def test_results_go_into_out(gpu):
     frames = make_video(2, 64, 64)
     expected = c63.estimate_motion(frames[1, :64], frames[0, :64])
     planes = [OnlyDlpack(gpu.put(frames[i, :64])) for i in (1, 0)]
@@ -263,7 +263,7 @@ def test_device_arrays_are_given_back(gpu, video):
 
 
 class FakeDeviceArray:
-    """An array that says it is of a GPU."""
+    """An array that claims to be on a GPU."""
 
     def __init__(self, shape, typestr="|u1"):
         self.shape = shape

@@ -14,7 +14,7 @@ import c63
 
 
 def planes_of(video):
-    """Tuple of planes, without copies."""
+    """Returns a tuple of planes, without copies."""
     count, rows, width = video.shape
     height = rows * 2 // 3
     chroma = video[:, height:].reshape(count, 2, height // 2, width // 2)
@@ -100,7 +100,7 @@ def test_an_encoder_of_videos_gives_each_the_same_bytes(video):
     assert encoder.encode(video) == expected.stream
 
 
-def test_streams_go_where_they_are_wanted(video):
+def test_streams_go_into_out(video):
     encoder = c63.VideoEncoder(112, 96, backend="cpu")
     expected = encoder.encode(video)
     for room in (bytearray(b"\xa5" * 100_000), np.full((10, 10_000), 0xA5, np.uint8), memoryview(bytearray(100_000))):
@@ -125,7 +125,7 @@ def test_streams_go_where_they_are_wanted(video):
 
 
 def test_long_streams_are_whole():
-    """Longer than what is copied together, so that the bytes grow under way."""
+    """Longer than what is copied in one piece, so that the bytes grow on the way."""
     noise = np.random.default_rng(5).integers(0, 256, (48, 720, 640), dtype=np.uint8)
     coded = c63.encode_with_statistics(noise, qp=50, backend="cpu", me="zero")
     assert len(coded.stream) == coded.statistics["bytes"].sum() > 17 << 20
@@ -164,7 +164,7 @@ def test_an_encoder_of_videos_refuses_other_sizes(video):
         (object(), "C63-ARRAY-KIND", "got object"),
     ],
 )
-def test_wrong_arrays_are_told_in_one_line(frames, id, says):
+def test_wrong_arrays_are_reported_in_one_line(frames, id, says):
     with pytest.raises(c63.UsageError) as caught:
         c63.encode(frames)
     assert caught.value.id == id
@@ -236,7 +236,7 @@ def test_statistics_add_up(video):
     assert np.isnan(rows["shift_x"]).all()
 
 
-def test_global_motion_is_told():
+def test_global_motion_is_reported():
     rows = c63.encode_with_statistics(np.tile(make_video(1, 64, 64), (3, 1, 1)), global_motion=True).statistics
     assert np.isnan(rows["shift_x"][0])
     assert list(rows["shift_x"][1:]) == pytest.approx([0, 0], abs=0.02)
@@ -274,13 +274,13 @@ def test_several_threads_encode_at_once(video):
 
 
 def test_ctrl_c_ends_an_encode():
-    frames = np.broadcast_to(make_video(1, 256, 320), (200_000, 384, 320))  # hours of work
+    frames = np.broadcast_to(make_video(1, 256, 320), (200_000, 384, 320))  # this would take hours
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         c63.encode(frames, preset="good", backend="cpu")
     assert time.monotonic() - start < 30
-    assert c63.encode(make_video(1, 16, 16))  # all is well afterwards
+    assert c63.encode(make_video(1, 16, 16))  # everything still works
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_numbers_that_no_setting_takes_are_usage_errors(video, field, value):
 
 
 @pytest.mark.parametrize("value", [-1, 10**20, 1.5, "7", None])
-def test_sizes_and_devices_that_are_none_are_usage_errors(value):
+def test_invalid_sizes_and_devices_are_usage_errors(value):
     for make in (c63.Encoder, c63.VideoEncoder):
         with pytest.raises(c63.UsageError):
             make(value, 16)

@@ -43,7 +43,7 @@ def test_frames_come_with_what_was_asked_for(video):
         assert frame.motion[0].sad.sum() == frame.statistics["luma_sad"]
 
 
-def test_nothing_is_kept_unasked(video):
+def test_nothing_is_kept_unless_requested(video):
     with c63.Encoder(112, 96) as encoder:
         encoder.push(video[0])
     (frame,) = encoder.poll()
@@ -62,7 +62,7 @@ def test_wrong_frames_are_refused_and_the_encoder_goes_on(video):
     assert join(encoder.poll()) == c63.encode(video[:1])
 
 
-def test_the_order_of_calls_is_held(video):
+def test_the_order_of_calls_is_enforced(video):
     encoder = c63.Encoder(112, 96)
     with pytest.raises(ValueError, match="finish"):
         encoder.summary

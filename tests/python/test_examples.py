@@ -1,4 +1,4 @@
-"""The examples run, and what they tell is so."""
+"""The examples run, and what they print is true."""
 
 import json
 import pathlib

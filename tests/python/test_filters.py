@@ -11,7 +11,7 @@ rng = np.random.default_rng(5)
 
 
 def same_convolution(picture, taps):
-    """The definition: zero outside, flipped taps."""
+    """The definition: zero outside, taps reversed."""
     reach = len(taps) // 2
     padded = np.pad(picture.astype(np.float64), reach)
     out = np.zeros(picture.shape)
@@ -127,7 +127,7 @@ def test_shift_and_whitening(dtype):
         (lambda: filters.whiten(np.zeros((3, 4, 4), np.int16), 1), "wanted uint8 or float32"),
     ],
 )
-def test_wrong_arrays_are_told(call, says):
+def test_wrong_arrays_are_reported(call, says):
     with pytest.raises(c63.UsageError, match=says):
         call()
 
@@ -138,7 +138,7 @@ def test_a_kernel_of_bytes_has_a_whole_divisor(divisor):
         filters.convolve_picture(np.full((8, 8), 40, np.uint8), filters.Kernel(np.ones((3, 3), np.int32), divisor))
 
 
-def test_lists_do_for_taps():
+def test_taps_may_be_lists():
     signal = rng.normal(size=50)
     assert np.array_equal(filters.convolve(signal, [1, 2.5, 1]), filters.convolve(signal, np.array([1, 2.5, 1])))
     assert filters.convolve([1, 2, 3], (0, 1, 0)).tolist() == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""A forked child that ends while objects of its parent have threads."""
+"""A forked child that ends while its parent's objects have threads."""
 
 import os
 import signal

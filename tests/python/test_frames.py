@@ -1,4 +1,4 @@
-"""Whole frames that know that they are, planes of them, RGB, and videos as sequences."""
+"""Whole frames that know their size, planes of them, RGB, and videos as sequences."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ import c63
 
 
 def frames_of_all_kinds(video, folder):
-    """One frame of each function that hands out whole frames, and the one after it."""
+    """Returns a frame of each function that returns whole frames, and the next frame."""
     path = folder / "clip_112x96.yuv"
     path.write_bytes(video.tobytes())
     clip = c63.open(path)
@@ -82,7 +82,7 @@ def test_several_frames_are_searched_in_their_luma(video):
         assert np.array_equal(found.vectors[i], alone.vectors) and np.array_equal(found.sad[i], alone.sad)
 
 
-def test_what_c63_did_not_make_is_a_plane(video):
+def test_arrays_of_others_are_planes(video):
     assert c63.estimate_motion(video[1], video[0], 4).sad.shape == (18, 14)
     assert c63.estimate_motion(c63.luma(video[1]), c63.luma(video[0]), 4).sad.shape == (12, 14)
 
@@ -121,7 +121,7 @@ def test_wrong_pictures_are_refused(call, says):
 
 @pytest.mark.parametrize(
     "matrix, full_range, expected",
-    [  # of the standards' colour bars: red, green, blue, white, black
+    [  # the colour bars of the standards: red, green, blue, white, black
         ("bt601", False, [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128), (16, 128, 128)]),
         ("bt709", False, [(63, 102, 240), (173, 42, 26), (32, 240, 118), (235, 128, 128), (16, 128, 128)]),
         ("bt601", True, [(76, 85, 255), (150, 44, 21), (29, 255, 107), (255, 128, 128), (0, 128, 128)]),
@@ -164,7 +164,7 @@ def test_a_video_is_a_sequence(video, tmp_path):
             call()
 
 
-def test_a_pipe_is_no_sequence(video, tmp_path):
+def test_a_pipe_is_not_a_sequence(video, tmp_path):
     program = "import c63, sys; v = c63.open('/dev/stdin', input_res=(112, 96), format='raw')\n" \
         "for call in (lambda: len(v), lambda: v[0], lambda: v[:2], lambda: c63.encode(v, bitrate=1e5)):\n" \
         "    try: call(); sys.exit('no error')\n" \
@@ -178,7 +178,7 @@ def test_a_pipe_is_no_sequence(video, tmp_path):
     assert run.returncode == 0 and out == "<c63.Video '/dev/stdin': 112x96, 25 frames/s>\n5 7\n"
 
 
-def test_metrics_take_what_encode_takes(video, tmp_path):
+def test_metrics_take_the_inputs_of_encode(video, tmp_path):
     noisy = video ^ 3
     path = tmp_path / "clip_112x96.yuv"
     path.write_bytes(video.tobytes())
@@ -197,7 +197,7 @@ def test_metrics_take_what_encode_takes(video, tmp_path):
         c63.psnr(clip, make_video(12, 64, 96))
 
 
-def test_decoders_and_encoders_say_what_they_are(video, tmp_path):
+def test_decoders_and_encoders_describe_themselves(video, tmp_path):
     stream = c63.encode(video)
     path = tmp_path / "a.c63"
     path.write_bytes(stream)

@@ -228,7 +228,7 @@ def test_threads_that_read_one_file_take_turns(tmp_path):
             while len(frames := clip.read(1)):
                 read.append(frames)
         except c63.Error:
-            pass  # the other one took the frame: what is no file of frames gives them in order, once
+            pass  # the other iterator took the frame: an input that is not a file gives its frames once, in order
 
     threads = [threading.Thread(target=take) for _ in range(3)]
     for thread in threads:

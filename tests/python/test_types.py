@@ -1,4 +1,4 @@
-"""What checkers of types accept and refuse, and that what they read is so."""
+"""What type checkers accept and refuse, and that the types they read are true."""
 
 import dataclasses
 import inspect
@@ -21,7 +21,7 @@ SOURCE = pathlib.Path(__file__).parents[2] / "python"
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
-    """Calls mypy --strict, or another module of its package, in a folder; returns status and text."""
+    """Runs mypy --strict, or another module of its package, in a folder. Returns status and text."""
     pytest.importorskip("mypy")
     cache = tmp_path_factory.mktemp("mypy")
 
@@ -36,7 +36,7 @@ def mypy(tmp_path_factory):
     return run
 
 
-# Its stub stands for _encode.py when the package is checked.
+# Its stub replaces _encode.py when the package is checked.
 @pytest.mark.parametrize("part", ["c63", "c63/_encode.py"])
 def test_the_package_is_typed(mypy, tmp_path, part):
     status, text = mypy(tmp_path, SOURCE / part)
@@ -194,7 +194,7 @@ def test_all_settings_are_explained_and_shown():
         ({"input_res": (-2, 16)}, "input_res: wanted an int of 0 or more"),
     ],
 )
-def test_wrong_options_are_told_in_one_line(video, options, says):
+def test_wrong_options_are_reported_in_one_line(video, options, says):
     with pytest.raises(c63.UsageError, match=says) as caught:
         c63.encode(video, **options)
     assert "\n" not in str(caught.value) and caught.value.kind == "usage" and caught.value.id
@@ -246,7 +246,7 @@ def test_wrong_options_are_told_in_one_line(video, options, says):
         (lambda v: c63.filters.inclusive_scan(3), "values: wanted an array"),
     ],
 )
-def test_wrong_arguments_are_told_in_one_line(video, call, says):
+def test_wrong_arguments_are_reported_in_one_line(video, call, says):
     with pytest.raises(c63.UsageError, match=says) as caught:
         call(video)
     assert "\n" not in str(caught.value)

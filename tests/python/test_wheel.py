@@ -1,4 +1,4 @@
-"""What pip needs for a wheel is what Debian has; what is missing is named."""
+"""Debian has everything that pip needs for a wheel. Anything missing is named."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 @pytest.fixture
 def sources(tmp_path):
-    """What setuptools reads, with the package, but nothing to compile."""
+    """The files that setuptools reads, with the package, but nothing to compile."""
     pytest.importorskip("setuptools")
     for name in ("setup.py", "pyproject.toml", "MANIFEST.in", "CMakeLists.txt", "LICENSE", "docs/python.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -47,12 +47,12 @@ def test_a_missing_cmake_is_named(sources, tmp_path):
 
 
 def test_a_missing_package_is_named(sources):
-    """CMake is given an empty place to look for pybind11."""
+    """CMake gets an empty place in which to look for pybind11."""
     if not shutil.which("cmake"):
         pytest.skip("no cmake")
     shutil.copytree(ROOT / "cmake", sources / "cmake")
     (sources / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.25)\nproject(c63 VERSION 1.0.0 LANGUAGES CXX)\nadd_subdirectory(python)\n"
+        "cmake_minimum_required(VERSION 3.25)\nproject(c63 VERSION 0.0.1 LANGUAGES CXX)\nadd_subdirectory(python)\n"
     )
     (sources / "sitecustomize.py").write_text("import sys\nsys.modules['pybind11'] = None\n")
     run = run_setup(

@@ -14,7 +14,7 @@
 
 namespace c63::test {
 
-/// What an encoder that saves bits writes, and what it wrote it from.
+/// A stream of an encoder that saves bits, and what it was made from.
 struct CompactFrame {
   bool repeat = false;
   FrameHeaders headers = {};
@@ -24,13 +24,13 @@ struct CompactFrame {
   Bytes bytes = {};
 };
 
-/// Appends a scan whose last byte is filled with zeros, and nothing else: no byte more and no lost bits.
+/// Appends a scan. Its last byte is filled with zeros; no further byte follows, and no bits are lost.
 inline void append_compact_scan(const FrameSyntax& syntax, Bytes& out, BitCounts& bits) {
   BitCounts counted;
   Bytes scan;
   encode_scan(syntax, scan, counted);
   Bytes plain;
-  static_cast<void>(remove_stuffing(scan, plain));  // with zeros behind it
+  static_cast<void>(remove_stuffing(scan, plain));  // with zeros after it
   plain.resize((counted.motion + counted.luma + counted.chroma + 7) / 8);
   for (const std::uint8_t byte : plain) {
     out.push_back(byte);
@@ -47,14 +47,14 @@ class CompactStreamWriter {
 
   void add_key() { add(/*key=*/true, {.quantization_tables = first_ || chance(2), .frame = true}); }
   void add_inter() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = true}); }
-  /// Without SOF; only behind an inter frame, repeats aside.
+  /// Makes a frame without SOF. Only after an inter frame; repeats between them do not count.
   void add_replacing() { add(/*key=*/false, {.quantization_tables = chance(4), .frame = false}); }
   void add_repeat() {
     CompactFrame frame{.repeat = true, .tables = tables_};
     write_repeat_frame(frame.bytes);
     frames_.push_back(std::move(frame));
   }
-  /// `count` frames, in no order but that which is legal; a GOP has about `gop` frames.
+  /// Returns `count` frames in a random order that is legal. A GOP has about `gop` frames.
   void add_any(int count, std::uint32_t gop) {
     for (int i = 0; i < count; ++i) {
       if (first_ || chance(gop)) {
@@ -78,7 +78,7 @@ class CompactStreamWriter {
   }
 
  private:
-  /// True once in `of` times.
+  /// Returns true once in `of` times, at random.
   [[nodiscard]] bool chance(std::uint32_t of) { return random_.below(of) == 0; }
 
   void add(bool key, FrameHeaders headers) {
@@ -92,7 +92,7 @@ class CompactStreamWriter {
     CompactFrame frame{.headers = headers, .tables = tables_};
     frame.syntax = random_syntax(geometry_, key, 1 + random_.below(5), 12, random_.next());
     if (!headers.frame) {
-      // Half of the blocks say nothing of their vector, so that they inherit one.
+      // Half of the blocks contain no vector, so they inherit one.
       for (PlaneSyntax& plane : frame.syntax.planes) {
         for (std::size_t block = 0; block < plane.vectors.size(); ++block) {
           if (chance(2)) continue;
@@ -101,7 +101,7 @@ class CompactStreamWriter {
         }
       }
     }
-    // A picture has to start somewhere above black, or nothing but black is ever predicted.
+    // A picture must start above black. Otherwise only black is predicted.
     if (key) {
       for (PlaneSyntax& plane : frame.syntax.planes) {
         for (int block = 0; block < plane.geometry.blocks(); ++block) {

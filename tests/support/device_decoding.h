@@ -21,7 +21,7 @@ struct DecodeOutcome {
   std::string fault;  ///< with its place
 };
 
-/// Adds what a call hands out to an outcome, and how it ends.
+/// Adds to an outcome what a call hands out, and how the call ends.
 template <typename Decode>
 DecodeOutcome outcome_of(Decode&& decode) {
   DecodeOutcome outcome;
@@ -49,7 +49,7 @@ inline void expect_same_outcome(const DecodeOutcome& expected, const DecodeOutco
   }
 }
 
-/// Decodes a stream on the CPU and on `device`; returns whether it has a fault.
+/// Decodes a stream on the CPU and on `device`, and compares. Returns true if the stream has a fault.
 inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std::shared_ptr<DecodeBackend>& device,
                                  DecoderSettings settings = {}) {
   settings.execution.limits.max_pixels = 1 << 22;
@@ -61,7 +61,7 @@ inline bool expect_same_decoding(std::span<const std::uint8_t> stream, const std
   return !expected.fault.empty();
 }
 
-/// Streams that are cut off, and such whose bytes were changed.
+/// Returns truncated streams and streams with changed bytes.
 inline void expect_same_decoding_of_damaged(const Bytes& stream, const std::shared_ptr<DecodeBackend>& device, int rounds) {
   Random random(stream.size());
   int faults = 0;
@@ -92,7 +92,7 @@ inline void expect_same_ranges(const Bytes& stream, const std::shared_ptr<Decode
   const std::int64_t count = cpu.frame_count();
   ASSERT_EQ(other.frame_count(), count);
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t frame = i * 5 % count;  // on and back, by less and by more than a group of pictures
+    const std::int64_t frame = i * 5 % count;  // forward and back, by less and by more than a GOP
     EXPECT_TRUE(other.frame(frame).picture == cpu.frame(frame).picture) << frame;
   }
 }

@@ -9,7 +9,7 @@ namespace c63::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Golden vectors' generator A: noise over the whole file.
+/// Generator A of the golden vectors: noise over the whole file.
 inline Bytes generate_a(int width, int height, int frames) {
   Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
   for (std::size_t k = 0; k < bytes.size(); ++k) {
@@ -35,14 +35,14 @@ Bytes generate(int width, int height, int frames, Sample&& sample) {
   return bytes;
 }
 
-/// Golden vectors' generator B: ramps and steps that move.
+/// Generator B of the golden vectors: moving ramps and steps.
 inline Bytes generate_b(int width, int height, int frames) {
   return generate(width, height, frames, [](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
     return p == 0 ? 3 * x + 5 * y + 7 * f + 20 * ((x / 8 + y / 8 + f) % 3) : 128 + 9 * p + 2 * x - y + 3 * f;
   });
 }
 
-/// Golden vectors' generator D(s): quadratic textures that tell fused from separate rounding.
+/// Generator D(s) of the golden vectors: quadratic textures that distinguish fused from separate rounding.
 inline Bytes generate_d(std::uint32_t s, int width, int height, int frames) {
   const auto px = [s](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {
     return (x * x * (s % 7 + 1) + y * y * (s % 5 + 2) + x * y * (s % 11) + (17 * f + 31 * p) * s) >> (2 + s % 4);
@@ -69,7 +69,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Noise: nothing in it predicts anything.
+/// Noise: no part of it predicts another.
 inline Bytes random_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes(frame_bytes(width, height) * static_cast<std::size_t>(frames));
   Random random(seed);
@@ -77,14 +77,14 @@ inline Bytes random_video(int width, int height, int frames, std::uint64_t seed 
   return bytes;
 }
 
-/// Only 0 and 255, at random: the largest residuals and coefficients there are.
+/// Only 0 and 255, at random: the largest possible residuals and coefficients.
 inline Bytes extreme_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes = random_video(width, height, frames, seed);
   for (auto& byte : bytes) byte = byte < 128 ? 0 : 255;
   return bytes;
 }
 
-/// A texture that moves by (2, 1) samples a frame over noise of a few levels, for any size, odd ones included.
+/// A texture that moves by (2, 1) samples a frame, over noise of a few levels. Any size, also odd ones.
 inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed = 1) {
   Bytes bytes;
   Random random(seed);
@@ -102,7 +102,8 @@ inline Bytes moving_video(int width, int height, int frames, std::uint64_t seed 
   return bytes;
 }
 
-/// A ramp that moves, of eight grey levels from levels[f] in frame f: levels 8 or more apart are different scenes.
+/// A moving ramp of eight grey levels, from levels[f] in frame f. Levels that differ by 8 or more make different
+/// scenes.
 inline Bytes scene_video(int width, int height, const std::vector<int>& levels) {
   return generate(width, height, static_cast<int>(levels.size()),
                   [&](std::uint32_t x, std::uint32_t y, std::uint32_t f, std::uint32_t p) {

@@ -8,8 +8,8 @@
 
 namespace c63::test {
 
-/// A buffer for outputs: filled with a pattern so that what was not written shows, between guards of the same pattern
-/// so that what was written outside shows.
+/// A buffer for outputs. A pattern fills it and the guards around it, so that missing writes and writes outside are
+/// found.
 template <typename T>
 class GuardedBuffer {
  public:
@@ -23,7 +23,7 @@ class GuardedBuffer {
   [[nodiscard]] std::span<T> span() { return {data(), count_}; }
   [[nodiscard]] std::span<const T> span() const { return {memory_.data() + kGuard, count_}; }
 
-  /// Nothing was written before or behind the buffer.
+  /// Expects that nothing was written before or after the buffer.
   [[nodiscard]] bool guards_intact() const {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_.data());
     const auto same = [this](unsigned char byte) { return byte == pattern_; };

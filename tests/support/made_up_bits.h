@@ -8,7 +8,8 @@
 
 namespace c63::test {
 
-/// Octaves of qp between a quality and qp 25, as far as bytes can tell: settings with equal decisions have one place.
+/// Octaves of qp between a quality and qp 25. Settings with equal decisions give equal values, because their bytes are
+/// equal.
 [[nodiscard]] inline double place_by_decisions(CodingSettings settings) {
   const auto measure = [](const CodingSettings& of) {
     const PresetDecisions decisions = preset_decisions(of);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Replaces operator new and delete of the program that includes this: once a program.
+// Replaces operator new and delete of the program that includes this. Include it once in a program.
 
 #include <cstddef>
 #include <cstdlib>
@@ -8,9 +8,9 @@
 
 namespace c63::test {
 
-/// What the program defines: called before memory is taken, may throw std::bad_alloc.
+/// The program defines this. Called before memory is taken; may throw std::bad_alloc.
 void before_allocation();
-/// Called with memory that was taken, and the bytes that were asked for.
+/// Called with the memory that was taken, and the number of bytes requested.
 void after_allocation(void* memory, std::size_t size);
 /// Called before memory is given back; `memory` is not null.
 void before_release(void* memory) noexcept;

@@ -16,11 +16,11 @@
 
 namespace c63::test {
 
-/// Frames in memory, offered as a file (seekable, by any number of threads) or as a pipe, which may break at a frame.
+/// Frames in memory, offered as a file (seekable, by any number of threads) or as a pipe. Reading may fail at a frame.
 class VideoSource final : public FrameSource {
  public:
   enum class Kind { file, pipe };
-  /// Where the frame of an index lies for as long as the source lives; empty where it has to be read.
+  /// Returns the place of a frame, valid as long as the source lives, or an empty span if the frame must be read.
   using Place = std::function<std::span<const std::uint8_t>(std::int64_t index)>;
 
   VideoSource(Bytes frames, int width, int height, Kind kind = Kind::file)
@@ -30,12 +30,11 @@ class VideoSource final : public FrameSource {
         length_(static_cast<std::int64_t>(frames_.size() / frame_bytes(width, height))),
         kind_(kind) {}
 
-  /// Reading frame `index` fails, once for pipes and each time for files; a pipe goes on with the next frame
-  /// afterwards.
+  /// Makes reading frame `index` fail: once for pipes, each time for files. A pipe then continues with the next frame.
   void break_at(std::int64_t index) { broken_ = index; }
   /// Offers `length` frames: those in memory, again and again.
   void loop(std::int64_t length) { length_ = length; }
-  /// Offers frames in place, too; not in host memory: where the CPU must not read them.
+  /// Also offers frames in place. They are not in host memory: the CPU must not read them.
   void offer(Place place, bool in_host_memory = true) {
     place_ = std::move(place);
     in_host_memory_ = in_host_memory;
@@ -72,7 +71,7 @@ class VideoSource final : public FrameSource {
     const std::size_t size = frame_bytes(width_, height_);
     return std::span(frames_).subspan(static_cast<std::size_t>(index) % (frames_.size() / size) * size, size);
   }
-  /// Frames that have been read.
+  /// Number of frames that were read.
   [[nodiscard]] std::int64_t reads() const { return reads_; }
 
  private:

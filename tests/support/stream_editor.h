@@ -13,7 +13,7 @@
 
 namespace c63::test {
 
-/// Where the segments of a frame start when the encoder wrote it, from its first byte.
+/// Where the segments of a frame start, from its first byte, if the encoder wrote it.
 namespace layout {
 inline constexpr std::size_t kDqt = 2;
 inline constexpr std::size_t kDqtLength = 4;
@@ -31,7 +31,7 @@ inline constexpr std::size_t kSosLength = 643;
 inline constexpr std::size_t kScan = 655;
 }  // namespace layout
 
-/// Cuts a valid stream into its frames, lets a test change their bytes, and puts them together again.
+/// Cuts a valid stream into its frames, lets a test change their bytes, and joins them again.
 class StreamEditor {
  public:
   explicit StreamEditor(std::span<const std::uint8_t> stream) {
@@ -43,7 +43,7 @@ class StreamEditor {
     }
   }
 
-  /// Offset in the stream of frame `index`.
+  /// Offset of frame `index` in the stream.
   [[nodiscard]] std::size_t offset(std::size_t index) const {
     std::size_t sum = 0;
     for (std::size_t i = 0; i < index; ++i) sum += frames.at(i).size();
@@ -98,16 +98,16 @@ class ScanBuilder {
   ScanBuilder& intra() { return bits(0, 1); }
   ScanBuilder& reuse() { return bits(3, 2); }
   ScanBuilder& vector(int x, int y) { return bits(2, 2).value(kDcLumaCodes, x).value(kDcLumaCodes, y); }
-  /// DC difference 0 and nothing else.
+  /// DC difference 0 and no other level.
   ScanBuilder& empty_luma() { return value(kDcLumaCodes, 0).symbol(kAcLumaCodes, kEndOfBlock); }
   ScanBuilder& empty_chroma() { return value(kDcChromaCodes, 0).symbol(kAcChromaCodes, kEndOfBlock); }
-  /// The blocks of an empty intra MCU from number `first` on (0..3 Y, 4 U, 5 V).
+  /// Writes the blocks of an empty intra MCU from number `first` on (0..3 Y, 4 U, 5 V).
   ScanBuilder& empty_blocks(int first = 0) {
     for (int block = first; block < 6; ++block) block < 4 ? intra().empty_luma() : intra().empty_chroma();
     return *this;
   }
 
-  /// The frame around the scan, flushed as the course encoder does.
+  /// Returns the frame with this scan, flushed like the course encoder.
   [[nodiscard]] Bytes frame(int width, int height, bool key, int qp = 25) {
     writer_.finish();
     Bytes whole;

@@ -7,7 +7,7 @@
 
 namespace c63::test {
 
-/// A folder of its own that goes away with the object.
+/// A folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -93,7 +93,7 @@ TEST(ProgressLine, LooksAsDocumented) {
   EXPECT_EQ(progress_text(state), "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01");
 }
 
-TEST(ProgressLine, WithoutATotalThereIsNoShareAndNoEstimate) {
+TEST(ProgressLine, WithoutATotalThereIsNeitherShareNorEstimate) {
   const ProgressState state{.frames = 10, .total = {}, .bytes = 0, .video_fps = 25, .elapsed_s = 2};
   EXPECT_EQ(progress_text(state), "10 frames, 5.0 fps") << "where nothing is coded there is no rate, either";
   EXPECT_TRUE(nlohmann::json::parse(progress_json(state))["total_frames"].is_null());
@@ -152,7 +152,7 @@ TEST(ErrorLines, NameEverythingThatIsKnown) {
       error_line(NotedError(error, "41 frames written")),
       "in.c63: frame 41: Y block 3,7: truncated at byte 709112; 41 frames written [C63-TRUNCATED]; check the input "
       "file");
-  // What a file says breaks no line and moves no cursor.
+  // Text from a file breaks no line and moves no cursor.
   const Error hostile(ErrorKind::input, "C63-X", "two\nlines\x1b[2J", {.file = "a\rb\x7f"});
   EXPECT_EQ(std::string(hostile.what()), "a b : two lines [2J [C63-X]");
   EXPECT_EQ(error_line(hostile), "a b : two lines [2J [C63-X]; check the input file");
@@ -249,7 +249,7 @@ TEST(Reports, SayWhatLimits) {
             "no stage is busy all the time: reading 20 %, bus 30 %, kernels 60 %, writing 10 % of the time");
 }
 
-TEST(Reports, LookingAheadIsNoReading) {
+TEST(Reports, LookingAheadIsNotReading) {
   EncodeTotals totals;
   totals.stages.read = 1;
   totals.stages.motion = 60;
@@ -329,7 +329,7 @@ TEST(Verification, NamesTheFirstSampleThatDiffers) {
   }
 }
 
-TEST(FileNames, AreNoFormulasInCsv) {
+TEST(FileNames, AreNotFormulasInCsv) {
   EXPECT_EQ(csv_field("a.yuv"), "a.yuv");
   EXPECT_EQ(csv_field("a,b\".yuv"), "\"a,b\"\".yuv\"");
   for (const std::string start : {"=", "+", "-", "@"}) {

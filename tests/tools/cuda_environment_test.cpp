@@ -1,4 +1,4 @@
-// The environment that a program prepares for the CUDA driver; needs neither a driver nor a GPU.
+// The environment that a program prepares for the CUDA driver. Needs neither a driver nor a GPU.
 
 #include "common/cuda_environment.h"
 
@@ -12,7 +12,7 @@
 namespace c63::tools {
 namespace {
 
-/// A variable of the environment, put back in the end.
+/// A variable of the environment, restored at the end.
 class Variable {
  public:
   explicit Variable(const char* name) : name_(name), before_(value()) { unsetenv(name); }
@@ -40,17 +40,17 @@ TEST(CudaEnvironment, ShowsOnlyTheDevicesAskedFor) {
   const Variable visible("CUDA_VISIBLE_DEVICES");
   EXPECT_TRUE(show_only_devices(std::array{1, 3}));
   EXPECT_EQ(visible.value(), "1,3");
-  visible.set("4,GPU-5d5b,7");  // numbers count what is visible, however it is named
+  visible.set("4,GPU-5d5b,7");  // numbers count visible GPUs, however they are named
   EXPECT_TRUE(show_only_devices(std::array{2, 1}));
   EXPECT_EQ(visible.value(), "7,GPU-5d5b");
 }
 
-TEST(CudaEnvironment, HidesNothingWhereADeviceIsMissing) {
+TEST(CudaEnvironment, HidesNothingIfADeviceIsMissing) {
   const Variable visible("CUDA_VISIBLE_DEVICES");
   visible.set("2,3");
   EXPECT_FALSE(show_only_devices(std::array{0, 2}));
   EXPECT_EQ(visible.value(), "2,3");
-  visible.set("");  // whoever started us wants no GPU to be seen
+  visible.set("");  // the user who started the program hides all GPUs
   EXPECT_FALSE(show_only_devices(std::array{0}));
   EXPECT_EQ(visible.value(), "");
 }

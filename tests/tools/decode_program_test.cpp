@@ -1,7 +1,9 @@
-// c63dec: lists, ranges, key frames, formats of output; and streams that are known by what they hold, in every program.
+// c63dec: lists, ranges, key frames, output formats. Also streams that every program recognizes by their content.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -64,7 +66,7 @@ TEST_F(DecodeProgram, ListsFrames) {
   expect_one_line(cut, 4, "c63dec", "C63-TRUNCATED");
   expect_one_line(run({kDec, "--quiet", "--list", "-"}, std::string_view(whole)), 4, "c63dec", "C63-NOT-SEEKABLE");
   expect_one_line(run({kDec, "--quiet", "--list", stream_, "-"}), 2, "c63dec", "C63-USAGE");
-  // What is asked for beside it is done as well.
+  // Other requested output is written as well.
   const ProcessResult with_statistics = run({kDec, "--list", "--stats", stream_});
   EXPECT_EQ(with_statistics.exit_code, 0) << with_statistics.err;
   EXPECT_EQ(with_statistics.out, result.out);
@@ -90,7 +92,7 @@ TEST_F(DecodeProgram, WritesAnIndex) {
 
 TEST_F(DecodeProgram, RangesAndKeyFrames) {
   const std::string bytes = read_file(stream_);
-  for (const std::string& input : {stream_, std::string("-")}) {  // a file is looked through, a pipe is read
+  for (const std::string& input : {stream_, std::string("-")}) {  // a file is searched, a pipe is read
     const auto decoded = [&](std::vector<std::string> options) {
       options.insert(options.begin(), {kDec, "--quiet"});
       options.insert(options.end(), {input, "-"});
@@ -119,6 +121,54 @@ TEST_F(DecodeProgram, OutputFormats) {
   EXPECT_EQ(read_file(path("o.bin.mp4")), pictures_);
 }
 
+TEST_F(DecodeProgram, SeeksByTime) {
+  const auto decoded = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {kDec, "--quiet"});
+    options.insert(options.end(), {stream_, "-"});
+    return run(options).out;
+  };
+  EXPECT_EQ(decoded({"--seek", "0.24s"}), frames({6, 7, 8}));  // 25 frames a second
+  EXPECT_EQ(decoded({"--seek", "239ms"}), frames({5, 6, 7, 8}));
+  EXPECT_EQ(decoded({"--seek", "0:00.2", "--fps", "15", "-f", "1"}), frames({3}));
+  EXPECT_EQ(decoded({"--seek", "0:00:00.28"}), frames({7, 8}));
+  expect_one_line(run({kDec, "--quiet", "--seek", "1:00", stream_, path("o.yuv")}), 4, "c63dec", "C63-NO-FRAMES");
+  for (const char* place : {"1m", "-1", "1:60", "1:2:3:4", "s", ":5", "1e99s", "nan", ""}) {
+    expect_one_line(run({kDec, "--quiet", std::string("--seek=") + place, stream_, path("o.yuv")}), 2, "c63dec", "C63-USAGE");
+  }
+}
+
+TEST_F(DecodeProgram, WritesPictures) {
+  ASSERT_EQ(run({kDec, "--quiet", "--seek", "7", stream_, path("100%%_%03d.ppm")}).exit_code, 0);
+  EXPECT_EQ(files_in_folder(), 4);  // with the video and the stream
+  for (const int i : {7, 8}) {
+    const std::string picture = read_file(path("100%_00" + std::to_string(i) + ".ppm"));
+    const std::string header = "P6\n48 32\n255\n";
+    ASSERT_EQ(picture.size(), header.size() + 3 * 48 * 32);
+    ASSERT_TRUE(picture.starts_with(header));
+    // BT.601, video range.
+    const std::string_view frame = std::string_view(pictures_).substr(static_cast<std::size_t>(i) * kFrame, kFrame);
+    const auto sample = [&](std::size_t at) { return static_cast<double>(static_cast<std::uint8_t>(frame[at])); };
+    for (const std::size_t at : {std::size_t{0}, std::size_t{20 * 48 + 30}}) {
+      const std::size_t chroma = at / 48 / 2 * 24 + at % 48 / 2;
+      const double y = 255.0 / 219 * (sample(at) - 16);
+      const double v = sample(48 * 32 * 5 / 4 + chroma) - 128;
+      const double red = std::clamp(y + 1.402 * 255 / 224 * v, 0.0, 255.0);
+      EXPECT_NEAR(static_cast<std::uint8_t>(picture[header.size() + 3 * at]), red, 1);
+    }
+  }
+  ASSERT_EQ(run({kPred, "--quiet", "-f", "1", stream_, path("one.ppm")}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(path("one.ppm")));
+  for (const char* name : {"two.ppm", "%d_%d.ppm", "%s.ppm", "%.ppm", "%99d.ppm"}) {
+    expect_one_line(run({kDec, "--quiet", stream_, path(name)}), 2, "c63dec", "C63-OUTPUT-NAME");
+  }
+  expect_one_line(run({kDec, "--quiet", "--max-memory", "16KiB", "-f", "1", stream_, path("m.ppm")}), 5, "c63dec", "C63-MAX-MEMORY");
+  EXPECT_FALSE(std::filesystem::exists(path("m.ppm")));
+#ifdef C63_HAVE_FFMPEG
+  ASSERT_EQ(run({kDec, "--quiet", "--seek", "3", "-f", "1", stream_, path("%d.png")}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("3.png")).starts_with("\x89PNG\r\n"));
+#endif
+}
+
 TEST_F(DecodeProgram, DecodesOnAGpuOrSaysWhyNot) {
   const auto result = run({kDec, "--quiet", "--backend", "cuda", stream_, path("o.yuv")});
   if (result.exit_code == 0) {
@@ -141,13 +191,13 @@ TEST_F(DecodeProgram, StreamsAreKnownByWhatTheyHold) {
     ASSERT_EQ(run({kEnc, "--quiet", "--backend", "cpu", "-o", path("expected.c63"), raw}).exit_code, 0);
     EXPECT_EQ(read_file(path("again.c63")), read_file(path("expected.c63")));
     std::vector<std::string> histogram = {kFilter, "histogram", "--backend", "cpu", input};
-    if (input == "-") histogram.emplace_back("--video");  // what else comes in by a pipe is a signal
+    if (input == "-") histogram.emplace_back("--video");  // any other input from a pipe is a signal
     EXPECT_EQ(run(histogram, piped).out, run({kFilter, "histogram", "--backend", "cpu", raw}).out);
   }
   EXPECT_EQ(run({kMv, "--quiet", unnamed, "--source", unnamed, "-o", path("a.csv")}).exit_code, 0);
   expect_one_line(run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", path("o.c63"), unnamed}), 2, "c63enc", "C63-SIZE-MISMATCH");
 
-  // The name counts only for what is no video that is known.
+  // The name counts only if the content is not a known video.
   ASSERT_EQ(run({kDec, "--quiet", "--output-format", "y4m", stream_, path("y4m.yuv")}).exit_code, 0);
   const std::string misnamed = write_file("y4m.c63", read_file(path("y4m.yuv")));
   EXPECT_EQ(run({kCmp, "--quiet", "--bitexact", raw, misnamed}).exit_code, 0);

@@ -15,7 +15,7 @@ class ExitCodes : public ToolsTest {
     input_ = write_file("in.yuv", video_);
   }
 
-  /// c63enc of a 32x32 file to out.c63, with more options, saying nothing but errors.
+  /// Runs c63enc with a 32x32 file and more options to out.c63. It prints only errors.
   [[nodiscard]] ProcessResult encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     std::vector<std::string> command = {kEnc, "--quiet"};
     command.insert(command.end(), more.begin(), more.end());
@@ -117,7 +117,7 @@ TEST_F(ExitCodes, ARawSizeThatCannotBeCodedIsRefusedWithTheReason) {
   EXPECT_NE(result.err.find("multiple of 4"), std::string::npos) << result.err;
 }
 
-TEST_F(ExitCodes, LimitsHaveACodeOfTheirOwn) {
+TEST_F(ExitCodes, LimitsHaveTheirOwnCode) {
   const auto with = [&](const std::vector<std::string>& more) {
     std::vector<std::string> command = {"-o", path("out.c63"), input_};
     command.insert(command.end(), more.begin(), more.end());
@@ -237,7 +237,7 @@ TEST_F(ExitCodes, AFullDeviceIsAnOutputError) {
   EXPECT_EQ(files_in_folder(), 2);
 }
 
-TEST_F(ExitCodes, AFaultOfAnOutputBesideTheStreamLeavesTheStream) {
+TEST_F(ExitCodes, AFaultOfAnAdditionalOutputLeavesTheStream) {
   const std::string stream = read_file(encoded("s.c63"));
   for (const char* option : {"--recon", "--pred", "--trace", "--json"}) {
     SCOPED_TRACE(option);
@@ -246,7 +246,7 @@ TEST_F(ExitCodes, AFaultOfAnOutputBesideTheStreamLeavesTheStream) {
     EXPECT_TRUE(read_file(path("o.c63")) == stream);
     std::filesystem::remove(path("o.c63"));
   }
-  // These have a header, whose fault comes before the first frame is encoded.
+  // The header of these is faulty, so the error comes before the first frame is encoded.
   for (const char* option : {"--csv", "--stats-yuview"}) {
     SCOPED_TRACE(option);
     expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), option, "/dev/full", input_}), 6, "c63enc",
@@ -256,7 +256,7 @@ TEST_F(ExitCodes, AFaultOfAnOutputBesideTheStreamLeavesTheStream) {
   expect_one_line(run({kGen, "--quiet", "-w", "32", "-h", "32", "-f", "2", "-o", path("g.yuv"), "--truth", "/dev/full"}), 6,
                   "c63gen", "C63-WRITE-FAILED");
   EXPECT_FALSE(std::filesystem::exists(path("g.yuv")));
-  // What still works beside it is kept, too.
+  // Other outputs that still work are kept, too.
   expect_one_line(encode({"-w", "32", "-h", "32", "-o", path("o.c63"), "--recon", "/dev/full", "--pred", path("p.yuv"),
                           input_}),
                   6, "c63enc", "C63-WRITE-FAILED");
@@ -274,7 +274,7 @@ TEST_F(ExitCodes, ALogThatCannotBeWrittenIsAnOutputError) {
   EXPECT_GT(lines_in(read_file(path("log"))), 6);
 }
 
-TEST_F(ExitCodes, AClosedPipeIsAnOutputErrorAndNoSignal) {
+TEST_F(ExitCodes, AClosedPipeIsAnOutputErrorAndNotASignal) {
   for (const auto& command : {std::vector<std::string>{kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", input_},
                               std::vector<std::string>{kDec, "--quiet", encoded("s.c63"), "-"}}) {
     Process process(command, Process::Stdout::closed);
@@ -321,7 +321,7 @@ TEST_F(ExitCodes, DevicesAreListed) {
   EXPECT_NE(result.out.find("cuda"), std::string::npos) << result.out;
 }
 
-TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasACodeOfItsOwn) {
+TEST_F(ExitCodes, ADemandedGpuThatIsMissingHasItsOwnCode) {
   if (run({kEnc, "--list-devices"}).out.find("cuda: none") == std::string::npos) GTEST_SKIP() << "there is a GPU here";
   expect_one_line(encode({"--backend", "cuda", "-w", "32", "-h", "32", "-o", path("o.c63"), input_}), 8, "c63enc",
                   "C63-NO-GPU");

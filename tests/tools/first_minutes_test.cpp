@@ -1,6 +1,6 @@
 #include "tools_test_support.h"
 
-// What a newcomer meets: mistakes on the command line, short inputs, words that are not wanted.
+// What a newcomer meets: mistakes on the command line, short inputs, unwanted messages.
 
 namespace c63::test {
 namespace {
@@ -13,7 +13,7 @@ class FirstMinutes : public ToolsTest {
     input_ = write_file("clip_32x32.yuv", video_);
   }
 
-  /// Expects wrong usage, told in one line that holds `text`.
+  /// Expects wrong usage, reported in one line that contains `text`.
   static void expect_usage(const std::vector<std::string>& command, const std::string& text) {
     const ProcessResult result = run(command);
     const std::string program = std::filesystem::path(command[0]).filename();
@@ -33,7 +33,7 @@ TEST_F(FirstMinutes, TheEncoderTakesInputAndOutputInOrder) {
   EXPECT_EQ(read_file(path("a.c63")), read_file(path("c.c63")));
 }
 
-TEST_F(FirstMinutes, WhatIsUnknownIsNamedInItsOrder) {
+TEST_F(FirstMinutes, UnknownOptionsAreNamedInTheirOrder) {
   expect_usage({kEnc, "--zeta", "1", "--alpha", "in", "out", "more"},
                "unknown options --zeta, --alpha; unexpected arguments out, more [");
   expect_usage({kEnc, "--zeta", input_, path("o")}, "unknown option --zeta [");
@@ -41,7 +41,7 @@ TEST_F(FirstMinutes, WhatIsUnknownIsNamedInItsOrder) {
   expect_usage({kEnc, "--key-int=3", input_, path("o")}, "unknown option --key-int=3; did you mean --keyint? [");
 }
 
-TEST_F(FirstMinutes, TheShortHelpThatIsTheHeightExplainsItself) {
+TEST_F(FirstMinutes, TheOptionOfTheHeightExplainsThatItIsNotHelp) {
   for (const std::string& program : {kEnc, kGen, kCmp}) expect_usage({program, "-h"}, "-h is the height, as in -h 288; help is --help");
   expect_usage({kMv, "-h"}, "unknown option -h");
 }
@@ -56,7 +56,7 @@ TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {
   expect("qp=20\nlanes=-3\n", "line 2: --lanes: ");
   expect("list-devices=true\n", "line 1: list-devices is for the command line only");
   expect("qp=20\n\n[me]\nrange=3\n", "line 3: no option for me");
-  // What the command line says is not the file's fault.
+  // A mistake on the command line is not reported as one of the file.
   const std::string good = write_file("good.conf", "qp=20\n");
   const ProcessResult result = run({kEnc, "--config", good, "--qp", "thirty", input_, path("o.c63")});
   expect_one_line(result, 2, "c63enc", "C63-USAGE");

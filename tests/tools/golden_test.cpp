@@ -3,7 +3,7 @@
 
 #include "tools_test_support.h"
 
-// The course codec's bytes, through the programs as its users call them.
+// The course codec's bytes, made by the programs as its users call them.
 
 namespace c63::test {
 namespace {
@@ -33,8 +33,8 @@ TEST_P(GoldenVideos, EncodeFromFileToFile) {
 TEST_P(GoldenVideos, EncodeOnAnyNumberOfThreadsAndLanesFromFileAndPipe) {
   const std::string video = generate(GetParam());
   const std::string input = write_file("in.yuv", video);
-  // More than one lane has work only where there is more than one key frame. Every pair of the two numbers is tried by the
-  // tests of the library; here small videos have one pair each, in turns.
+  // More than one lane needs more than one key frame. The tests of the library try every pair of the two numbers. Here
+  // small videos have one pair each, in turns.
   const bool has_work = GetParam().frames > 100;
   constexpr int kThreads[] = {1, 2, 5};
   const int turn = GetParam().width / 2 + GetParam().height;
@@ -81,7 +81,7 @@ TEST_P(GoldenVideos, VerifyAgreesAndReconstructionIsWhatIsDecoded) {
 INSTANTIATE_TEST_SUITE_P(Generators, GoldenVideos, ::testing::ValuesIn(kGoldenVideos),
                          [](const auto& video) { return name(video.param); });
 
-/// Real sequences and what the course codec made of them.
+/// Real sequences, and the course codec's results for them.
 class GoldenFiles : public ToolsTest {
  protected:
   void SetUp() override {
@@ -122,7 +122,7 @@ TEST_F(GoldenFiles, People) {
   encode_and_decode("people_320x192.yuv", "people_320x192", "key 1, inter 8; PSNR Y 37.055");
 }
 
-TEST_F(GoldenFiles, StaticOfAWidthThatIsNoMultipleOf16) {
+TEST_F(GoldenFiles, StaticWithAWidthThatIsNotAMultipleOf16) {
   encode_and_decode("static_152x100.yuv", "static_152x100", "38676 bytes");
 }
 

@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// What tools/gpu_check says of samples of a process's memory: whether many encodes leave anything behind.
+// How tools/gpu_check judges samples of a process's memory: whether many encodes leave anything behind.
 
 namespace c63::test {
 namespace {
@@ -13,9 +13,9 @@ ProcessResult judge(const std::string& samples) {
 
 std::string sample(int rss_kb, int device_mib) { return std::to_string(rss_kb) + " " + std::to_string(device_mib) + "\n"; }
 
-TEST(FlatMemory, WhatAnEncodeTakesForAWhileIsNoGrowth) {
+TEST(FlatMemory, TemporaryMemoryIsNotGrowth) {
   std::string samples;
-  // 2 MiB of the host's that come and go: the sample half way has not got them, the last one has.
+  // 2 MiB of the host come and go: the sample in the middle lacks them, the last one has them.
   for (int i = 0; i < 40; ++i) samples += sample(83824 + (i % 3 == 0 ? 2060 : 0), 535);
   const ProcessResult result = judge(samples);
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
@@ -28,14 +28,14 @@ TEST(FlatMemory, ALeakShows) {
   std::string host;
   std::string device;
   for (int i = 0; i < 40; ++i) {
-    host += sample(80000 + 250 * i + (i % 3 == 0 ? 2060 : 0), 535);  // a kilobyte an encode
+    host += sample(80000 + 250 * i + (i % 3 == 0 ? 2060 : 0), 535);  // a kilobyte per encode
     device += sample(80000, i < 30 ? 535 : 537);
   }
   EXPECT_EQ(judge(host).exit_code, 1);
   EXPECT_EQ(judge(device).exit_code, 1);
 }
 
-TEST(FlatMemory, WhatTheFirstHalfTakesIsNoLeak) {
+TEST(FlatMemory, MemoryOfTheFirstHalfIsNotALeak) {
   std::string samples;
   for (int i = 0; i < 40; ++i) samples += sample(i < 20 ? 70000 + 250 * i : 80000, i < 20 ? 535 : 537);
   EXPECT_EQ(judge(samples).exit_code, 0);

@@ -1,6 +1,6 @@
 #include "tools_test_support.h"
 
-// The module for FFmpeg: where it is looked for, what is said if it is not there or does not fit, and what it opens.
+// The module for FFmpeg: where c63 looks for it, the errors if it is missing or does not fit, and what it opens.
 
 namespace c63::test {
 namespace {
@@ -21,7 +21,7 @@ class MediaModule : public ToolsTest {
     return path(name);
   }
 
-  /// A copy of c63enc, in a folder bin of this test's.
+  /// A copy of c63enc, in the folder bin of this test.
   [[nodiscard]] std::string lone_encoder() const {
     fs::create_directory(path("bin"));
     fs::copy_file(kEnc, path("bin/c63enc"));
@@ -43,7 +43,7 @@ class MediaModule : public ToolsTest {
   std::string picture_;
 };
 
-TEST_F(MediaModule, WithoutItOnlyWhatNeedsItFails) {
+TEST_F(MediaModule, WithoutItOnlyInputsThatNeedItFail) {
   const std::string encoder = lone_encoder();
   if (fs::exists(fs::path(C63_MODULE_DIR) / kModule)) GTEST_SKIP() << "c63's module is installed in " << C63_MODULE_DIR;
   expect_no_ffmpeg(encode(encoder, picture_),
@@ -55,7 +55,7 @@ TEST_F(MediaModule, WithoutItOnlyWhatNeedsItFails) {
   EXPECT_EQ(run({encoder, "--version"}).exit_code, 0);
 }
 
-TEST_F(MediaModule, OfAnotherVersionIsRefusedInWords) {
+TEST_F(MediaModule, OfAnotherVersionIsRefusedWithAMessage) {
   const std::string encoder = lone_encoder();
   fs::copy_file(C63_OTHER_MODULE, path("bin/") + kModule);
   expect_no_ffmpeg(encode(encoder, picture_),
@@ -74,7 +74,7 @@ TEST_F(MediaModule, TheLoaderSaysWhatIsMissing) {
 
 #if defined(C63_HAVE_FFMPEG)
 
-TEST_F(MediaModule, IsFoundBesideTheProgramAndWhereItIsInstalled) {
+TEST_F(MediaModule, IsFoundNextToTheProgramAndInItsInstalledFolder) {
   const std::string encoder = lone_encoder();
   for (const std::string folder : {"bin", "bin/c63", "bin/" C63_MODULE_FROM_PROGRAMS}) {
     SCOPED_TRACE(folder);
@@ -89,7 +89,7 @@ TEST_F(MediaModule, IsFoundBesideTheProgramAndWhereItIsInstalled) {
 }
 
 TEST_F(MediaModule, TextThatFfmpegReadsIsNotOpened) {
-  // Each block of this script is two of the one before it: FFmpeg's reader takes 600 MB for the 763 bytes.
+  // Each block of this script doubles the previous one: FFmpeg's reader takes 600 MB for the 763 bytes.
   std::string script = "a: 200+4/20\nb0: {\n+00:00:00 a\n+00:00:01 a\n}\n";
   for (int i = 1; i <= 20; ++i) {
     const std::string of = "b" + std::to_string(i - 1);

@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 #include "tools_test_support.h"
 
-// An option or a subcommand that needs a part that was not built says which part.
+// An option or subcommand of a part that was not built names that part.
 
 namespace c63::test {
 namespace {
@@ -17,7 +17,7 @@ TEST(NotBuilt, ASubcommandTakesWhateverFollowsIt) {
   CLI::App* added = app.add_subcommand(me.name, me.description);
   added->fallthrough();
   me.add_options(*added);
-  std::vector<std::string> words = {"more", "3", "--frames", "--quiet", "me"};  // CLI11 parses from the back
+  std::vector<std::string> words = {"more", "3", "--frames", "--quiet", "me"};  // CLI11 parses from the end
   ASSERT_NO_THROW(app.parse(words));
   EXPECT_TRUE(app.got_subcommand("me"));
   tools::Session session;

@@ -19,7 +19,7 @@ class Options : public ToolsTest {
     input_ = write_file("clip_32x32.yuv", video_);
   }
 
-  /// The stream that c63enc writes for these options.
+  /// Returns the stream that c63enc writes with these options.
   [[nodiscard]] std::string encode(const std::vector<std::string>& more, std::string_view standard_input = {}) const {
     std::vector<std::string> command = {kEnc, "--quiet", "-o", "-"};
     command.insert(command.end(), more.begin(), more.end());
@@ -56,7 +56,7 @@ TEST_F(Options, FramesAndSeekChooseAPart) {
   EXPECT_EQ(run({kDec, "--quiet", "--seek", "3", "-f", "2", stream, "-"}).out, all.substr(3 * kFrame32, 2 * kFrame32));
 }
 
-TEST_F(Options, CodingOptionsChangeTheBytesAndAreSaidToDoSo) {
+TEST_F(Options, CodingOptionsChangeTheBytesAndTheLogSaysSo) {
   const std::string reference = encode({input_});
   EXPECT_EQ(encode({"--preset", "reference", "-q", "25", "--keyint", "100", "--merange", "16", "--me", "full", input_}),
             reference);
@@ -72,7 +72,7 @@ TEST_F(Options, CodingOptionsChangeTheBytesAndAreSaidToDoSo) {
   EXPECT_EQ(run({kEnc, "-o", path("o.c63"), input_}).err.find("not the course"), std::string::npos);
 }
 
-TEST_F(Options, SceneCutsArePlacedAndTold) {
+TEST_F(Options, SceneCutsArePlacedAndReported) {
   std::string scenes;
   for (const char* pattern : {"natural", "stars", "noise"}) {
     const ProcessResult made =
@@ -214,7 +214,7 @@ TEST_F(Options, TracesFollowTheirFormatAndNameTheWholeRun) {
   expect_one_line(run({kDec, "--quiet", "--trace", path("o.c63"), path("o.c63"), path("o.yuv")}), 2, "c63dec", "C63-SAME-FILE");
 }
 
-TEST_F(Options, GlobalMotionIsTold) {
+TEST_F(Options, GlobalMotionIsReported) {
   const std::string flat(3 * kFrame32, static_cast<char>(90));
   const std::string input = write_file("flat_32x32.yuv", video_ + flat);
   const ProcessResult result = run({kEnc, "--global-motion", "--csv", path("f.csv"), "--json", path("j"), "-o",
@@ -257,7 +257,7 @@ TEST_F(Options, JsonTellsSettingsMachineAndResult) {
             8 * read_file(path("o.c63")).size());
 }
 
-TEST_F(Options, TheSummaryTellsWhatWasAskedFor) {
+TEST_F(Options, TheSummaryHasTheRequestedFigures) {
   const std::string text =
       run({kEnc, "-v", "--ssim", "--timing", "--verify", "--repeat", "3", "--compare-cpu", "-o", path("o.c63"), input_}).err;
   for (const char* part : {"c63enc: ", "32x32 yuv420p, 8 frames at 25 fps\n", "full search ±16, qp 25, keyint 100\n",
@@ -269,7 +269,7 @@ TEST_F(Options, TheSummaryTellsWhatWasAskedFor) {
   EXPECT_NE(text.rfind("; SSIM Y 0."), std::string::npos) << text;
 }
 
-TEST_F(Options, APlainEncodeSaysWhatItReadAndWhatCameOfIt) {
+TEST_F(Options, APlainEncodePrintsItsInputAndResult) {
   const std::string text = run({kEnc, "--progress", "none", "-o", path("o.c63"), input_}).err;
   EXPECT_EQ(std::ranges::count(text, '\n'), 2) << text;
   EXPECT_TRUE(text.starts_with("c63enc: ")) << text;
@@ -293,7 +293,7 @@ TEST_F(Options, OutputsThatAreNamedLikeOtherFormatsAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(path("o.mp4")));
 }
 
-TEST_F(Options, WithoutPsnrThereIsNone) {
+TEST_F(Options, WithoutPsnrNoneIsPrinted) {
   const std::string text = run({kEnc, "--no-psnr", "-o", path("o.c63"), input_}).err;
   EXPECT_EQ(text.find("PSNR"), std::string::npos) << text;
 }

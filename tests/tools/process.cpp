@@ -28,7 +28,7 @@ std::array<int, 2> make_pipe() {
 
 }  // namespace
 
-/// Reads a pipe to its end in a thread of its own.
+/// Reads a pipe to its end in a separate thread.
 struct Process::Collector {
   explicit Collector(int descriptor) : thread([this, descriptor] { collect(descriptor); }) {}
   ~Collector() {
@@ -58,7 +58,7 @@ struct Process::Collector {
   std::condition_variable changed;
   std::string text;
   bool ended = false;
-  std::thread thread;  // last: it uses the others
+  std::thread thread;  // last, because it uses the others
 };
 
 Process::Process(const std::vector<std::string>& arguments, Stdout output, const std::string& stdout_file) {

@@ -10,37 +10,37 @@
 
 namespace c63::test {
 
-/// How a program ended and what it said.
+/// How a program ended, and what it wrote.
 struct ProcessResult {
-  int exit_code = -1;  ///< -1 where a signal killed it
+  int exit_code = -1;  ///< -1 if a signal killed it
   int signal = 0;
   std::string out;
   std::string err;
-  std::uint64_t peak_bytes = 0;  ///< of resident memory; no less than this test program's when it started the program
+  std::uint64_t peak_bytes = 0;  ///< of resident memory; at least this test program's when it started the program
 };
 
-/// A running program whose standard input is a pipe from here and whose outputs are collected.
+/// A running program. Its standard input is a pipe from this process, and its outputs are collected.
 class Process {
  public:
   enum class Stdout {
     collected,
-    closed,  ///< a pipe that nobody reads any more
+    closed,  ///< a pipe without a reader
   };
 
-  /// `arguments` starts with the program's path; with a `stdout_file`, standard output goes there.
-  /// Throws std::system_error.
+  /// `arguments` starts with the program's path. Standard output goes to `stdout_file` if one is given. Throws
+  /// std::system_error.
   explicit Process(const std::vector<std::string>& arguments, Stdout output = Stdout::collected,
                    const std::string& stdout_file = {});
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// False once the program reads no more.
+  /// Returns false once the program no longer reads.
   bool write(std::string_view bytes);
   void close_input();
   void kill(int signal) const;
   [[nodiscard]] bool running() const;
-  /// Waits until standard error contains `text` or the program has closed it; tells which.
+  /// Waits until standard error contains `text` (returns true) or is closed (returns false).
   [[nodiscard]] bool wait_for_error_output(std::string_view text);
   ProcessResult wait();
 

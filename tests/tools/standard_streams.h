@@ -5,25 +5,26 @@
 
 namespace c63::test {
 
-/// What a standard stream of a program is.
+/// The kinds of standard streams of a program.
 enum class Stream {
   closed,
   null,          ///< /dev/null
   full,          ///< /dev/full
   pipe,          ///< with a reader that begins late; as input: empty
-  non_blocking,  ///< such a pipe, too small for the output
+  non_blocking,  ///< the same, but too small for the output
   terminal,      ///< in raw mode
 };
 
 [[nodiscard]] std::string name(Stream stream);
 
 struct StreamResult {
-  int exit_code = -1;  ///< -1 where a signal killed it
+  int exit_code = -1;  ///< -1 if a signal killed it
   std::string out;     ///< of a pipe or terminal
   std::string err;
 };
 
-/// Runs a program to its end with these streams; `input` is what its input gives unless closed or /dev/null.
+/// Runs a program to its end with these streams. `input` is the content of its standard input, unless that is closed or
+/// /dev/null.
 [[nodiscard]] StreamResult run_with_streams(const std::vector<std::string>& arguments, Stream in, Stream out, Stream err,
                                             const std::string& input = {});
 

@@ -6,7 +6,7 @@
 #include "standard_streams.h"
 #include "tools_test_support.h"
 
-// What standard input, output and error are never changes data, and outputs that are no plain names.
+// Standard input, output and error of any kind never change data. Also outputs with unusual names.
 
 namespace c63::test {
 namespace {
@@ -39,7 +39,7 @@ TEST_F(StandardStreams, NeverChangeTheData) {
                                    Stream::pipe,   Stream::non_blocking, Stream::terminal};
   constexpr std::array kInputs = {Stream::closed, Stream::null, Stream::terminal};
   constexpr std::array kErrors = {Stream::closed, Stream::full, Stream::pipe, Stream::terminal};
-  // Every input with every output, every output with every error output, and so on; and all of them closed.
+  // Every input with every output, every output with every error output, and so on, and all of them closed.
   for (std::size_t o = 0; o < kOutputs.size(); ++o) {
     for (std::size_t e = 0; e < kErrors.size(); ++e) {
       const Stream in = kInputs[(2 * (o + e)) % 3];
@@ -87,7 +87,7 @@ TEST_F(StandardStreams, OtherProgramsToo) {
     for (const Stream err : {Stream::closed, Stream::full, Stream::pipe}) {
       SCOPED_TRACE("out " + name(out) + ", err " + name(err));
       const bool seen = out == Stream::non_blocking;
-      const int unseen = out == Stream::terminal ? 2 : 6;  // no bytes to a terminal
+      const int unseen = out == Stream::terminal ? 2 : 6;  // no bytes go to a terminal
       const StreamResult dec = run_with_streams({kDec, stream, "-"}, Stream::closed, out, err);
       EXPECT_EQ(dec.exit_code, seen ? 0 : unseen) << dec.err;
       EXPECT_TRUE(dec.out == (seen ? decoded : ""));
@@ -101,7 +101,7 @@ TEST_F(StandardStreams, OtherProgramsToo) {
   }
 }
 
-TEST_F(StandardStreams, NamesOfOpenFilesAreWrittenWhereTheyStand) {
+TEST_F(StandardStreams, NamedOpenFilesAreWrittenAtTheirPosition) {
   EXPECT_EQ(shell("printf before > a; enc -o /dev/stdout in.yuv >> a").exit_code, 0);
   EXPECT_TRUE(read_file(path("a")) == "before" + stream_);
   EXPECT_EQ(shell("printf before > b; enc -o /dev/fd/7 in.yuv 7>> b").exit_code, 0);
@@ -110,7 +110,7 @@ TEST_F(StandardStreams, NamesOfOpenFilesAreWrittenWhereTheyStand) {
   EXPECT_TRUE(read_file(path("c")) == stream_);
   EXPECT_EQ(shell("enc -o /proc/self/fd/1 in.yuv | cat > d").exit_code, 0);
   EXPECT_TRUE(read_file(path("d")) == stream_);
-  // A file whose name has gone: its bytes go to the open file, and no name comes into being.
+  // A file whose name was removed: its bytes go to the open file, and no new name appears.
   EXPECT_EQ(shell("exec 7> e 8< e; rm e; enc -o /dev/fd/7 in.yuv && cat <&8 > f").exit_code, 0);
   EXPECT_TRUE(read_file(path("f")) == stream_);
   EXPECT_EQ(files_in_folder(), 6);

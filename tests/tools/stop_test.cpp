@@ -8,8 +8,9 @@
 
 #include "tools_test_support.h"
 
-// What signals leave. The first finishes the frames in hand, or codes what came from a pipe; the second drops what is not coded;
-// the third, and SIGQUIT, end at once. Whatever comes, an older file is whole and nothing unfinished is left.
+// What signals leave. The first finishes the frames in hand, or codes what came from a pipe. The second drops frames
+// that are not coded. The third, and SIGQUIT, end at once. In every case an older file is whole and nothing unfinished
+// is left.
 
 namespace c63::test {
 namespace {
@@ -26,7 +27,7 @@ class Stopping : public ToolsTest, public ::testing::WithParamInterface<int> {
 
 TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
   Process process({kEnc, "-v", "-w", "32", "-h", "32", "--lanes", "1", "-o", path("out.c63"), "-"});
-  // Ten frames and a part of one, then silence.
+  // Ten frames and a part of one, then nothing more.
   ASSERT_TRUE(process.write(std::string_view(video_).substr(0, 10 * kFrame32 + 100)));
   ASSERT_TRUE(process.wait_for_error_output("frame 4:"));
   process.kill(GetParam());
@@ -43,7 +44,7 @@ TEST_P(Stopping, AnEncodeThatWaitsForItsPipeLeavesAWholeFile) {
 }
 
 TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
-  // Default settings: as many threads and lanes as the machine likes.
+  // Default settings: the machine chooses threads and lanes.
   Process process({kEnc, "-v", "-w", "32", "-h", "32", "--backend", "cpu", "-o", path("out.c63"), "-"});
   for (std::size_t i = 0; i < 10; ++i) {
     ASSERT_TRUE(process.write(std::string_view(video_).substr(i * kFrame32, kFrame32)));
@@ -59,7 +60,7 @@ TEST_P(Stopping, ALivePipeIsCodedAsItComesAndNothingOfItIsLost) {
 
 TEST_P(Stopping, ADecodeThatWaitsForItsPipeLeavesWholeFrames) {
   const std::string stream = run({kEnc, "--quiet", "-w", "32", "-h", "32", "-o", "-", "-"}, video_).out;
-  // A decoder may hand out frames late; what it has written when it is stopped must be whole.
+  // A decoder may hand out frames late. What it has written at the stop must be whole.
   Process process({kDec, "--threads", "1", "-", path("out.yuv")});
   ASSERT_TRUE(process.write(std::string_view(stream).substr(0, stream.size() - 10)));
   while (files_in_folder() == 0) ::usleep(1000);
@@ -84,7 +85,7 @@ TEST_P(Stopping, BeforeTheFirstFrameThereIsNoFile) {
 }
 
 TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
-  // An output that nobody reads holds the first stop up for ever.
+  // An output without a reader blocks the first stop.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   const std::string input = write_file("in.yuv", generate({'A', 0, 352, 288, 20}));
   Process process({kEnc, "-v", "-w", "352", "-h", "288", "-q", "50", "--me", "zero", "--recon",
@@ -95,7 +96,7 @@ TEST_P(Stopping, TheThirdSignalEndsAtOnce) {
   process.kill(GetParam());
   ::usleep(50000);
   EXPECT_TRUE(process.running());
-  // A signal that comes before the first was taken would count as the same one.
+  // A signal that comes before the first one was handled counts as the same.
   for (; process.running(); ::usleep(10000)) process.kill(GetParam());
   EXPECT_EQ(process.wait().exit_code, 128 + GetParam());
   ::close(reader);
@@ -131,7 +132,7 @@ class StoppedEncodes : public ToolsTest {
     return result;
   }
 
-  /// How many frames a stream has. It must be whole.
+  /// Returns the number of frames of a stream. It must be whole.
   [[nodiscard]] std::size_t frames_of_stream(const std::string& name) const {
     const ProcessResult decoded = run({kDec, "--quiet", path(name), "-"});
     EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
@@ -141,10 +142,10 @@ class StoppedEncodes : public ToolsTest {
   std::string input_;
 };
 
-TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesBesideIt) {
+TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesNextToIt) {
   write_file("out.c63", "older");
   write_file("out.json", "older");
-  const ProcessResult result = encode_and_stop({"--json", path("out.json"), input_});
+  const ProcessResult result = encode_and_stop({"--json", path("out.json"), "--sidecar", input_});
   EXPECT_EQ(read_file(path("out.c63")), "older");
   EXPECT_EQ(read_file(path("out.json")), "older");
   const std::size_t frames = frames_of_stream("out.partial.c63");
@@ -153,7 +154,8 @@ TEST_F(StoppedEncodes, AnOlderFileStaysAndThePartLiesBesideIt) {
   EXPECT_NE(result.err.find("\nstopped after " + std::to_string(frames) + " of 200 frames: "), std::string::npos) << result.err;
   EXPECT_NE(result.err.find(path("out.partial.c63")), std::string::npos) << result.err;
   EXPECT_EQ(nlohmann::json::parse(read_file(path("out.partial.json")))["result"]["frames"], frames);
-  EXPECT_EQ(files_in_folder(), 5);
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("out.partial.c63.json")))["result"]["frames"], frames);
+  EXPECT_EQ(files_in_folder(), 6);
 }
 
 TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
@@ -167,7 +169,7 @@ TEST_F(StoppedEncodes, APartReplacesAnOlderFileIfItIsToOrIfThatIsEmpty) {
 }
 
 TEST_F(StoppedEncodes, WhatWasReadAheadOfAFileIsNotCoded) {
-  // A c63 stream is read in order, as containers are: all of it is in memory soon.
+  // A c63 stream is read in order, like a container: soon all of it is in memory.
   ASSERT_EQ(run({kEnc, "--quiet", "--me", "zero", "-o", path("in.c63"), input_}).exit_code, 0);
   (void)encode_and_stop({path("in.c63")});
   EXPECT_LT(frames_of_stream("out.c63"), std::size_t{kFrames} / 2);
@@ -257,7 +259,7 @@ TEST_F(ToolsTest, AStoppedDecodeKeepsAnOlderFile) {
   EXPECT_NE(result.err.find("stopped after "), std::string::npos) << result.err;
 }
 
-/// c63cmp ab, whose fourth run of an encoder never ends.
+/// c63cmp ab. Its fourth run of an encoder never ends.
 class StoppedComparison : public ToolsTest {
  protected:
   void SetUp() override {
@@ -274,11 +276,11 @@ class StoppedComparison : public ToolsTest {
                 "30", "--repeat", "10", "--warmup", "0", "--c63enc", script, "--json", path("r.json"), input};
   }
 
-  /// Whether a process of the group that the fourth run is in is alive.
+  /// Returns true if a process of the group of the fourth run is alive.
   [[nodiscard]] bool is_group_alive() const {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::string stat;
-      std::getline(std::ifstream(entry.path() / "stat"), stat);  // of a process that has just gone: nothing
+      std::getline(std::ifstream(entry.path() / "stat"), stat);  // nothing, if the process has just ended
       const auto name_end = stat.rfind(") ");
       if (name_end == std::string::npos) continue;
       std::istringstream fields(stat.substr(name_end + 2));

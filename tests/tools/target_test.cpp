@@ -3,7 +3,7 @@
 
 #include "tools_test_support.h"
 
-// c63enc towards a size or a quality, seen from outside.
+// c63enc with a target of size or quality, seen from outside.
 
 namespace c63::test {
 namespace {
@@ -31,14 +31,14 @@ TEST_F(Targets, ASizeIsNearlyUsedAndNeverExceeded) {
   const ProcessResult result = encode({"--size", std::to_string(wanted), "-o", path("o.c63"), "--json", path("o.json"), input_});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_LE(size_of("o.c63"), wanted);
-  EXPECT_GE(size_of("o.c63") * 100, wanted * 98);  // of so few bytes a percent is not always to be had
+  EXPECT_GE(size_of("o.c63") * 100, wanted * 98);  // with so few bytes, one percent is not always possible
   EXPECT_NE(result.err.find("pass 2: qp "), std::string::npos) << result.err;
   const auto json = nlohmann::json::parse(read_file(path("o.json")));
   EXPECT_EQ(json["target"]["value"], wanted);
   EXPECT_EQ(json["target"]["passes"].back()["bytes"], size_of("o.c63"));
   EXPECT_EQ(json["settings"]["qp"], json["target"]["passes"].back()["qp"]);
   EXPECT_GE(json["target"]["passes"].size(), 2U);
-  // The stream is what these settings give.
+  // Expects that these settings give the stream.
   ASSERT_EQ(encode({"--quiet", "-q", std::to_string(json["settings"]["qp"].get<double>()), "--lambda-scale",
                     std::to_string(json["settings"]["lambda_scale"].get<double>()), "-o", path("same.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(read_file(path("same.c63")) == read_file(path("o.c63")));
@@ -66,10 +66,10 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
   const std::string stream = read_file(path("o.c63"));
   EXPECT_EQ(encode_to("36").find("pass 2:"), std::string::npos);
   EXPECT_TRUE(read_file(path("o.c63")) == stream);
-  // Those of another encode are not.
+  // Passes of another encode are not used.
   const ProcessResult other = encode({"--keyint", "5", "--target-psnr", "36", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   EXPECT_NE(other.err.find("another encode"), std::string::npos) << other.err;
-  // Nor those of another video under the name.
+  // Nor are those of another video with the same name.
   std::string video = read_file(input_);
   std::ranges::reverse(video);
   write_file(std::filesystem::path(input_).filename().string(), video);
@@ -79,7 +79,7 @@ TEST_F(Targets, PassesAreKeptAndUsedAgain) {
                   "C63-STATS");
 }
 
-/// Each pair has one statistics file, and what the second encode promises holds.
+/// Each pair has one statistics file, and the second encode keeps its promise.
 TEST_F(Targets, PassesOfOtherEncodesAreNotTaken) {
   const std::string input = input_;
   const auto encode_to = [&](const std::vector<std::string>& more) {
@@ -115,17 +115,17 @@ TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
     EXPECT_EQ(result.err.find("another encode"), std::string::npos) << result.err;
     return nlohmann::json::parse(read_file(path("o.json")));
   };
-  // Bits per second depend on the rate of now.
+  // Bits per second depend on the rate of this run.
   encode_to({"--fps", "25", "--bitrate", "60k"});
   EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "120k"})["result"]["bitrate_kb_per_s"], 120);
   EXPECT_LE(encode_to({"--fps", "50", "--bitrate", "60k"})["result"]["bitrate_kb_per_s"], 60);
-  // Without --ssim, no pass before measured it.
+  // Without --ssim, no earlier pass measured it.
   const auto stats = nlohmann::json::parse(read_file(path("s.json")));
   for (const auto& pass : stats["passes"]) EXPECT_TRUE(pass["ssim_y"].is_null());
   const auto report = encode_to({"--target-ssim", "0.95"});
   const double ssim = report["target"]["passes"].back()["ssim_y"];
   EXPECT_NEAR(-10 * std::log10((1 - ssim) / (1 - 0.95)), 0, 0.05);
-  // A promise that is kept by a pass of before takes one pass, and one that cannot be kept takes none.
+  // A promise that an earlier pass keeps takes one pass. One that cannot be kept takes none.
   std::filesystem::remove(path("s.json"));
   EXPECT_EQ(encode({"--size", "100", "--stats", path("s.json"), "-o", path("no.c63"), input_}).exit_code, 5);
   EXPECT_EQ(nlohmann::json::parse(read_file(path("s.json")))["passes"].size(), 2U);
@@ -134,7 +134,7 @@ TEST_F(Targets, PassesServeOtherTargetsOfTheSameEncode) {
   EXPECT_EQ(again.err.find("pass 1:"), std::string::npos) << again.err;
 }
 
-TEST_F(Targets, WhatAFileSaysIsCheckedAgainstThePromise) {
+TEST_F(Targets, PassesOfAFileAreCheckedAgainstThePromise) {
   ASSERT_EQ(encode({"--quiet", "-q", "17", "-o", path("17.c63"), input_}).exit_code, 0);
   const std::string wanted = std::to_string(size_of("17.c63"));
   const auto encode_again = [&] {
@@ -143,7 +143,7 @@ TEST_F(Targets, WhatAFileSaysIsCheckedAgainstThePromise) {
   ASSERT_EQ(encode_again().exit_code, 0);
   auto json = nlohmann::ordered_json::parse(read_file(path("s.json")));
   for (auto& pass : json["passes"]) {
-    pass["qp"] = std::min(50.0, pass["qp"].get<double>() * 1.5);  // these take more than they say
+    pass["qp"] = std::min(50.0, pass["qp"].get<double>() * 1.5);  // these passes take more than the file says
   }
   write_file("s.json", json.dump());
   ASSERT_EQ(encode_again().exit_code, 0);
@@ -151,7 +151,7 @@ TEST_F(Targets, WhatAFileSaysIsCheckedAgainstThePromise) {
   EXPECT_GE(size_of("o.c63") * 100, size_of("17.c63") * 98);
 }
 
-TEST_F(Targets, AStatisticsFileThatIsNoneIsRefused) {
+TEST_F(Targets, AnInvalidStatisticsFileIsRefused) {
   const auto encode_again = [&] {
     return encode({"--quiet", "--size", "9000", "--stats", path("s.json"), "-o", path("o.c63"), input_});
   };
@@ -204,7 +204,7 @@ TEST_F(Targets, InputThatCannotBeReadTwiceIsRefusedOrKept) {
   spooled.insert(spooled.end(), {"--spool", path("")});
   const std::ptrdiff_t files = files_in_folder();
   ASSERT_EQ(encode(spooled, video).exit_code, 0);
-  EXPECT_EQ(files_in_folder(), files + 1);  // the stream alone
+  EXPECT_EQ(files_in_folder(), files + 1);  // only the stream
   ASSERT_EQ(encode({"--quiet", "--target-psnr", "36", "-o", path("o.c63"), input_}).exit_code, 0);
   EXPECT_TRUE(read_file(path("piped.c63")) == read_file(path("o.c63")));
   spooled.back() = path("no such folder");
@@ -267,7 +267,7 @@ TEST_F(Targets, NoGopTakesMoreThanItsCap) {
   EXPECT_FALSE(std::filesystem::exists(path("no.c63")));
 }
 
-TEST_F(Targets, WhatCannotBeIsSaid) {
+TEST_F(Targets, ImpossibleTargetsAreReported) {
   expect_one_line(encode({"--quiet", "--size", "100", "-o", path("o.c63"), input_}), 5, "c63enc", "C63-TARGET-LIMIT");
   EXPECT_FALSE(std::filesystem::exists(path("o.c63")));
   for (const std::vector<std::string>& wrong :

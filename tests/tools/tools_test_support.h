@@ -24,11 +24,12 @@ inline const std::string kGen = C63_BIN_DIR "/c63gen";
 inline const std::string kEnc = C63_BIN_DIR "/c63enc";
 inline const std::string kDec = C63_BIN_DIR "/c63dec";
 inline const std::string kPred = C63_BIN_DIR "/c63pred";
+inline const std::string kInfo = C63_BIN_DIR "/c63info";
 inline const std::string kFilter = C63_BIN_DIR "/c63filter";
 inline const std::string kMv = C63_BIN_DIR "/c63mv";
 inline const std::string kCmp = C63_BIN_DIR "/c63cmp";
 
-/// The frames of a golden video as the programs' tests handle files.
+/// The frames of a golden video as files, which the programs' tests use.
 inline std::string generate(const GoldenVideo& video) {
   const Bytes frames = frames_of(video);
   return {frames.begin(), frames.end()};
@@ -45,7 +46,7 @@ inline std::string read_file(const std::string& path) {
 
 inline std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-/// A folder of its own for each test, removed afterwards.
+/// A folder for each test, removed afterwards.
 class ToolsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -67,8 +68,8 @@ class ToolsTest : public ::testing::Test {
     return std::distance(std::filesystem::directory_iterator(folder_), {});
   }
 
-  /// Expects that exit code and exactly one line on standard error (run with --quiet), which starts with the program,
-  /// names `id` and says what to do.
+  /// Expects this exit code and exactly one line on standard error (run with --quiet). The line starts with the
+  /// program's name, contains `id`, and says what to do.
   static void expect_one_line(const ProcessResult& result, int exit_code, const std::string& program,
                               const std::string& id) {
     EXPECT_EQ(result.exit_code, exit_code) << result.err;

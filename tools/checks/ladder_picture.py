@@ -1,13 +1,13 @@
-"""Draws the ladder of motion estimation, from scalar code on a CPU to elimination on a GPU, as an SVG for light and dark."""
+"""Draws the ladder of motion estimation as an SVG: from scalar code on a CPU to elimination on a GPU, for light and dark pages."""
 
 import math
 
 STEPS = (
-    ("textbook", "textbook kernel", "a thread a candidate, byte by byte"),
-    ("packed", "packed", "four differences an instruction"),
-    ("tile", "tile", "32 candidates a thread, kept in registers"),
-    ("fast", "fast", "warps that stay, windows fetched ahead"),
-    ("eliminate", "elimination", "sums rule out what cannot win"),
+    ("textbook", "textbook kernel", "one thread per candidate, byte by byte"),
+    ("packed", "packed", "four differences per instruction"),
+    ("tile", "tile", "32 candidates per thread, in registers"),
+    ("fast", "fast", "warps stay, windows are fetched ahead"),
+    ("eliminate", "elimination", "sums rule out most candidates"),
 )
 SIZE, CONTENT, JOBS = "352x288", "natural", 8
 
@@ -23,17 +23,17 @@ STYLE = """
 
 
 def steps(gpu, cpu):
-    """Label, what it does, microseconds and kind of each step."""
+    """Returns (label, description, microseconds, kind) of each step."""
     kernels = {(k["kernel"], k["level"]): k["microseconds"]["median"] for k in cpu["kernels"]["kernels"]}
     found = {entry["kernel"]: entry["us_per_frame"]["median"] for entry in gpu["bench_me"]["results"]
              if (entry["size"], entry["content"], entry["jobs"]) == (SIZE, CONTENT, JOBS)}
-    rows = [("CPU, scalar", "as the course's code, one thread", kernels["search full-brute", "scalar"], "cpu"),
-            ("CPU, AVX-512", "one thread, too", kernels["search full-brute", "avx512"], "cpu")]
+    rows = [("CPU, scalar", "like the course's code, one thread", kernels["search full-brute", "scalar"], "cpu"),
+            ("CPU, AVX-512", "one thread", kernels["search full-brute", "avx512"], "cpu")]
     return rows + [(label, what, found[name], "gpu") for name, label, what in STEPS]
 
 
 def number(value):
-    """Three digits, thousands apart."""
+    """Returns the value with three significant digits and commas between thousands."""
     digits = max(0, 2 - math.floor(math.log10(value)))
     return f"{round(value, digits):,.{digits}f}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
 

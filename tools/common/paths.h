@@ -15,6 +15,9 @@ struct NamedPath {
 /// two outputs go to stdout. Devices may be named more than once.
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
+/// Returns true if what is written under a name cannot be taken back: a pipe, a device.
+[[nodiscard]] bool is_written_directly(const std::string& path);
+
 /// Throws the same if standard error goes where an output of bytes does, as with `-o - 2>&1`: log lines would be in it. Throws
 /// Error (usage, C63-TERMINAL) if the output is a terminal.
 void check_apart_from_log(const NamedPath& output);

@@ -119,6 +119,7 @@ struct EncodeReport {
 /// The report as JSON; the unit of each figure is in its key. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
 [[nodiscard]] nlohmann::ordered_json to_json(const TargetPass& pass);
+[[nodiscard]] nlohmann::ordered_json kinds_json(const KindBits& kinds);
 /// What an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
 /// Version, compiler and machine, for any program's JSON.

@@ -107,6 +107,11 @@ ordered_json to_json(const TargetPass& pass) {
           {"ssim_y", quality(pass.figures.ssim_y)}};
 }
 
+ordered_json kinds_json(const KindBits& kinds) {
+  return {{"header_bits", kinds.header}, {"flag_bits", kinds.flags}, {"vector_bits", kinds.vectors},
+          {"dc_bits", kinds.dc},         {"ac_bits", kinds.ac},      {"end_of_block_bits", kinds.end_of_block}};
+}
+
 ordered_json environment_json(const std::string& program) {
   const Machine machine = this_machine();
   return {{"program", program},
@@ -151,11 +156,7 @@ ordered_json to_json(const EncodeReport& report) {
                   {"luma_bits", report.totals.bits.luma},
                   {"chroma_bits", report.totals.bits.chroma}};
   json["bits_by_kind"] = nullptr;
-  if (report.kinds) {
-    json["bits_by_kind"] = {{"header_bits", report.kinds->header}, {"flag_bits", report.kinds->flags},
-                            {"vector_bits", report.kinds->vectors}, {"dc_bits", report.kinds->dc},
-                            {"ac_bits", report.kinds->ac},          {"end_of_block_bits", report.kinds->end_of_block}};
-  }
+  if (report.kinds) json["bits_by_kind"] = kinds_json(*report.kinds);
   if (report.target) {
     json["target"] = {{"what", describe(*report.target)}, {"value", report.target->value}, {"passes", ordered_json::array()}};
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));

@@ -27,8 +27,8 @@ class StreamStatistics {
   std::array<Sizes, 2> sizes_;  // inter, key
   std::int64_t replacing_ = 0;  // inter frames that take the place of the one before
   std::int64_t repeats_ = 0;
-  std::uint64_t blocks_ = 0;    // of luma in inter frames
-  std::uint64_t vectors_ = 0;   // of these blocks
+  std::uint64_t blocks_ = 0;   // of luma in inter frames
+  std::uint64_t vectors_ = 0;  // of these blocks
   std::uint64_t zero_vectors_ = 0;
   double length_sum_ = 0;
   int largest_component_ = 0;

@@ -1,4 +1,4 @@
-// c63bench as a program: that its figures can be read. What they say is for people to judge.
+// c63bench as a program: its figures can be read. People judge the figures themselves.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 test::ShellResult bench(const std::string& arguments) { return test::shell("'" C63_BIN_DIR "/c63bench' " + arguments); }
 
-/// What a bench writes as JSON.
+/// The JSON of a bench.
 nlohmann::json figures_of(const std::string& arguments) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("figures.json");
@@ -29,7 +29,7 @@ nlohmann::json figures_of(const std::string& arguments) {
   return nlohmann::json::parse(bytes.begin(), bytes.end());
 }
 
-TEST(BenchProgram, TellsItsVersionWithoutASubcommand) {
+TEST(BenchProgram, PrintsItsVersionWithoutASubcommand) {
   const auto result = bench("--version");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.output.rfind("c63bench ", 0), 0U) << result.output;
@@ -41,7 +41,7 @@ TEST(BenchProgram, WantsASubcommand) {
   EXPECT_EQ(result.output.rfind("c63bench: one of cpu, stages, filter, scan, decode, page", 0), 0U) << result.output;
 }
 
-TEST(BenchProgram, WhatNeedsCudaSaysSoWithoutIt) {
+TEST(BenchProgram, BenchesThatNeedCudaSaySoWithoutIt) {
   if (bench("--version").output.find("CUDA not built in") == std::string::npos) GTEST_SKIP() << "this c63 has CUDA";
   for (const char* options : {"me --frames 3 more", "encode", "frame --quiet", "decide"}) {
     const auto result = bench(std::string(options) + " 2>&1");
@@ -96,7 +96,7 @@ TEST(BenchProgram, StagesOfAPresetHaveTheirClocks) {
   std::set<std::string> stages;
   for (const auto& entry : figures.at("presets").at(0).at("stages")) {
     stages.insert(entry.at("stage").get<std::string>());
-    if (entry.at("stage") == "beam") {  // of a block, or of eight at once
+    if (entry.at("stage") == "beam") {  // for a block, or for eight at once
       const double calls = entry.at("calls_per_block").get<double>();
       EXPECT_TRUE(calls == 1 || calls == 0.125) << entry;
     }
@@ -143,7 +143,7 @@ addEventListener("load", () => {
 });
 )js";
 
-/// The same page in a frame as wide as a phone: all text is in it, and large enough to be read.
+/// The same page in a frame as wide as a phone: all text is inside, and large enough to read.
 constexpr const char* kPhone = R"js(
 addEventListener("load", () => {
   if (window !== top) return;

@@ -75,7 +75,7 @@ TEST_F(AbProgramTest, EverySideIsComparedWithEveryOther) {
   for (const auto& bytes : data["bytes"]) EXPECT_EQ(bytes["same_settings"], bytes["anchor"] != 1 && bytes["configuration"] != 1);
 }
 
-TEST_F(AbProgramTest, DifferentBytesFailWhereTheyMust) {
+TEST_F(AbProgramTest, DifferentBytesFailIfTheyMust) {
   const std::string sides = "--a '--backend cpu --keyint 2' --b '--backend cpu --keyint 3' --qp 25 --repeat 1 --warmup 0 ";
   EXPECT_EQ(run(sides).exit_code, 0);
   const auto strict = run(sides + "--bitexact");
@@ -85,7 +85,7 @@ TEST_F(AbProgramTest, DifferentBytesFailWhereTheyMust) {
 
 TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
-  // FFV1 is lossless: the decoder and the pairing of frames must not change a sample.
+  // FFV1 is lossless: decoding and pairing of frames must not change a sample.
   const auto result = run("--a '--backend cpu' --side 'ffv1=ffmpeg -nostdin -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i {in} -c:v ffv1 -y {out}.mkv'"
                           " --side 'pipe=ffmpeg -v error -f rawvideo -pix_fmt yuv420p -s {w}x{h} -r {fps} -i - -c:v ffv1 -f matroska -'"
                           " --repeat 1 --warmup 0" + json_option());
@@ -115,7 +115,7 @@ TEST_F(AbProgramTest, TakesTheWholeCommandOfAnotherEncoder) {
   EXPECT_EQ(data["configurations"][1]["version"].get<std::string>().rfind("ffmpeg version ", 0), 0U);
 }
 
-TEST_F(AbProgramTest, WhyFramesHaveNoBitsIsSaid) {
+TEST_F(AbProgramTest, SaysWhyFramesHaveNoBits) {
   if (!test::have_command("ffmpeg")) GTEST_SKIP() << "no ffmpeg on the PATH";
   const std::string command =
       "'" C63_BIN_DIR "/c63cmp' ab '" + input_ +
@@ -176,7 +176,7 @@ TEST_F(AbProgramTest, FailingSidesAreNamed) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("hacked")));
 }
 
-TEST_F(AbProgramTest, OutputsThatCannotBeWrittenAreSaidBeforeTheFirstRun) {
+TEST_F(AbProgramTest, OutputErrorsAreReportedBeforeTheFirstRun) {
   const std::string sides = "--a '--backend cpu' --qp 25 --repeat 1 --warmup 0 ";
   for (const std::string option : {"--html", "--csv", "--json"}) {
     const auto result = run(sides + option + " '" + folder_.file("none/out") + "'");
@@ -194,7 +194,7 @@ TEST_F(AbProgramTest, OutputsThatCannotBeWrittenAreSaidBeforeTheFirstRun) {
 TEST_F(AbProgramTest, ProgressCountsFramesOfEveryRound) {
   const auto result = run("--a '--backend cpu' --b '--backend cpu' --qp 20,25 --repeat 2 --warmup 1 --progress json --log-level off");
   ASSERT_EQ(result.exit_code, 0) << result.output;
-  const auto line = result.output.rfind("{\"event\"");  // programs may be slow enough for more than the last one
+  const auto line = result.output.rfind("{\"event\"");  // programs may be so slow that more than the last one remains
   ASSERT_NE(line, std::string::npos) << result.output;
   const auto json = nlohmann::json::parse(result.output.substr(line, result.output.find('\n', line) - line));
   EXPECT_EQ(json["event"], "progress");
@@ -213,7 +213,7 @@ TEST_F(AbProgramTest, StreamsAndTracesAreKept) {
   }
 }
 
-/// Clicks through the report as a person would, and leaves what it saw in the page's title.
+/// Clicks through the report like a person, and writes what it saw into the page's title.
 constexpr const char* kClicks = R"js(
 window.addEventListener("load", async () => {
   const failures = [];
@@ -254,7 +254,8 @@ window.addEventListener("load", async () => {
     check("ascending", column().every((v, i, a) => !i || a[i - 1] <= v) && bytes.getAttribute("aria-sort") === "ascending");
     bytes.click();
     check("descending", column().every((v, i, a) => !i || a[i - 1] >= v) && bytes.getAttribute("aria-sort") === "descending");
-    $("filter").value = "second qp"; $("filter").dispatchEvent(new Event("input"));  // no word of the folder's random name
+    // the random name of the folder does not appear
+    $("filter").value = "second qp"; $("filter").dispatchEvent(new Event("input"));
     check("filter", rows().length === 4);
     check("verdicts", $("verdicts").children.length === 1 && $("verdicts").querySelectorAll(".figure").length === 2);
     const figures = () => [...$("verdicts").querySelectorAll("h3, .figure")].map((n) => n.textContent);
@@ -329,7 +330,7 @@ TEST_F(AbProgramTest, ReportWorksInABrowser) {
   const std::string browser = test::find_browser();
   if (browser.empty()) GTEST_SKIP() << "no Chromium on the PATH (package chromium): the report was made but not clicked through";
 
-  // A name that would run as script if it were put into the page as HTML.
+  // A name that would run as a script if it were inserted as HTML.
   const std::string hostile = "\\u003cscript>window.injected=1\\u003c/script>";
   for (auto at = page.find("small_64x48.yuv"); at != std::string::npos; at = page.find("small_64x48.yuv", at + hostile.size())) {
     page.replace(at, 15, hostile);

@@ -9,19 +9,19 @@
 namespace c63::tools {
 namespace {
 
-// The curves of the example that comes with the bjontegaard packages of FAU Erlangen-Nürnberg (low bitrates). Its PCHIP
-// figures are those of the JVET spreadsheet; the values here were computed from that definition by another program
-// (closed-form integrals in Python), since the example prints its figures at run time.
+// The curves of the example in the bjontegaard packages of FAU Erlangen-Nürnberg (low bitrates). Its PCHIP figures are
+// those of the JVET spreadsheet. The example prints its figures only at run time, so another program computed the
+// values here from that definition (closed-form integrals in Python).
 const std::vector<RdPoint> kAnchor = {{9487.76, 40.037}, {4593.60, 38.615}, {2486.44, 36.845}, {1358.24, 34.851}};
 const std::vector<RdPoint> kTest = {{9787.80, 40.121}, {4469.00, 38.651}, {2451.52, 36.970}, {1356.24, 34.987}};
 
-// The example of the classic Matlab function bjontegaard.m (ETRO, Vrije Universiteit Brussel). With one cubic through all
-// four points it gives 31.40 %; piecewise cubics stay within a few hundredths of that.
+// The example of the classic Matlab function bjontegaard.m (ETRO, Vrije Universiteit Brussel). One cubic through all
+// four points gives 31.40 %. Piecewise cubics stay within a few hundredths of that.
 const std::vector<RdPoint> kEtroAnchor = {{686.76, 40.28}, {309.58, 37.18}, {157.11, 34.24}, {85.95, 31.42}};
 const std::vector<RdPoint> kEtroTest = {{893.34, 40.39}, {407.8, 37.21}, {204.93, 34.17}, {112.75, 31.24}};
 
-// From the spreadsheet of JCTVC-E137, whose BD-rate is the piecewise cubic one, with its printed results, as the tests of
-// Netflix' VMAF quote them (python/test/bd_rate_calculator_test.py; there as fractions).
+// From the spreadsheet of JCTVC-E137, whose BD-rate is the piecewise cubic one, with its printed results. The tests of
+// Netflix' VMAF quote them, as fractions (python/test/bd_rate_calculator_test.py).
 TEST(BdRateTest, EqualsTheSpreadsheetOfTheJctVc) {
   const std::vector<RdPoint> anchor = {{108048.8736, 43.6471}, {61279.976, 40.3953}, {33905.6656, 37.247}, {18883.6928, 34.2911}};
   const std::vector<RdPoint> test = {{108061.2784, 43.6768}, {61299.9936, 40.4232}, {33928.7472, 37.2761}, {18910.912, 34.3147}};
@@ -56,7 +56,7 @@ TEST(BdRateTest, AConstantFactorIsFoundExactly) {
   EXPECT_NEAR(*bjontegaard_delta(kAnchor, better).quality, 0.5, 1e-9);
 }
 
-TEST(BdRateTest, SaysWhyThereIsNone) {
+TEST(BdRateTest, SaysWhyThereIsNoRate) {
   std::vector<RdPoint> far = kAnchor;
   for (RdPoint& p : far) p.quality += 10;
   const BdResult no_overlap = bjontegaard_delta(kAnchor, far);

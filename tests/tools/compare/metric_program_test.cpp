@@ -46,7 +46,7 @@ TEST_F(MetricProgramTest, StreamsOfEveryKindOfFrameAreDecoded) {
   EXPECT_EQ(run("--bitexact '" + save("other_48x32.yuv", pictures) + "' '" + stream + "'").exit_code, 3);
 }
 
-TEST_F(MetricProgramTest, ADifferenceIsNamedAndFailsWhereItMay) {
+TEST_F(MetricProgramTest, ADifferenceIsNamedAndFailsIfAskedTo) {
   test::Bytes changed = video_;
   changed[frame_bytes(48, 32) + 48 * 2 + 9] ^= 4;
   const std::string b = save("b_48x32.yuv", changed);
@@ -71,7 +71,7 @@ TEST_F(MetricProgramTest, CountsAndSizesThatDoNotFitAreRefused) {
   EXPECT_NE(result.output.find("C63-CMP-SIZE"), std::string::npos) << result.output;
 }
 
-TEST_F(MetricProgramTest, WrongUseIsToldApart) {
+TEST_F(MetricProgramTest, WrongUseHasItsOwnMessage) {
   EXPECT_EQ(run("'" + a_ + "'").exit_code, 2);
   EXPECT_EQ(run("'" + a_ + "' '" + folder_.file("missing_48x32.yuv") + "'").exit_code, 4);
   EXPECT_EQ(run("--heatmap h.gif '" + a_ + "' '" + a_ + "'").exit_code, 2);

@@ -69,7 +69,8 @@ TEST(MetricsTest, ChromaWithoutRowsHasNoPlace) {
 TEST(MetricsTest, PsnrIsOfTheSummedError) {
   const Bytes zeros(2 * frame_bytes(16, 16), 0);
   Bytes other = zeros;
-  for (std::size_t i = 0; i < 256; ++i) other[i] = 10;  // luma of the first frame: an error of 100, the second of 0
+  for (std::size_t i = 0; i < 256; ++i)
+    other[i] = 10;  // luma of the first frame has an error of 100, that of the second 0
   const VideoQuality quality = compare(zeros, other, 16, 16);
   EXPECT_NEAR(quality.psnr_of_video(0), 10 * std::log10(255.0 * 255 / 50), 1e-12);
   EXPECT_NEAR(quality.psnr_of_video(3), 10 * std::log10(255.0 * 255 * 384 * 2 / 25600), 1e-12);
@@ -104,7 +105,7 @@ TEST(MetricsTest, NothingIsNotEqualToNothing) {
   test::expect_error(ErrorKind::input, "C63-NO-FRAMES", [&] { (void)compare_videos(a, "a", b, "b"); });
 }
 
-/// A real sequence against what c63 makes of it, by FFmpeg's filters and by ours.
+/// A real sequence against c63's stream of it, measured by FFmpeg's filters and by c63.
 class FfmpegEqualityTest : public testing::TestWithParam<const char*> {};
 
 std::string ffmpeg_number(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }

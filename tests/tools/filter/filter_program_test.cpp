@@ -1,4 +1,4 @@
-// c63filter as a program: what it computes, and how it ends on bad input.
+// c63filter as a program: its results, and how it ends with bad input.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class FilterProgram : public ::testing::Test {
   [[nodiscard]] ShellResult generate(const std::string& arguments) const {
     return run_shell(fmt::format("cd '{}' && '{}/c63gen' {}", folder_, C63_BIN_DIR, arguments));
   }
-  /// Ends with this code, names this id, and leaves no output behind.
+  /// Expects this exit code and this id, and no output file.
   void expect_failure(const std::string& arguments, int code, const std::string& id) const {
     static_cast<void>(run_shell("rm -f '" + path("out.txt") + "' '" + path("out.y4m") + "'"));
     const ShellResult result = filter(arguments);
@@ -119,7 +119,7 @@ TEST_F(FilterProgram, ShiftsOfStarsAreTheTruth) {
     double dx = 0, dy = 0, x = 0, y = 0;
     ASSERT_EQ(std::sscanf(line.c_str(), "%d,%lf,%lf", &frame, &dx, &dy), 3) << line;
     ASSERT_EQ(std::sscanf(known.c_str(), "%d,%lf,%lf", &frame, &x, &y), 3) << known;
-    if (std::abs(x) > 0.5 || std::abs(y) > 0.5) continue;  // the sky moved by x: the frame is the reference at −x
+    if (std::abs(x) > 0.5 || std::abs(y) > 0.5) continue;  // the scene moved by x, so the frame is the reference at −x
     ++compared;
     EXPECT_NEAR(dx, -x, 0.02) << "frame " << frame;
     EXPECT_NEAR(dy, -y, 0.02) << "frame " << frame;

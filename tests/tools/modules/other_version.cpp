@@ -1,4 +1,4 @@
-// What libc63_ffmpeg.so of another version looks like to c63.
+// Looks to c63 like a libc63_ffmpeg.so of another version.
 
 extern "C" const void* c63_media_module(const char* /*wanted*/, const char** has) {
   *has = "0.9.0, interface 0";

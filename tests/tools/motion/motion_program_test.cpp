@@ -20,7 +20,7 @@
 namespace c63::tools {
 namespace {
 
-/// What a statistics file holds, as far as its grammar is kept; every line that breaks it is a failure.
+/// The content of a statistics file. Every line that breaks the grammar is a failure.
 struct YuviewFile {
   std::map<int, std::string> kinds;                     // type id: vector or range
   std::map<int, std::map<int, std::vector<std::vector<int>>>> rows;  // frame, type: x, y, w, h, values
@@ -119,7 +119,7 @@ TEST_F(MotionProgramTest, SummaryFindsTheTrueMotion) {
   ASSERT_TRUE(std::regex_search(result.output, m, std::regex("endpoint error over (\\d+) blocks: mean ([0-9.]+) samples, median ([0-9.]+)"))) << result.output;
   EXPECT_GT(std::stoi(m[1]), 100);
   EXPECT_EQ(std::stod(m[3]), 0);
-  // A truth that is wrong by a sample has to show.
+  // A truth that is wrong by one sample must be noticed.
   std::ifstream truth(file("truth.csv"));
   std::ofstream wrong(file("wrong.csv"));
   for (std::string line; std::getline(truth, line);) {
@@ -142,7 +142,7 @@ TEST_F(MotionProgramTest, YuviewKeepsItsGrammar) {
     EXPECT_EQ(types.count(0), key ? 0U : 1U) << "vectors in frame " << frame;
     for (const auto& [id, rows] : types) EXPECT_EQ(rows.size(), 12U * 8U) << "frame " << frame << ", type " << id;
   }
-  // The encoder's own file: the same vectors and bits, SADs of the source.
+  // The encoder's own file: the same vectors and bits, with SADs of the source.
   const YuviewFile encoder = parse_yuview(file("enc.csv"));
   ASSERT_EQ(encoder.rows.size(), 5U);
   for (const auto& [frame, types] : mv.rows) {
@@ -196,13 +196,13 @@ TEST_F(MotionProgramTest, PicturesAndPages) {
   EXPECT_NE(run("--beside '" + stream_ + "' -o '" + file("mv.csv") + "'").output.find("--beside is for --format html"), std::string::npos);
 }
 
-/// What scripts that go through a page begin with.
+/// The beginning of scripts that go through a page.
 constexpr const char* kPageTools = R"js(
 const failures = [];
 const check = (what, good) => { document.title = "UNFINISHED after " + what; if (!good) failures.push(what); };
 const $ = (id) => document.getElementById(id);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-// Frames of the browser come in real time, its timers do not.
+// The browser's frames come in real time, its timers do not.
 const until = async (what, good) => { for (let i = 0; i < 200 && !good(); ++i) await new Promise(requestAnimationFrame); check(what, good()); };
 const press = (key, more) => dispatchEvent(new KeyboardEvent("keydown", Object.assign({ key }, more)));
 const canvases = () => [...document.querySelectorAll(".view canvas")];
@@ -216,8 +216,8 @@ addEventListener("error", (event) => failures.push("error: " + event.message));
 addEventListener("unhandledrejection", (event) => failures.push("rejected: " + event.reason));
 )js";
 
-/// Goes through the page as a person would, and leaves what it saw in the page's title. @VALUES@ are the blocks of frame 1
-/// by c63mv --format csv: x, y, vector, SAD, bits.
+/// Goes through the page like a person, and writes what it saw into the page's title. @VALUES@ are the blocks of frame
+/// 1 from c63mv --format csv: x, y, vector, SAD, bits.
 constexpr const char* kClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -278,7 +278,7 @@ addEventListener("load", async () => {
 });
 )js";
 
-/// A repeat shows the picture of the frame before it.
+/// A repeat shows the picture of the previous frame.
 constexpr const char* kRepeatClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -303,7 +303,7 @@ addEventListener("load", async () => {
 });
 )js";
 
-/// Two streams are gone through together.
+/// Goes through two streams at the same time.
 constexpr const char* kBesideClicks = R"js(
 addEventListener("load", async () => {
   try {
@@ -365,9 +365,9 @@ TEST_F(MotionProgramTest, APageIsSmall) {
   EXPECT_LT(std::filesystem::file_size(file("n.html")), 30'000U + 10 * 40'000U);
 }
 
-TEST_F(MotionProgramTest, ShearedWidthsAreShownAsTheyAreCoded) {
-  // The codec fills padded rows without regard to the picture's: a pan by -3,2 of a picture 92 wide, coded 96 wide, is
-  // one by -3-2*(96-92),2.
+TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
+  // The codec fills padded rows without regard to the picture's rows. So a pan by -3,2 of a picture 92 wide, coded 96
+  // wide, is a pan by -3-2*(96-92),2.
   ASSERT_EQ(test::shell(fmt::format("'{0}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 3 --truth '{1}' -o '{2}' && "
                                     "'{0}/c63enc' --quiet --backend cpu '{2}' -o '{3}' --stats-yuview '{4}' 2>&1",
                                     C63_BIN_DIR, file("truth92.csv"), file("pan_92x60.yuv"), file("92.c63"), file("92.csv")))
@@ -446,7 +446,7 @@ TEST_F(MotionProgramTest, RepeatsAndInheritedVectors) {
 }
 
 TEST_F(MotionProgramTest, BlocksWithoutPredictionHaveNoSad) {
-  // A key frame's blocks, and those of a preset that leaves blocks unpredicted, have nothing to be compared with.
+  // The blocks of a key frame, and unpredicted blocks of a preset, have nothing to compare with.
   ASSERT_EQ(run("--format csv -f 1 -o '" + file("key.csv") + "'").exit_code, 0);
   std::ifstream csv(file("key.csv"));
   std::string line;

@@ -1,4 +1,4 @@
-// What c63mpi reckons without MPI. tools/checks/mpi_check runs it with ranks.
+// What c63mpi computes without MPI. tools/checks/mpi_check runs it with ranks.
 
 #include "mpi/load_report.h"
 

@@ -1,4 +1,4 @@
-// Which finished segments are taken up by a later run.
+// Which finished segments a later run uses.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ class FoundSegment : public ::testing::Test {
   std::string reason_;
 };
 
-TEST_F(FoundSegment, IsMeasuredAsIsWanted) {
+TEST_F(FoundSegment, HasTheMeasurementsThatAreWanted) {
   constexpr MeasurementSettings kNothing{.psnr = false};
   constexpr MeasurementSettings kPsnr{.psnr = true};
   constexpr MeasurementSettings kBoth{.psnr = true, .ssim = true};
@@ -56,7 +56,7 @@ TEST_F(FoundSegment, IsMeasuredAsIsWanted) {
   EXPECT_TRUE(is_found(kNothing));
 }
 
-TEST_F(FoundSegment, OfOtherSettingsOrAnotherPlaceIsNoneOfThese) {
+TEST_F(FoundSegment, OfOtherSettingsOrAnotherPlaceIsNotUsed) {
   constexpr MeasurementSettings kPsnr{.psnr = true};
   write(kPsnr);
   video_.settings["qp"] = 26;

@@ -1,4 +1,4 @@
-// c63enc --segment and c63join: the bytes of one process, whatever happens in between.
+// c63enc --segment and c63join: the bytes of one process, whatever happens on the way.
 
 #include <csignal>
 #include <limits>
@@ -69,7 +69,7 @@ class Segments : public ToolsTest {
     expect_one_line(join(files), 4, "c63join", id);
     EXPECT_FALSE(fs::exists(path("out.c63")));
   }
-  /// Changes what the record of a segment says.
+  /// Changes a value in the record of a segment.
   void edit_record(int number, const std::function<void(nlohmann::ordered_json&)>& edit) const {
     const std::string file = segment_file(number) + ".json";
     auto json = nlohmann::ordered_json::parse(read_file(file));
@@ -78,10 +78,10 @@ class Segments : public ToolsTest {
   }
 
   std::string input_;
-  std::map<Words, std::string> expected_;  ///< what one process writes, by input and options
+  std::map<Words, std::string> expected_;  ///< the stream of one process, by input and options
 };
 
-/// Joined, they are what one process writes.
+/// Expects that the joined segments are the stream of one process.
 class SegmentBytes : public Segments {};
 
 TEST_F(SegmentBytes, OfAnyNumberHaveTheBytesOfOneProcess) {
@@ -129,7 +129,7 @@ TEST_F(SegmentBytes, OfAContainerWithFramesThatAreCodedOutOfOrder) {
 }
 #endif
 
-TEST_F(Segments, ThatAreThereAreNotCodedAgain) {
+TEST_F(Segments, ThatAreFinishedAreNotCodedAgain) {
   const auto tell = [&](const Words& options = {}) {
     Words command = encode(input_, options) + Words{"--segment", "2/3", "-o", segment_file(2)};
     std::erase(command, "--quiet");
@@ -165,7 +165,8 @@ TEST_F(Segments, ThatAreInterruptedLeaveNothingAndAreCodedByTheNextRun) {
   const Words options = {"--lanes", "1", "--log-level", "debug"};
   for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
     Words command = encode(large, options) + Words{"--segment", "1/2", "-o", segment_file(1)};
-    command = command + Words{"--me", "full-brute", "--merange", "100"};  // slow: the signal is to come before the end
+    command =
+        command + Words{"--me", "full-brute", "--merange", "100"};  // slow, so that the signal comes before the end
     std::erase(command, "--quiet");
     Process process(command);
     ASSERT_TRUE(process.wait_for_error_output("frame 1:"));
@@ -254,7 +255,7 @@ TEST_F(Segments, ThatAreNotWholeAreRefusedByName) {
   expect_refused(three, "C63-SEGMENT-NO-RECORD");
 }
 
-TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
+TEST_F(Segments, ImpossibleCommandLinesAreRefused) {
   for (const std::string text : {"0/3", "4/3", "1", "1/", "/3", "1/3x", "-1/3", "1/0", "1/99999999999"}) {
     expect_one_line(run(encode(input_, {"--segment", text, "-o", segment_file(1)})), 2, "c63enc", "C63-USAGE");
   }
@@ -282,6 +283,17 @@ TEST_F(Segments, CommandLinesThatCannotBeAreRefused) {
   }
   expect_one_line(run(Words{kJoin, "--quiet", "-o", path("no/folder/out.c63")} + files), 6, "c63join",
                   "C63-WRITE-OPEN");
+}
+
+TEST_F(Segments, KeepTheFrameRate) {
+  const std::string video = write_file("in.y4m", "YUV4MPEG2 W32 H32 F30:1\nFRAME\n" + std::string(kFrame32, 9) + "FRAME\n" + std::string(kFrame32, 9));
+  const Words files = encode_segments(2, video, {"--keyint", "1"});
+  EXPECT_TRUE(run({kDec, "--quiet", files[1], path("s.y4m")}).exit_code == 0);
+  EXPECT_NE(read_file(path("s.y4m")).find(" F30:1 "), std::string::npos);
+  ASSERT_EQ(run(Words{kJoin, "--quiet", "--sidecar", "-o", path("out.c63")} + files).exit_code, 0);
+  ASSERT_EQ(run({kDec, "--quiet", path("out.c63"), path("o.y4m")}).exit_code, 0);
+  EXPECT_NE(read_file(path("o.y4m")).find(" F30:1 "), std::string::npos);
+  expect_one_line(run(Words{kJoin, "--quiet", "--sidecar", "-o", "-"} + files), 2, "c63join", "C63-USAGE");
 }
 
 TEST_F(Segments, ShareAPlanThatTheFirstOfThemMade) {

@@ -35,7 +35,7 @@ void collect(const nlohmann::json& program, std::vector<nlohmann::json>& options
   for (const auto& sub : program.at("subcommands")) collect(sub, options);
 }
 
-/// What completion offers for a command line whose last word is under the cursor.
+/// Returns what completion offers for a command line whose last word is under the cursor.
 std::string complete(const std::string& program, const std::vector<std::string>& words) {
   std::string line = "source '" + completion(program) + "'; COMP_WORDS=('" + program + "'";
   for (const std::string& word : words) line += " '" + word + "'";
@@ -53,7 +53,7 @@ bool has_word(const std::string& list, const std::string& word) {
   return false;
 }
 
-/// The options that --help lists, which CLI11 writes without our descriptions of the option tree.
+/// The options that --help lists. CLI11 prints them without our descriptions of the option tree.
 std::set<std::string> options_of_help(const std::string& command) {
   const auto help = test::shell("'" C63_BIN_DIR "/" + command + " --help");
   EXPECT_EQ(help.exit_code, 0);
@@ -92,7 +92,7 @@ TEST_P(ShellFilesTest, EveryOptionOfHelpIsCovered) {
   for (const auto& sub : tree["subcommands"]) {
     const std::string name = sub["name"];
     const auto own = options_of_help(GetParam() + "' " + name);
-    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, and has --help alone
+    if (sub["description"].get<std::string>().starts_with("Needs CUDA: ")) {  // was not built, and has only --help
       EXPECT_EQ(own.size(), 1U) << name;
     } else {
       EXPECT_GT(own.size(), 1U) << name;

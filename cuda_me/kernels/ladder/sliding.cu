@@ -2,7 +2,7 @@
 // and added to the eight candidates that contain it, whose sums rotate through eight registers.
 
 #include "cuda_me/kernels/motion_search.h"
-#include "cuda_me/kernels/motion_window.cuh"
+#include "cuda_me/kernels/ladder/window.cuh"
 
 namespace c63::cuda {
 namespace {

@@ -1,16 +1,16 @@
-// The textbook search with the reference window in shared memory, read once from global memory.
+// Four absolute differences and their sum are one instruction, on words that a funnel shift aligns.
 
 #include "cuda_me/kernels/motion_search.h"
-#include "cuda_me/kernels/motion_window.cuh"
+#include "cuda_me/kernels/ladder/window.cuh"
 
 namespace c63::cuda {
 namespace {
 
 constexpr int kThreads = 256;
 
-__global__ void __launch_bounds__(kThreads) motion_shared_window(const __grid_constant__ MotionBatch batch) {
-  extern __shared__ std::uint8_t samples[];
-  __shared__ std::uint32_t current_words[kBlockSamples / 4];
+__global__ void __launch_bounds__(kThreads) motion_packed(const __grid_constant__ MotionBatch batch) {
+  extern __shared__ __align__(16) std::uint8_t samples[];
+  __shared__ std::uint32_t current[kBlockSamples / 4];
   __shared__ std::uint32_t keys[kThreads];
 
   const MotionJob& job = batch.jobs[blockIdx.z];
@@ -23,19 +23,12 @@ __global__ void __launch_bounds__(kThreads) motion_shared_window(const __grid_co
   const int candidates = window.empty() ? 0 : width * (window.bottom - window.top);
   const int pitch = window_pitch(job.range);
   if (candidates > 0) load_window(samples, job, window, pitch);
-  load_current(current_words, job, column, row);
+  load_current(current, job, column, row);
   __syncthreads();
 
-  const auto* current = reinterpret_cast<const std::uint8_t*>(current_words);
   std::uint32_t best = kNoCandidate;
   for (int index = static_cast<int>(threadIdx.x); index < candidates; index += kThreads) {
-    const std::uint8_t* block = samples + index / width * pitch + index % width;
-    std::uint32_t sad = 0;
-    for (int y = 0; y < kBlockSize; ++y) {
-      for (int x = 0; x < kBlockSize; ++x) {
-        sad += static_cast<std::uint32_t>(abs(block[y * pitch + x] - current[y * kBlockSize + x]));
-      }
-    }
+    const std::uint32_t sad = packed_sad(samples, pitch, index % width, index / width, current);
     best = min(best, candidate_key(sad, static_cast<std::uint32_t>(index)));
   }
   best = block_min_tree<kThreads>(keys, best);
@@ -44,8 +37,8 @@ __global__ void __launch_bounds__(kThreads) motion_shared_window(const __grid_co
 
 }  // namespace
 
-std::unique_ptr<MotionSearch> make_shared_window_search() {
-  return std::make_unique<BlockwiseSearch>("motion_shared_window", motion_shared_window, kThreads, window_bytes);
+std::unique_ptr<MotionSearch> make_packed_search() {
+  return std::make_unique<BlockwiseSearch>("motion_packed", motion_packed, kThreads, window_bytes);
 }
 
 }  // namespace c63::cuda

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cuda_me/kernels/motion_search.h"
-#include "cuda_me/kernels/motion_window.cuh"
+#include "cuda_me/kernels/ladder/window.cuh"
 #include "cuda_me/runtime/handle.h"
 
 namespace c63::cuda {

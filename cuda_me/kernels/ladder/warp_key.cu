@@ -2,7 +2,7 @@
 // barriers. SAD and raster number form one number, so the first minimum needs no second comparison.
 
 #include "cuda_me/kernels/motion_search.h"
-#include "cuda_me/kernels/motion_window.cuh"
+#include "cuda_me/kernels/ladder/window.cuh"
 
 namespace c63::cuda {
 namespace {

@@ -1,0 +1,89 @@
+"""What the tests of the course share: where things lie, folders, videos by formula, and skips that are told by name."""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+COURSE = SOURCE / "tools" / "course"
+SKELETON = COURSE / "skeleton"
+PROGRAMS = pathlib.Path(os.environ.get("C63_BIN_DIR", SOURCE / "build" / "ci" / "bin"))
+SHARED = pathlib.Path(os.environ.get("C63_SHARED_DATA", SOURCE.parent / "shared"))
+
+
+def run(command, folder=None, **keywords):
+    """Runs a program; its whole output is in the error if it fails."""
+    result = subprocess.run([str(word) for word in command], cwd=folder, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, errors="replace", **keywords)
+    if result.returncode != 0:
+        raise AssertionError(f"{command} ended with {result.returncode}:\n{result.stdout}")
+    return result.stdout
+
+
+def digest(path, kind="sha256"):
+    return hashlib.new(kind, pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def video_a(width, height, frames):
+    """Generator A: noise."""
+    return bytes((k * 2654435761 & 0xFFFFFFFF) >> 13 & 255 for k in range(frames * (width * height * 3 // 2)))
+
+
+def video_b(width, height, frames):
+    """Generator B: a slope that moves over a checkerboard."""
+    samples = bytearray()
+    for f in range(frames):
+        samples += bytes(3 * x + 5 * y + 7 * f + 20 * ((x // 8 + y // 8 + f) % 3) & 255 for y in range(height) for x in range(width))
+        for p in (1, 2):
+            chroma = [128 + 9 * p + 2 * x - y + 3 * f & 255 for y in range(height // 2) for x in range(width // 2)]
+            samples += bytes(chroma) if len(chroma) == width * height // 4 else chroma_of_odd(width, height, f, p)
+    return bytes(samples)
+
+
+def chroma_of_odd(width, height, f, p):
+    columns = max(width // 2, 1)
+    return bytes(128 + 9 * p + 2 * (i % columns) - i // columns + 3 * f & 255 for i in range(width * height // 4))
+
+
+def video_d(width, height, frames, seed):
+    """Generator D: steep slopes. Its streams tell whether a build rounds products and sums by themselves."""
+    def sample(x, y, f, p):
+        value = x * x * (seed % 7 + 1) + y * y * (seed % 5 + 2) + x * y * (seed % 11) + (17 * f + 31 * p) * seed
+        return value >> (2 + seed % 4) & 255
+    samples = bytearray()
+    for f in range(frames):
+        samples += bytes(sample(x + f, y, f, 0) for y in range(height) for x in range(width))
+        for p in (1, 2):
+            samples += bytes(sample(x, y + f, f, p) for y in range(height // 2) for x in range(width // 2))
+    return bytes(samples)
+
+
+class CourseTest(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="c63-course-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def need(self, there, reason):
+        if not there:
+            self.skipTest(reason)
+
+    def need_programs(self, *names):
+        for name in names:
+            self.need((PROGRAMS / name).is_file(), f"no {name} in {PROGRAMS} (set C63_BIN_DIR)")
+
+
+class Result(unittest.TextTestResult):
+    def addSkip(self, test, reason):  # read by tools/checks/skipped_tests
+        super().addSkip(test, reason)
+        print(f"skipped: course/{test.id().removeprefix('__main__.')}: {reason}", flush=True)
+
+
+def main():
+    unittest.main(testRunner=unittest.TextTestRunner(stream=sys.stdout, resultclass=Result, verbosity=2))

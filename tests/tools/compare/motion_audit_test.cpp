@@ -1,0 +1,120 @@
+// c63cmp motion: every vector of a stream against exact search on the stream's own references.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/shell.h"
+#include "support/temporary_folder.h"
+
+namespace c63::tools {
+namespace {
+
+test::ShellResult shell(const std::string& program, const std::string& arguments) {
+  return test::shell("'" C63_BIN_DIR "/" + program + "' " + arguments + " 2>&1");
+}
+
+/// Moving noise of a width that is no multiple of 16, so that coded planes are padded and sheared.
+class MotionAuditProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream file(video_, std::ios::binary);
+    std::uint32_t random = 7;
+    std::vector<char> noise(1 << 16);
+    for (char& sample : noise) sample = static_cast<char>((random = random * 1664525 + 1013904223) >> 24);
+    constexpr std::size_t kFrame = 100 * 52 * 3 / 2;
+    for (std::size_t frame = 0; frame < 5; ++frame) file.write(noise.data() + 203 * frame, kFrame);
+  }
+
+  std::string encode(const std::string& options) {
+    const std::string stream = folder_.file("stream.c63");
+    const auto result =
+        shell("c63enc", "--quiet --backend cpu -w 100 -h 52 " + options + " -o '" + stream + "' '" + video_ + "'");
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+    return stream;
+  }
+
+  [[nodiscard]] test::ShellResult audit(const std::string& stream, const std::string& options) const {
+    return shell("c63cmp", "motion '" + stream + "' '" + video_ + "' " + options);
+  }
+
+  test::TemporaryFolder folder_;
+  std::string video_ = folder_.file("noise.yuv");
+};
+
+TEST_F(MotionAuditProgram, TheCourseEncodersVectorsAreThoseOfExactSearch) {
+  const auto result = audit(encode("--preset reference"), "--exact");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("5 frames, 4 with vectors; 672 vectors held against exact search of range 16"),
+            std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("all vectors are those of exact search"), std::string::npos) << result.output;
+}
+
+TEST_F(MotionAuditProgram, ASearchThatFindsOnlyZeroIsNamedWithItsCost) {
+  const std::string stream = encode("--preset reference --me zero");
+  const std::string csv = folder_.file("differences.csv");
+  const std::string json = folder_.file("audit.json");
+  const auto result = audit(stream, "--exact --csv '" + csv + "' --json '" + json + "'");
+  EXPECT_EQ(result.exit_code, 3) << result.output;
+  EXPECT_NE(result.output.find("first difference: frame 1, Y, block (0, 0): its vector (0, 0), SAD "),
+            std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("[zero-only, explains 100 % of the differences]"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("[C63-CMP-MOTION]"), std::string::npos) << result.output;
+
+  std::ifstream file(json);
+  const auto figures = nlohmann::json::parse(file);
+  const auto& all = figures.at("all");
+  EXPECT_EQ(all.at("vectors"), 672);
+  EXPECT_GT(all.at("sad").get<std::int64_t>(), all.at("exact_sad").get<std::int64_t>());
+  std::ifstream rows(csv);
+  std::int64_t cost = 0;
+  std::int64_t count = -1;  // the header
+  for (std::string row; std::getline(rows, row); ++count) {
+    if (count >= 0) cost += std::stoll(row.substr(row.rfind(',') + 1));
+  }
+  EXPECT_EQ(count, all.at("differing").get<std::int64_t>());
+  // Zero is no candidate of the last column and row; those blocks are not part of the sums.
+  EXPECT_LE(all.at("sad").get<std::int64_t>() - all.at("exact_sad").get<std::int64_t>(), cost);
+}
+
+TEST_F(MotionAuditProgram, AnotherRangeThanTheEncodersIsSeen) {
+  const std::string stream = encode("--preset reference --merange 8");
+  const auto same = audit(stream, "--exact --merange 8");
+  EXPECT_EQ(same.exit_code, 0) << same.output;
+  const auto wider = audit(stream, "--merange 16");
+  EXPECT_EQ(wider.exit_code, 0) << wider.output;
+  EXPECT_NE(wider.output.find("[range-halved, explains 100 % of the differences]"), std::string::npos) << wider.output;
+}
+
+TEST_F(MotionAuditProgram, FramesThatInheritTheirVectorsAreAudited) {
+  const auto result = audit(encode("--preset good"), "--show 0");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("first difference: frame "), std::string::npos) << result.output;
+}
+
+TEST_F(MotionAuditProgram, TakesAStreamAsSource) {
+  // A decoder gives its frames in order only, key frames too.
+  const std::string stream = encode("--preset reference");
+  const auto result = shell("c63cmp", "motion '" + stream + "' '" + stream + "' --show 0");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+}
+
+TEST_F(MotionAuditProgram, TellsWhatIsMissing) {
+  const std::string stream = encode("--preset reference");
+  EXPECT_EQ(shell("c63cmp", "motion").exit_code, 2);
+  EXPECT_EQ(shell("c63cmp", "motion '" + stream + "' /no/such/file.yuv").exit_code, 4);
+  const std::string shorter = folder_.file("shorter.yuv");
+  ASSERT_EQ(test::shell("head -c 15600 '" + video_ + "' > '" + shorter + "'").exit_code, 0);
+  const auto ends = shell("c63cmp", "motion '" + stream + "' '" + shorter + "'");
+  EXPECT_EQ(ends.exit_code, 3);
+  EXPECT_NE(ends.output.find("C63-CMP-COUNT"), std::string::npos) << ends.output;
+}
+
+}  // namespace
+}  // namespace c63::tools

@@ -1,0 +1,107 @@
+"""What the scripts of this folder share: programs, medians, result files, and bundles for machines without c63."""
+
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import typing
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Outcome(typing.NamedTuple):
+    """How a process ended."""
+
+    code: int  # exit code; negative: the signal
+    peak: int  # peak memory, in bytes
+    seconds: float  # from start to exit
+    text: str  # standard output and standard error
+
+
+def run(command):
+    """Runs a program to its end and returns its Outcome."""
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as log:
+        child = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - begin
+        log.seek(0)
+        return Outcome(child.returncode, usage.ru_maxrss * 1024, seconds, log.read().decode(errors="replace"))
+
+
+def require_programs(parser, folder, *names):
+    """Ends the script with its usage if one of the programs is not in the folder."""
+    for name in names:
+        if not (folder / name).is_file():
+            parser.error(f"{folder / name} is not built; name the build's folder with --build")
+
+
+def summary(values, digits=None):
+    """Median, 10th and 90th percentile and number of the values."""
+    values = sorted(values)
+    at = lambda share: values[round(share * (len(values) - 1))]
+    figures = {name: at(share) for name, share in (("median", 0.5), ("p10", 0.1), ("p90", 0.9))}
+    if digits is not None:
+        figures = {name: round(value, digits) for name, value in figures.items()}
+    return figures | {"runs": len(values)}
+
+
+def version_of(program):
+    """The lines of --version: revision, compiler, CUDA, instruction sets."""
+    return run([program, "--version"]).text.splitlines()
+
+
+def stamp(check, program):
+    """The first members of every result file: what was measured, when and on what."""
+    return {"check": check, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "version": version_of(program), "logical_cpus": os.cpu_count(), "system": platform.platform(),
+            "load_average": round(os.getloadavg()[0], 1)}
+
+
+def write_result(file, result):
+    """Writes a result as JSON, and says where."""
+    file = pathlib.Path(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    print(f"written to {file}")
+
+
+# The libraries that every machine has, in the version that fits its kernel and loader.
+OWN = re.compile(r"/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so")
+
+
+def modules(build):
+    """The modules that programs of a build load by name: libc63_ffmpeg.so, if it was built."""
+    return sorted(build.glob("lib*/**/c63/libc63_*.so"))
+
+
+def add_programs(folder, programs, under="."):
+    """Copies programs and their modules to folder/under, and the libraries of both to folder/lib, for LD_LIBRARY_PATH."""
+    (folder / "lib").mkdir(exist_ok=True)
+    (folder / under).mkdir(parents=True, exist_ok=True)
+    programs = list(programs)
+    for program in dict.fromkeys(programs + [m for p in programs if p.parent.name == "bin" for m in modules(p.parent.parent)]):
+        # Line numbers can be had where it was built; without them it is a quarter of its size.
+        subprocess.run(["strip", "--strip-debug", "-o", folder / under / program.name, program], check=True)
+        needed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+        for library in re.findall(r"=> (/\S+)", needed):
+            if not OWN.search(library) and not (folder / "lib" / library.rsplit("/")[-1]).exists():
+                shutil.copy2(library, folder / "lib")
+                # Loaded by name. Without it oneTBB allocates by malloc, and then does not survive one that fails.
+                if "/libtbb.so" in library:
+                    shutil.copy2(library.replace("libtbb.so.12", "libtbbmalloc.so.2"), folder / "lib")
+
+
+def pack(folder, file):
+    """Packs a folder, with this file and the script that is running, which need each other on the other machine."""
+    for script in (__file__, sys.argv[0]):
+        shutil.copy2(script, folder)
+    subprocess.run(["tar", "-C", folder, "-cf", file, "--use-compress-program=xz -T0 -6", "."], check=True)
