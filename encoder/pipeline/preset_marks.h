@@ -39,7 +39,7 @@ struct PresetMarks {
   [[nodiscard]] bool has_course_tables() const;
   /// Returns true for tables that preset best gives key frames next to the flat tables of the other frames.
   [[nodiscard]] bool is_finer(const QuantizationTables& frame_tables) const;
-  /// The presets that write such streams without further options, as far as these marks tell.
+  /// The presets that write streams with these marks, without further options.
   [[nodiscard]] std::vector<Preset> presets() const;
 };
 

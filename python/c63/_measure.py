@@ -16,7 +16,7 @@ from ._video import Video
 
 
 class Psnr(NamedTuple):
-    """Peak signal-to-noise ratios in dB; infinite where nothing differs."""
+    """Peak signal-to-noise ratios in dB; infinite for equal planes."""
 
     y: float
     u: float
@@ -33,7 +33,7 @@ class Ssim(NamedTuple):
 
 
 def _source(frames: Any) -> tuple[Any, int]:
-    """What the native module reads frames from, and the stream of device arrays."""
+    """Returns what the native module reads frames from, and the stream of device arrays."""
     if isinstance(frames, Video):
         return frames._reader, 0
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
@@ -43,19 +43,19 @@ def _source(frames: Any) -> tuple[Any, int]:
 def psnr(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Psnr:
     """PSNR of two videos, of the summed squared error of all frames.
 
-    a, b: what encode() takes: arrays, tuples of planes, what c63.open() gives. input_res: as for encode(). Raises UsageError for
-    videos of two sizes or lengths, and Error (input) for those without a frame.
+    a, b: arrays, tuples of planes, or results of c63.open(), as for encode(). input_res: as for encode(). Raises UsageError for
+    videos of two sizes or lengths, and Error (input) for videos without a frame.
     """
     return Psnr(*_c63.psnr(*_source(a), *_source(b), picture_size(input_res)))
 
 
 def ssim(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Ssim:
-    """SSIM of two videos, the mean over frames, as FFmpeg's and x264's. Takes and raises what psnr() does."""
+    """SSIM of two videos, the mean over frames, like FFmpeg and x264. Takes and raises the same as psnr()."""
     return Ssim(*_c63.ssim(*_source(a), *_source(b), picture_size(input_res)))
 
 
 class BdRate(NamedTuple):
-    """How far one rate-distortion curve lies from another; None where it cannot be told."""
+    """Distance of one rate-distortion curve from another; None if it cannot be computed."""
 
     rate_percent: Optional[float]  #: rate of the test at equal quality; negative: it needs less
     quality: Optional[float]  #: quality of the test at equal rate; positive: it is better
@@ -63,10 +63,10 @@ class BdRate(NamedTuple):
 
 
 def bd_rate(anchor: Any, test: Any) -> BdRate:
-    """Bjontegaard's deltas of two curves, each four or more points (rate, quality) in any order: (n, 2), or a list of pairs.
+    """Returns Bjontegaard's deltas of two curves. A curve has four or more points (rate, quality) in any order: (n, 2) or pairs.
 
-    Mean distance over the part that the curves share, rates on a logarithmic scale, monotone cubics (PCHIP). Raises
-    UsageError for other shapes.
+    They are mean distances over the part that the curves share. Rates are on a logarithmic scale; the curves are monotone cubics
+    (PCHIP). Raises UsageError for other shapes.
     """
     return BdRate(*_c63.bd_rate(_curve("anchor", anchor), _curve("test", test)))
 
@@ -94,21 +94,23 @@ def estimate_motion(
 ) -> Motion:
     """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
 
-    current, reference: uint8 planes (height, width) of one size, both sides multiples of 8, rows without gaps inside; or n pairs of
-    them, (n, height, width). Without `reference`, `current` is a sequence of n planes, and each is searched in the one before: n-1
-    pairs. The luma is searched of whole frames that c63 made: of c63.open(), c63.decode(), Decoder, Encoder. Any other array is taken
-    for planes; c63.luma() gives those of whole frames.
-    search_range: 1 to 127; candidates from -range to range-1 that keep the block inside the reference, the first minimum in
-    raster order. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns), for n pairs (n, …). Raises UsageError.
+    current, reference: uint8 luma planes (height, width) of one size, or n pairs of them, (n, height, width). Both sides are multiples
+    of 8, and rows have no gaps. Without `reference`, `current` is a sequence of n planes; each is searched in the previous one: n-1
+    pairs. If c63 made whole frames (c63.open(), c63.decode(), Decoder, Encoder), their luma is searched. Any other array is taken as
+    planes; c63.luma() returns those of whole frames.
+    search_range: 1 to 127. Candidates are -range to range-1 in both directions, if they keep the block inside the reference. The
+    first minimum in raster order wins. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns), for n pairs (n, …).
+    Raises UsageError.
 
-    zero_bias: 0 to 16320; the zero vector is chosen if its SAD is below the smallest one plus this. around: int8 (rows, columns, 2);
-    the range counts from these vectors, and what is found stays in -128 to 127. second: also the smallest SAD of the other
-    candidates, those at least `second_distance` samples away on one axis; the nearer it is to the SAD, the less sure the vector.
-    quarters: also the SADs of the four 4x4 quarters of each block.
+    zero_bias: 0 to 16320. From 1 on, the zero vector is chosen if its SAD is below the smallest one plus this.
+    around: int8 (rows, columns, 2). The range counts from these vectors. Vectors stay in -128 to 127.
+    second: also find the smallest SAD of the other candidates, at least `second_distance` samples away on one axis. The nearer it is
+    to the SAD, the less certain is the vector.
+    quarters: also find the SADs of the four 4x4 quarters of each block.
 
-    Planes of a GPU are searched there, on `stream` or the stream on which torch or CuPy works at the moment, without a copy; the call
-    returns at once, with arrays of the same maker or with `out`, (vectors, sad) and second and quarters if they are wanted, filled when
-    the stream comes past. Raises Error (device) where the GPU cannot be used.
+    Planes on a GPU are searched there without a copy, on `stream` or the current stream of torch or CuPy. The call returns at once,
+    with arrays of the same library or with `out`: (vectors, sad), then second and quarters if they are wanted. They are valid for later
+    work on the stream. Raises Error (device) if the GPU cannot be used.
     """
     search_range = integer("search_range", search_range)
     choice("method", method, get_args(SearchMethod))
@@ -123,7 +125,7 @@ def estimate_motion(
     wanted += [(blocks, "uint16")] * second + [((*blocks, 4), "uint16")] * quarters
     on_device = is_device_array(current)
     if not on_device and (out is not None or stream is not None):
-        raise setting_error("out, stream: they are for arrays of a GPU alone")
+        raise setting_error("out, stream: only for arrays on a GPU")
     if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(wanted)):
         refuse("out", "(vectors, sad)" if len(wanted) == 2 else f"{len(wanted)} arrays, (vectors, sad, …)", out)
     if out is None:
@@ -149,5 +151,5 @@ def _pairs(current: Any, reference: Any) -> tuple[Any, Any]:
 
 
 def _planes(pictures: Any) -> Any:
-    """The luma of frames that are known to be whole ones; else `pictures`."""
+    """Returns the luma of `pictures` if they are known to be whole frames, else `pictures` itself."""
     return pictures if frame_size_of(pictures) is None else luma(pictures)

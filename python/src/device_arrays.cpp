@@ -23,7 +23,7 @@ namespace {
 
 CUstream_st* handle_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-/// Estimators are made once for a size, range and stream, whose calls share their buffers.
+/// Estimators for a size, range and stream. Each is made once, and its calls share its buffers.
 class Estimators {
  public:
   struct Key {
@@ -33,7 +33,7 @@ class Estimators {
   };
   struct Entry {
     Key key;
-    std::mutex mutex;  ///< one thread at a time may use it
+    std::mutex mutex;  ///< only one thread may use it at a time
     cuda::MotionEstimator estimator;
     explicit Entry(const Key& k)
         : key(k),
@@ -41,7 +41,7 @@ class Estimators {
                      .second_distance = k.second_distance}) {}
   };
 
-  /// The one for `key`; the longest unused goes for it.
+  /// Returns the estimator for `key`. The one unused for longest is removed for it.
   std::shared_ptr<Entry> find(const Key& key) {
     constexpr std::size_t kMost = 16;
     const std::lock_guard lock(mutex_);

@@ -8,7 +8,7 @@ namespace c63::python {
 namespace {
 
 void require_planes(const Array& array, bool on_device) {
-  if (on_device && !array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array of the same GPU as the other plane");
+  if (on_device && !array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the same GPU as the other plane");
   if (!on_device) array.require_host();
   array.require_dtype("uint8");
   if (array.dimensions() != 3) array.require_dimensions(2, "a plane (height, width), or planes (n, height, width)");
@@ -45,7 +45,7 @@ PlanePairs::PlanePairs(py::handle current, py::handle reference, py::handle arou
                              bool written) -> void* {
     if (object.is_none()) return nullptr;
     const Array& array = others_.emplace_back(object, name, stream);
-    if (on_device && !array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array of the planes' GPU");
+    if (on_device && !array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the planes' GPU");
     if (!on_device) array.require_host();
     array.require_dtype(dtype);
     std::vector<std::ptrdiff_t> shape = blocks;

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is there under a name; "-" is standard output. Nothing where there is none.
+/// Returns the file of a name ("-" is standard output), or nothing if there is none.
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   const int fault = path == "-" ? ::fstat(STDOUT_FILENO, &status) : ::stat(path.c_str(), &status);
   return fault == 0 ? std::optional(status) : std::nullopt;
 }
 
-/// Whether what is written to both would be mixed up. Devices take all they are given: a terminal, /dev/null.
+/// Returns true if two outputs to both names would be mixed up. A device may take several: a terminal, /dev/null.
 bool is_same(const struct stat& a, const struct stat& b) {
   return !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

@@ -60,7 +60,7 @@ ordered_json stages_json(const StageTimes& t) {
           {"filter_ms", t.filter}};
 }
 
-/// What GOPs came to that a cap is for.
+/// Results of GOPs with a cap.
 ordered_json cap_json(const EncodeReport& report) {
   ordered_json json = {{"gop_cap", *report.gop_cap}, {"gops", ordered_json::array()}};
   const CodingSettings& of_video = report.settings.coding;
@@ -180,7 +180,7 @@ void write_json(const std::string& path, const ordered_json& json, Durability du
   is_part ? (void)file.commit_part() : file.commit();
 }
 
-// A file's name may be any bytes; JSON is UTF-8.
+// A file name may have any bytes; JSON is UTF-8.
 std::string json_text(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
 
 std::string json_members(const ordered_json& json) {

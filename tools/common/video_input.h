@@ -8,8 +8,9 @@
 
 namespace c63::tools {
 
-/// Opens a video: what open_frame_source() opens, and c63 streams, which are decoded. Where the format is automatic, a stream is
-/// known by how it begins, whatever it is called; what is called .c63 and is no video that is known is taken for a damaged one.
+/// Opens a video: anything that open_frame_source() opens, and c63 streams, which are decoded. If the format is
+/// automatic, the first bytes show a stream, whatever its name is. A file .c63 that is not a known video counts as a
+/// damaged stream.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(const SourceOptions& options);
 /// The same for an input from which nothing has been read.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(std::unique_ptr<InputFile> file, const SourceOptions& options);
@@ -17,7 +18,7 @@ namespace c63::tools {
 /// Whether an input begins like a c63 stream, or is called like one and begins like no video that is known without FFmpeg.
 [[nodiscard]] bool is_stream(InputFile& file, const std::string& path);
 
-/// Whether a regular file of that name begins like a c63 stream. Throws Error (input) where it cannot be read.
+/// Returns true if a regular file of that name begins like a c63 stream. Throws Error (input) if it cannot be read.
 [[nodiscard]] bool is_stream_file(const std::string& path);
 
 }  // namespace c63::tools

@@ -15,12 +15,12 @@ class App;
 
 namespace c63::tools {
 
-/// What c63dec's and c63pred's command lines ask for.
+/// The command line of c63dec and c63pred.
 struct DecodeOptions {
   std::string input;
   std::string output;
-  Durability durability = Durability::process;  ///< of all files written
-  bool keep_partial = false;                    ///< a part replaces an older file
+  Durability durability = Durability::process;  ///< of all files that are written
+  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
   std::int64_t max_frames = 0;                  ///< 0: all
   OutputFormat format = OutputFormat::automatic;
   std::optional<FrameRate> rate = {};  ///< the video's; a stream has none
@@ -32,7 +32,7 @@ struct DecodeOptions {
   std::string index;  ///< file to write it to
   std::string trace;
   std::string backend = "auto";
-  std::optional<int> device = {};  ///< a GPU by number
+  std::optional<int> device = {};  ///< number of a GPU
   DecoderSettings decoder;
 };
 

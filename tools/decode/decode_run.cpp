@@ -30,7 +30,7 @@
 namespace c63::tools {
 namespace {
 
-/// Whether there is nothing to decode for.
+/// Returns true if nothing needs to be decoded.
 bool lists_only(const DecodeOptions& o) {
   return (o.list || !o.index.empty()) && o.output.empty() && !o.md5 && !o.statistics && o.trace.empty();
 }
@@ -76,7 +76,7 @@ std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
                      FrameRate().value());
 }
 
-/// Takes the decoded frames to where they go.
+/// Takes the decoded frames to their outputs.
 class DecodeSink {
  public:
   DecodeSink(const DecodeOptions& options, DecodeOutput what)
@@ -125,7 +125,7 @@ class DecodeSink {
   std::uint64_t bytes_ = 0;
 };
 
-/// Decodes what is wanted. Where the bytes before it need not be read one after another, they are only looked through.
+/// Decodes the requested frames. If the input can be sought in, bytes before them are only searched for markers.
 DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
   const DecoderSettings& settings = options.decoder;
   auto source = open_byte_source(options.input, session.stop);

@@ -1,4 +1,4 @@
-// Looks at the motion in c63 streams, and searches the motion of films.
+// Shows the motion in c63 streams, and searches the motion of films.
 
 #include "motion/motion_run.h"
 

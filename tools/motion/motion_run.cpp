@@ -25,7 +25,7 @@
 namespace c63::tools {
 namespace {
 
-/// What a format goes to where nothing is named.
+/// Returns the default output of a format.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
   if (o.format == "png" || o.format == "html" || o.format == "flo") {
@@ -64,7 +64,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("-o,--output", o.output, "File to write; its name tells the format where --format does not; - is stdout")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--format", o.format, "What to write beside the summary")
+  app.add_option("--format", o.format, "What to write in addition to the summary")
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}))
       ->type_name("FORMAT")
       ->group(group);
@@ -107,18 +107,18 @@ void add_options(CLI::App& app, MotionOptions& o) {
 
 namespace {
 
-/// What of a stream was shown.
+/// The part of a stream that was shown.
 struct StreamShown {
   MotionSummary summary;
   int width = 0;
   int height = 0;
 };
 
-/// Takes the frames that are wanted of a stream to the output.
+/// Takes the requested frames of a stream to the output.
 StreamShown show_stream(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file, const MotionTruth* truth,
                         MotionOutput* output) {
   const std::string path = file->name();
-  // Raw sources tell no size: the stream's first frame does.
+  // Raw sources have no size, so the first frame of the stream gives it.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
     MotionStream beginning(path, nullptr, o.limits);
@@ -137,8 +137,9 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, std::uni
       break;
     }
     if (frames == 0 && !blocks_line_up(frame->blocks.width)) {
-      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
-                        frame->blocks.width);
+      session.log->info(
+          "width {} is not a multiple of 16: blocks are shown on the sheared picture that the codec codes",
+          frame->blocks.width);
     }
     frames = frame->index + 1;
     if (truth != nullptr) truth->check_length(frames, false);
@@ -167,7 +168,7 @@ void check_stream_options(const MotionOptions& o) {
               "this is a c63 stream, whose own vectors are shown; --search searches its pictures, with the options and formats of films");
 }
 
-/// The second stream beside the first. Returns its summary.
+/// Shows the second stream next to the first. Returns its summary.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
   const StreamShown second = show_stream(session, o, std::make_unique<InputFile>(o.beside), nullptr, &output);
@@ -219,7 +220,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
     shown = show_stream(session, o, std::move(file), truth ? &*truth : nullptr, output.get());
     if (output) output->finish(o.beside.empty() ? shown.summary : show_beside(session, o, shown, *output));
   }
-  // Standard output belongs to the data where they go there.
+  // If the data go to standard output, messages must not.
   if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());
   } else {
