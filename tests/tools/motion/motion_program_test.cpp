@@ -376,7 +376,7 @@ TEST_F(MotionProgramTest, ShearedPicturesAreShownAsCoded) {
   const std::string mv = "'" C63_BIN_DIR "/c63mv' '" + file("92.c63") + "' ";
   const auto summary = test::shell(mv + "2>&1");
   EXPECT_NE(summary.output.find("most frequent: -11,2"), std::string::npos) << summary.output;
-  EXPECT_NE(summary.output.find("no multiple of 16"), std::string::npos) << summary.output;
+  EXPECT_NE(summary.output.find("not a multiple of 16"), std::string::npos) << summary.output;
   const auto truth = test::shell(mv + "--truth '" + file("truth92.csv") + "' 2>&1");
   EXPECT_EQ(truth.exit_code, 2);
   EXPECT_NE(truth.output.find("C63-MV-SHEARED"), std::string::npos) << truth.output;
