@@ -47,7 +47,7 @@ void add_qp(CLI::App& app, double& qp) {
 }
 
 void add_page_cpu(CLI::App& app, std::string& cpu) {
-  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page (c63bench cpu --json, or of tools/checks/cpu_check)");
+  add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page, from c63bench cpu --json or tools/checks/cpu_check");
 }
 
 CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {
@@ -61,7 +61,7 @@ void add_options(CLI::App& app, CpuBenchOptions& options) {
   add(app, "-w,--width", options.width, "N", "Its width");
   add(app, "-h,--height", options.height, "N", "Its height");
   add(app, "--frame", options.frame, "N", "Frame to begin at");
-  add(app, "--rounds", options.rounds, "N", "How often everything is measured")->check(CLI::Range(1, 100000));
+  add(app, "--rounds", options.rounds, "N", "Measured rounds")->check(CLI::Range(1, 100000));
   add(app, "--only", options.only, "TEXT", "Only kernels whose name and level contain this");
   add_json(app, options.json);
 }
@@ -90,7 +90,7 @@ void add_options(CLI::App& app, DecodeBenchOptions& options) {
 }
 
 void add_options(CLI::App& app, FilterBenchOptions& options) {
-  add(app, "--mb", options.megabytes, "N", "Megabytes of input for what is bound by memory")
+  add(app, "--mb", options.megabytes, "N", "Megabytes of input for utilities that memory limits")
       ->check(CLI::Range(1.0, 16384.0));
   add_repeats(app, options.repeats);
   add_list(app, "--only", options.only, "TEXT", "Utilities whose names contain one of these");
@@ -113,7 +113,7 @@ void add_options(CLI::App& app, EncodeBenchOptions& options) {
       ->check(CLI::IsMember({"auto", "stream"}));
   add_yuv(app, options.yuv);
   add_list(app, "--from", options.from, "WHERE",
-           "Memory or a file, of which frames are copied; page-locked memory, where GPUs take them; or device, the GPU's own")
+           "Where frames come from: memory or file (copied), page-locked (not copied), device (on the GPU)")
       ->check(CLI::IsMember({"memory", "file", "page-locked", "device"}));
   add(app, "--keyint", options.key_interval, "N", "Frames of a GOP");
   add(app, "--gops", options.gops, "N", "GOPs");

@@ -53,7 +53,7 @@ std::string sidecar_path(const std::string& stream) { return stream + ".json"; }
 
 void check_sidecar(bool wanted, const std::string& stream) {
   if (!wanted || !is_written_directly(stream)) return;
-  throw Error(ErrorKind::usage, "C63-USAGE", "--sidecar writes a file beside the output, which has to be a file, too");
+  throw Error(ErrorKind::usage, "C63-USAGE", "--sidecar writes a file next to the output, which must be a file, too");
 }
 
 std::optional<SidecarRate> sidecar_rate(const std::string& stream,

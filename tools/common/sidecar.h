@@ -8,10 +8,10 @@
 
 namespace c63::tools {
 
-/// The name of the JSON file beside a stream. `c63enc --sidecar` and `c63enc --segment` write it.
+/// The name of the JSON file next to a stream. `c63enc --sidecar` and `c63enc --segment` write it.
 [[nodiscard]] std::string sidecar_path(const std::string& stream);
 
-/// Throws Error (usage) if `wanted`, and `stream` is no file that another one can lie beside: a pipe, a device.
+/// Throws Error (usage) if `wanted`, and `stream` is not a regular file but a pipe or a device.
 void check_sidecar(bool wanted, const std::string& stream);
 
 /// A frame rate, and the file that has it.
@@ -20,7 +20,7 @@ struct SidecarRate {
   std::string path;
 };
 
-/// Returns the frame rate that the file beside `stream` gives; nullopt if there is no such file, or if it gives none.
+/// Returns the frame rate in the file next to `stream`; nullopt if there is no such file, or no rate in it.
 /// `warn` receives one line if the file belongs to another stream or cannot be understood; it may be empty.
 [[nodiscard]] std::optional<SidecarRate> sidecar_rate(const std::string& stream,
                                                       const std::function<void(const std::string&)>& warn = {});

@@ -88,8 +88,8 @@ void add_options(CLI::App& app, AbOptions& o) {
   const std::string group = "A/B";
   app.add_option("inputs", o.inputs, "Videos to encode")->type_name("FILE...")->group(group);
   app.add_option("--a", o.a,
-                 "First side, the anchor unless --anchor says another: options of c63enc, or another encoder's command "
-                 "with {in} {out} {qp}")
+                 "First side (the anchor, unless --anchor names another): options of c63enc, or another encoder's "
+                 "command with {in} {out} {qp}")
       ->type_name("TEXT")
       ->group(group);
   app.add_option("--b", o.b, "Second side")->type_name("TEXT")->group(group);
@@ -100,7 +100,7 @@ void add_options(CLI::App& app, AbOptions& o) {
   app.add_option("--anchor", o.anchor, "Side that the others are compared with, instead of the first")
       ->type_name("NAME")
       ->group(group);
-  app.add_option("--qp", o.quantizers, "Quantizers of each side that names none itself")
+  app.add_option("--qp", o.quantizers, "Quantizers of each side that does not name its own")
       ->type_name("LIST")
       ->capture_default_str()
       ->group(group);
@@ -109,7 +109,7 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--warmup", o.warmup, "Rounds before, unmeasured")
+  app.add_option("--warmup", o.warmup, "Rounds before these, not measured")
       ->check(CLI::Range(0, 100000))
       ->type_name("N")
       ->capture_default_str()

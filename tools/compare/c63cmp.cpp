@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
              .add_options = [&](CLI::App& app) { c63::tools::add_options(app, ab); },
              .run = [&](const c63::tools::Session& session) { return c63::tools::run_ab(session, ab); }},
             {.name = "motion",
-             .description = "Hold every vector of a stream against exact search on the stream's own references",
+             .description = "Compare every vector of a stream with exact search on the stream's own references",
              .add_options = [&](CLI::App& app) { c63::tools::add_options(app, motion); },
              .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion_audit(session, motion); }}},
        .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "PSNR and SSIM of a stream against its source"},

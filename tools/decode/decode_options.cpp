@@ -41,8 +41,7 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   app.add_flag("--list", o.list,
                "Print where each frame lies, its bytes, kind and tables; no output file is needed then")
       ->group(group);
-  app.add_option("--index", o.index,
-                 "Write the same and the quantization tables as JSON; nothing here needs such a file")
+  app.add_option("--index", o.index, "Write the same and the quantization tables as JSON, for other programs")
       ->type_name("FILE")
       ->group(group);
   add_frame_rate_option(app,
@@ -53,13 +52,12 @@ void add_options(CLI::App& app, DecodeOptions& o) {
   app.add_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then")
       ->group(group);
   app.add_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion")->group(group);
-  app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
+  app.add_option("--trace", o.trace, "Write a trace of the run, as JSON for Perfetto or Chrome's about:tracing")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--backend", o.backend,
-                 "Where to decode: auto, cpu or cuda; auto begins on the CPU, and a GPU takes over if the rest of the "
-                 "stream is worth "
-                 "starting it")
+  app.add_option(
+         "--backend", o.backend,
+         "Where to decode: auto, cpu or cuda; auto begins on the CPU, and a GPU takes over if that is worth its start")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str()

@@ -60,8 +60,8 @@ bool writes_y4m(const DecodeOptions& o) {
   return o.format == OutputFormat::y4m || (o.format == OutputFormat::automatic && extension_of(o.output) == "y4m");
 }
 
-/// Finds the video's frame rate if something depends on it. A stream has none: the user says it, or the file beside the
-/// stream. If neither does, options.rate stays empty. Returns a line for the user, or nothing.
+/// Finds the video's frame rate if something depends on it. A stream has none: the user gives it, or the file next to
+/// the stream. If neither does, options.rate stays empty. Returns a line for the user, or nothing.
 std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
   const bool is_shown = writes_y4m(o) || o.seek.seconds;
   if (o.rate || (!is_shown && o.index.empty())) return {};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostDigits = 20;
 
-/// The digits between % and d; 0 for %d. Nothing if there is no such place at `at`, which is behind a %.
+/// The digits between % and d; 0 for %d. Nothing if there is no such place at `at`, which follows a %.
 std::optional<std::pair<int, std::size_t>> digits_at(const std::string& pattern, std::size_t at) {
   int digits = 0;
   std::size_t end = at;

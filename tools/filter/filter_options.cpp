@@ -48,8 +48,9 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
         ->type_name("NAME")
         ->group(group);
   };
-  add_format("--format", o.input_format, "How the input signal lies in its file: text, npy, or raw f64 f32 i32 u32 u8 "
-                                         "(little-endian); by the name without it");
+  add_format(
+      "--format", o.input_format,
+      "Format of the input signal: text, npy, or raw f64 f32 i32 u32 u8 (little-endian); without it by the name");
   add_format("--output-format", o.output_format, "The same for the output signal");
   app.add_flag_callback("--video", [&o] { o.video = true; }, "The input is video, whatever its name")->group(group);
   app.add_flag_callback("--signal", [&o] { o.video = false; }, "The input is a signal, whatever its name")->group(group);
@@ -68,13 +69,13 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
 
 void add_device_options(CLI::App& app, FilterOptions& o) {
   const std::string group = "Device";
-  app.add_option("--backend", o.backend, "Where to filter: auto takes a GPU where there is one")
+  app.add_option("--backend", o.backend, "Where to filter: auto uses a GPU if there is one")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group(group);
   app.add_option("--device", o.device, "Which GPU")->type_name("N")->capture_default_str()->group(group);
   app.add_option("--variant", o.variant,
-                 "Which form of the filter: serial or fast on the CPU; on a GPU a wrong name lists what there is")
+                 "Form of the filter: serial or fast on the CPU; on a GPU a wrong name lists all forms")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
@@ -105,7 +106,7 @@ void add_options(CLI::App& app, FilterOptions& o) {
       ->type_name("KERNEL");
 
   CLI::App* histogram = add_command(app, o, FilterCommand::histogram, "histogram",
-                                    "How often each value 0..255 is there; of video: in the luma of all frames",
+                                    "Count each value 0..255; of video: in the luma of all frames",
                                     "Counts, one a line (default: standard output)", false);
   histogram->add_option("--bins", o.bins, "Equal bins")->check(CLI::Range(1, 256))->type_name("N")->capture_default_str();
   histogram->add_option("--map", o.map, "A signal of 256 values: the bin of each byte")->type_name("FILE");
@@ -125,16 +126,18 @@ void add_options(CLI::App& app, FilterOptions& o) {
                                "Running sums; - is standard output", true);
   scan->add_flag("--exclusive", o.exclusive, "Sums of what comes before each value, without it");
 
-  CLI::App* shift = add_command(app, o, FilterCommand::shift, "shift", "Shift of every frame against one, to sub-pixel",
-                                "CSV of frame, dx, dy (default: standard output)", false);
+  CLI::App* shift =
+      add_command(app, o, FilterCommand::shift, "shift", "Shift of every frame against one, finer than a sample",
+                  "CSV of frame, dx, dy (default: standard output)", false);
   shift->add_option("--reference", o.reference, "The frame that the others are compared with")
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
 
-  CLI::App* whiten = add_command(app, o, FilterCommand::whiten, "whiten",
-                                 "Take the background out of video: each frame less what its history tells of it",
-                                 "Video of the rest, grey for nothing, from the first frame with a whole history on", true);
+  CLI::App* whiten =
+      add_command(app, o, FilterCommand::whiten, "whiten",
+                  "Remove the background of video: each frame minus what its history predicts",
+                  "Video of the difference (grey is zero), from the first frame with a whole history on", true);
   WhiteningSettings& w = o.whitening;
   whiten->add_option("--memory", w.memory, "History frames")->type_name("N")->capture_default_str();
   whiten->add_option("--method", w.method, "Weights from the frames' shifts, or from their correlations")
@@ -144,14 +147,19 @@ void add_options(CLI::App& app, FilterOptions& o) {
   whiten->add_option("--epsilon", w.epsilon, "Regularization, as a share of the matrix's mean diagonal")
       ->type_name("E")
       ->capture_default_str();
-  whiten->add_option("--reject", w.reject,
-                     "Replace history samples further than that many robust deviations from their median in time")
+  whiten
+      ->add_option(
+          "--reject", w.reject,
+          "Replace history samples that differ from their median over time by more than this many robust deviations")
       ->type_name("K");
-  whiten->add_option("--gain", o.gain, "Grey levels of the output for one of the rest")->type_name("G")->capture_default_str();
-  whiten->add_option("--truth", o.truth, "What c63gen --pattern stars --truth wrote: tells the object's signal-to-noise "
-                                         "ratio before and after")
+  whiten->add_option("--gain", o.gain, "Grey levels of the output for a difference of one")
+      ->type_name("G")
+      ->capture_default_str();
+  whiten
+      ->add_option("--truth", o.truth,
+                   "File of c63gen --pattern stars --truth: prints the object's signal-to-noise ratio before and after")
       ->type_name("FILE");
-  whiten->add_option("--before", o.before, "Picture of the last frame as it was: .png or .ppm")->type_name("FILE");
+  whiten->add_option("--before", o.before, "Picture of the last frame, unchanged: .png or .ppm")->type_name("FILE");
   whiten->add_option("--after", o.after, "Picture of the last frame whitened")->type_name("FILE");
 }
 

@@ -102,10 +102,9 @@ void add_options(CLI::App& app, GenerateOptions& o) {
   app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
       ->type_name("FILE")
       ->group(output);
-  app.add_option(
-         "--truth", o.truth,
-         "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to where it was in the "
-         "frame before (empty where hidden); for stars a row per frame with the sky's shift and the object")
+  app.add_option("--truth", o.truth,
+                 "Write the true motion as CSV: a row per 8x8 block with the vector, in samples, to its place in the "
+                 "previous frame (empty if hidden); for stars a row per frame with the sky's shift and the object")
       ->type_name("FILE")
       ->group(output);
   const std::string picture = "Picture";
@@ -131,10 +130,10 @@ void add_options(CLI::App& app, GenerateOptions& o) {
            o.sequence.motion = motion_from(text);
            if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is not a motion such as 3,-2");
          },
-         "How far things move a frame, right and down, in samples (default: the pattern's own)")
+         "Motion per frame, right and down, in samples (default: by pattern)")
       ->type_name("X,Y")
       ->group(picture);
-  app.add_option("--seed", o.sequence.seed, "Another number makes another picture")
+  app.add_option("--seed", o.sequence.seed, "Seed; another number makes another picture")
       ->type_name("N")
       ->capture_default_str()
       ->group(picture);
@@ -145,7 +144,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
            if (!o.sequence.noise)
              throw CLI::ValidationError("--noise", "'" + text + "' is not a deviation such as 1.25");
          },
-         "Standard deviation of the sensor noise in grey levels (default: the pattern's own)")
+         "Standard deviation of the sensor noise in grey levels (default: by pattern)")
       ->type_name("SD")
       ->group(picture);
   add_sync_option(app, o.durability);

@@ -53,7 +53,7 @@ std::string tables_text(const TablesInfo& tables) {
 /// What the course encoder does not write.
 std::vector<std::string> differences_of(const PresetMarks& marks) {
   std::vector<std::string> list;
-  if (!marks.has_course_tables()) list.emplace_back("quantization tables of its own");
+  if (!marks.has_course_tables()) list.emplace_back("its own quantization tables");
   if (marks.tables.size() > 1) list.emplace_back("tables that change");
   if (marks.compact_headers) list.emplace_back("compact headers");
   if (marks.replacing > 0)
@@ -139,7 +139,7 @@ std::vector<std::string> StreamInfo::lines(const std::string& name, const std::o
     text.push_back(line("rate", fmt::format("{:.6g} frames/s{}: {:.2f} s, {:.2f} kb/s", rate->value(), rate_from,
                                             seconds, static_cast<double>(bytes_) * 8 / 1000 / seconds)));
   } else {
-    text.push_back(line("rate", "not in the stream, and no .json beside it tells (c63enc --sidecar); --fps gives it"));
+    text.push_back(line("rate", "not in the stream, nor in a .json next to it (c63enc --sidecar); --fps sets it"));
   }
   text.push_back(line("GOPs", fmt::format("{} of {} frames, {} bytes", gop_frames_.count, range_text(gop_frames_),
                                           range_text(gop_bytes_))));

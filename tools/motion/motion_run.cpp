@@ -58,26 +58,28 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
 
 void add_options(CLI::App& app, MotionOptions& o) {
   const std::string group = "Motion";
-  app.add_option("input", o.input, "c63 stream to look at, or film to search: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
+  app.add_option("input", o.input,
+                 "c63 stream to look at, or film to search: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("-o,--output", o.output, "File to write; its name tells the format where --format does not; - is stdout")
+  app.add_option("-o,--output", o.output, "File to write; without --format its name gives the format; - is stdout")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--format", o.format, "What to write in addition to the summary")
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}))
       ->type_name("FORMAT")
       ->group(group);
-  app.add_option("--overlay", o.overlay, "What lies under arrows and heat: the reconstruction or the prediction")
+  app.add_option("--overlay", o.overlay, "Picture under arrows and heat: the reconstruction or the prediction")
       ->check(CLI::IsMember({"recon", "pred"}))
       ->type_name("PICTURE")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--frame", o.frame, "Frame of the picture; without it the first that has vectors")
+  app.add_option("--frame", o.frame, "Frame to draw; without it the first one that has vectors")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--type", o.types, "What to show: mv (arrows), sad and bits (heat); a picture of each, side by side")
+  app.add_option("--type", o.types,
+                 "What to show: mv (arrows), sad and bits (heat); one picture for each, next to each other")
       ->delimiter(',')
       ->check(CLI::IsMember({"mv", "sad", "bits"}))
       ->type_name("LIST")
@@ -93,10 +95,10 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--source", o.source, "The video that was encoded: SADs are of it instead of the reconstruction")
+  app.add_option("--source", o.source, "The video that was encoded: SADs compare with it instead of the reconstruction")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--beside", o.beside, "A second stream of the same video, shown beside the first on an HTML page")
+  app.add_option("--beside", o.beside, "A second stream of the same video, shown next to the first on an HTML page")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);

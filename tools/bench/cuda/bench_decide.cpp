@@ -122,7 +122,7 @@ Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stage
 }
 
 /// The same for stage `index` alone. Candidates for levels are counted when they are listed. So that stage is measured
-/// together with those from there on, whose time is subtracted.
+/// together with all later ones, whose time is subtracted.
 Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
   const auto stages = cuda::rate_stages();
   if (stages[index].name != "choose levels") return time_stages(frames, stages.subspan(index, 1), repeats);
