@@ -109,6 +109,8 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
   text.append(pair_text(d.column, d.row)).append(": ");
   const std::string exact = text_of(d.exact) + ", SAD " + std::to_string(d.exact_sad);
   const std::string found = whose + " vector " + text_of(d.vector);
+  const bool tells_another = d.told_sad && d.fault >= MotionFault::leaves_window && *d.told_sad != d.sad;
+  const std::string sad = ", SAD " + std::to_string(d.sad) + (tells_another ? " (told: " + std::to_string(*d.told_sad) + ")" : "");
   switch (d.fault) {
     case MotionFault::none:
       return text + found + " is right";
@@ -119,11 +121,11 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
     case MotionFault::leaves_plane:
       return text + found + " leaves the plane; the first smallest is " + exact;
     case MotionFault::leaves_window:
-      return text + found + ", SAD " + std::to_string(d.sad) + ", is no candidate; the first smallest is " + exact;
+      return text + found + sad + ", is no candidate; the first smallest is " + exact;
     case MotionFault::not_smallest:
-      return text + found + ", SAD " + std::to_string(d.sad) + "; the first smallest is " + exact;
+      return text + found + sad + "; the first smallest is " + exact;
     case MotionFault::not_first:
-      return text + found + ", SAD " + std::to_string(d.sad) + "; " + text_of(d.exact) +
+      return text + found + sad + "; " + text_of(d.exact) +
              " has the same SAD and comes first";
     case MotionFault::wrong_sad:
       return text + found + " is right, but the SAD told is " + std::to_string(d.told_sad.value_or(0)) + "; it is " +
@@ -136,10 +138,10 @@ struct MotionAudit::State {
   /// What trying a mistake on one block may cost: small enough that wrong results are told at once.
   static constexpr std::int64_t kCandidatesPerPlane = 24576;
   static constexpr std::int64_t kMostTriedPerPlane = 24;
-  static constexpr std::int64_t kMostTried = 512;
+  static constexpr std::int64_t kMostTried = 160;
 
-  MotionTotals totals;
-  std::array<MotionTotals, 3> plane_totals;
+  AuditCounts totals;
+  std::array<AuditCounts, 3> plane_totals;
   std::optional<MotionDifference> first;
   std::vector<MotionDifference> differences;
   MotionField exact;
@@ -270,7 +272,7 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
       const auto block = static_cast<std::size_t>(row * s.exact.columns + column);
       if (!found.audited.empty() && found.audited[block] == 0) continue;
       const MotionDifference d = s.judge(found, column, row);
-      for (MotionTotals* totals : {&s.totals, &s.plane_totals[static_cast<std::size_t>(found.plane)]}) {
+      for (AuditCounts* totals : {&s.totals, &s.plane_totals[static_cast<std::size_t>(found.plane)]}) {
         ++totals->blocks;
         ++totals->faults[static_cast<std::size_t>(d.fault)];
         if (d.fault != MotionFault::none && d.fault < MotionFault::not_smallest) continue;
@@ -287,8 +289,8 @@ std::int64_t MotionAudit::add(const FoundMotion& found) {
   return static_cast<std::int64_t>(s.differences.size());
 }
 
-const MotionTotals& MotionAudit::totals() const { return state_->totals; }
-const MotionTotals& MotionAudit::totals(int plane) const {
+const AuditCounts& MotionAudit::totals() const { return state_->totals; }
+const AuditCounts& MotionAudit::totals(int plane) const {
   return state_->plane_totals[static_cast<std::size_t>(plane)];
 }
 const std::optional<MotionDifference>& MotionAudit::first() const { return state_->first; }

@@ -44,6 +44,10 @@ std::uint32_t sad_wrapped_differences(const std::uint8_t* a, std::ptrdiff_t ap, 
                                       std::ptrdiff_t bp) {
   return sum_of(a, ap, b, bp, [](int x, int y) { return static_cast<std::uint8_t>(x - y); });
 }
+std::uint32_t sad_wrapped_the_other_way(const std::uint8_t* a, std::ptrdiff_t ap, const std::uint8_t* b,
+                                        std::ptrdiff_t bp) {
+  return sum_of(a, ap, b, bp, [](int x, int y) { return static_cast<std::uint8_t>(y - x); });
+}
 std::uint32_t sad_narrow_differences(const std::uint8_t* a, std::ptrdiff_t ap, const std::uint8_t* b,
                                      std::ptrdiff_t bp) {
   return sum_of(a, ap, b, bp, [](int x, int y) { return std::abs(static_cast<std::int8_t>(x - y)); });
@@ -358,6 +362,9 @@ constexpr std::array kMistakes = {
     MotionMistake{"wrapped-difference",
                   "differences of unsigned bytes wrap below zero: take them as int, then the absolute value",
                   with_sad<sad_wrapped_differences>},
+    MotionMistake{"wrapped-difference",
+                  "differences of unsigned bytes wrap below zero: take them as int, then the absolute value",
+                  with_sad<sad_wrapped_the_other_way>},
     MotionMistake{"narrow-difference",
                   "differences are kept in a signed byte, which overflows at 128: take them as int",
                   with_sad<sad_narrow_differences>},

@@ -2,9 +2,11 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "tools_test_support.h"
 
@@ -317,6 +319,50 @@ TEST_F(StoppedComparison, ReportsTheFinishedRounds) {
 TEST_F(StoppedComparison, EndsAtOnceWithItsEncoders) {
   EXPECT_EQ(run_and_send(SIGQUIT).exit_code, 131);
   EXPECT_FALSE(std::filesystem::exists(path("r.json")));
+}
+
+/// A stream that takes seconds to look at: two frames, and repeats of the second.
+class StoppedLooks : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    std::string stream = run({kEnc, "--quiet", "--backend", "cpu", "-w", "32", "-h", "32", "-o", "-", "-"},
+                             generate({'B', 0, 32, 32, 2}))
+                             .out;
+    const std::string repeat = "\xFF\xD8\xFF\xD9";
+    for (int i = 0; i < 4'000'000; ++i) stream += repeat;
+    stream_ = write_file("in.c63", stream);
+  }
+
+  /// Stops the program when its output is open.
+  [[nodiscard]] ProcessResult look_and_stop(const std::vector<std::string>& command) const {
+    Process process(command);
+    const auto is_unfinished = [](const auto& entry) {
+      return entry.path().string().find(".part-") != std::string::npos;
+    };
+    while (process.running() && std::none_of(std::filesystem::directory_iterator(folder_), {}, is_unfinished))
+      ::usleep(1000);
+    process.kill(SIGINT);
+    return process.wait();
+  }
+
+  std::string stream_;
+};
+
+TEST_F(StoppedLooks, KeepAnOlderFile) {
+  for (const auto& [name, part, command] :
+       {std::tuple("o.csv", "o.partial.csv", std::vector{kMv, stream_, std::string("-o"), path("o.csv")}),
+        std::tuple("o.json", "o.partial.json", std::vector{kInfo, stream_, std::string("--json"), path("o.json")})}) {
+    write_file(name, "older");
+    const ProcessResult result = look_and_stop(command);
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    EXPECT_EQ(read_file(path(name)), "older");
+    EXPECT_NE(result.err.find("stopped"), std::string::npos) << result.err;
+    if (std::filesystem::exists(path(part))) {
+      EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+    }
+    EXPECT_LE(files_in_folder(), 5);  // the stream, two older files, two parts
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "bench/benches.h"
 #include "bench/cpu_probe.h"
 #include "bench/figures.h"
+#include "bench/race_cpu.h"
 #include "bitstream/entropy_decoder.h"
 #include "bitstream/entropy_encoder.h"
 #include "bitstream/frame_header.h"
@@ -371,6 +372,7 @@ void add_entropy_cases(std::vector<Case>& cases, const Scene& scene) {
 }
 
 void run(const CpuBenchOptions& options) {
+  if (!options.searches.empty()) return race_cpu_files(options);
   const Scene scene(options);
   const auto [all, tested] = candidates_per_block(scene);
 
@@ -471,7 +473,7 @@ void run(const CpuBenchOptions& options) {
 }  // namespace
 
 tools::Subcommand cpu_bench() {
-  return bench_command<CpuBenchOptions>("cpu", "Measure the CPU kernels of every instruction set",
+  return bench_command<CpuBenchOptions>("cpu", "Measure the CPU kernels of every instruction set, and race your own search",
                                         [](const CpuBenchOptions& options, const tools::Session&) { run(options); });
 }
 

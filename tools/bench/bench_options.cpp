@@ -50,6 +50,12 @@ void add_page_cpu(CLI::App& app, std::string& cpu) {
   add(app, "--cpu", cpu, "FILE", "Figures of a CPU for the page, from c63bench cpu --json or tools/checks/cpu_check");
 }
 
+void add_race(CLI::App& app, bool& inexact, std::uint32_t& seed, double& limit_s) {
+  app.add_flag("--inexact", inexact, "Vectors of the race need not be the best: tell the SAD that they lose");
+  app.add_option("--seed", seed, "Samples of the race's cases; by the clock unless given")->type_name("N");
+  add(app, "--limit", limit_s, "SECONDS", "End a file of the race that takes longer")->check(CLI::Range(1.0, 3600.0));
+}
+
 CLI::Option* add_yuv(CLI::App& app, std::string& yuv) {
   return add(app, "--yuv", yuv, "FILE", "Raw 4:2:0 file of the one size given instead of made content");
 }
@@ -63,6 +69,10 @@ void add_options(CLI::App& app, CpuBenchOptions& options) {
   add(app, "--frame", options.frame, "N", "Frame to begin at");
   add(app, "--rounds", options.rounds, "N", "Measured rounds")->check(CLI::Range(1, 100000));
   add(app, "--only", options.only, "TEXT", "Only kernels whose name and level contain this");
+  add_list(app, "--search", options.searches, "FILE", "Race your own searches: .c, .cpp or .so in the form of c63/motion_kernel.h");
+  add(app, "--range", options.range, "N", "Search range of the race's luma planes")->check(CLI::Range(1, 127));
+  add_race(app, options.inexact, options.seed, options.limit_s);
+  app.add_flag("--in-process", options.in_process, "Run --search in this process, for profilers and debuggers");
   add_json(app, options.json);
 }
 
@@ -157,6 +167,9 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_json(app, options.json);
   add(app, "--html", options.html, "FILE", "Write a page of the ladder and the roofline");
   add_page_cpu(app, options.cpu);
+  add_list(app, "--kernel", options.files, "FILE", "Race your own kernels: .cu, .cubin, .ptx or .so in the form of c63/motion_kernel.h");
+  add_race(app, options.inexact, options.seed, options.limit_s);
+  app.add_flag("--in-process", options.in_process, "Run --kernel in this process, for profilers and debuggers; the built-in ones are left out");
   app.add_flag("--verify", options.verify, "Compare with the CPU's search, not only with each other");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct CpuBenchOptions {
   int rounds = 15;
   std::string only;  ///< part of a kernel's name and level; empty: all
   std::string json;
+  std::vector<std::string> searches;  ///< searches of somebody else
+  int range = 16;
+  bool inexact = false;
+  bool in_process = false;
+  std::uint32_t seed = 0;  ///< of the cases; 0: by the clock
+  double limit_s = 60;     ///< for each file
 };
 
 struct StageBenchOptions {
@@ -107,6 +114,11 @@ struct MeBenchOptions {
   int repeats = 30;
   int device = 0;
   bool verify = false;
+  std::vector<std::string> files;  ///< kernels of somebody else
+  bool inexact = false;
+  bool in_process = false;
+  std::uint32_t seed = 0;  ///< of the cases; 0: by the clock
+  double limit_s = 60;     ///< for each file
 };
 
 struct PageOptions {

@@ -18,7 +18,7 @@
 #include "common/exit_code.h"
 #include "common/fill_in.h"
 #include "common/video_input.h"
-#include "compare/process.h"
+#include "common/process.h"
 #include "io/frame_writer.h"
 #include "io/input_file.h"
 #include "motion/motion_stream.h"

@@ -79,12 +79,12 @@ std::string share_text(std::int64_t some, std::int64_t all) {
   return fmt::format("{:.3g} %", all > 0 ? 100.0 * static_cast<double>(some) / static_cast<double>(all) : 0.0);
 }
 
-std::string more_text(const MotionTotals& t) {
+std::string more_text(const AuditCounts& t) {
   const double more = t.exact_sad > 0 ? 100.0 * (static_cast<double>(t.sad) / static_cast<double>(t.exact_sad) - 1) : 0;
   return fmt::format("SAD {}, {:.3g} % more than exact search ({})", t.sad, more, t.exact_sad);
 }
 
-std::string faults_text(const MotionTotals& totals) {
+std::string faults_text(const AuditCounts& totals) {
   std::string text;
   for (const MotionFault fault : kFaultsShown) {
     if (totals.count(fault) > 0)
@@ -94,7 +94,7 @@ std::string faults_text(const MotionTotals& totals) {
 }
 
 std::string report_text(const MotionAuditOptions& o, const StreamAudit& audit) {
-  const MotionTotals& all = audit.all.totals();
+  const AuditCounts& all = audit.all.totals();
   std::string text = fmt::format("{}: {} frames, {} with vectors; {} vectors held against exact search of range {}\n",
                                  o.stream, audit.frames, audit.frames_with_vectors, all.blocks, o.search_range);
   if (audit.blocks_without_vector > 0) {
@@ -106,7 +106,7 @@ std::string report_text(const MotionAuditOptions& o, const StreamAudit& audit) {
     text += fmt::format("costliest: {}; it costs {}\n", to_string(*audit.costliest, "its"), audit.costliest->lost());
   }
   for (int p = 0; p < 3; ++p) {
-    const MotionTotals& plane = audit.all.totals(p);
+    const AuditCounts& plane = audit.all.totals(p);
     text += fmt::format("{}: {} of {} differ ({}{}{}); {}\n", "YUV"[p], plane.differing(), plane.blocks,
                         share_text(plane.differing(), plane.blocks), plane.differing() > 0 ? ": " : "",
                         faults_text(plane), more_text(plane));
@@ -139,7 +139,7 @@ ordered_json json_of(const MotionDifference& d) {
           {"text", to_string(d, "its")}};
 }
 
-ordered_json json_of(const MotionTotals& t) {
+ordered_json json_of(const AuditCounts& t) {
   ordered_json json = {{"vectors", t.blocks}, {"differing", t.differing()}, {"sad", t.sad}, {"exact_sad", t.exact_sad}};
   for (const MotionFault fault : kFaultsShown) json[to_string(fault)] = t.count(fault);
   return json;

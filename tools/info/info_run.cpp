@@ -14,6 +14,7 @@
 #include "common/paths.h"
 #include "common/report.h"
 #include "common/sidecar.h"
+#include "common/stopped_output.h"
 #include "common/text_file.h"
 #include "common/values.h"
 #include "info/stream_info.h"
@@ -34,10 +35,9 @@ class InfoJson {
     file_.add("{}\n    {{\"first_frame\": {}, \"frames\": {}, \"bytes\": {}}}", std::exchange(any_, true) ? "," : "",
               gop.first_frame, gop.frames, gop.bytes);
   }
-  void finish(const nlohmann::ordered_json& rest) {
-    file_.add("\n  ],\n{}\n}}\n", json_members(rest));
-    file_.commit();
-  }
+  void end(const nlohmann::ordered_json& rest) { file_.add("\n  ],\n{}\n}}\n", json_members(rest)); }
+  void commit() { file_.commit(); }
+  [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
   TextFile file_;
@@ -133,10 +133,16 @@ int run_info(const Session& session, InfoOptions options) {
   if (info.frames() == 0 && fault) throw Error(*fault);
   if (info.frames() == 0 && !session.stop.stop_requested())
     throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", place);
-  if (json) {
+  const bool stopped = session.stop.stop_requested();
+  if (json && info.frames() > 0) {
     nlohmann::ordered_json rest = info.json(options.rate);
-    rest["complete"] = !fault && !session.stop.stop_requested();
-    json->finish(rest);
+    rest["complete"] = !fault && !stopped;
+    json->end(rest);
+    if (stopped) {
+      (void)commit_stopped(*json, options.json, options.input == "-", *session.log);
+    } else {
+      json->commit();
+    }
   }
   // Of a damaged stream, what lies before the fault is told, and then the fault.
   if (options.json != "-" && info.frames() > 0) {
@@ -145,6 +151,7 @@ int run_info(const Session& session, InfoOptions options) {
     write_stdout(text);
   }
   if (fault) throw Error(*fault);
+  if (stopped) session.summary->info("{}", stopped_text(info.frames(), {}));
   return kExitDone;
 }
 

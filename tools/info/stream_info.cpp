@@ -191,11 +191,14 @@ ordered_json StreamInfo::json(const std::optional<FrameRate>& rate) const {
                        {"rate_denominator", rate ? ordered_json(rate->denominator) : ordered_json(nullptr)}};
   json["gop_frames"] = range_json(gop_frames_);
   json["gop_bytes"] = range_json(gop_bytes_);
+  // An object from the start: if memory runs out while a null becomes one, nlohmann's destructor crashes.
+  ordered_json kinds = ordered_json::object();
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     ordered_json of_kind = {{"frames", kinds_[kind].count}, {"bytes", kinds_[kind].sum}};
     if (kinds_[kind].count > 0) of_kind["frame_bytes"] = range_json(kinds_[kind]);
-    json["kinds"][kKindNames[kind]] = of_kind;
+    kinds[kKindNames[kind]] = of_kind;
   }
+  json["kinds"] = kinds;
   json["bits_by_kind"] = bits_ ? kinds_json(*bits_) : ordered_json(nullptr);
   json["blocks"] = nullptr;
   if (bits_) {

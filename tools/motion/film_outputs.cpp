@@ -56,7 +56,7 @@ class FilmCsvOutput final : public MotionOutput {
     }
     file_.flush();
   }
-  void finish(const MotionSummary& /*summary*/) override { file_.commit(); }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
 
  private:
   TextFile file_;
@@ -92,7 +92,7 @@ class NpzOutput final : public MotionOutput {
     append(*codec_vectors_, vectors);
     append(*codec_sads_, sads);
   }
-  void finish(const MotionSummary& /*summary*/) override { file_.commit(); }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
 
  private:
   void begin(int rows, int columns) {
@@ -158,7 +158,7 @@ class FlowOutput final : public MotionOutput {
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (!done_) throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame that was asked for has vectors");
+    if (!done_ && !is_stopped()) throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame that was asked for has vectors");
   }
 
  private:

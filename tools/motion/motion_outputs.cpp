@@ -43,7 +43,7 @@ class YuviewOutput final : public MotionOutput {
     writer_->add(frame.index, frame.blocks, frame.sads[0], frame.codec ? &*frame.codec : nullptr);
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (writer_) writer_->commit();
+    if (writer_) complete(*writer_);
   }
 
  private:
@@ -72,7 +72,7 @@ class CsvOutput final : public MotionOutput {
     }
     if (!frame.blocks.repeat) file_.flush();
   }
-  void finish(const MotionSummary& /*summary*/) override { file_.commit(); }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
 
  private:
   TextFile file_;
@@ -130,7 +130,7 @@ class JsonOutput final : public MotionOutput {
   }
   void finish(const MotionSummary& summary) override {
     file_.add("\n  ],\n{}\n}}\n", json_members({{"summary", summary.json()}}));
-    file_.commit();
+    complete(file_);
   }
 
  private:
@@ -222,7 +222,7 @@ class PictureOutput final : public MotionOutput {
     done_ = true;
   }
   void finish(const MotionSummary& /*summary*/) override {
-    if (done_) return;
+    if (done_ || is_stopped()) return;
     if (options_.frame >= 0) fail_without_frame(options_.frame);
     throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame has vectors; name one with --frame");
   }
@@ -256,12 +256,12 @@ class PageOutput final : public MotionOutput {
   void finish(const MotionSummary& summary) override {
     end(summary);
     page_.finish();
-    file_.commit();
+    complete(file_);
   }
 
  private:
   void end(const MotionSummary& summary) {
-    if (!page_.has_frames() && options_.frame >= 0) fail_without_frame(options_.frame);
+    if (!page_.has_frames() && options_.frame >= 0 && !is_stopped()) fail_without_frame(options_.frame);
     page_.end_stream(summary);
   }
 

@@ -14,6 +14,7 @@
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
+#include "common/report.h"
 #include "common/values.h"
 #include "common/video_input.h"
 #include "c63/frame_source.h"
@@ -104,6 +105,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
   add_film_options(app, o);
   add_sync_option(app, o.durability);
+  add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.limits);
 }
 
@@ -112,6 +114,7 @@ namespace {
 /// The part of a stream that was shown.
 struct StreamShown {
   MotionSummary summary;
+  std::int64_t frames = 0;
   int width = 0;
   int height = 0;
 };
@@ -148,13 +151,13 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, std::uni
     shown.width = frame->blocks.width;
     shown.height = frame->blocks.height;
     if (frame->index < o.first_frame) continue;
-    ++taken;
+    shown.frames = ++taken;
     shown.summary.add(*frame, truth);
     if (output != nullptr) output->add(*frame, truth);
     progress->advance(0);
   }
   progress->finish();
-  if (frames == 0) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path});
+  if (frames == 0 && !session.stop.stop_requested()) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path});
   if (taken == 0 && !session.stop.stop_requested()) {
     throw Error(ErrorKind::input, "C63-NO-FRAMES", "no frame after the first " + std::to_string(o.first_frame), {.file = path});
   }
@@ -174,6 +177,7 @@ void check_stream_options(const MotionOptions& o) {
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
   const StreamShown second = show_stream(session, o, std::make_unique<InputFile>(o.beside), nullptr, &output);
+  if (session.stop.stop_requested()) return second.summary;
   if (second.width != first.width || second.height != first.height) {
     throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
                 fmt::format("{} has pictures of {}x{}, {} of {}x{}", o.input, first.width, first.height, o.beside, second.width,
@@ -216,12 +220,20 @@ int run_motion(const Session& session, const MotionOptions& given) {
     const VideoFormat format = opened.source->format();
     output = make_motion_output(o, &format);
     shown.summary = show_film(session, o, std::move(opened), truth ? &*truth : nullptr, output.get());
-    if (output) output->finish(shown.summary);
+    shown.frames = shown.summary.frames();
   } else {
     output = make_motion_output(o, nullptr);
     shown = show_stream(session, o, std::move(file), truth ? &*truth : nullptr, output.get());
-    if (output) output->finish(o.beside.empty() ? shown.summary : show_beside(session, o, shown, *output));
   }
+  if (session.stop.stop_requested() && shown.frames == 0) {
+    session.summary->info("stopped before the first frame: nothing is written");
+    return kExitDone;  // the exit code is the signal's, from the caller
+  }
+  const MotionSummary summary = o.beside.empty() || session.stop.stop_requested() ? shown.summary : show_beside(session, o, shown, *output);
+  const bool stopped = session.stop.stop_requested();
+  if (output && stopped) output->set_stopped({o.output, o.keep_partial || o.input == "-", session.log});
+  if (output) output->finish(summary);
+  if (stopped) session.summary->info("{}", stopped_text(shown.frames, {}));
   // If the data go to standard output, messages must not.
   if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());

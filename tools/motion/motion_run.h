@@ -42,6 +42,7 @@ struct MotionOptions {
   std::string backend = "auto";
   std::optional<int> device;
   Limits limits;
+  bool keep_partial = false;  ///< a part replaces an older file
   Durability durability = Durability::process;  ///< of all files that are written
 };
 

@@ -148,6 +148,16 @@ void NpzFile::write_member(const Array& array, std::string& directory) {
 }
 
 void NpzFile::commit() {
+  write_archive();
+  file_.commit();
+}
+
+std::string NpzFile::commit_part() {
+  write_archive();
+  return file_.commit_part();
+}
+
+void NpzFile::write_archive() {
   std::string directory;
   for (Array& array : arrays_) {
     array.write_piece();
@@ -186,7 +196,6 @@ void NpzFile::commit() {
   put(end, is_far ? kIsLong : static_cast<std::uint32_t>(place));
   put(end, std::uint16_t{0});
   file_.write(end);
-  file_.commit();
 }
 
 }  // namespace c63::tools

@@ -28,9 +28,12 @@ class NpzFile {
   /// Appends a whole row.
   void append(std::size_t array, std::span<const std::byte> row);
   void commit();
+  /// See OutputFile::commit_part().
+  [[nodiscard]] std::string commit_part();
 
  private:
   struct Array;
+  void write_archive();
   void write_member(const Array& array, std::string& directory);
 
   OutputFile file_;

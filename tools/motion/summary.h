@@ -20,6 +20,7 @@ class MotionSummary {
   /// `truth` may be null.
   void add(const MotionFrame& frame, const MotionTruth* truth);
 
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] std::string text(bool with_histogram = true) const;
   [[nodiscard]] nlohmann::ordered_json json() const;
   /// Histogram of the longer component: label and number of vectors.

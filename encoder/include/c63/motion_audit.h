@@ -44,7 +44,7 @@ enum class MotionFault {
 inline constexpr int kMotionFaults = 8;
 
 /// What an audit counted.
-struct MotionTotals {
+struct AuditCounts {
   std::int64_t blocks = 0;                              ///< that were audited
   std::array<std::int64_t, kMotionFaults> faults = {};  ///< blocks by MotionFault
   std::uint64_t sad = 0;        ///< sum of the SADs of what was found, over blocks whose vectors are candidates
@@ -99,8 +99,8 @@ class MotionAudit {
   /// sizes.
   std::int64_t add(const FoundMotion& found);
 
-  [[nodiscard]] const MotionTotals& totals() const;
-  [[nodiscard]] const MotionTotals& totals(int plane) const;
+  [[nodiscard]] const AuditCounts& totals() const;
+  [[nodiscard]] const AuditCounts& totals(int plane) const;
   /// The first difference, in the order of add(); empty if there is none.
   [[nodiscard]] const std::optional<MotionDifference>& first() const;
   /// The differences of the last add().

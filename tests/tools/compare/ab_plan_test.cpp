@@ -6,7 +6,7 @@
 
 #include "common/fill_in.h"
 #include "compare/ab_statistics.h"
-#include "compare/process.h"
+#include "common/process.h"
 #include "io/scratch_folder.h"
 #include "support/expect_error.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <stop_token>
 #include <string>
 
@@ -11,6 +12,16 @@ struct ProcessResult {
   double wall_s = 0;
   double cpu_s = 0;          ///< user and system time of it and its children
   std::string error_output;  ///< the end of its standard error
+  bool timed_out = false;    ///< ProcessLimits::seconds ended it
+};
+
+/// What a command and all that it starts may use; 0 is no limit.
+struct ProcessLimits {
+  double seconds = 0;            ///< by the clock on the wall; SIGKILL ends it
+  double cpu_seconds = 0;        ///< of all its threads; SIGKILL ends it, a second later at most
+  std::uint64_t memory = 0;      ///< bytes of address space
+  std::uint64_t file_bytes = 0;  ///< of each file that it writes
+  int files = 0;                 ///< that are open at the same time
 };
 
 /// Ends a command early, with everything that it has started.
@@ -23,7 +34,7 @@ struct StopTokens {
 /// file of `folder` holds its standard error. Throws Error (internal) if no process can be started.
 [[nodiscard]] ProcessResult run_process(const std::string& command, const std::string& stdin_path,
                                         const std::string& stdout_path, const std::string& folder,
-                                        const StopTokens& stops = {});
+                                        const StopTokens& stops = {}, const ProcessLimits& limits = {});
 
 /// Returns the text quoted for /bin/sh.
 [[nodiscard]] std::string shell_quoted(const std::string& text);

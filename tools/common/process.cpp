@@ -1,4 +1,4 @@
-#include "compare/process.h"
+#include "common/process.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -6,13 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 #include "c63/error.h"
 #include "io/descriptor.h"
@@ -97,10 +103,43 @@ class ChildGroup {
   std::list<pid_t>::iterator entry_;
 };
 
+/// Sets limits of a process that has just begun. It is a shell that starts the program, so the program has them, too.
+void set_limits(pid_t process, const ProcessLimits& limits) {
+  const auto set = [process](auto resource, std::uint64_t most) {
+    if (most == 0) return;
+    const rlimit limit{most, most};
+    static_cast<void>(::prlimit(process, resource, &limit, nullptr));  // fails if the process has ended
+  };
+  set(RLIMIT_AS, limits.memory);
+  set(RLIMIT_CPU, static_cast<std::uint64_t>(std::ceil(limits.cpu_seconds)));
+  set(RLIMIT_FSIZE, limits.file_bytes);
+  set(RLIMIT_NOFILE, static_cast<std::uint64_t>(limits.files));
+  if (limits.seconds > 0) set(RLIMIT_CORE, 1);
+}
+
+/// Calls a function after a time, unless the object ends before.
+class Deadline {
+ public:
+  Deadline(double seconds, std::function<void()> act) {
+    if (seconds <= 0) return;
+    thread_ = std::jthread([this, seconds, act = std::move(act)](const std::stop_token& stop) {
+      std::unique_lock lock(mutex_);
+      const bool ended = condition_.wait_for(lock, stop, std::chrono::duration<double>(seconds),
+                                             [&] { return stop.stop_requested(); });
+      if (!ended) act();
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any condition_;
+  std::jthread thread_;
+};
+
 }  // namespace
 
 ProcessResult run_process(const std::string& command, const std::string& stdin_path, const std::string& stdout_path,
-                          const std::string& folder, const StopTokens& stops) {
+                          const std::string& folder, const StopTokens& stops, const ProcessLimits& limits) {
   const std::string error_path = folder + "/stderr";
   const std::string in = stdin_path.empty() ? "/dev/null" : stdin_path;
   const std::string out = stdout_path.empty() ? "/dev/null" : stdout_path;
@@ -115,11 +154,17 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
 
   const auto start = std::chrono::steady_clock::now();
   pid_t child = 0;
+  std::atomic<bool> timed_out = false;
   {
     const ChildGroup group([&](pid_t* started) {
       return posix_spawn(started, "/bin/sh", &setup.actions, &setup.attributes, arguments, environ);
     });
     child = group.leader();
+    set_limits(child, limits);
+    const Deadline deadline(limits.seconds, [&] {
+      timed_out = true;
+      group.signal(SIGKILL);
+    });
     const std::stop_callback on_stop(stops.stop, [&] { group.signal(SIGTERM); });
     const std::stop_callback on_drop(stops.drop, [&] { group.signal(SIGKILL); });
     group.wait();
@@ -133,6 +178,7 @@ ProcessResult run_process(const std::string& command, const std::string& stdin_p
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.timed_out = timed_out;
   result.error_output = end_of_file(error_path);
   return result;
 }

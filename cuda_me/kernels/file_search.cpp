@@ -1,0 +1,298 @@
+#include "cuda_me/kernels/file_search.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "c63/cuda/devices.h"
+#include "c63/error.h"
+#include "c63/motion_kernel.h"
+#include "cuda_me/kernels/motion_search.h"
+#include "cuda_me/kernels/nvrtc.h"
+#include "cuda_me/runtime/check.h"
+#include "cuda_me/runtime/memory.h"
+
+namespace c63::cuda {
+namespace {
+
+constexpr const char* kKernel = "c63_motion";
+constexpr const char* kLaunch = "c63_motion_launch";
+
+static_assert(sizeof(c63_motion_vector) == sizeof(MotionVector));
+static_assert(C63_MOTION_MAX_JOBS == kBatchJobs);
+
+std::vector<char> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad()) throw Error(ErrorKind::input, "C63-OPEN", "cannot be read", {.file = path});
+  return bytes;
+}
+
+std::string extension_of(const std::string& path) { return std::filesystem::path(path).extension().string(); }
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::usage, "C63-KERNEL-FORM", why, {.file = path});
+}
+
+/// A shared library that stays open.
+class OpenLibrary {
+ public:
+  explicit OpenLibrary(const std::string& path) {
+    const std::string absolute = std::filesystem::absolute(path).string();  // a bare name would be searched for
+    handle_ = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr)
+      throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
+  }
+  ~OpenLibrary() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  OpenLibrary(const OpenLibrary&) = delete;
+  OpenLibrary& operator=(const OpenLibrary&) = delete;
+  [[nodiscard]] void* find(const char* name) const { return ::dlsym(handle_, name); }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+#if CUDART_VERSION >= 12080
+
+class LoadedSearch final : public FileSearch {
+ public:
+  LoadedSearch(const std::string& path, const std::string& host_part) {
+    file_.path = path;
+    file_.name = std::filesystem::path(path).filename().string();
+    const std::string extension = extension_of(path);
+    if (extension == ".so") {
+      host_ = std::make_unique<OpenLibrary>(path);
+    } else {
+      load_image(extension);
+      if (!host_part.empty()) host_ = std::make_unique<OpenLibrary>(host_part);
+    }
+    if (host_) {
+      launch_ = reinterpret_cast<int (*)(const c63_motion_batch*, const c63_motion_gpu*)>(host_->find(kLaunch));
+      if (launch_ == nullptr) refuse(path, std::string("has no function ") + kLaunch + "() (c63/motion_kernel.h)");
+    } else {
+      find_kernel();
+    }
+    gpu_.launch = [](const c63_motion_gpu* gpu, const char* kernel, const int grid[3], const int threads[3],
+                     int shared_bytes, void** arguments) {
+      return static_cast<LoadedSearch*>(gpu->state)->launch_named(kernel, grid, threads, shared_bytes, arguments);
+    };
+    gpu_.scratch = [](const c63_motion_gpu* gpu, unsigned long long bytes) {
+      return static_cast<LoadedSearch*>(gpu->state)->scratch(bytes);
+    };
+    gpu_.state = this;
+  }
+
+  ~LoadedSearch() override {
+    if (library_ != nullptr) check_release(cudaLibraryUnload(library_), "cudaLibraryUnload");
+  }
+
+  [[nodiscard]] MotionKernelResources resources() const override {
+    if (first_kernel_ == nullptr) return {};
+    return kernel_resources(first_kernel_, first_threads_, first_shared_);
+  }
+
+  [[nodiscard]] std::size_t local_bytes() const override {
+    if (first_kernel_ == nullptr) return 0;
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, first_kernel_), "cudaFuncGetAttributes");
+    return attributes.localSizeBytes;
+  }
+
+ protected:
+  void launch_jobs(std::span<const MotionJob> jobs, cudaStream_t stream) override {
+    c63_motion_batch batch{};
+    int columns = 0;
+    int rows = 0;
+    int range = 0;
+    std::size_t without_sads = 0;
+    for (const MotionJob& job : jobs) {
+      if (job.sads == nullptr)
+        without_sads =
+            std::max(without_sads, static_cast<std::size_t>(job.width / 8) * static_cast<std::size_t>(job.height / 8));
+    }
+    if (without_sads > unwanted_.size()) unwanted_ = DeviceBuffer<std::uint16_t>(without_sads);
+    for (const MotionJob& job : jobs) {
+      batch.jobs[batch.count++] = {job.current,
+                                   job.reference,
+                                   job.current_pitch,
+                                   job.reference_pitch,
+                                   job.width,
+                                   job.height,
+                                   job.range,
+                                   reinterpret_cast<c63_motion_vector*>(job.vectors),
+                                   job.sads != nullptr ? job.sads : unwanted_.data()};
+      columns = std::max(columns, job.width / kBlockSize);
+      rows = std::max(rows, job.height / kBlockSize);
+      range = std::max(range, job.range);
+    }
+    if (launch_ != nullptr) {
+      gpu_.stream = stream;
+      if (const int status = launch_(&batch, &gpu_); status != 0) {
+        check(static_cast<cudaError_t>(status), file_.name.c_str());
+      }
+      return;
+    }
+    const auto up = [](int all, int each) { return (all + each - 1) / each; };
+    const int grid[3] = {up(columns, shape_.blocks[0]), up(rows, shape_.blocks[1]), batch.count};
+    const int threads[3] = {shape_.threads[0], shape_.threads[1], 1};
+    void* arguments[] = {&batch};
+    gpu_.stream = stream;
+    check(static_cast<cudaError_t>(launch_kernel(kernel_, grid, threads, shared_bytes(range), arguments)),
+          file_.name.c_str());
+  }
+
+ private:
+  void load_image(const std::string& extension) {
+    file_.image = bytes_of(file_.path);
+    if (extension == ".cu") {
+      int device = 0;
+      check(cudaGetDevice(&device), "cudaGetDevice");
+      const DeviceInfo& info = require_device(device);
+      const auto start = std::chrono::steady_clock::now();
+      CompiledKernels compiled = compile_kernels({file_.image.data(), file_.image.size()}, file_.path,
+                                                 info.compute_major * 10 + info.compute_minor);
+      file_.compile_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      file_.image = std::move(compiled.image);
+      file_.is_cubin = compiled.is_cubin;
+      file_.compiler = compiled.compiler;
+      file_.messages = compiled.messages;
+    } else {
+      file_.is_cubin = extension == ".cubin";
+      if (!file_.is_cubin) file_.image.push_back('\0');
+    }
+    const cudaError_t status =
+        cudaLibraryLoadData(&library_, file_.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    if (status != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      refuse(file_.path, std::string("the GPU's driver does not take it: ") + cudaGetErrorString(status));
+    }
+  }
+
+  void find_kernel() {
+    cudaKernel_t kernel = nullptr;
+    if (cudaLibraryGetKernel(&kernel, library_, kKernel) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      refuse(file_.path, std::string("has no kernel ") + kKernel +
+                             ": write C63_MOTION_KERNEL void c63_motion(...) (c63/motion_kernel.h)");
+    }
+    kernel_ = reinterpret_cast<const void*>(kernel);
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel_), "cudaFuncGetAttributes");
+    shape_ = {{attributes.maxThreadsPerBlock, 1}, {1, 1}, {0, 0, 0}};
+    void* place = nullptr;
+    std::size_t bytes = 0;
+    if (cudaLibraryGetGlobal(&place, &bytes, library_, "c63_motion_launch_shape") == cudaSuccess &&
+        bytes == sizeof shape_) {
+      check(cudaMemcpy(&shape_, place, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    } else {
+      static_cast<void>(cudaGetLastError());
+    }
+    const auto positive = [](const int(&values)[2]) { return values[0] >= 1 && values[1] >= 1; };
+    if (!positive(shape_.threads) || !positive(shape_.blocks))
+      refuse(file_.path, "C63_MOTION_SHAPE needs at least one thread and one block");
+    first_kernel_ = kernel_;
+    first_threads_ = shape_.threads[0] * shape_.threads[1];
+    first_shared_ = static_cast<std::size_t>(shared_bytes(16));
+  }
+
+  [[nodiscard]] int shared_bytes(int range) const {
+    return shape_.shared_bytes[0] + shape_.shared_bytes[1] * range + shape_.shared_bytes[2] * range * range;
+  }
+
+  int launch_kernel(const void* kernel, const int grid[3], const int threads[3], int shared, void** arguments) {
+    int& allowed = allowed_shared_[kernel];
+    constexpr int kAlwaysAllowed = 48 << 10;
+    if (shared > std::max(allowed, kAlwaysAllowed)) {
+      if (const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+          status != cudaSuccess)
+        return status;
+      allowed = shared;
+    }
+    const auto dimensions = [](const int(&d)[3]) {
+      return dim3(static_cast<unsigned>(d[0]), static_cast<unsigned>(d[1]), static_cast<unsigned>(d[2]));
+    };
+    const int grid_of[3] = {grid[0], grid[1], grid[2]};
+    const int threads_of[3] = {threads[0], threads[1], threads[2]};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dimensions(grid_of);
+    config.blockDim = dimensions(threads_of);
+    config.dynamicSmemBytes = static_cast<std::size_t>(shared);
+    config.stream = static_cast<cudaStream_t>(gpu_.stream);
+    return cudaLaunchKernelExC(&config, kernel, arguments);
+  }
+
+  int launch_named(const char* name, const int grid[3], const int threads[3], int shared, void** arguments) {
+    const void*& kernel = named_[name];
+    if (kernel == nullptr) {
+      cudaKernel_t found = nullptr;
+      if (library_ == nullptr || cudaLibraryGetKernel(&found, library_, name) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        refuse(file_.path, std::string("has no kernel ") + name + ", which it launches");
+      }
+      kernel = reinterpret_cast<const void*>(found);
+    }
+    if (first_kernel_ == nullptr) {
+      first_kernel_ = kernel;
+      first_threads_ = threads[0] * threads[1] * threads[2];
+      first_shared_ = static_cast<std::size_t>(shared);
+    }
+    return launch_kernel(kernel, grid, threads, shared, arguments);
+  }
+
+  void* scratch(unsigned long long bytes) {
+    if (bytes > scratch_.size()) scratch_ = DeviceBuffer<std::uint8_t>(bytes);
+    return scratch_.data();
+  }
+
+  cudaLibrary_t library_ = nullptr;
+  std::unique_ptr<OpenLibrary> host_;
+  int (*launch_)(const c63_motion_batch*, const c63_motion_gpu*) = nullptr;
+  const void* kernel_ = nullptr;
+  c63_motion_shape shape_{};
+  c63_motion_gpu gpu_{};
+  std::map<std::string, const void*> named_;
+  std::map<const void*, int> allowed_shared_;
+  DeviceBuffer<std::uint8_t> scratch_;
+  DeviceBuffer<std::uint16_t> unwanted_;  ///< where SADs go that nobody wants
+  const void* first_kernel_ = nullptr;    ///< for reports
+  int first_threads_ = 0;
+  std::size_t first_shared_ = 0;
+};
+
+#endif
+
+}  // namespace
+
+bool is_search_file(const std::string& path) {
+  const std::string extension = extension_of(path);
+  return extension == ".cu" || extension == ".cubin" || extension == ".ptx" || extension == ".so";
+}
+
+bool has_host_part(const std::string& path) {
+  if (extension_of(path) != ".cu") return false;
+  const std::vector<char> bytes = bytes_of(path);
+  return std::string_view(bytes.data(), bytes.size()).find("C63_MOTION_HOST") != std::string_view::npos;
+}
+
+std::unique_ptr<FileSearch> load_search(const std::string& path, const std::string& host_part) {
+  if (!is_search_file(path)) refuse(path, "a motion kernel is a .cu, .cubin, .ptx or .so file");
+  static_cast<void>(bytes_of(path));  // one that cannot be read says so before anything is loaded
+#if CUDART_VERSION >= 12080
+  return std::make_unique<LoadedSearch>(path, host_part);
+#else
+  static_cast<void>(host_part);
+  throw Error(ErrorKind::device, "C63-CUDA-OLD",
+              "kernels from files need a c63 that was built with CUDA 12.8 or newer");
+#endif
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda_me/kernels/motion.h"
+
+namespace c63::cuda {
+
+/// What is known of a search from a file, for reports.
+struct SearchFile {
+  std::string name;  ///< the file's name without folders
+  std::string path;
+  std::string compiler;  ///< "NVRTC 13.0"; empty for a file that needs none
+  std::string messages;  ///< the compiler's warnings
+  double compile_s = 0;
+  std::vector<char> image;  ///< cubin or PTX; empty for .so
+  bool is_cubin = false;
+};
+
+/// A search from a file in the form of c63/motion_kernel.h, for the current device.
+class FileSearch : public MotionSearch {
+ public:
+  [[nodiscard]] const SearchFile& file() const { return file_; }
+  /// Registers that are kept in memory, and the stack, in bytes per thread.
+  [[nodiscard]] virtual std::size_t local_bytes() const = 0;
+
+ protected:
+  SearchFile file_;
+};
+
+/// Loads a .cu (compiled by NVRTC), .cubin, .ptx or .so. Code in a .so, and host code in a .cu, runs in this process.
+/// `host_part` is a .so with the host part of a .cu; empty if it has none. Throws Error: input (the file cannot be
+/// read), usage (it does not compile, or has no entry), device (NVRTC or a device is missing).
+[[nodiscard]] std::unique_ptr<FileSearch> load_search(const std::string& path, const std::string& host_part = {});
+
+/// Returns true for names that load_search() takes.
+[[nodiscard]] bool is_search_file(const std::string& path);
+
+/// Returns true if the text of a .cu has a host part, which must be compiled first.
+[[nodiscard]] bool has_host_part(const std::string& path);
+
+}  // namespace c63::cuda

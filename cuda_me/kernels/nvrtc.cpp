@@ -1,0 +1,182 @@
+#include "cuda_me/kernels/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "c63/error.h"
+
+namespace c63::kernel_header_files {
+extern const std::string_view header;
+}  // namespace c63::kernel_header_files
+
+namespace c63::cuda {
+namespace {
+
+/// The functions of NVRTC that are used, by the names and types of nvrtc.h, which need not be there to build c63.
+class Nvrtc {
+ public:
+  using Program = void*;
+  using Result = int;
+
+  static const Nvrtc& get() {
+    static const Nvrtc library;
+    return library;
+  }
+
+  Result (*version)(int*, int*);
+  Result (*create)(Program*, const char* text, const char* name, int headers, const char* const* texts,
+                   const char* const* names);
+  Result (*destroy)(Program*);
+  Result (*compile)(Program, int, const char* const* options);
+  Result (*log_size)(Program, std::size_t*);
+  Result (*log)(Program, char*);
+  Result (*cubin_size)(Program, std::size_t*);
+  Result (*cubin)(Program, char*);
+  Result (*ptx_size)(Program, std::size_t*);
+  Result (*ptx)(Program, char*);
+  Result (*arch_count)(int*);
+  Result (*archs)(int*);
+
+ private:
+  Nvrtc() {
+    void* library = nullptr;
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+      library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      if (library != nullptr) break;
+    }
+    if (library == nullptr) {
+      throw Error(
+          ErrorKind::device, "C63-NO-NVRTC",
+          "a .cu file needs NVRTC to be compiled: libnvrtc.so.13 or libnvrtc.so.12 of the CUDA toolkit (Debian: "
+          "libnvrtc12, NVIDIA: cuda-nvrtc-13-0), on the library path. A .cubin or .ptx needs none");
+    }
+    const auto load = [library](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+      if (function == nullptr) throw Error(ErrorKind::device, "C63-NO-NVRTC", std::string("libnvrtc lacks ") + name);
+    };
+    load(version, "nvrtcVersion");
+    load(create, "nvrtcCreateProgram");
+    load(destroy, "nvrtcDestroyProgram");
+    load(compile, "nvrtcCompileProgram");
+    load(log_size, "nvrtcGetProgramLogSize");
+    load(log, "nvrtcGetProgramLog");
+    load(cubin_size, "nvrtcGetCUBINSize");
+    load(cubin, "nvrtcGetCUBIN");
+    load(ptx_size, "nvrtcGetPTXSize");
+    load(ptx, "nvrtcGetPTX");
+    load(arch_count, "nvrtcGetNumSupportedArchs");
+    load(archs, "nvrtcGetSupportedArchs");
+  }
+};
+
+constexpr const char* kIntegers = R"(#pragma once
+typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t;
+typedef int int32_t; typedef unsigned int uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;
+typedef long intptr_t; typedef unsigned long uintptr_t;
+#define INT32_MAX 2147483647
+#define UINT16_MAX 65535
+#define UINT32_MAX 4294967295U
+namespace std { using ::int8_t; using ::uint8_t; using ::int16_t; using ::uint16_t; using ::int32_t; using ::uint32_t;
+using ::int64_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; }
+)";
+/// What NVRTC knows without a header.
+constexpr const char* kNothing = "#pragma once\n";
+
+struct Output {
+  std::vector<char> bytes;
+  std::string messages;
+};
+
+/// Compiles for the architecture `option`: sm_90 gives a cubin, compute_90 PTX.
+Output compile_for(std::string_view text, const std::string& name, const std::string& option, bool cubin) {
+  const Nvrtc& nvrtc = Nvrtc::get();
+  const std::string source(text);
+  const std::string header(motion_kernel_header());
+  const std::array<const char*, 7> names = {
+      "c63/motion_kernel.h", "motion_kernel.h",           "stdint.h", "cstdint", "inttypes.h",
+      "cuda_runtime.h",      "device_launch_parameters.h"};
+  const std::array<const char*, 7> texts = {header.c_str(), header.c_str(), kIntegers, kIntegers,
+                                            kIntegers,      kNothing,       kNothing};
+  Nvrtc::Program program = nullptr;
+  if (nvrtc.create(&program, source.c_str(), name.c_str(), static_cast<int>(names.size()), texts.data(),
+                   names.data()) != 0) {
+    throw Error(ErrorKind::device, "C63-NO-NVRTC", "NVRTC does not take a program");
+  }
+  std::vector<std::string> options = {"--gpu-architecture=" + option, "--std=c++17", "-lineinfo"};
+  const std::string folder = std::filesystem::path(name).parent_path().string();
+  options.push_back("--include-path=" + (folder.empty() ? std::string(".") : folder));
+  const char* const home = std::getenv("CUDA_HOME");
+  for (const std::string& toolkit :
+       {home != nullptr ? std::string(home) : std::string(), std::string("/usr/local/cuda")}) {
+    if (!toolkit.empty() && std::filesystem::exists(toolkit + "/include"))
+      options.push_back("--include-path=" + toolkit + "/include");
+  }
+  std::vector<const char*> pointers;
+  for (const std::string& o : options) pointers.push_back(o.c_str());
+  const int status = nvrtc.compile(program, static_cast<int>(pointers.size()), pointers.data());
+  Output output;
+  std::size_t size = 0;
+  nvrtc.log_size(program, &size);
+  output.messages.resize(size);
+  if (size > 0) nvrtc.log(program, output.messages.data());
+  while (!output.messages.empty() && (output.messages.back() == '\0' || output.messages.back() == '\n'))
+    output.messages.pop_back();
+  if (status == 0) {
+    (cubin ? nvrtc.cubin_size : nvrtc.ptx_size)(program, &size);
+    output.bytes.resize(size);
+    if (size > 0) (cubin ? nvrtc.cubin : nvrtc.ptx)(program, output.bytes.data());
+  }
+  nvrtc.destroy(&program);
+  if (status != 0) {
+    throw Error(ErrorKind::usage, "C63-KERNEL-COMPILE", "the compiler refuses it:\n" + output.messages + "\n",
+                {.file = name});
+  }
+  return output;
+}
+
+/// The newest architecture that NVRTC knows and the device runs.
+int known_architecture(int sm) {
+  int count = 0;
+  Nvrtc::get().arch_count(&count);
+  std::vector<int> archs(static_cast<std::size_t>(count));
+  if (count > 0) Nvrtc::get().archs(archs.data());
+  int best = 0;
+  for (const int arch : archs) {
+    if (arch <= sm && arch > best) best = arch;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string_view motion_kernel_header() { return kernel_header_files::header; }
+
+CompiledKernels compile_kernels(std::string_view text, const std::string& name, int sm) {
+  int major = 0;
+  int minor = 0;
+  Nvrtc::get().version(&major, &minor);
+  CompiledKernels compiled;
+  compiled.compiler = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+  const int known = known_architecture(sm);
+  if (known == 0) {
+    throw Error(ErrorKind::device, "C63-NO-NVRTC", compiled.compiler + " has no code for sm_" + std::to_string(sm));
+  }
+  compiled.is_cubin = known == sm;
+  Output output =
+      compile_for(text, name, (compiled.is_cubin ? "sm_" : "compute_") + std::to_string(known), compiled.is_cubin);
+  compiled.image = std::move(output.bytes);
+  compiled.messages = std::move(output.messages);
+  return compiled;
+}
+
+std::string compile_ptx(std::string_view text, const std::string& name, int sm) {
+  const Output output = compile_for(text, name, "compute_" + std::to_string(known_architecture(sm)), false);
+  std::string ptx(output.bytes.begin(), output.bytes.end());
+  while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
+  return ptx;
+}
+
+}  // namespace c63::cuda

@@ -1,0 +1,165 @@
+#include "bench/race_files.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/process.h"
+#include "race/compile_search.h"
+
+namespace c63::bench {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
+constexpr int kMostFiles = 256;
+
+std::string signal_text(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+      return "crashes: it reads or writes memory that is not its own";
+    case SIGFPE:
+      return "crashes: a division by zero";
+    case SIGILL:
+      return "crashes: an instruction that this CPU does not have, or the end of a function without return";
+    case SIGABRT:
+      return "aborts: a failed check, or memory that was damaged";
+    case SIGXFSZ:
+      return "writes a file that is too large";
+    case SIGXCPU:
+    case SIGKILL:
+      return "was killed: too much memory or time";
+    default:
+      return fmt::format("is ended by signal {} ({})", signal, ::strsignal(signal));
+  }
+}
+
+ErrorKind kind_of(int exit_code) {
+  switch (exit_code) {
+    case tools::kExitUsage:
+      return ErrorKind::usage;
+    case tools::kExitInput:
+      return ErrorKind::input;
+    case tools::kExitMemory:
+      return ErrorKind::memory;
+    case tools::kExitDevice:
+      return ErrorKind::device;
+    case tools::kExitComparison:
+      return ErrorKind::comparison;
+    default:
+      return ErrorKind::internal;
+  }
+}
+
+}  // namespace
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::uint32_t seed_by_clock() {
+  return static_cast<std::uint32_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000 % 1000000007) +
+         1;
+}
+
+ordered_json race_json(const race::Verdict& v) {
+  ordered_json json = {{"verdict", v.is_right ? "right" : "wrong"},
+                       {"cases", v.cases},
+                       {"wrong_cases", v.wrong_cases},
+                       {"first", v.first},
+                       {"sad", v.totals.sad},
+                       {"exact_sad", v.totals.exact_sad},
+                       {"suspicions", ordered_json::array()}};
+  for (const MotionSuspicion& s : v.suspicions) json["suspicions"].push_back({{"id", s.id}, {"text", s.text}});
+  return json;
+}
+
+RacedFile race_in_own_process(const std::string& arguments, const std::string& file, tools::ProcessLimits limits) {
+  const race::BuildFolder folder;
+  const std::string json = folder.file("figures.json");
+  const std::string out = folder.file("out");
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::fflush(stdout);
+  const std::string command = "exec " + tools::shell_quoted(program) + " " + arguments + tools::shell_quoted(file) +
+                              " --json " + tools::shell_quoted(json);
+  limits.file_bytes = kMostFileBytes;
+  limits.files = kMostFiles;
+  const tools::ProcessResult result = tools::run_process(command, {}, out, folder.path(), {}, limits);
+  std::printf("\n%s", text_of(out).c_str());
+  RacedFile raced;
+  if (std::filesystem::exists(json)) raced.figures = ordered_json::parse(text_of(json), nullptr, false);
+  if (!raced.figures.is_object()) raced.figures = ordered_json::object();  // none, or cut off
+  if (raced.figures.contains("entrants") && !raced.figures["entrants"].empty())
+    raced.entrant = raced.figures["entrants"][0];
+  raced.entrant["name"] = std::filesystem::path(file).filename().string();
+  raced.entrant["file"] = file;
+  raced.entrant["process_s"] = result.wall_s;
+  if (!raced.entrant.contains("verdict") && raced.figures.contains("so_far"))
+    raced.entrant["suspicions"] = raced.figures["so_far"]["suspicions"];
+  const std::string stage = raced.figures.value("stage", std::string("its start"));
+  const bool judged = raced.entrant.contains("verdict");
+  const auto stopped = [&](const std::string& what, const char* id, const std::string& text) {
+    raced.entrant["verdict"] = "stopped";
+    raced.entrant["first"] = fmt::format("{}: {}", stage, what);
+    ordered_json& suspicions = raced.entrant["suspicions"];
+    suspicions.insert(suspicions.begin(), ordered_json::object({{"id", id}, {"text", text}}));
+    std::printf("%s: STOPPED\n  %s\n  suspicion: %s [%s]\n", raced.entrant["name"].get<std::string>().c_str(),
+                raced.entrant["first"].get<std::string>().c_str(), text.c_str(), id);
+  };
+  if (!raced.entrant.contains("suspicions")) raced.entrant["suspicions"] = ordered_json::array();
+  const bool used_up =
+      limits.cpu_seconds > 0 && (result.exit_code == 128 + SIGXCPU ||
+                                 (result.exit_code == 128 + SIGKILL && result.cpu_s >= 0.9 * limits.cpu_seconds));
+  if (result.timed_out || used_up) {
+    stopped(fmt::format("hangs: no result after {:g} s{} (--limit)", used_up ? limits.cpu_seconds : limits.seconds,
+                        used_up ? " of CPU time" : ""),
+            "hangs", "a loop that does not end, or a barrier that not all threads reach");
+  } else if (result.exit_code > 128) {
+    const std::string place = text_of(json + ".crash");
+    const std::string what = place.empty() ? signal_text(result.exit_code - 128) : place;
+    const auto says = [&](const char* words) { return what.find(words) != std::string::npos; };
+    if (says("reads")) {
+      stopped(what, says("writes or reads") ? "writes-outside" : "reads-outside",
+              "a row or column too many: rows end at the width, planes at the last row, results at the last block");
+    } else if (says("writes into")) {
+      stopped(what, "writes-planes", "the planes are to be read only");
+    } else {
+      stopped(what, "crash", "a pointer or an array index that was not set, or is far too large");
+    }
+  } else if (!judged && result.exit_code == 0) {
+    stopped("ends the process", "exits", "it calls exit(): a search returns");
+  } else if (!judged) {  // it was refused: its process says why
+    raced.entrant["verdict"] = "refused";
+    raced.entrant["first"] = result.error_output;
+    raced.entrant["exit_code"] = result.exit_code;
+    std::fputs(result.error_output.c_str(), stderr);
+  }
+  std::fflush(stdout);
+  return raced;
+}
+
+void require_all_right(const ordered_json& figures) {
+  if (!figures.contains("entrants")) return;
+  for (const auto& entrant : figures["entrants"]) {
+    const std::string verdict = entrant.value("verdict", "");
+    if (verdict == "right") continue;
+    const std::string name = entrant.value("name", "");
+    if (verdict == "refused")
+      throw Error(kind_of(entrant.value("exit_code", 1)), "C63-RACE-REFUSED", "was not raced; the reason stands above",
+                  {.file = name});
+    throw Error(ErrorKind::comparison, "C63-RACE-WRONG", entrant.value("first", ""), {.file = name});
+  }
+}
+
+}  // namespace c63::bench

@@ -1,0 +1,123 @@
+#include "race/compile_search.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "c63/error.h"
+#include "common/process.h"
+
+namespace c63::tools::motion_kernel_files {
+extern const std::string_view header;
+}  // namespace c63::tools::motion_kernel_files
+
+namespace c63::race {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMostSeconds = 60;
+
+void require_readable(const std::string& path) {
+  const std::ifstream file(path, std::ios::binary);
+  std::error_code ignored;
+  if (!file.is_open() || fs::is_directory(path, ignored)) {
+    throw Error(ErrorKind::input, "C63-OPEN", "cannot be read", {.file = path});
+  }
+}
+
+std::string compiler_of(const char* variable, const char* usual) {
+  const char* const own = std::getenv(variable);
+  return own != nullptr && *own != '\0' ? own : usual;
+}
+
+/// The flags of a file, and those of an environment variable, which come last.
+std::string flags_with(const std::string& flags, const char* variable) {
+  const char* const more = std::getenv(variable);
+  return more != nullptr && *more != '\0' ? flags + " " + more : flags;
+}
+
+std::string first_line_of(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+BuiltSearch compile(const std::string& compiler, const std::string& flags, const std::string& path,
+                    const std::string& folder) {
+  const std::string include = folder + "/include";
+  fs::create_directories(include + "/c63");
+  std::ofstream(include + "/c63/motion_kernel.h") << tools::motion_kernel_files::header;
+  BuiltSearch built;
+  built.library = folder + "/" + fs::path(path).stem().string() + ".so";
+  built.command = compiler + " " + flags + " -shared -fPIC -fvisibility=hidden -I" + tools::shell_quoted(include) +
+                  " -o " + tools::shell_quoted(built.library) + " " + tools::shell_quoted(path);
+  const auto start = std::chrono::steady_clock::now();
+  const tools::ProcessResult result = tools::run_process(built.command, {}, {}, folder, {}, {.seconds = kMostSeconds});
+  built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  built.messages = result.error_output;
+  if (result.exit_code == 127) {
+    throw Error(ErrorKind::usage, "C63-NO-COMPILER",
+                "needs a C and C++ compiler: '" + compiler +
+                    "' is not there (Debian: build-essential; CC and CXX name another one)",
+                {.file = path});
+  }
+  if (result.timed_out)
+    throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler takes longer than a minute", {.file = path});
+  if (result.exit_code != 0) {
+    std::fprintf(stderr, "%s\n%s\n", built.command.c_str(), built.messages.c_str());  // with the lines that it has
+    throw Error(ErrorKind::usage, "C63-SEARCH-COMPILE", "the compiler refuses it, for the reasons above",
+                {.file = path});
+  }
+  const std::string version = folder + "/version";
+  static_cast<void>(tools::run_process(compiler + " --version", {}, version, folder, {}, {.seconds = kMostSeconds}));
+  built.compiler = first_line_of(version);
+  return built;
+}
+
+}  // namespace
+
+BuildFolder::BuildFolder() {
+  std::string name = (fs::temp_directory_path() / "c63-race-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(ErrorKind::output, "C63-OUTPUT",
+                "cannot make a folder for compiled files: " + std::system_category().message(errno), {.file = name});
+  }
+  path_ = name;
+}
+
+BuildFolder::~BuildFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+BuiltSearch compile_search(const std::string& path, const std::string& folder) {
+  require_readable(path);
+  const std::string extension = fs::path(path).extension().string();
+  if (extension == ".so")
+    return {.library = fs::absolute(path).string(), .command = {}, .compiler = {}, .messages = {}};
+  if (extension == ".c")
+    return compile(compiler_of("CC", "cc"), flags_with("-std=gnu11 -O3 -march=native -g -Wall", "CFLAGS"), path,
+                   folder);
+  if (extension == ".cpp" || extension == ".cc" || extension == ".cxx") {
+    return compile(compiler_of("CXX", "c++"), flags_with("-std=c++20 -O3 -march=native -g -Wall", "CXXFLAGS"), path,
+                   folder);
+  }
+  throw Error(ErrorKind::usage, "C63-SEARCH-FORM", "a search for the CPU is a .c, .cpp or .so file", {.file = path});
+}
+
+BuiltSearch compile_host_part(const std::string& path, const std::string& folder) {
+  require_readable(path);
+  return compile(compiler_of("CXX", "c++"), "-x c++ -std=c++17 -O2 -g -DC63_MOTION_HOST=1", path, folder);
+}
+
+}  // namespace c63::race

@@ -1,0 +1,76 @@
+// Step 2 of docs/course.md: four absolute differences and their sum are one instruction, on words that a funnel shift aligns.
+// The warps reduce the minimum; a tree in shared memory would need a barrier for each level.
+
+#include <c63/motion_kernel.h>
+
+constexpr int kThreads = 256;
+constexpr unsigned kNone = 0xFFFFFFFF;  // larger than every key
+
+// A row takes 2 * range + 8 bytes, rounded up to words, and a word more that is read but not used: at most 2 r + 15.
+// (2 r + 15) * (2 r + 8) = 120 + 46 r + 4 r r.
+C63_MOTION_SHAPE({kThreads, 1}, {1, 1}, {120, 46, 4});
+
+__device__ unsigned absdiff4_add(unsigned a, unsigned b, unsigned sum) {
+  unsigned result;
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+}
+
+// The smallest value of a warp.
+__device__ unsigned warp_min(unsigned value) {
+  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xFFFFFFFF, value, step));
+  return value;
+}
+
+C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {
+  extern __shared__ __align__(16) unsigned char window[];
+  __shared__ unsigned current[16];  // the block as words
+  __shared__ unsigned keys[kThreads / 32];
+
+  const c63_motion_job& job = batch.jobs[blockIdx.z];
+  const int columns = job.width / 8, rows = job.height / 8;
+  const int column = blockIdx.x, row = blockIdx.y, thread = threadIdx.x;
+  if (column >= columns || row >= rows) return;
+  const int x0 = 8 * column, y0 = 8 * row;
+
+  int left = max(0, x0 - job.range), right = min(job.width - 8, x0 + job.range);
+  int top = max(0, y0 - job.range), bottom = min(job.height - 8, y0 + job.range);
+  if (left >= right || top >= bottom) left = x0, right = x0 + 1, top = y0, bottom = y0 + 1;
+  const int width = right - left;
+
+  const int window_width = width + 7, window_height = bottom - top + 7;
+  const int pitch = (2 * job.range + 8 + 3) / 4 * 4 + 4;
+  for (int i = thread; i < window_width * window_height; i += kThreads) {
+    window[i / window_width * pitch + i % window_width] = job.reference[(top + i / window_width) * job.reference_pitch + left + i % window_width];
+  }
+  if (thread < 64) {
+    reinterpret_cast<unsigned char*>(current)[thread] = job.current[(y0 + thread / 8) * job.current_pitch + x0 + thread % 8];
+  }
+  __syncthreads();
+
+  unsigned best = kNone;
+  for (int i = thread; i < width * (bottom - top); i += kThreads) {
+    const int x = i % width, y = i / width;
+    const unsigned* words = reinterpret_cast<const unsigned*>(window + y * pitch + (x & ~3));
+    const unsigned shift = (x & 3) * 8;
+    unsigned sad = 0;
+#pragma unroll
+    for (int line = 0; line < 8; ++line, words += pitch / 4) {
+      sad = absdiff4_add(__funnelshift_r(words[0], words[1], shift), current[2 * line], sad);
+      sad = absdiff4_add(__funnelshift_r(words[1], words[2], shift), current[2 * line + 1], sad);
+    }
+    best = min(best, sad << 16 | i);
+  }
+
+  best = warp_min(best);
+  if (thread % 32 == 0) keys[thread / 32] = best;
+  __syncthreads();
+  if (thread < 32) {
+    best = warp_min(thread < kThreads / 32 ? keys[thread] : kNone);
+    if (thread == 0) {
+      const int i = best & 0xFFFF;
+      job.vectors[row * columns + column] = {(signed char)(left + i % width - x0), (signed char)(top + i / width - y0)};
+      job.sads[row * columns + column] = best >> 16;
+    }
+  }
+}

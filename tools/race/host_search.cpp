@@ -1,0 +1,229 @@
+#include "race/host_search.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "c63/error.h"
+
+namespace c63::race {
+namespace {
+
+constexpr int kRegions = 4;  ///< two planes, vectors, SADs
+
+/// What a signal handler must know: where the memory of the running search lies.
+struct Region {
+  const char* name = nullptr;
+  std::uintptr_t begin = 0;  ///< of the bytes that are the search's
+  std::uintptr_t end = 0;
+  std::uintptr_t lowest = 0;  ///< of the pages around them
+  std::uintptr_t highest = 0;
+  bool may_be_written = false;
+};
+std::array<Region, kRegions> regions;
+int crash_file = -1;
+
+/// Writes text and numbers without allocating.
+class SignalText {
+ public:
+  void add(const char* text) {
+    while (*text != '\0' && size_ < sizeof text_) text_[size_++] = *text++;
+  }
+  void add(std::uintptr_t number) {
+    char digits[24];
+    int count = 0;
+    do digits[count++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0 && size_ < sizeof text_) text_[size_++] = digits[--count];
+  }
+  void write() const {
+    if (crash_file >= 0) static_cast<void>(!::write(crash_file, text_, size_));
+  }
+
+ private:
+  char text_[256];
+  std::size_t size_ = 0;
+};
+
+void on_crash(int signal, siginfo_t* info, void*) {
+  SignalText text;
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const Region* hit = nullptr;
+  for (const Region& region : regions) {
+    if (address >= region.lowest && address < region.highest) hit = &region;
+  }
+  if (signal != SIGSEGV && signal != SIGBUS) {
+    text.add(signal == SIGFPE ? "crashes: a division by zero" : "crashes: an instruction that this CPU does not have");
+  } else if (hit == nullptr) {
+    text.add(address < 65536 ? "crashes: it uses a null pointer"
+                             : "crashes: an address far from its planes and results");
+  } else if (address >= hit->begin && address < hit->end) {
+    text.add("crashes: it writes into ");
+    text.add(hit->name);
+  } else {
+    text.add("crashes: it ");
+    text.add(hit->may_be_written ? "writes or reads " : "reads ");
+    text.add(address < hit->begin ? hit->begin - address : address - hit->end + 1);
+    text.add(address < hit->begin ? " bytes before " : " bytes past the end of ");
+    text.add(hit->name);
+  }
+  text.write();
+  ::_exit(128 + signal);
+}
+
+/// Bytes that lie against pages which may not be touched, at one end.
+class GuardedPages {
+ public:
+  GuardedPages(std::size_t bytes, bool against_end) : bytes_(bytes) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    guard_ = 16 * page;
+    inner_ = (bytes + page - 1) / page * page;
+    mapped_ = inner_ + 2 * guard_;
+    void* const base = ::mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) throw Error(ErrorKind::memory, "C63-MEMORY", "no memory for the cases of the race");
+    base_ = static_cast<std::uint8_t*>(base);
+    data_ = base_ + guard_ + (against_end ? inner_ - bytes : 0);
+    set_writable(true);
+  }
+  ~GuardedPages() {
+    if (base_ != nullptr) ::munmap(base_, mapped_);
+  }
+  GuardedPages(const GuardedPages&) = delete;
+  GuardedPages& operator=(const GuardedPages&) = delete;
+
+  [[nodiscard]] std::uint8_t* data() const { return data_; }
+  void set_writable(bool writable) const {
+    static_cast<void>(::mprotect(base_ + guard_, inner_, writable ? PROT_READ | PROT_WRITE : PROT_READ));
+  }
+  /// Fills the bytes of the first and last page that are not the search's.
+  void fill_around(std::uint8_t value) const {
+    std::fill(base_ + guard_, data_, value);
+    std::fill(data_ + bytes_, base_ + guard_ + inner_, value);
+  }
+  [[nodiscard]] bool around_is(std::uint8_t value) const {
+    const auto is_value = [value](std::uint8_t b) { return b == value; };
+    return std::all_of(base_ + guard_, data_, is_value) &&
+           std::all_of(data_ + bytes_, base_ + guard_ + inner_, is_value);
+  }
+  void describe(Region& region, const char* name, bool may_be_written) const {
+    const auto at = [](const std::uint8_t* p) { return reinterpret_cast<std::uintptr_t>(p); };
+    region = {name, at(data_), at(data_ + bytes_), at(base_), at(base_ + mapped_), may_be_written};
+  }
+
+ private:
+  std::size_t bytes_;
+  std::size_t guard_ = 0;
+  std::size_t inner_ = 0;
+  std::size_t mapped_ = 0;
+  std::uint8_t* base_ = nullptr;
+  std::uint8_t* data_ = nullptr;
+};
+
+/// One search of a case. Returns what was written, and sets `past_results` if bytes around the results changed.
+Field search_once(const RaceCase& c, const HostSearch& search, std::uint8_t poison, bool against_end,
+                  std::uint8_t around, bool& past_results) {
+  const GuardedPages current(c.current.size(), against_end);
+  const GuardedPages reference(c.reference.size(), against_end);
+  const GuardedPages vectors(c.blocks() * sizeof(MotionVector), against_end);
+  const GuardedPages sads(c.blocks() * sizeof(std::uint16_t), against_end);
+  std::ranges::copy(c.current, current.data());
+  std::ranges::copy(c.reference, reference.data());
+  current.fill_around(around);
+  reference.fill_around(around);
+  std::fill_n(vectors.data(), c.blocks() * sizeof(MotionVector), poison);
+  std::fill_n(sads.data(), c.blocks() * sizeof(std::uint16_t), poison);
+  vectors.fill_around(poison);
+  sads.fill_around(poison);
+  current.set_writable(false);
+  reference.set_writable(false);
+  current.describe(regions[0], "the current plane", false);
+  reference.describe(regions[1], "the reference plane", false);
+  vectors.describe(regions[2], "the vectors", true);
+  sads.describe(regions[3], "the SADs", true);
+  search({.current = current.data(),
+          .reference = reference.data(),
+          .current_pitch = c.current_pitch,
+          .reference_pitch = c.reference_pitch,
+          .width = c.width,
+          .height = c.height,
+          .range = c.range,
+          .vectors = reinterpret_cast<c63_motion_vector*>(vectors.data()),
+          .sads = reinterpret_cast<unsigned short*>(sads.data())});
+  regions = {};
+  past_results |= !vectors.around_is(poison) || !sads.around_is(poison);
+  Field field = Field::poisoned(c.blocks(), poison);
+  std::memcpy(field.vectors.data(), vectors.data(), c.blocks() * sizeof(MotionVector));
+  std::memcpy(field.sads.data(), sads.data(), c.blocks() * sizeof(std::uint16_t));
+  return field;
+}
+
+}  // namespace
+
+SearchLibrary::SearchLibrary(const std::string& path) {
+  handle_ = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ == nullptr)
+    throw Error(ErrorKind::input, "C63-SEARCH-LOAD", std::string("cannot be loaded: ") + ::dlerror(), {.file = path});
+  search_ = reinterpret_cast<void (*)(const c63_motion_job*)>(::dlsym(handle_, "c63_motion_search"));
+  if (search_ == nullptr) {
+    ::dlclose(handle_);
+    throw Error(ErrorKind::usage, "C63-SEARCH-FORM",
+                "has no function c63_motion_search(): write C63_MOTION_EXPORT void c63_motion_search(const "
+                "c63_motion_job* job) "
+                "(c63/motion_kernel.h)",
+                {.file = path});
+  }
+}
+
+SearchLibrary::~SearchLibrary() {
+  if (handle_ != nullptr) ::dlclose(handle_);
+}
+
+void judge_on_host(Judge& judge, const HostSearch& search, std::uint32_t seed, int range,
+                   const std::function<void(const std::string&)>& tell) {
+  constexpr int kSearchesAgain = 3;  // a race shows in some of them
+  for (RaceCase& c : race_cases(seed, range)) {
+    if (judge.has_enough()) return;
+    tell(c.name);
+    bool past_results = false;
+    const Field first = search_once(c, search, kPoison, true, 0x33, past_results);
+    Field again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
+    for (int i = 1; i < kSearchesAgain && again == first; ++i)
+      again = search_once(c, search, kOtherPoison, false, 0x33, past_results);
+    const RaceCase before = c;
+    c.change_padding(seed + 1);
+    const Field other = search_once(c, search, kPoison, false, 0xC7, past_results);
+    judge.add(before, {first, again, other});
+    if (past_results) {
+      judge.broke(
+          before, "it writes past its results",
+          {"writes-outside",
+           "memory around the results changes: a block number that is too large, or the wrong number of columns", 1});
+    }
+  }
+}
+
+void catch_crashes(const std::string& file) {
+  crash_file = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  static std::array<char, 1 << 16> stack;
+  const stack_t own{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  ::sigaltstack(&own, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace c63::race

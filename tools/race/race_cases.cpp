@@ -1,0 +1,261 @@
+#include "race/race_cases.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+namespace c63::race {
+namespace {
+
+/// The same numbers on every machine.
+class Random {
+ public:
+  explicit Random(std::uint32_t seed) : state_(seed * 2654435761U + 1) {}
+  std::uint32_t operator()() {
+    state_ = state_ * 1664525U + 1013904223U;
+    return state_ >> 8;
+  }
+  int below(int count) { return static_cast<int>((*this)() % static_cast<std::uint32_t>(count)); }
+
+ private:
+  std::uint32_t state_;
+};
+
+/// Writes samples row by row.
+using Samples = std::function<std::uint8_t(int x, int y)>;
+
+struct Content {
+  const char* name;
+  /// Fills both planes of a case.
+  void (*fill)(RaceCase& planes, Random& random);
+};
+
+void set(RaceCase& c, const Samples& current, const Samples& reference) {
+  for (int y = 0; y < c.height; ++y) {
+    for (int x = 0; x < c.width; ++x) {
+      c.reference[static_cast<std::size_t>(y * c.reference_pitch + x)] = reference(x, y);
+    }
+  }
+  for (int y = 0; y < c.height; ++y) {
+    for (int x = 0; x < c.width; ++x) c.current[static_cast<std::size_t>(y * c.current_pitch + x)] = current(x, y);
+  }
+}
+
+std::uint8_t reference_at(const RaceCase& c, int x, int y) {
+  return c.reference[static_cast<std::size_t>(std::clamp(y, 0, c.height - 1) * c.reference_pitch +
+                                              std::clamp(x, 0, c.width - 1))];
+}
+
+std::uint8_t clamped(double value) { return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)); }
+
+/// Every candidate has the same SAD.
+void fill_flat(RaceCase& c, Random& random) {
+  const auto a = static_cast<std::uint8_t>(random());
+  const auto b = static_cast<std::uint8_t>(random());
+  set(
+      c, [=](int, int) { return a; }, [=](int, int) { return b; });
+}
+
+/// A pattern that repeats: several candidates of each block have the least SAD.
+void fill_repeating(RaceCase& c, Random& random) {
+  const int period_x = 3 + random.below(5);
+  const int period_y = 3 + random.below(5);
+  const std::uint32_t salt = random();
+  const auto pattern = [=](int x, int y) {
+    return static_cast<std::uint8_t>((static_cast<std::uint32_t>(x % period_x * 37 + y % period_y * 59) * 97U + salt) >>
+                                     2);
+  };
+  set(c, pattern, pattern);
+}
+
+/// Only black and white: SADs up to the largest that there is.
+void fill_extremes(RaceCase& c, Random& random) {
+  const auto sample = [&](int, int) { return static_cast<std::uint8_t>(random.below(2) == 0 ? 0 : 255); };
+  set(c, sample, sample);
+}
+
+/// Black against white: every SAD is 16320.
+void fill_opposites(RaceCase& c, Random&) {
+  set(
+      c, [](int, int) { return std::uint8_t{255}; }, [](int, int) { return std::uint8_t{0}; });
+}
+
+void fill_noise(RaceCase& c, Random& random) {
+  const auto sample = [&](int, int) { return static_cast<std::uint8_t>(random()); };
+  set(c, sample, sample);
+}
+
+/// Noise in the reference. Each block of the current plane is the reference's at a corner of its window, or one sample
+/// outside.
+void fill_corners(RaceCase& c, Random& random) {
+  for (int y = 0; y < c.height; ++y) {
+    for (int x = 0; x < c.width; ++x)
+      c.reference[static_cast<std::size_t>(y * c.reference_pitch + x)] = static_cast<std::uint8_t>(random());
+  }
+  const int low = -c.range;
+  const int high = c.range - 1;
+  const std::array<int, 6> ends = {low, high, low - 1, high + 1, low + 1, high - 1};
+  for (int by = 0; by < c.height; by += 8) {
+    for (int bx = 0; bx < c.width; bx += 8) {
+      // Near an edge the nearest readable place is at the plane's border.
+      const int x = std::clamp(bx + ends[static_cast<std::size_t>(random.below(6))], 0, c.width - 8);
+      const int y = std::clamp(by + ends[static_cast<std::size_t>(random.below(6))], 0, c.height - 8);
+      for (int i = 0; i < 64; ++i) {
+        c.current[static_cast<std::size_t>((by + i / 8) * c.current_pitch + bx + i % 8)] =
+            reference_at(c, x + i % 8, y + i / 8);
+      }
+    }
+  }
+}
+
+/// A texture that moves, with some noise.
+void fill_natural(RaceCase& c, Random& random) {
+  const std::uint32_t seed = random();
+  const int width = c.width + 2 * c.range;
+  const std::vector<std::uint8_t> texture = moving_texture(width, c.height + 2 * c.range, 0, seed);
+  const auto at = [&](int x, int y) { return texture[static_cast<std::size_t>((y + c.range) * width + x + c.range)]; };
+  const int dx = random.below(2 * c.range) - c.range;
+  const int dy = random.below(2 * c.range) - c.range;
+  set(
+      c, [&](int x, int y) { return clamped(at(x + dx, y + dy) + random.below(7) - 3); },
+      [&](int x, int y) { return at(x, y); });
+}
+
+/// Samples around 128, of both signs if they are read as signed.
+void fill_middle(RaceCase& c, Random& random) {
+  const auto sample = [&](int, int) { return static_cast<std::uint8_t>(118 + random.below(20)); };
+  set(c, sample, sample);
+}
+
+constexpr std::array<Content, 8> kContents = {{{"natural", fill_natural},
+                                               {"noise", fill_noise},
+                                               {"corners", fill_corners},
+                                               {"flat", fill_flat},
+                                               {"repeating", fill_repeating},
+                                               {"extremes", fill_extremes},
+                                               {"opposites", fill_opposites},
+                                               {"middle", fill_middle}}};
+
+struct Size {
+  int width;
+  int height;
+  int more_current;  ///< bytes of a row beyond the width
+  int more_reference;
+};
+
+RaceCase make_case(const Content& content, Size size, int plane, int range, Random& random) {
+  RaceCase c;
+  c.content = content.name;
+  c.plane = plane;
+  c.range = range;
+  c.width = size.width;
+  c.height = size.height;
+  c.current_pitch = size.width + size.more_current;
+  c.reference_pitch = size.width + size.more_reference;
+  c.name =
+      c.content + " " + std::to_string(c.width) + "x" + std::to_string(c.height) + " " + std::string(1, "YUV"[plane]);
+  if (c.current_pitch != c.width || c.reference_pitch != c.width) {
+    c.name += ", pitches " + std::to_string(c.current_pitch) + " and " + std::to_string(c.reference_pitch);
+  }
+  c.current.resize(static_cast<std::size_t>(c.current_pitch) * static_cast<std::size_t>(c.height));
+  c.reference.resize(static_cast<std::size_t>(c.reference_pitch) * static_cast<std::size_t>(c.height));
+  for (auto* plane_bytes : {&c.current, &c.reference}) {
+    for (std::uint8_t& byte : *plane_bytes) byte = static_cast<std::uint8_t>(random());
+  }
+  content.fill(c, random);
+  return c;
+}
+
+}  // namespace
+
+void RaceCase::change_padding(std::uint32_t seed) {
+  Random random(seed);
+  const auto fill = [&](std::vector<std::uint8_t>& bytes, int pitch) {
+    for (int y = 0; y < height; ++y) {
+      for (int x = width; x < pitch; ++x)
+        bytes[static_cast<std::size_t>(y * pitch + x)] = static_cast<std::uint8_t>(random());
+    }
+  };
+  fill(current, current_pitch);
+  fill(reference, reference_pitch);
+}
+
+std::vector<RaceCase> race_cases(std::uint32_t seed, int range) {
+  Random random(seed);
+  std::vector<RaceCase> cases;
+  const int chroma = std::max(1, range / 2);
+  const auto add = [&](std::string_view content, Size size, int plane, int case_range) {
+    for (const Content& c : kContents) {
+      if (c.name == content) cases.push_back(make_case(c, size, plane, case_range, random));
+    }
+  };
+  // A frame as the encoder has it, twice, then every content at a middle size, luma and chroma.
+  for (int i = 0; i < 2; ++i) {
+    add("natural", {176, 144, 0, 0}, 0, range);
+    add("natural", {88, 72, 0, 0}, 1, chroma);
+    add("natural", {88, 72, 0, 0}, 2, chroma);
+  }
+  for (const Content& content : kContents) {
+    add(content.name, {96, 80, 0, 0}, 0, range);
+    add(content.name, {48, 40, 0, 0}, 1, chroma);
+  }
+  // Sizes: odd numbers of blocks, one block, one row or column of blocks, wide and high ones.
+  for (const Size size : {Size{8, 8, 0, 0}, Size{8, 56, 0, 0}, Size{72, 8, 0, 0}, Size{16, 16, 0, 0},
+                          Size{24, 40, 0, 0}, Size{104, 56, 0, 0}, Size{56, 120, 0, 0}, Size{200, 24, 0, 0}}) {
+    for (const std::string_view content : {"corners", "natural", "repeating"}) add(content, size, 0, range);
+  }
+  // Pitches: both, different ones, one alone.
+  for (const Size more : {Size{88, 72, 40, 40}, Size{88, 72, 8, 64}, Size{72, 88, 0, 24}, Size{104, 40, 56, 0}}) {
+    for (const std::string_view content : {"noise", "corners"}) add(content, more, 0, range);
+  }
+  // Other ranges, down to the least.
+  for (const int other : {range / 2 + 3, range / 4 + 1, 1}) {
+    if (other < 1 || other > range) continue;
+    for (const std::string_view content : {"corners", "natural"}) add(content, {80, 64, 0, 0}, 0, other);
+  }
+  return cases;
+}
+
+std::vector<std::uint8_t> moving_texture(int width, int height, int index, std::uint32_t seed) {
+  Random random(seed);
+  struct Wave {
+    double x, y, phase, speed, height;
+  };
+  std::array<Wave, 6> waves;
+  for (std::size_t i = 0; i < waves.size(); ++i) {
+    const double frequency = 0.03 * std::pow(1.9, static_cast<double>(i));
+    const double angle = random.below(1000) * 0.00628;
+    waves[i] = {frequency * std::cos(angle), frequency * std::sin(angle), random.below(1000) * 0.00628,
+                0.1 + random.below(100) * 0.01, 48.0 / std::pow(1.5, static_cast<double>(i))};
+  }
+  const double dx = random.below(700) * 0.01 - 3.5;
+  const double dy = random.below(500) * 0.01 - 2.5;
+  Random grain(seed + 77U * static_cast<std::uint32_t>(index) + 1);
+  std::vector<std::uint8_t> plane(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  // A product of angles is a sum, so a row and a column of sines serve all samples.
+  std::vector<double> row(static_cast<std::size_t>(width));
+  for (int y = 0; y < height; ++y) {
+    std::fill(row.begin(), row.end(), 128.0);
+    for (const Wave& w : waves) {
+      const double start = w.x * dx * index + w.y * (y + dy * index) + w.phase + 0.05 * w.speed * index;
+      double sine = std::sin(start);
+      double cosine = std::cos(start);
+      const double step_sine = std::sin(w.x);
+      const double step_cosine = std::cos(w.x);
+      for (double& value : row) {
+        value += w.height * sine;
+        const double next = sine * step_cosine + cosine * step_sine;
+        cosine = cosine * step_cosine - sine * step_sine;
+        sine = next;
+      }
+    }
+    for (int x = 0; x < width; ++x) {
+      plane[static_cast<std::size_t>(y * width + x)] = clamped(row[static_cast<std::size_t>(x)] + grain.below(9) - 4);
+    }
+  }
+  return plane;
+}
+
+}  // namespace c63::race
