@@ -465,7 +465,7 @@ constexpr std::array kMistakes = {
                     return exact_of(b, number_of(b) % rows * columns + number_of(b) / rows);
                   }},
 
-    // Not a mistake, if it is meant.
+    // This is not a mistake if it is intended.
     MotionMistake{"descent",
                   "vectors are those of a search that stops at a local minimum: it is not exhaustive (--inexact, if "
                   "that is meant)",

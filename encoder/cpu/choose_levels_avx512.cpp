@@ -19,7 +19,7 @@ constexpr std::size_t kLanes = 16;
 constexpr int kMostNodes = 63;
 /// Kept coefficients that fit a register of masks.
 constexpr int kNodesPerWord = 32;
-/// This few blocks are faster one by one.
+/// Up to this number, blocks are faster one by one.
 constexpr std::size_t kFew = 4;
 /// Blocks that are sorted together.
 constexpr std::size_t kSorted = 192;

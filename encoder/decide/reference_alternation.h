@@ -66,7 +66,7 @@ class ReferenceAlternation {
   std::int64_t replaced_ = 0;          ///< of the last replaced frame
   std::int64_t replaced_before_ = 0;   ///< of the one before
   std::int64_t staying_ = 0;           ///< of the last frame that stayed, except in trials
-  std::int64_t replaced_share_ = 0;    ///< of plain_, that a replaced frame took; of kWhole
+  std::int64_t replaced_share_ = 0;    ///< size of a replaced frame as a share of plain_, in units of 1/kWhole
   int pairs_ = 0;                      ///< replaced frames observed since frames alternate
 };
 

@@ -344,6 +344,7 @@ bool TargetSearch::add(const PassFigures& figures) {
     throw Error(ErrorKind::usage, "C63-TARGET",
                 describe(target_) + " cannot be searched for: it was not measured, or the pictures are too small for it");
   }
+  if (std::exchange(starts_anew_, false)) passes_.clear();
   ++made_;
   const auto known = std::ranges::find_if(
       passes_, [&](const TargetPass& pass) { return pass.qp == qp_ && pass.lambda_scale == scale_; });
@@ -360,13 +361,15 @@ bool TargetSearch::add(const PassFigures& figures) {
   const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
   if (!last_) plan_next();
   if (!is_over() || known_ == 0) return is_over();
-  // If bits jump, known passes may have led to a dead end. Search again with only the passes of this search.
-  passes_.erase(passes_.begin(), passes_.begin() + static_cast<std::ptrdiff_t>(known_));
+  // If bits jump, known passes may have led to a dead end, and those of this search with them. Search as if nothing were known.
+  starts_anew_ = true;
   known_ = 0;
+  made_ = 0;
   locked_step_ = 0;
   last_ = false;
-  plan_next();
-  return is_over();
+  qp_ = hundredths(settings_.qp);
+  scale_ = settings_.rate.lambda_scale;
+  return false;
 }
 
 }  // namespace c63

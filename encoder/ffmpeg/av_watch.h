@@ -54,7 +54,7 @@ class AvWatch {
   [[nodiscard]] std::string last_error() const;
   /// Returns true if a decoder thread logged anything after memory ran out. Decoders do not report that.
   [[nodiscard]] bool ran_out_of_memory() const { return ran_out_of_memory_; }
-  /// Returns true if FFmpeg logged that memory was refused. It does not report that, either.
+  /// Returns true if FFmpeg logged that memory was refused. Its calls do not report this.
   [[nodiscard]] bool was_refused_memory() const { return was_refused_memory_; }
   /// Returns true if a picture was refused because of `max_memory`.
   [[nodiscard]] bool exceeded_memory() const { return exceeded_memory_; }

@@ -38,8 +38,8 @@ RENAMED = {
 class Settings:
     """Settings of an encoder, named as the options of c63enc. The defaults give the course encoder's bytes.
 
-    Each value is checked here, and what values mean together when an encode starts. UsageError says what is wrong. Where None is
-    the default, the preset chooses.
+    Each value is checked here. Whether values fit together is checked when an encode starts. UsageError says what is wrong. If
+    None is the default, the preset chooses.
 
     What is coded:
     qp: quality, 5 to 50, from 1 with flat tables; more is better. Fractions count.

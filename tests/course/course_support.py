@@ -18,8 +18,15 @@ SHARED = pathlib.Path(os.environ.get("C63_SHARED_DATA", SOURCE.parent / "shared"
 
 def run(command, folder=None, **keywords):
     """Runs a program; its whole output is in the error if it fails."""
-    result = subprocess.run([str(word) for word in command], cwd=folder, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, errors="replace", **keywords)
+    result = subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        errors="replace",
+        **keywords,
+    )
     if result.returncode != 0:
         raise AssertionError(f"{command} ended with {result.returncode}:\n{result.stdout}")
     return result.stdout
@@ -38,7 +45,9 @@ def video_b(width, height, frames):
     """Generator B: a slope that moves over a checkerboard."""
     samples = bytearray()
     for f in range(frames):
-        samples += bytes(3 * x + 5 * y + 7 * f + 20 * ((x // 8 + y // 8 + f) % 3) & 255 for y in range(height) for x in range(width))
+        samples += bytes(
+            3 * x + 5 * y + 7 * f + 20 * ((x // 8 + y // 8 + f) % 3) & 255 for y in range(height) for x in range(width)
+        )
         for p in (1, 2):
             chroma = [128 + 9 * p + 2 * x - y + 3 * f & 255 for y in range(height // 2) for x in range(width // 2)]
             samples += bytes(chroma) if len(chroma) == width * height // 4 else chroma_of_odd(width, height, f, p)
@@ -52,9 +61,11 @@ def chroma_of_odd(width, height, f, p):
 
 def video_d(width, height, frames, seed):
     """Generator D: steep slopes. Its streams tell whether a build rounds products and sums by themselves."""
+
     def sample(x, y, f, p):
         value = x * x * (seed % 7 + 1) + y * y * (seed % 5 + 2) + x * y * (seed % 11) + (17 * f + 31 * p) * seed
         return value >> (2 + seed % 4) & 255
+
     samples = bytearray()
     for f in range(frames):
         samples += bytes(sample(x + f, y, f, 0) for y in range(height) for x in range(width))

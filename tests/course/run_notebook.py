@@ -17,6 +17,7 @@ def main():
     notebook, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     cells = json.loads(notebook.read_text())["cells"]
     import matplotlib.pyplot as plt
+
     pictures = []
 
     def show():

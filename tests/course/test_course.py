@@ -26,8 +26,14 @@ class Course(CourseTest):
         self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
 
     def course(self, *words, code=0, program="c63course"):
-        ended = subprocess.run([str(word) for word in (COURSE / program, *words)], env=self.environment, text=True, cwd=self.folder,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        ended = subprocess.run(
+            [str(word) for word in (COURSE / program, *words)],
+            env=self.environment,
+            text=True,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
         return ended.stdout + ended.stderr
 
@@ -46,12 +52,21 @@ class Course(CourseTest):
         print(f"from c63course new to the first result: {seconds:.1f} s")
         self.assertLess(seconds, 120)
         result = json.loads((self.folder / "mine.profile.json").read_text())
-        self.assertEqual({check["id"] for check in result["checks"]}, {"build", "optimized", "own", "decodable", "bytes", "answers"})
+        self.assertEqual(
+            {check["id"] for check in result["checks"]}, {"build", "optimized", "own", "decodable", "bytes", "answers"}
+        )
 
     def test_what_is_handed_out(self):
         self.need_programs("c63gen")
         self.course("new", "mine")
-        for name in ("Makefile", "search.c", "tasks/01-profile.md", "tasks/01-profile.toml", "notebooks", "videos/sample_352x288.yuv"):
+        for name in (
+            "Makefile",
+            "search.c",
+            "tasks/01-profile.md",
+            "tasks/01-profile.toml",
+            "notebooks",
+            "videos/sample_352x288.yuv",
+        ):
             self.assertTrue((self.folder / "mine" / name).exists(), name)
         self.assertEqual((self.folder / "mine/videos/sample_352x288.yuv").stat().st_size, 30 * 352 * 288 * 3 // 2)
         self.assertIn("is there already", self.course("new", "mine", code=6))
@@ -79,8 +94,10 @@ class Course(CourseTest):
                 self.assertGreaterEqual(page.count("<details>"), 2)
                 self.assertEqual(page.count("<details>"), page.count("</details>"))
                 self.assertEqual(sum(task["points"].values()), 100)
-                self.assertEqual(len(re.findall(r"(?m)^\d+\. ", page.split("## Questions")[1].split("## Hints")[0])),
-                                 task["answers"]["questions"])
+                self.assertEqual(
+                    len(re.findall(r"(?m)^\d+\. ", page.split("## Questions")[1].split("## Hints")[0])),
+                    task["answers"]["questions"],
+                )
                 self.assertIn(f"make grade TASK={name}\n", page)
                 step = task["task"]["step"]
                 self.assertRegex(guide.lower(), re.escape(step.lower()))
@@ -95,19 +112,29 @@ class Course(CourseTest):
 
     def test_wrong_rule_files_are_refused(self):
         good = (HERE / "rules.toml").read_text()
-        for old, new, why in (("equal = true", "equl = true", "there is no key 'equl'"), ("[bytes]\n", "[byte]\n", "there is no table [byte]"),
-                              ("seconds = 30", 'seconds = "30"', "'seconds' must be int"), ('"16 MiB"', '"16 MB"', "is no size"),
-                              ('sequence = "large"', 'sequence = "huge"', "names no sequence"), ("decodable = 10", "search = 10", "no table [search]"),
-                              ("[[1.1, 0], [1.3, 20]", "[[1.3, 0], [1.1, 20]", "rising"), ("[bytes]\nequal = true\n", "", "either [bytes] or [quality]"),
-                              ("width = 64", "width = 0", "no size that can be encoded"), ('name = "hidden"', 'name = "public"', "name of its own"),
-                              ("[build]", "[build", "line"), ("frames = 5\n", "", "'frames' is missing")):
+        for old, new, why in (
+            ("equal = true", "equl = true", "there is no key 'equl'"),
+            ("[bytes]\n", "[byte]\n", "there is no table [byte]"),
+            ("seconds = 30", 'seconds = "30"', "'seconds' must be int"),
+            ('"16 MiB"', '"16 MB"', "is no size"),
+            ('sequence = "large"', 'sequence = "huge"', "names no sequence"),
+            ("decodable = 10", "search = 10", "no table [search]"),
+            ("[[1.1, 0], [1.3, 20]", "[[1.3, 0], [1.1, 20]", "rising"),
+            ("[bytes]\nequal = true\n", "", "either [bytes] or [quality]"),
+            ("width = 64", "width = 0", "no size that can be encoded"),
+            ('name = "hidden"', 'name = "public"', "name of its own"),
+            ("[build]", "[build", "line"),
+            ("frames = 5\n", "", "'frames' is missing"),
+        ):
             with self.subTest(why=why):
                 file = self.folder / "rules.toml"
                 self.assertIn(old, good)
                 file.write_text(good.replace(old, new, 1))
                 with self.assertRaisesRegex(CourseError, re.escape(why)):
                     rules.load(file)
-        self.assertIn("there is no task 'nothing'; there are profile,", self.course("--task", "nothing", "x", program="c63grade", code=4))
+        self.assertIn(
+            "there is no task 'nothing'; there are profile,", self.course("--task", "nothing", "x", program="c63grade", code=4)
+        )
 
     def test_points_lie_on_a_line_between_pairs(self):
         curve = [[1, 0], [2, 10], [4, 20]]
@@ -119,7 +146,19 @@ class Course(CourseTest):
     def result(self, student, task, points, date="2026-01-01T00:00:00Z", of=100):
         file = self.folder / "results" / f"{len(list(self.folder.glob('results/*')))}.json"
         file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps({"program": "c63grade", "student": student, "task": task, "points": points, "of": of, "date": date, "still_to_give": 5}))
+        file.write_text(
+            json.dumps(
+                {
+                    "program": "c63grade",
+                    "student": student,
+                    "task": task,
+                    "points": points,
+                    "of": of,
+                    "date": date,
+                    "still_to_give": 5,
+                }
+            )
+        )
 
     def test_table_of_a_class(self):
         self.result("Ada, Countess", "simd", 80)
@@ -127,10 +166,14 @@ class Course(CourseTest):
         self.result("Ada, Countess", "kernel", 60.5)
         self.result("=HYPERLINK()", "simd", 10)
         (self.folder / "results" / "other.json").write_text('{"program": "c63cmp"}')
-        self.assertEqual(self.course("table", "results"),
-                         "student,kernel,simd,sum,of,still to give\n'=HYPERLINK(),,10,10,100,5\n\"Ada, Countess\",60.5,90,150.5,200,10\n")
+        self.assertEqual(
+            self.course("table", "results"),
+            "student,kernel,simd,sum,of,still to give\n'=HYPERLINK(),,10,10,100,5\n\"Ada, Countess\",60.5,90,150.5,200,10\n",
+        )
         self.course("table", "results", "--format", "moodle", "-o", "class.csv")
-        self.assertEqual((self.folder / "class.csv").read_text(), "ID number,kernel,simd\n'=HYPERLINK(),,10\n\"Ada, Countess\",60.5,90\n")
+        self.assertEqual(
+            (self.folder / "class.csv").read_text(), "ID number,kernel,simd\n'=HYPERLINK(),,10\n\"Ada, Countess\",60.5,90\n"
+        )
         canvas = self.course("table", "results", "--format", "canvas").splitlines()
         self.assertEqual(canvas[1], "Points Possible,,,,,100,100")
         self.assertEqual(canvas[3], '"Ada, Countess","Ada, Countess",,"Ada, Countess",,60.5,90')
@@ -161,7 +204,13 @@ class Course(CourseTest):
                 self.assertIn(".SH EXAMPLES", page)
 
     def test_wrong_usage(self):
-        for words in ([], ["--task", "profile"], ["--task", "profile", "--rounds", "0", "x"], ["--nonsense"], ["--task", "profile", "--given", "speed=3", "x"]):
+        for words in (
+            [],
+            ["--task", "profile"],
+            ["--task", "profile", "--rounds", "0", "x"],
+            ["--nonsense"],
+            ["--task", "profile", "--given", "speed=3", "x"],
+        ):
             said = self.course(*words, program="c63grade", code=2)
             self.assertEqual(len(said.strip().splitlines()), 1, said)
         self.course(code=2)
@@ -187,14 +236,16 @@ class Course(CourseTest):
     def test_steps_of_the_kernel_task(self):
         self.need(shutil.which("nvcc", path=CUDA_PATH), "no nvcc here")
         steps = [self.handin("kernel", step) for step in ("1-textbook", "2-packed", "3-registers")]
-        for folder in steps:
-            output = run(["make", "-s", "build/search.o"], folder, env=dict(os.environ, PATH=CUDA_PATH))
+        for folder, goal in zip(steps, ("c63enc", "build/search.o", "build/search.o")):
+            output = run(["make", "-s", goal], folder, env=dict(os.environ, PATH=CUDA_PATH))
             self.assertEqual(output, "")
         gpu = shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
         self.need(gpu, "compiled, but not run: no GPU here")
         self.need_all()
         task = self.folder / "rules.toml"
-        task.write_text((HERE / "rules.toml").read_text().replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256"))
+        task.write_text(
+            (HERE / "rules.toml").read_text().replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256")
+        )
         for folder in steps:
             self.course("--task", task, "--no-speed", folder, program="c63grade", code=0)
 
@@ -210,14 +261,28 @@ class Course(CourseTest):
         self.assertIn("pink or green", explain.look_of(luma + bytes(768), right, width, height))
         down = luma[:width] + luma[:-width]
         self.assertIn("moved: 1 row down.", explain.look_of(down + chroma[0] + chroma[1], right, width, height))
-        self.assertIn("moved: 2 columns left.", explain.look_of(luma[2:] + luma[:2] + chroma[0] + chroma[1], right, width, height))
+        self.assertIn(
+            "moved: 2 columns left.", explain.look_of(luma[2:] + luma[:2] + chroma[0] + chroma[1], right, width, height)
+        )
         self.assertIn("is wrong", explain.look_of(bytes(len(right)), right, width, height))
 
     def test_page_escapes_what_others_wrote(self):
         bad = "<script>"
-        result = {"student": bad, "title": bad, "points": 1, "of": 2, "still_to_give": 0, "isolation": [bad], "answers": {"1": bad}, "build_log": bad,
-                  "checks": [{"id": "own", "name": bad, "passed": None, "points": 0, "of": 1, "lines": [bad]}], "date": bad, "version": [bad],
-                  "machine": {"cpu": bad, "cpus": 1, "gpu": bad, "load": 0.0}, "hidden_sequences": bad}
+        result = {
+            "student": bad,
+            "title": bad,
+            "points": 1,
+            "of": 2,
+            "still_to_give": 0,
+            "isolation": [bad],
+            "answers": {"1": bad},
+            "build_log": bad,
+            "checks": [{"id": "own", "name": bad, "passed": None, "points": 0, "of": 1, "lines": [bad]}],
+            "date": bad,
+            "version": [bad],
+            "machine": {"cpu": bad, "cpus": 1, "gpu": bad, "load": 0.0},
+            "hidden_sequences": bad,
+        }
         self.assertNotIn(bad, report.page(result))
 
 

@@ -52,15 +52,20 @@ class Notebooks(CourseTest):
         self.assertRegex(said, r"from main memory: \d+")
 
     def gpu(self):
-        return shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.strip()
+        return (
+            shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.strip()
+        )
 
     def test_jupyter_runs_one(self):
         self.need(python_with("nbconvert", "ipykernel"), "no Jupyter here (jupyter-nbconvert, python3-ipykernel)")
         self.need_programs("c63gen", "c63enc", "c63mv", "c63cmp")
         python = python_with("nbconvert", "ipykernel", "matplotlib")
         self.need(python, "Jupyter is here, but its Python has no matplotlib")
-        run([python, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", self.folder, NOTEBOOKS / "rate.ipynb"], self.folder,
-            env=self.environment)
+        run(
+            [python, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", self.folder, NOTEBOOKS / "rate.ipynb"],
+            self.folder,
+            env=self.environment,
+        )
         self.assertIn("image/png", (self.folder / "rate.html").read_text())
 
     def test_files_are_clean(self):

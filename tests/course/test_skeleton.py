@@ -27,7 +27,9 @@ VECTORS = [
     (lambda *size: video_d(*size, 12), 64, 64, 3, "bb322017e62320263501868b39e9683c", "db46f087f44ef486bc6071e5d9e78f40"),
     (lambda *size: video_d(*size, 3), 64, 64, 3, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"),
 ]
-COMPILERS = ["gcc"] + [f"gcc-{version}" for version in range(9, 15)] + ["clang"] + [f"clang-{version}" for version in range(11, 20)]
+COMPILERS = (
+    ["gcc"] + [f"gcc-{version}" for version in range(9, 15)] + ["clang"] + [f"clang-{version}" for version in range(11, 20)]
+)
 CUDA = "/usr/local/cuda/bin"
 
 
@@ -114,8 +116,12 @@ class Skeleton(CourseTest):
         video = self.folder / "in.yuv"
         video.write_bytes(video_b(32, 32, 5))
         expected = self.encode(video, 32, 32).read_bytes()
-        piped = subprocess.run([self.built / "c63enc", "-w", "32", "-h", "32", "-o", "-", "-"], input=video.read_bytes(),
-                               stdout=subprocess.PIPE, check=True).stdout
+        piped = subprocess.run(
+            [self.built / "c63enc", "-w", "32", "-h", "32", "-o", "-", "-"],
+            input=video.read_bytes(),
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
         self.assertEqual(piped, expected)
 
     def test_stages_are_told(self):
@@ -128,20 +134,34 @@ class Skeleton(CourseTest):
     def test_wrong_use_is_refused(self):
         video = self.folder / "in.yuv"
         video.write_bytes(b"short")
-        for words, code in ((["-w", "3", "-h", "3", "-o", "x", video], 2), (["-w", "16", "-h", "16", video], 2),
-                            (["-w", "16", "-h", "16", "-q", "26", "-o", "x", video], 2),
-                            (["-w", "16", "-h", "16", "-o", "x", video], 4), (["-w", "16", "-h", "16", "-o", "x", "absent"], 4),
-                            (["-w", "16", "-h", "16", "-o", "absent/x", video], 6)):
-            result = subprocess.run([str(word) for word in [self.built / "c63enc", *words]], cwd=self.folder,
-                                    stderr=subprocess.PIPE, text=True)
+        for words, code in (
+            (["-w", "3", "-h", "3", "-o", "x", video], 2),
+            (["-w", "16", "-h", "16", video], 2),
+            (["-w", "16", "-h", "16", "-q", "26", "-o", "x", video], 2),
+            (["-w", "16", "-h", "16", "-o", "x", video], 4),
+            (["-w", "16", "-h", "16", "-o", "x", "absent"], 4),
+            (["-w", "16", "-h", "16", "-o", "absent/x", video], 6),
+        ):
+            result = subprocess.run(
+                [str(word) for word in [self.built / "c63enc", *words]], cwd=self.folder, stderr=subprocess.PIPE, text=True
+            )
             self.assertEqual(result.returncode, code, words)
             self.assertNotEqual(result.stderr, "")
 
     def test_damaged_streams_are_refused_without_a_fault(self):
         checked = self.folder / "checked"
         shutil.copytree(SKELETON, checked)
-        run(["make", "-s", "-j2", "c63dec", "OPTIMIZE=-O1 -fsanitize=address,undefined -fno-sanitize-recover",
-             "LDFLAGS=-fsanitize=address,undefined"], checked)
+        run(
+            [
+                "make",
+                "-s",
+                "-j2",
+                "c63dec",
+                "OPTIMIZE=-O1 -fsanitize=address,undefined -fno-sanitize-recover",
+                "LDFLAGS=-fsanitize=address,undefined",
+            ],
+            checked,
+        )
         video = self.folder / "in.yuv"
         video.write_bytes(video_b(32, 32, 3))
         whole = self.encode(video, 32, 32).read_bytes()
@@ -150,14 +170,19 @@ class Skeleton(CourseTest):
         for i in range(60):
             damaged = bytearray(whole)
             if i % 2:
-                del damaged[chance.randrange(len(damaged)):]
+                del damaged[chance.randrange(len(damaged)) :]
             else:
                 for _ in range(1 + i // 10):
                     damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
             file = self.folder / "damaged.c63"
             file.write_bytes(damaged)
-            result = subprocess.run([checked / "c63dec", file, "/dev/null"], stderr=subprocess.PIPE, text=True, timeout=60,
-                                    env=dict(os.environ, UBSAN_OPTIONS="halt_on_error=1"))
+            result = subprocess.run(
+                [checked / "c63dec", file, "/dev/null"],
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=60,
+                env=dict(os.environ, UBSAN_OPTIONS="halt_on_error=1"),
+            )
             self.assertIn(result.returncode, (0, 4), f"{i}: {result.stderr}")
             self.assertNotIn("Sanitizer", result.stderr)
             self.assertNotIn("runtime error", result.stderr)
@@ -189,14 +214,6 @@ class Skeleton(CourseTest):
     def test_builds_without_a_warning_by_nvcc(self):
         self.need(shutil.which("nvcc", path=f"{os.environ['PATH']}:{CUDA}"), "no nvcc here")
         self.build_without_warning("nvcc", "cuda")
-
-    def test_one_file_may_be_cuda(self):
-        self.need(shutil.which("nvcc", path=f"{os.environ['PATH']}:{CUDA}"), "no nvcc here")
-        folder = self.folder / "mixed"
-        shutil.copytree(SKELETON, folder)
-        (folder / "search.c").rename(folder / "search.cu")
-        output = run(["make", "-s", "-j2"], folder, env=dict(os.environ, PATH=f"{os.environ['PATH']}:{CUDA}"))
-        self.assertEqual(output, "")
 
     def test_gprof_names_the_search(self):
         self.need(shutil.which("gprof"), "no gprof here")

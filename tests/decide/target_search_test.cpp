@@ -187,6 +187,23 @@ TEST(TargetSearch, ManyKnownPassesDoNotEndASearch) {
   EXPECT_TRUE(search(video, {Target::Kind::psnr_y, 37.93}, known).met);
 }
 
+TEST(TargetSearch, KnownPassesNeverCostTheTarget) {
+  Random random(11);
+  for (int i = 0; i < 2000; ++i) {
+    Video video = random_video(random, false);
+    video.jump *= 4;  // bits and quality may even fall as the steps become finer
+    const auto draw = [&] { return Target{Target::Kind::psnr_y, video.psnr_at_25 + random.below(100) * 0.05 - 2.5}; };
+    TargetSearch first(settings_of(video), draw());
+    while (!first.add(video.encode(first.next()))) {
+    }
+    const Target target = draw();
+    TargetSearch second(settings_of(video), target, first.passes());
+    while (!second.add(video.encode(second.next()))) {
+    }
+    EXPECT_TRUE(second.met() || !search(video, target).met) << i;
+  }
+}
+
 TEST(TargetSearch, AQualityBeyondTheFormatIsApproached) {
   const Video video;
   const Outcome best = search(video, {Target::Kind::psnr_y, 99});

@@ -179,4 +179,9 @@ void add_options(CLI::App& app, PageOptions& options) {
   add(app, "-o,--output", options.output, "FILE", "Page to write; - is stdout");
 }
 
+void add_options(CLI::App& app, BoardOptions& options) {
+  add(app, "results", options.results, "FILE...", "Results of c63bench cpu --search and me --kernel (--json)")->required();
+  add(app, "-o,--output", options.output, "FILE", "Page to write; - is stdout");
+}
+
 }  // namespace c63::bench

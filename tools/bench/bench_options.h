@@ -127,6 +127,12 @@ struct PageOptions {
   std::string output;
 };
 
+/// Of `c63bench board`.
+struct BoardOptions {
+  std::vector<std::string> results;
+  std::string output;
+};
+
 void add_options(CLI::App& app, CpuBenchOptions& options);
 void add_options(CLI::App& app, StageBenchOptions& options);
 void add_options(CLI::App& app, DecodeBenchOptions& options);
@@ -136,5 +142,6 @@ void add_options(CLI::App& app, FrameBenchOptions& options);
 void add_options(CLI::App& app, DecideBenchOptions& options);
 void add_options(CLI::App& app, MeBenchOptions& options);
 void add_options(CLI::App& app, PageOptions& options);
+void add_options(CLI::App& app, BoardOptions& options);
 
 }  // namespace c63::bench

@@ -10,6 +10,7 @@ namespace c63::bench {
 [[nodiscard]] tools::Subcommand cpu_bench();
 [[nodiscard]] tools::Subcommand stage_bench();
 [[nodiscard]] tools::Subcommand decode_bench();
+[[nodiscard]] tools::Subcommand board_bench();
 [[nodiscard]] tools::Subcommand filter_bench();
 [[nodiscard]] tools::Subcommand scan_bench();
 

@@ -9,6 +9,8 @@ int main(int argc, char** argv) {
        .description = "Measure kernels and stages against what the machine can do at most.",
        .subcommands = c63::bench::benches(),
        .examples = {{"c63bench cpu --json cpu.json", "Measure the CPU's kernels against its ceilings"},
+                    {"c63bench cpu --search mine.c", "Race your own search on the CPU (docs/race.md)"},
+                    {"c63bench me --kernel mine.cu", "Race your own kernel on the GPU"},
                     {"c63bench page docs/results/gpu-h200.json -o ladder.html",
                      "Make the page of a GPU's motion kernels from a result file"},
                     {"c63bench filter --only histogram", "Measure one filter"}}});

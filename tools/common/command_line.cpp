@@ -110,7 +110,7 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
     return fail(system_fault(ErrorKind::internal, "C63-INTERNAL", no_thread ? "cannot start a thread" : "internal error",
                              e.code().value()));
   } catch (const std::exception& e) {
-    // oneTBB tells of a thread that does not start in words only.
+    // If a thread does not start, only the text of oneTBB's exception says so.
     if (std::string_view(e.what()).starts_with("pthread_create")) {
       return fail(system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread", EAGAIN));
     }

@@ -17,8 +17,8 @@ struct EncodeSource {
   std::uint64_t bytes = 0;
 };
 
-/// Opens the input as the options say: cut to frames, prefiltered. After a stop request its faults are the end of the
-/// video: a pipe may have been cut anywhere. Throws Error.
+/// Opens the input with the options' frames and prefilter. After a stop request, an error of the input ends the video
+/// normally: a pipe may have been cut anywhere. Throws Error.
 [[nodiscard]] EncodeSource open_encode_source(const EncodeOptions& options, std::stop_token stop,
                                               const std::function<void(const std::string&)>& warn);
 

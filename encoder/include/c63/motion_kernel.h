@@ -20,7 +20,8 @@
  *   C63_MOTION_SHAPE({16, 16}, {1, 1}, {0, 0, 0});   // optional: threads, blocks a thread block searches, shared memory
  *   C63_MOTION_KERNEL void c63_motion(const __grid_constant__ c63_motion_batch batch) { ... }
  *
- * GPU with several launches: between #if defined(C63_MOTION_HOST) and #else define c63_motion_launch(), and after #else the kernels.
+ * GPU with several launches: between #if defined(C63_MOTION_HOST) and #else define c63_motion_launch(),
+ * after #else the kernels.
  * The first part is compiled by the system's C++ compiler, the second for the GPU. A .so may define c63_motion_launch(), too.
  */
 #ifndef C63_MOTION_KERNEL_H
@@ -60,8 +61,8 @@ typedef struct c63_motion_batch {
   int count;
 } c63_motion_batch;
 
-/* How a kernel is launched. The grid is (columns / blocks[0], rows / blocks[1], count), rounded up, for the largest plane of the
- * batch in each direction: thread blocks outside a smaller plane return at once. */
+/* How a kernel is launched. The grid is (columns / blocks[0], rows / blocks[1], count), rounded up, for the largest plane of
+ * the batch in each direction: thread blocks outside a smaller plane return at once. */
 typedef struct c63_motion_shape {
   int threads[2];       /* of a thread block */
   int blocks[2];        /* 8x8 blocks that a thread block searches */
@@ -72,8 +73,8 @@ typedef struct c63_motion_shape {
 typedef struct c63_motion_gpu {
   void* stream; /* a CUstream, which is a cudaStream_t, too. All work goes there; it may be captured in a graph */
   /* Launches a kernel of the file by its name. Returns 0, or a CUDA error. */
-  int (*launch)(const struct c63_motion_gpu* gpu, const char* kernel, const int grid[3], const int threads[3], int shared_bytes,
-                void** arguments);
+  int (*launch)(const struct c63_motion_gpu* gpu, const char* kernel, const int grid[3], const int threads[3],
+                int shared_bytes, void** arguments);
   /* Device memory of the search, which stays until the next call that asks for more; null if there is none. */
   void* (*scratch)(const struct c63_motion_gpu* gpu, unsigned long long bytes);
   void* state; /* of the caller */

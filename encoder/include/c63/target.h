@@ -107,6 +107,7 @@ class TargetSearch {
   std::vector<TargetPass> passes_;
   std::size_t known_ = 0;  ///< how many of them were made before this search
   std::size_t made_ = 0;   ///< passes that add() took
+  bool starts_anew_ = false;  ///< the next pass is the first of a search that knows no others
   int locked_step_ = 0;  ///< the step of the tables that the search keeps; 0: any
   double qp_ = 0;        ///< of the next pass
   double scale_ = 1;

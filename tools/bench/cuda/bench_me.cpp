@@ -186,7 +186,8 @@ double copy_rate(const cuda::Stream& stream) {
   const cuda::DeviceBuffer<std::uint8_t> from(kBytes);
   const cuda::DeviceBuffer<std::uint8_t> to(kBytes);
   cuda::fill_async(from.data(), 1, kBytes, stream);
-  const Sample us = time_calls(4, 1, 10, stream, [&](std::size_t) { cuda::copy_async(to.data(), from.data(), kBytes, stream); });
+  const Sample us =
+      time_calls(4, 1, 10, stream, [&](std::size_t) { cuda::copy_async(to.data(), from.data(), kBytes, stream); });
   return 2e6 * static_cast<double>(kBytes) / us.median;
 }
 
@@ -203,7 +204,8 @@ double more_sad(const std::vector<MotionField>& found, const std::vector<MotionF
 
 /// A race measures what course solutions are held against, unless other things are asked for. Throws Error (usage).
 MeBenchOptions with_race_defaults(MeBenchOptions options) {
-  if (options.in_process && options.files.size() != 1) throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --kernel");
+  if (options.in_process && options.files.size() != 1)
+    throw Error(ErrorKind::usage, "C63-USAGE", "--in-process takes one --kernel");
   if (options.files.empty()) return options;
   const MeBenchOptions usual;
   if (options.sizes == usual.sizes) options.sizes = {"352x288"};
@@ -226,9 +228,9 @@ std::string me_arguments(const MeBenchOptions& o) {
     }
     return text;
   };
-  std::string text = "me --sizes " + list(o.sizes) + " --contents " + list(o.contents) + " --jobs " + list(o.jobs) + " --frames " +
-                     std::to_string(o.frames) + " --range " + std::to_string(o.range) + " --repeats " + std::to_string(o.repeats) +
-                     " --device " + std::to_string(o.device);
+  std::string text = "me --sizes " + list(o.sizes) + " --contents " + list(o.contents) + " --jobs " + list(o.jobs) +
+                     " --frames " + std::to_string(o.frames) + " --range " + std::to_string(o.range) + " --repeats " +
+                     std::to_string(o.repeats) + " --device " + std::to_string(o.device);
   if (o.seed != 0) text += " --seed " + std::to_string(o.seed);
   if (o.inexact) text += " --inexact";
   if (!o.yuv.empty()) text += " --yuv " + tools::shell_quoted(o.yuv) + " --yuv-size " + tools::shell_quoted(o.yuv_size);
@@ -237,7 +239,8 @@ std::string me_arguments(const MeBenchOptions& o) {
 
 class MeBench {
  public:
-  explicit MeBench(const MeBenchOptions& options) : options_(options), guard_(options.device), state_(pci_address_of_device()) {
+  explicit MeBench(const MeBenchOptions& options)
+      : options_(options), guard_(options.device), state_(pci_address_of_device()) {
     ceiling_ = measure_absdiff4_ceiling(stream_);
     const cuda::DeviceInfo& device = cuda::require_device(options.device);
     figures_ = {{"subcommand", "me"},
@@ -268,7 +271,8 @@ class MeBench {
     const std::string& path = options_.files.front();
     tell("load and compile");
     const race::BuildFolder folder;
-    const std::string host = cuda::has_host_part(path) ? race::compile_host_part(path, folder.path()).library : std::string();
+    const std::string host =
+        cuda::has_host_part(path) ? race::compile_host_part(path, folder.path()).library : std::string();
     try {
       file_ = cuda::load_search(path, host);
     } catch (const Error& error) {
@@ -277,7 +281,11 @@ class MeBench {
       throw Error(error.kind(), error.id(), "the compiler refuses it, for the reasons above", error.place());
     }
     const cuda::SearchFile& f = file_->file();
-    nlohmann::ordered_json entrant = {{"name", f.name}, {"file", path}, {"compiler", f.compiler}, {"compile_s", f.compile_s}, {"messages", f.messages}};
+    nlohmann::ordered_json entrant = {{"name", f.name},
+                                      {"file", path},
+                                      {"compiler", f.compiler},
+                                      {"compile_s", f.compile_s},
+                                      {"messages", f.messages}};
     if (!f.compiler.empty()) std::printf("%s: %s, %.2f s\n", f.name.c_str(), f.compiler.c_str(), f.compile_s);
     if (!f.messages.empty()) std::printf("%s\n", f.messages.c_str());
 
@@ -297,7 +305,10 @@ class MeBench {
       judge_on_device(judge, *file_, stream_, seed + 1, options_.range, next, lost);
       if (!all_equal_ && !options_.inexact) {
         judge.stopped("the timed runs give other vectors than the built-in kernels",
-                      {"timed-runs-differ", "right alone, wrong when calls follow each other at once: calls share memory, or a launch is in another stream", 1});
+                      {"timed-runs-differ",
+                       "right alone, wrong when calls follow each other at once: calls share memory, or a launch is in "
+                       "another stream",
+                       1});
       }
     }
     const race::Verdict verdict = judge.verdict();
@@ -336,7 +347,8 @@ class MeBench {
   void race_files_of_user() {
     for (const std::string& file : options_.files) {
       const RacedFile raced = race_in_own_process(me_arguments(options_), file, {.seconds = options_.limit_s});
-      for (const auto& row : raced.figures.value("results", nlohmann::ordered_json::array())) figures_["results"].push_back(row);
+      for (const auto& row : raced.figures.value("results", nlohmann::ordered_json::array()))
+        figures_["results"].push_back(row);
       figures_["entrants"].push_back(raced.entrant);
       write_figures_so_far(options_.json, figures_);
     }
@@ -364,8 +376,10 @@ class MeBench {
     const cuda::SearchFile& f = file_->file();
     InstructionCounts counts;
     if (f.is_cubin) counts = count_sass(disassemble(f.image));
-    if (counts.source.empty() && f.path.ends_with(".cu")) counts = count_ptx(cuda::compile_ptx(text_of(f.path), f.path, architecture()));
-    if (counts.source.empty() && f.path.ends_with(".ptx")) counts = count_ptx(std::string(f.image.begin(), f.image.end()));
+    if (counts.source.empty() && f.path.ends_with(".cu"))
+      counts = count_ptx(cuda::compile_ptx(text_of(f.path), f.path, architecture()));
+    if (counts.source.empty() && f.path.ends_with(".ptx"))
+      counts = count_ptx(std::string(f.image.begin(), f.image.end()));
     const cuda::MotionKernelResources resources = file_->resources();
     const Advice advice = advise(counts, best_share_, resources.occupancy, file_->local_bytes());
     entrant["instructions"] = counts.to_json();
@@ -375,9 +389,11 @@ class MeBench {
     entrant["local_bytes"] = file_->local_bytes();
     entrant["shared_bytes"] = resources.shared_bytes;
     entrant["occupancy"] = resources.occupancy;
-    std::printf("  %d registers, %zu bytes of stack and spills, %zu bytes of shared memory, occupancy %.0f %%\n  %s\n  bound by %s\n  next: %s\n",
-                resources.registers, file_->local_bytes(), resources.shared_bytes, 100 * resources.occupancy, counts.text().c_str(),
-                advice.bound.c_str(), advice.next_step.c_str());
+    std::printf(
+        "  %d registers, %zu bytes of stack and spills, %zu bytes of shared memory, occupancy %.0f %%\n  %s\n  bound "
+        "by %s\n  next: %s\n",
+        resources.registers, file_->local_bytes(), resources.shared_bytes, 100 * resources.occupancy,
+        counts.text().c_str(), advice.bound.c_str(), advice.next_step.c_str());
   }
 
   [[nodiscard]] int architecture() const {
@@ -418,8 +434,9 @@ class MeBench {
     if (file_) measure_search(*file_, file_->file().name, resident, video, size, candidates, expected);
   }
 
-  void measure_search(cuda::MotionSearch& search, const std::string& name, ResidentVideo& resident, const LumaVideo& video, const std::string& size,
-                      double candidates, std::optional<std::vector<MotionField>>& expected) {
+  void measure_search(cuda::MotionSearch& search, const std::string& name, ResidentVideo& resident,
+                      const LumaVideo& video, const std::string& size, double candidates,
+                      std::optional<std::vector<MotionField>>& expected) {
     const std::span<const MotionJob> pairs = resident.jobs();
     for (const int jobs : options_.jobs) {
       // Each call takes the next pairs, and begins again after the last.

@@ -1,8 +1,8 @@
 """A box that a hand-in is built and run in.
 
-What holds, from the strongest: namespaces of the kernel (no network, no other processes, a file system that is read-only but for
-some memory of limited size, the grader's folders covered), a user without rights, limits of the kernel for each process, and a
-look at memory and disk 20 times a second. `missing` says in words what this machine does not offer.
+What holds, from the strongest: namespaces of the kernel (no network, no other processes, a file system that is read-only but
+for some memory of limited size, the grader's folders covered), a user without rights, limits of the kernel for each process,
+and a look at memory and disk 20 times a second. `missing` says in words what this machine does not offer.
 """
 
 import json
@@ -19,10 +19,24 @@ from .programs import CourseError
 SERVER = pathlib.Path(__file__).with_name("box_server.py")
 NAMESPACES = ["--net", "--pid", "--mount", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc"]
 # What a hand-in sees of the environment. Nothing of the grader's own is passed on.
-FOLDERS = list(dict.fromkeys([os.path.dirname(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"), "/usr/local/cuda/bin", "/usr/local/bin",
-                              "/usr/bin", "/bin"]))
-ENVIRONMENT = {"PATH": ":".join(["{box}/tools", *FOLDERS]), "HOME": "{box}/run", "TMPDIR": "{box}/run/tmp",
-               "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+FOLDERS = list(
+    dict.fromkeys(
+        [
+            os.path.dirname(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"),
+            "/usr/local/cuda/bin",
+            "/usr/local/bin",
+            "/usr/bin",
+            "/bin",
+        ]
+    )
+)
+ENVIRONMENT = {
+    "PATH": ":".join(["{box}/tools", *FOLDERS]),
+    "HOME": "{box}/run",
+    "TMPDIR": "{box}/run/tmp",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+}
 PASSED_ON = ("CUDA_VISIBLE_DEVICES", "CUDA_HOME", "LD_LIBRARY_PATH")
 
 
@@ -44,18 +58,31 @@ class Box:
         if command is None:
             if isolation == "full":
                 raise CourseError(f"no namespaces here: {reason}", 1)
-            self.missing = [f"no namespaces ({reason}): the network is open, other files can be read, and disk and memory are only looked "
-                            "at 20 times a second"]
+            self.missing = [
+                f"no namespaces ({reason}): the network is open, other files can be read, and disk and memory are only looked "
+                "at 20 times a second"
+            ]
         self.uid = random.SystemRandom().randrange(1 << 28, 1 << 29) if os.geteuid() == 0 else None
         self.folder = tempfile.mkdtemp(prefix="c63box-")
         os.chmod(self.folder, 0o755)
         self.root = self.folder if command is None else "/tmp"  # as the hand-in sees it
-        spec = {"namespaces": command is not None, "uid": self.uid, "disk": disk, "root": self.folder,
-                "hide": [str(path) for path in hide], "hide_files": [str(path) for path in hide_files]}
+        spec = {
+            "namespaces": command is not None,
+            "uid": self.uid,
+            "disk": disk,
+            "root": self.folder,
+            "hide": [str(path) for path in hide],
+            "hide_files": [str(path) for path in hide_files],
+        }
         # The server has a clean environment too, since a hand-in without namespaces could read that of its parent.
-        self.process = subprocess.Popen((command or []) + [sys.executable, "-I", "-S", "-B", str(SERVER), json.dumps(spec)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/",
-                                        env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}, start_new_session=True)
+        self.process = subprocess.Popen(
+            (command or []) + [sys.executable, "-I", "-S", "-B", str(SERVER), json.dumps(spec)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd="/",
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
+            start_new_session=True,
+        )
         self.missing += self._reply()[0]["missing"]
 
     def __enter__(self):
@@ -106,13 +133,22 @@ class Box:
 
     def _request(self, do, argv, limits, environment, **more):
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        return {"do": do, "argv": argv, "folder": "handin", "environment": ENVIRONMENT | passed | (environment or {}),
-                "seconds": limits["seconds"], "memory": limits["memory"], "processes": limits["processes"],
-                "file_size": limits["disk"], "memory_of_each": limits.get("memory_of_each", True)} | more
+        return {
+            "do": do,
+            "argv": argv,
+            "folder": "handin",
+            "environment": ENVIRONMENT | passed | (environment or {}),
+            "seconds": limits["seconds"],
+            "memory": limits["memory"],
+            "processes": limits["processes"],
+            "file_size": limits["disk"],
+            "memory_of_each": limits.get("memory_of_each", True),
+        } | more
 
     def run(self, argv, limits, environment=None):
         return self._ask(self._request("run", argv, limits, environment))[0]
 
     def feed(self, argv, limits, video, frame_bytes, ahead, patience):
-        return self._ask(self._request("feed", argv, limits, None, video=video, frame_bytes=frame_bytes, ahead=ahead,
-                                       patience=patience))[0]
+        return self._ask(
+            self._request("feed", argv, limits, None, video=video, frame_bytes=frame_bytes, ahead=ahead, patience=patience)
+        )[0]

@@ -162,8 +162,8 @@ class Box:
         return list(found - {os.getpid()})
 
     def kill_all(self):
-        """Ends everything that the hand-in started, and returns how many processes that were. All of them are descendants of this
-        process, and become its children when their parents end."""
+        """Ends everything that the hand-in started, and returns how many processes that were. All of them are descendants of
+        this process, and become its children when their parents end."""
         ended, deadline = 0, time.monotonic() + 10
         while time.monotonic() < deadline:
             if self.namespaces:
@@ -220,8 +220,13 @@ class Box:
                 os.dup2(fd, target)
             os.closerange(3, 4096)
             processes = request["processes"] + (0 if self.namespaces or self.uid is not None else len(self.others_of_user()))
-            limits = {resource.RLIMIT_NPROC: processes, resource.RLIMIT_FSIZE: request["file_size"], resource.RLIMIT_CORE: 0,
-                      resource.RLIMIT_CPU: int(request["seconds"] * (os.cpu_count() or 1)) + 1, resource.RLIMIT_NOFILE: 1024}
+            limits = {
+                resource.RLIMIT_NPROC: processes,
+                resource.RLIMIT_FSIZE: request["file_size"],
+                resource.RLIMIT_CORE: 0,
+                resource.RLIMIT_CPU: int(request["seconds"] * (os.cpu_count() or 1)) + 1,
+                resource.RLIMIT_NOFILE: 1024,
+            }
             if request["memory_of_each"]:
                 limits[resource.RLIMIT_DATA] = request["memory"]
             for name, value in limits.items():
@@ -276,12 +281,17 @@ class Box:
         next_look = began + TICK
         while True:
             now = time.monotonic()
-            ready = select.select([fd for fd in (ended, reader) if fd is not None], [], [], max(0, min(next_look, began + request["seconds"]) - now))[0]
+            ready = select.select(
+                [fd for fd in (ended, reader) if fd is not None],
+                [],
+                [],
+                max(0, min(next_look, began + request["seconds"]) - now),
+            )[0]
             if ended in ready:
                 break
             if reader in ready:
                 piece = os.read(reader, 1 << 16)
-                output += piece[:max(0, OUTPUT_KEPT - len(output))]
+                output += piece[: max(0, OUTPUT_KEPT - len(output))]
                 if not piece:
                     os.close(reader)
                     reader = None
@@ -305,12 +315,16 @@ class Box:
         if reader is not None:
             os.set_blocking(reader, False)
             with contextlib.suppress(BlockingIOError):
-                output += os.read(reader, OUTPUT_KEPT)[:max(0, OUTPUT_KEPT - len(output))]
+                output += os.read(reader, OUTPUT_KEPT)[: max(0, OUTPUT_KEPT - len(output))]
             os.close(reader)
         code = os.waitstatus_to_exitcode(status)
         full = shutil.disk_usage(self.run_folder).free < 4096 if self.namespaces else False
-        reply.update(exit=code, cpu_seconds=usage.ru_utime + usage.ru_stime, resident=usage.ru_maxrss * 1024,
-                     output=output.decode(errors="replace"))
+        reply.update(
+            exit=code,
+            cpu_seconds=usage.ru_utime + usage.ru_stime,
+            resident=usage.ru_maxrss * 1024,
+            output=output.decode(errors="replace"),
+        )
         if reply["over"] is None and (full or code == -signal.SIGXFSZ):
             reply["over"] = "disk"
         return reply
@@ -335,7 +349,7 @@ class Box:
             readable, writable, _ = select.select([output], [feeder] if given < allowed else [], [], 0.1)
             try:
                 if writable:
-                    given += os.write(feeder, video[given:min(allowed, given + 65536)])
+                    given += os.write(feeder, video[given : min(allowed, given + 65536)])
                     quiet_until = time.monotonic() + request["patience"]
             except BrokenPipeError:
                 break

@@ -23,10 +23,20 @@ COMPILERS = re.compile(r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|nvcc)(?:-\d+)?")
 LARGEST_SOURCE = 1 << 20  # a file of a hand-in
 BUILT = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
 STREAM = b"\xff\xd8\xff\xdb\x00\xc3\x00"  # how the course encoder's streams begin
-NAMES = {"build": "It builds", "optimized": "It is built with optimization", "own": "It is its own work",
-         "decodable": "Every stream can be decoded", "bytes": "The bytes are the course encoder's", "quality": "Bits and PSNR",
-         "search": "The search covers the range", "flight": "Frames leave in time", "decoder": "Its decoder agrees with c63dec",
-         "memory": "No faults in the use of memory", "speed": "Speed", "answers": "Answers"}
+NAMES = {
+    "build": "It builds",
+    "optimized": "It is built with optimization",
+    "own": "It is its own work",
+    "decodable": "Every stream can be decoded",
+    "bytes": "The bytes are the course encoder's",
+    "quality": "Bits and PSNR",
+    "search": "The search covers the range",
+    "flight": "Frames leave in time",
+    "decoder": "Its decoder agrees with c63dec",
+    "memory": "No faults in the use of memory",
+    "speed": "Speed",
+    "answers": "Answers",
+}
 BUSY = 0.15  # share of the CPUs that other work may take before times are doubted
 
 
@@ -41,30 +51,86 @@ class Sequence:
             self.source = pathlib.Path(entry["file"])
         else:
             motion = ["--mv", entry["mv"]] if entry["mv"] else []
-            call([find_program("c63gen"), "--quiet", "--pattern", entry["pattern"], "-w", self.width, "-h", self.height, "-f", self.frames,
-                  "--seed", seed, *motion, self.source])
+            call(
+                [
+                    find_program("c63gen"),
+                    "--quiet",
+                    "--pattern",
+                    entry["pattern"],
+                    "-w",
+                    self.width,
+                    "-h",
+                    self.height,
+                    "-f",
+                    self.frames,
+                    "--seed",
+                    seed,
+                    *motion,
+                    self.source,
+                ]
+            )
         self.expected = {}  # by quantizer: the stream, and what it decodes to
         self.folder = folder
 
     def expect(self, quantizer=25):
         if quantizer not in self.expected:
             stream = self.folder / f"{self.name}.{quantizer}.c63"
-            call([find_program("c63enc"), "--quiet", "--backend", "cpu", "-w", self.width, "-h", self.height, "-q", quantizer, self.source,
-                  stream])
+            call(
+                [
+                    find_program("c63enc"),
+                    "--quiet",
+                    "--backend",
+                    "cpu",
+                    "-w",
+                    self.width,
+                    "-h",
+                    self.height,
+                    "-q",
+                    quantizer,
+                    self.source,
+                    stream,
+                ]
+            )
             self.expected[quantizer] = (stream, self.decode(stream))
         return self.expected[quantizer]
 
     def decode(self, stream):
-        """The decoded video. Raises CourseError with c63dec's line. A stream cannot make it write more than the sequence has."""
+        """The decoded video. Raises CourseError with c63dec's line. No stream makes it write more than the sequence has."""
         video = stream.with_suffix(".yuv")
-        call([find_program("c63dec"), "--quiet", "--backend", "cpu", "--max-pixels", (self.width + 15) * (self.height + 15), "-f",
-              self.frames + 1, stream, video])
+        call(
+            [
+                find_program("c63dec"),
+                "--quiet",
+                "--backend",
+                "cpu",
+                "--max-pixels",
+                (self.width + 15) * (self.height + 15),
+                "-f",
+                self.frames + 1,
+                stream,
+                video,
+            ]
+        )
         return video.read_bytes()
 
 
 def psnr(sequence, stream):
     """Of all planes together, in dB."""
-    said = call([find_program("c63cmp"), "--quiet", "--no-ssim", "--json", "-", "-w", sequence.width, "-h", sequence.height, sequence.source, stream])
+    said = call(
+        [
+            find_program("c63cmp"),
+            "--quiet",
+            "--no-ssim",
+            "--json",
+            "-",
+            "-w",
+            sequence.width,
+            "-h",
+            sequence.height,
+            sequence.source,
+            stream,
+        ]
+    )
     return json.loads(said)["videos"][0]["psnr_all_db"] or math.inf
 
 
@@ -122,7 +188,14 @@ class Check:
         return self
 
     def json(self):
-        return {"id": self.name, "name": NAMES[self.name], "passed": self.passed, "points": self.points, "of": self.of, "lines": self.lines}
+        return {
+            "id": self.name,
+            "name": NAMES[self.name],
+            "passed": self.passed,
+            "points": self.points,
+            "of": self.of,
+            "lines": self.lines,
+        }
 
 
 class Grader:
@@ -131,7 +204,9 @@ class Grader:
         self.checks = {}
         self.result = {}
         self.stack = contextlib.ExitStack()
-        self.work = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="c63grade-")))  # the grader's alone: 0700
+        self.work = pathlib.Path(
+            self.stack.enter_context(tempfile.TemporaryDirectory(prefix="c63grade-"))
+        )  # the grader's alone: 0700
         self.counter = 0
 
     def __enter__(self):
@@ -153,8 +228,16 @@ class Grader:
             if match is None or not pathlib.Path(text).is_file():
                 raise CourseError(f"{text} is no file with a size in its name, such as FOREMAN_352x288.yuv", 4)
             width, height = int(match[1]), int(match[2])
-            entries.append({"name": pathlib.Path(text).stem, "hidden": False, "width": width, "height": height, "file": text,
-                            "frames": os.path.getsize(text) // (width * height * 3 // 2)})
+            entries.append(
+                {
+                    "name": pathlib.Path(text).stem,
+                    "hidden": False,
+                    "width": width,
+                    "height": height,
+                    "file": text,
+                    "frames": os.path.getsize(text) // (width * height * 3 // 2),
+                }
+            )
         self.sequences = [Sequence(entry, self.work, seed_of(entry, self.rules["name"], secret)) for entry in entries]
         for sequence in self.sequences:
             for quantizer in self.quantizers():
@@ -170,16 +253,25 @@ class Grader:
         programs = ("c63enc", "c63dec", "c63pred", "c63join", "c63mpi")
         found = {find_program(name, needed=False) for name in programs} | {shutil.which(name) for name in programs}
         inputs = max(sequence.source.stat().st_size for sequence in self.sequences)
-        box = self.stack.enter_context(Box(self.options.isolation, self.rules["run"]["disk"] + inputs,
-                                           sorted(os.path.realpath(path) for path in hide if path and os.path.realpath(path) != "/"),
-                                           sorted(os.path.realpath(path) for path in found - {None}) if hide_programs else ()))
+        box = self.stack.enter_context(
+            Box(
+                self.options.isolation,
+                self.rules["run"]["disk"] + inputs,
+                sorted(os.path.realpath(path) for path in hide if path and os.path.realpath(path) != "/"),
+                sorted(os.path.realpath(path) for path in found - {None}) if hide_programs else (),
+            )
+        )
         self.result["isolation"] = box.missing
         return box
 
     def limits(self, seconds=None):
         run = self.rules["run"]
-        return {"seconds": seconds or run["seconds"], "memory": run["memory"], "disk": run["disk"],
-                "processes": run["processes"] + 4 * (os.cpu_count() or 1)}
+        return {
+            "seconds": seconds or run["seconds"],
+            "memory": run["memory"],
+            "disk": run["disk"],
+            "processes": run["processes"] + 4 * (os.cpu_count() or 1),
+        }
 
     def watch_compilers(self, box):
         """Puts a script before each compiler, which notes how it is called."""
@@ -188,7 +280,7 @@ class Grader:
             for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
                 if COMPILERS.fullmatch(name) and name not in seen:
                     seen.add(name)
-                    script = (f'#!/bin/sh\necho "{name} $*" >>{box.root}/run/compiled 2>/dev/null\nexec {folder}/{name} "$@"\n')
+                    script = f'#!/bin/sh\necho "{name} $*" >>{box.root}/run/compiled 2>/dev/null\nexec {folder}/{name} "$@"\n'
                     box.put(f"tools/{name}", script.encode(), 0o755)
 
     def build(self, box, files, *more):
@@ -204,7 +296,9 @@ class Grader:
 
     def judge_build(self, files):
         check = self.check("build")
-        if not any(name.lower() in ("makefile", "gnumakefile") for name in files) and self.rules["build"]["command"].startswith("make"):
+        if not any(name.lower() in ("makefile", "gnumakefile") for name in files) and self.rules["build"]["command"].startswith(
+            "make"
+        ):
             check.fails("There is no Makefile.")
             return False
         self.box = self.make_box()
@@ -215,7 +309,9 @@ class Grader:
             return False
         absent = [name for name in self.rules["build"]["programs"] if self.box.get(f"handin/{name}", 4) is None]
         if ended["exit"] != 0 or absent:
-            check.fails(f"The build ends with {ended['exit']}." if ended["exit"] else f"The build makes no {', '.join(absent)}.")
+            check.fails(
+                f"The build ends with {ended['exit']}." if ended["exit"] else f"The build makes no {', '.join(absent)}."
+            )
             return False
         self.box.seal()
         warnings = len(re.findall(r"\bwarning:", ended["output"]))
@@ -242,8 +338,12 @@ class Grader:
     def judge_own(self, files, left_out):
         """Expected results and compiled programs have no place in a hand-in."""
         check = self.check("own")
-        known = {hashlib.sha256(content).hexdigest() for sequence in self.sequences for stream, decoded in sequence.expected.values()
-                 for content in (stream.read_bytes(), decoded)}
+        known = {
+            hashlib.sha256(content).hexdigest()
+            for sequence in self.sequences
+            for stream, decoded in sequence.expected.values()
+            for content in (stream.read_bytes(), decoded)
+        }
         for name in list(files):
             content = files[name][0]
             if content.startswith(STREAM) or hashlib.sha256(content).hexdigest() in known:
@@ -259,8 +359,14 @@ class Grader:
         """Runs the encoder. Returns how it ended, and its stream, which may be None."""
         box.reset()
         box.put("run/in.yuv", sequence.source.read_bytes())
-        words = {"width": sequence.width, "height": sequence.height, "frames": sequence.frames, "qp": quantizer,
-                 "input": "{box}/run/in.yuv", "output": "{box}/run/out.c63"}
+        words = {
+            "width": sequence.width,
+            "height": sequence.height,
+            "frames": sequence.frames,
+            "qp": quantizer,
+            "input": "{box}/run/in.yuv",
+            "output": "{box}/run/out.c63",
+        }
         argv = [word.format(**words) for word in shlex.split(self.command)]
         if quantizer != 25 and "{qp}" not in self.command:
             argv[1:1] = ["-q", str(quantizer)]
@@ -303,7 +409,9 @@ class Grader:
                 except CourseError as error:
                     fault = str(error).replace(str(stream), "the stream")
             if fault and ended["left_running"]:
-                fault += f" {ended['left_running']} processes were still running when it ended; what they write then does not count."
+                fault += (
+                    f" {ended['left_running']} processes were still running when it ended; what they write then does not count."
+                )
             if fault:
                 decodable.lines.append(f"{title}: {fault}")
                 said = ended["output"].strip().splitlines()
@@ -311,7 +419,9 @@ class Grader:
             else:
                 good += 1
                 self.streams[sequence.name, quantizer] = content
-                lines, fine = (self.compare if self.rules["bytes"] else self.compare_quality)(sequence, quantizer, stream, decoded, ratios)
+                lines, fine = (self.compare if self.rules["bytes"] else self.compare_quality)(
+                    sequence, quantizer, stream, decoded, ratios
+                )
                 right += fine
                 rule.lines += [f"{title}: {line}" for line in lines]
                 if fine:
@@ -332,7 +442,12 @@ class Grader:
         if stream.read_bytes() == expected.read_bytes():
             return [], True
         self.say(f"{sequence.name}: looking for the first difference")
-        return explain.why_different(stream, expected, sequence.source, decoded, expected_decoded, sequence.width, sequence.height), False
+        return (
+            explain.why_different(
+                stream, expected, sequence.source, decoded, expected_decoded, sequence.width, sequence.height
+            ),
+            False,
+        )
 
     def compare_quality(self, sequence, quantizer, stream, decoded, ratios):
         want = self.rules["quality"]
@@ -365,17 +480,29 @@ class Grader:
         shares = []
         for sign in (1, -1):
             far = sign * (want["range"] - 1)
-            entry = {"name": f"far{sign}", "pattern": "pan", "width": 176, "height": 144, "frames": 3, "mv": f"{far},{far}", "hidden": True}
+            entry = {
+                "name": f"far{sign}",
+                "pattern": "pan",
+                "width": 176,
+                "height": 144,
+                "frames": 3,
+                "mv": f"{far},{far}",
+                "hidden": True,
+            }
             sequence = Sequence(entry, self.work, seed_of(entry, self.rules["name"], self.options.seed or "public"))
             ended, content = self.encode(self.box, sequence)
             vectors = []
             for stream in (content and self.stream_file(content), sequence.expect()[0]):
                 rows = explain.blocks_of(stream, sequence.source, None) if stream and ended["exit"] == 0 else []
                 inside = [row for row in rows if row["plane"] == "Y" and row["inter"] == "1"]
-                vectors.append(sum((int(row["mv_x"]), int(row["mv_y"])) == (-far, -far) for row in inside) / max(1, len(inside)))
+                vectors.append(
+                    sum((int(row["mv_x"]), int(row["mv_y"])) == (-far, -far) for row in inside) / max(1, len(inside))
+                )
             shares.append(vectors[0] / vectors[1] if vectors[1] else 0)
-            check.lines.append(f"Motion of ({far}, {far}): {100 * vectors[0]:.0f} % of the blocks follow it, {100 * vectors[1]:.0f} % with "
-                               "exact search.")
+            check.lines.append(
+                f"Motion of ({far}, {far}): {100 * vectors[0]:.0f} % of the blocks follow it, {100 * vectors[1]:.0f} % with "
+                "exact search."
+            )
             if want["exact"] and content:
                 audit = explain.motion_audit(self.stream_file(content), sequence.source)
                 if audit and audit["all"]["differing"]:
@@ -386,17 +513,36 @@ class Grader:
     def judge_flight(self):
         want, check = self.rules["flight"], self.check("flight")
         sequence = next((s for s in self.sequences if s.frames >= 2 * want["frames"] + 2), self.sequences[0])
-        words = {"width": sequence.width, "height": sequence.height, "frames": sequence.frames, "qp": 25, "input": "-", "output": "-"}
+        words = {
+            "width": sequence.width,
+            "height": sequence.height,
+            "frames": sequence.frames,
+            "qp": 25,
+            "input": "-",
+            "output": "-",
+        }
         self.box.reset()
         self.box.put("run/in.yuv", sequence.source.read_bytes())
-        told = self.box.feed([word.format(**words) for word in shlex.split(self.command)], self.limits(want["seconds"]), "run/in.yuv",
-                             sequence.width * sequence.height * 3 // 2, want["frames"], max(3, want["seconds"] / 3))
-        line = f"It was given {want['frames']} frames at most before the first of them had to come out: {told['coded']} of {told['frames']} came."
+        told = self.box.feed(
+            [word.format(**words) for word in shlex.split(self.command)],
+            self.limits(want["seconds"]),
+            "run/in.yuv",
+            sequence.width * sequence.height * 3 // 2,
+            want["frames"],
+            max(3, want["seconds"] / 3),
+        )
+        line = (
+            f"It was given {want['frames']} frames at most before the first of them had to come out: "
+            f"{told['coded']} of {told['frames']} came."
+        )
         if told["coded"] == told["frames"]:
             check.holds(line)
         else:
-            check.fails(line, "It holds back more frames than the task allows, or does not flush its output after each, or does not take - "
-                              "for its input and output.")
+            check.fails(
+                line,
+                "It holds back more frames than the task allows, or does not flush its output after each, or does not take - "
+                "for its input and output.",
+            )
 
     def judge_decoder(self):
         check, command = self.check("decoder"), self.rules["decoder"]["command"]
@@ -414,8 +560,10 @@ class Grader:
                 wrong.append(f"{sequence.name}: {self.how_it_ended(ended)}")
             else:
                 at = next((i for i, (x, y) in enumerate(zip(content, decoded)) if x != y), min(len(content), len(decoded)))
-                wrong.append(f"{sequence.name}: first difference in frame {at // (sequence.width * sequence.height * 3 // 2)}. "
-                             + (explain.look_of(content, decoded, sequence.width, sequence.height) or ""))
+                wrong.append(
+                    f"{sequence.name}: first difference in frame {at // (sequence.width * sequence.height * 3 // 2)}. "
+                    + (explain.look_of(content, decoded, sequence.width, sequence.height) or "")
+                )
         check.fails(*wrong, share=1 - len(wrong) / len(self.sequences)) if wrong else check.holds()
 
     def judge_memory(self, files):
@@ -431,16 +579,24 @@ class Grader:
             else:
                 looked = True
                 box.seal()
-                ended = self.encode(box, sequence, limits=self.limits(10 * self.rules["run"]["seconds"]) | {"memory_of_each": False},
-                                    environment={"ASAN_OPTIONS": "detect_leaks=0"})[0]
+                ended = self.encode(
+                    box,
+                    sequence,
+                    limits=self.limits(10 * self.rules["run"]["seconds"]) | {"memory_of_each": False},
+                    environment={"ASAN_OPTIONS": "detect_leaks=0"},
+                )[0]
                 found = re.search(r"ERROR: AddressSanitizer.*|.*runtime error:.*", ended["output"])
                 faults += [f"Sanitizers: {found[0][:300]}"] if found else []
                 faults += [] if found or ended["exit"] == 0 else [f"With sanitizers: {self.how_it_ended(ended)}"]
         if self.options.compute_sanitizer:
             if shutil.which("compute-sanitizer", path=":".join(FOLDERS)):
                 looked = True
-                ended = self.encode(self.box, sequence, limits=self.limits(20 * self.rules["run"]["seconds"]) | {"memory_of_each": False},
-                                    prefix=["compute-sanitizer", "--error-exitcode", "99"])[0]
+                ended = self.encode(
+                    self.box,
+                    sequence,
+                    limits=self.limits(20 * self.rules["run"]["seconds"]) | {"memory_of_each": False},
+                    prefix=["compute-sanitizer", "--error-exitcode", "99"],
+                )[0]
                 faults += [f"compute-sanitizer: {line}" for line in ended["output"].splitlines()[-5:]] if ended["exit"] else []
             else:
                 check.lines.append("compute-sanitizer: not looked at, because it is not installed.")
@@ -471,23 +627,37 @@ class Grader:
                     self.command = command
                     own_cpu += ended["cpu_seconds"]
                     if name == "handin" and content != expected:
-                        check.fails(f"In run {i + 1} its stream was another than before, so the times count nothing. {self.how_it_ended(ended)} "
-                                    f"Processes that were still running: {ended['left_running']}.")
+                        check.fails(
+                            f"In run {i + 1} its stream was another than before, so the times count nothing. "
+                            f"{self.how_it_ended(ended)} "
+                            f"Processes that were still running: {ended['left_running']}."
+                        )
                         return
                     if i >= want["warmup"]:
                         times[name].append(ended["seconds"])
             other = max(0.0, (cpu_busy() - busy - own_cpu) / ((time.monotonic() - began) * (os.cpu_count() or 1)))
         ratios = sorted(b / h for b, h in zip(times["baseline"], times["handin"]))
         speedup = statistics.median(ratios)
-        self.result["speed"] = {"sequence": sequence.name, "baseline_seconds": times["baseline"], "seconds": times["handin"],
-                                "speedup": speedup, "lowest": ratios[0], "highest": ratios[-1], "other_work": other}
+        self.result["speed"] = {
+            "sequence": sequence.name,
+            "baseline_seconds": times["baseline"],
+            "seconds": times["handin"],
+            "speedup": speedup,
+            "lowest": ratios[0],
+            "highest": ratios[-1],
+            "other_work": other,
+        }
         check.points = round(min(check.of, rules.points_for(speedup, want["for_points"])), 2)
         check.passed = check.points > 0
-        check.lines.append(f"{speedup:.2f} times as fast as the {want['baseline']} (between {ratios[0]:.2f} and {ratios[-1]:.2f} in {rounds} "
-                           f"rounds): {statistics.median(times['handin']) * 1e3:.1f} ms instead of "
-                           f"{statistics.median(times['baseline']) * 1e3:.1f} ms, from start to end of the process.")
-        check.lines.append(f"Other work took {100 * other:.0f} % of the CPUs meanwhile" +
-                           (": the machine was not idle. Repeat this for a figure that counts." if other > BUSY else "."))
+        check.lines.append(
+            f"{speedup:.2f} times as fast as the {want['baseline']} (between {ratios[0]:.2f} and {ratios[-1]:.2f} in {rounds} "
+            f"rounds): {statistics.median(times['handin']) * 1e3:.1f} ms instead of "
+            f"{statistics.median(times['baseline']) * 1e3:.1f} ms, from start to end of the process."
+        )
+        check.lines.append(
+            f"Other work took {100 * other:.0f} % of the CPUs meanwhile"
+            + (": the machine was not idle. Repeat this for a figure that counts." if other > BUSY else ".")
+        )
 
     def build_baseline(self, name):
         folder = course_folder() / "skeleton" if name == "skeleton" else pathlib.Path(name)
@@ -526,8 +696,10 @@ class Grader:
         given = dict(item.split("=", 1) for item in self.options.given or []).get("answers")
         if given is not None:
             check.points, check.passed = min(float(check.of), float(given)), not missing
-        check.lines.append(f"{want['questions'] - len(missing)} of {want['questions']} questions are answered in {want['file']}."
-                           + ("" if given is not None else " The teacher reads them and gives the points (--given answers=N)."))
+        check.lines.append(
+            f"{want['questions'] - len(missing)} of {want['questions']} questions are answered in {want['file']}."
+            + ("" if given is not None else " The teacher reads them and gives the points (--given answers=N).")
+        )
         if missing:
             check.passed = False
 
@@ -537,9 +709,17 @@ class Grader:
         self.folder = pathlib.Path(handin).resolve() if pathlib.Path(handin).is_dir() else None
         self.command = self.rules["run"]["command"] if self.folder else handin
         student = self.options.student or (self.folder.name if self.folder else os.path.basename(shlex.split(handin)[0]))
-        self.result |= {"program": "c63grade", "version": version(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                        "student": student, "task": self.rules["name"], "title": self.rules["task"]["title"], "machine": machine(),
-                        "isolation": [], "hidden_sequences": "secret" if self.options.seed else "public seed: give --seed for secret ones"}
+        self.result |= {
+            "program": "c63grade",
+            "version": version(),
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "student": student,
+            "task": self.rules["name"],
+            "title": self.rules["task"]["title"],
+            "machine": machine(),
+            "isolation": [],
+            "hidden_sequences": "secret" if self.options.seed else "public seed: give --seed for secret ones",
+        }
         self.make_sequences()
         if self.folder:
             files, left_out = files_of(self.folder)
@@ -579,12 +759,19 @@ class Grader:
     def finish(self, built):
         """Points that were never reached are lost; checks that a run leaves out by option count neither way."""
         for name, of in self.rules["points"].items():
-            left_out = ((name == "speed" and self.options.no_speed) or (not self.folder and name in ("build", "optimized", "own", "answers", "decoder"))
-                        or (name == "memory" and not (self.options.sanitize or self.options.compute_sanitizer)))
+            left_out = (
+                (name == "speed" and self.options.no_speed)
+                or (not self.folder and name in ("build", "optimized", "own", "answers", "decoder"))
+                or (name == "memory" and not (self.options.sanitize or self.options.compute_sanitizer))
+            )
             if of and name not in self.checks and not left_out:
                 self.check(name).fails("Not looked at, because it was not built." if not built else "Not looked at.")
         checks = [self.checks[name] for name in NAMES if name in self.checks]
-        by_hand = [check for check in checks if check.name == "answers" and not any(item.startswith("answers=") for item in self.options.given or [])]
+        by_hand = [
+            check
+            for check in checks
+            if check.name == "answers" and not any(item.startswith("answers=") for item in self.options.given or [])
+        ]
         self.result["checks"] = [check.json() for check in checks]
         self.result["points"] = round(sum(check.points for check in checks), 2)
         self.result["of"] = sum(check.of for check in checks)
@@ -600,5 +787,9 @@ def machine():
     gpu = ""
     with contextlib.suppress(OSError, StopIteration):
         folder = next(pathlib.Path("/proc/driver/nvidia/gpus").iterdir())
-        gpu = next(line.split(":", 1)[1].strip() for line in (folder / "information").read_text().splitlines() if line.startswith("Model"))
+        gpu = next(
+            line.split(":", 1)[1].strip()
+            for line in (folder / "information").read_text().splitlines()
+            if line.startswith("Model")
+        )
     return {"cpu": cpu, "cpus": os.cpu_count(), "gpu": gpu, "system": platform.platform(), "load": os.getloadavg()[0]}

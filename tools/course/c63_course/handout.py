@@ -12,8 +12,12 @@ ARCHIVES = {".tar.gz": "gztar", ".tgz": "gztar", ".zip": "zip"}
 
 def fill(folder):
     """Puts everything that a student needs into an empty folder."""
-    shutil.copytree(course_folder() / "skeleton", folder, dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("build", "c63enc", "c63dec", "gmon.out"))
+    shutil.copytree(
+        course_folder() / "skeleton",
+        folder,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("build", "c63enc", "c63dec", "gmon.out"),
+    )
     (folder / "tasks").mkdir()
     for file in rules.tasks().values():
         for each in (file, file.with_suffix(".md")):

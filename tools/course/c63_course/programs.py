@@ -61,9 +61,14 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser(name, description, examples):
     epilog = "Examples:\n" + "".join(f"  {command}\n      {text}\n" for command, text in examples)
-    parser = Parser(prog=name, description=description, allow_abbrev=False, add_help=False,
-                    epilog=epilog + "\nLog goes to standard error, data to standard output.\n" + EXIT_CODES,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(
+        prog=name,
+        description=description,
+        allow_abbrev=False,
+        add_help=False,
+        epilog=epilog + "\nLog goes to standard error, data to standard output.\n" + EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     general = parser.add_argument_group("General")
     general.add_argument("--help", action="help", help="Print this help and exit")
     general.add_argument("--version", action="store_true", help="Print version and build and exit")
@@ -88,13 +93,23 @@ def describe(parser):
             if action.choices and value is not None:
                 value = f"{value}:{{{','.join(action.choices)}}}"
             default = action.default if action.nargs != 0 and action.default not in (None, argparse.SUPPRESS) else ""
-            option = {"names": list(action.option_strings), "group": group.title or "General", "value": value,
-                      "default": str(default or ""), "description": action.help}
+            option = {
+                "names": list(action.option_strings),
+                "group": group.title or "General",
+                "value": value,
+                "default": str(default or ""),
+                "description": action.help,
+            }
             if not action.option_strings:
                 option["positional"] = action.dest
             options.append(option)
-    return {"name": parser.prog.split()[-1], "description": parser.description, "options": options, "subcommands": subcommands,
-            "examples": [{"command": command, "text": text} for command, text in getattr(parser, "examples", [])]}
+    return {
+        "name": parser.prog.split()[-1],
+        "description": parser.description,
+        "options": options,
+        "subcommands": subcommands,
+        "examples": [{"command": command, "text": text} for command, text in getattr(parser, "examples", [])],
+    }
 
 
 def main_of(parser, act):
@@ -104,7 +119,7 @@ def main_of(parser, act):
         print(json.dumps(describe(parser)))
         return 0
     if "--version" in arguments:
-        print(parser.prog, *version(), sep="\n")
+        sys.stdout.write("\n".join([parser.prog, *version()]) + "\n")  # one write, for readers that take one line
         return 0
     try:
         return act(parser.parse_args(arguments))
@@ -114,6 +129,10 @@ def main_of(parser, act):
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is written when Python ends
+        print(f"{parser.prog}: stdout: the reader closed the pipe", file=sys.stderr)
+        return 6
     except OSError as error:
         print(f"{parser.prog}: {error.filename or ''}: {error.strerror}", file=sys.stderr)
         return 6

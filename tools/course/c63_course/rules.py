@@ -11,20 +11,53 @@ SIZES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 TABLES = {
     "task": {"title": str, "time": str, "start": str, "step": str},
     "build": {"command": (str, "make"), "seconds": (int, 180), "programs": (list, ["c63enc"])},
-    "run": {"command": (str, "./c63enc -w {width} -h {height} -o {output} {input}"), "seconds": (int, 60), "memory": (str, "1 GiB"),
-            "disk": (str, "256 MiB"), "processes": (int, 256)},
+    "run": {
+        "command": (str, "./c63enc -w {width} -h {height} -o {output} {input}"),
+        "seconds": (int, 60),
+        "memory": (str, "1 GiB"),
+        "disk": (str, "256 MiB"),
+        "processes": (int, 256),
+    },
     "bytes": {"equal": (bool, True)},
-    "quality": {"psnr_within": (float, 0.1), "bits_within": (float, 1.0), "quantizers": (list, [25]), "bits_for_points": (list, [])},
+    "quality": {
+        "psnr_within": (float, 0.1),
+        "bits_within": (float, 1.0),
+        "quantizers": (list, [25]),
+        "bits_for_points": (list, []),
+    },
     "search": {"range": (int, 16), "exact": (bool, False)},
     "flight": {"frames": (int, 3), "seconds": (int, 30)},
     "decoder": {"command": (str, "./c63dec {input} {output}")},
     "speed": {"sequence": str, "rounds": (int, 5), "warmup": (int, 1), "baseline": (str, "skeleton"), "for_points": list},
     "answers": {"file": (str, "answers.md"), "questions": int},
-    "points": {name: (int, 0) for name in ("build", "optimized", "own", "decodable", "bytes", "quality", "search", "flight", "decoder",
-                                           "memory", "speed", "answers")},
+    "points": {
+        name: (int, 0)
+        for name in (
+            "build",
+            "optimized",
+            "own",
+            "decodable",
+            "bytes",
+            "quality",
+            "search",
+            "flight",
+            "decoder",
+            "memory",
+            "speed",
+            "answers",
+        )
+    },
 }
-SEQUENCE = {"name": str, "pattern": (str, "natural"), "width": int, "height": int, "frames": int, "mv": (str, ""), "seed": (int, 1),
-            "hidden": (bool, False)}
+SEQUENCE = {
+    "name": str,
+    "pattern": (str, "natural"),
+    "width": int,
+    "height": int,
+    "frames": int,
+    "mv": (str, ""),
+    "seed": (int, 1),
+    "hidden": (bool, False),
+}
 ALWAYS = ("task", "build", "run", "points")
 
 
@@ -57,7 +90,11 @@ def filled(table, given, where):
 def pairs(values, where):
     """Points by figure: [[1, 0], [8, 40]], with rising figures."""
     good = all(isinstance(pair, list) and len(pair) == 2 and all(type(n) in (int, float) for n in pair) for pair in values)
-    if not good or sorted(pair[0] for pair in values) != [pair[0] for pair in values] or len({pair[0] for pair in values}) != len(values):
+    if (
+        not good
+        or sorted(pair[0] for pair in values) != [pair[0] for pair in values]
+        or len({pair[0] for pair in values}) != len(values)
+    ):
         raise CourseError(f"{where} must be pairs of a figure and points, with rising figures: [[1, 0], [8, 40]]", 4)
 
 
@@ -72,8 +109,10 @@ def load(path):
     for name in given:
         if name not in TABLES:
             raise CourseError(f"{path}: there is no table [{name}] ({', '.join(TABLES)}, and [[sequence]])", 4)
-    rules = {name: filled(table, given.get(name, {}), f"{path}: [{name}]") if name in given or name in ALWAYS else None
-             for name, table in TABLES.items()}
+    rules = {
+        name: filled(table, given.get(name, {}), f"{path}: [{name}]") if name in given or name in ALWAYS else None
+        for name, table in TABLES.items()
+    }
     rules["sequence"] = [filled(SEQUENCE, sequence, f"{path}: [[sequence]]") for sequence in sequences]
     check(rules, path)
     rules["name"] = re.sub(r"^\d+-", "", path.stem)
@@ -87,7 +126,12 @@ def check(rules, path):
     if not names or len(set(names)) != len(names):
         raise CourseError(f"{path}: a task needs sequences, each with a name of its own", 4)
     for sequence in rules["sequence"]:
-        if sequence["width"] < 1 or sequence["height"] < 1 or sequence["frames"] < 1 or sequence["width"] * sequence["height"] % 4:
+        if (
+            sequence["width"] < 1
+            or sequence["height"] < 1
+            or sequence["frames"] < 1
+            or sequence["width"] * sequence["height"] % 4
+        ):
             raise CourseError(f"{path}: sequence {sequence['name']} has no size that can be encoded", 4)
     if (rules["bytes"] is None) == (rules["quality"] is None):
         raise CourseError(f"{path}: a task has either [bytes] or [quality]", 4)

@@ -1,14 +1,15 @@
 /* Diamond search: a large diamond moves until its centre is best, then a small one ends it.
- * S. Zhu, K.-K. Ma: A new diamond search algorithm for fast block-matching motion estimation, IEEE Trans. Image Processing 9(2), 2000. */
+ * S. Zhu, K.-K. Ma: A new diamond search algorithm for fast block-matching motion estimation, IEEE Trans. Image
+ * Processing 9(2), 2000. */
 
 #include <c63/motion_kernel.h>
 #include <stdlib.h>
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                    /* of the block */
-  int left, top, right, bottom;  /* the window; right and bottom are outside */
-  int x, y;                      /* the best candidate */
+  int x0, y0;                   /* of the block */
+  int left, top, right, bottom; /* the window; right and bottom are outside */
+  int x, y;                     /* the best candidate */
   unsigned sad;
 } search;
 

@@ -27,7 +27,8 @@ C63_MOTION_EXPORT void c63_motion_search(const c63_motion_job* job) {
       c63_motion_vector vector = {0, 0};
       for (int y = top; y < bottom; ++y) {
         for (int x = left; x < right; ++x) {
-          const unsigned sad = sad_of(current, job->current_pitch, job->reference + y * job->reference_pitch + x, job->reference_pitch);
+          const unsigned sad =
+              sad_of(current, job->current_pitch, job->reference + y * job->reference_pitch + x, job->reference_pitch);
           if (sad < best) {
             best = sad;
             vector.x = (signed char)(x - x0);

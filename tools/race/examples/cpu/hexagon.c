@@ -1,14 +1,15 @@
 /* Hexagon search: six candidates at nearly equal distance, moved until the centre is best, then the eight next to it.
- * C. Zhu, X. Lin, L.-P. Chau: Hexagon-based search pattern for fast block motion estimation, IEEE Trans. CSVT 12(5), 2002. */
+ * C. Zhu, X. Lin, L.-P. Chau: Hexagon-based search pattern for fast block motion estimation, IEEE Trans. CSVT 12(5),
+ * 2002. */
 
 #include <c63/motion_kernel.h>
 #include <stdlib.h>
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                    /* of the block */
-  int left, top, right, bottom;  /* the window; right and bottom are outside */
-  int x, y;                      /* the best candidate */
+  int x0, y0;                   /* of the block */
+  int left, top, right, bottom; /* the window; right and bottom are outside */
+  int x, y;                     /* the best candidate */
   unsigned sad;
 } search;
 

@@ -1,14 +1,15 @@
-/* Pyramid search: exact search on planes of a quarter of the sides, then small searches around the result, level by level.
- * M. Bierling: Displacement estimation by hierarchical blockmatching, SPIE Visual Communications and Image Processing, 1988. */
+/* Pyramid search: exact search on planes of a quarter of the sides, then small searches around the result, level by
+ * level. M. Bierling: Displacement estimation by hierarchical blockmatching, SPIE Visual Communications and Image
+ * Processing, 1988. */
 
 #include <c63/motion_kernel.h>
 #include <stdlib.h>
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                    /* of the block */
-  int left, top, right, bottom;  /* the window; right and bottom are outside */
-  int x, y;                      /* the best candidate */
+  int x0, y0;                   /* of the block */
+  int left, top, right, bottom; /* the window; right and bottom are outside */
+  int x, y;                     /* the best candidate */
   unsigned sad;
 } search;
 
@@ -69,7 +70,8 @@ static level halved(const unsigned char* samples, long long pitch, int width, in
   for (int y = 0; y < l.height; ++y) {
     const unsigned char* a = samples + 2 * y * pitch;
     for (int x = 0; x < l.width; ++x) {
-      l.samples[y * l.width + x] = (unsigned char)((a[2 * x] + a[2 * x + 1] + a[pitch + 2 * x] + a[pitch + 2 * x + 1] + 2) / 4);
+      l.samples[y * l.width + x] =
+          (unsigned char)((a[2 * x] + a[2 * x + 1] + a[pitch + 2 * x] + a[pitch + 2 * x + 1] + 2) / 4);
     }
   }
   return l;
@@ -87,7 +89,8 @@ static unsigned sad_of(const level* current, int x0, int y0, const level* refere
 }
 
 /* The best vector within `reach` samples of (vx, vy) for a square that lies at (x0, y0). */
-static void refine(const level* current, const level* reference, int x0, int y0, int side, int reach, int* vx, int* vy) {
+static void refine(const level* current, const level* reference, int x0, int y0, int side, int reach, int* vx,
+                   int* vy) {
   unsigned best = ~0u;
   int best_x = 0, best_y = 0;
   for (int y = *vy - reach; y <= *vy + reach; ++y) {

@@ -1,14 +1,15 @@
 /* Three-step search: nine candidates around the best one so far, at half the distance each time.
- * T. Koga, K. Iinuma, A. Hirano, Y. Iijima, T. Ishiguro: Motion-compensated interframe coding for video conferencing, NTC 1981. */
+ * T. Koga, K. Iinuma, A. Hirano, Y. Iijima, T. Ishiguro: Motion-compensated interframe coding for video conferencing,
+ * NTC 1981. */
 
 #include <c63/motion_kernel.h>
 #include <stdlib.h>
 
 typedef struct search {
   const c63_motion_job* job;
-  int x0, y0;                    /* of the block */
-  int left, top, right, bottom;  /* the window; right and bottom are outside */
-  int x, y;                      /* the best candidate */
+  int x0, y0;                   /* of the block */
+  int left, top, right, bottom; /* the window; right and bottom are outside */
+  int x, y;                     /* the best candidate */
   unsigned sad;
 } search;
 

@@ -1,5 +1,6 @@
 // Diamond search: a large diamond moves until its centre is best, then a small one ends it.
-// S. Zhu, K.-K. Ma: A new diamond search algorithm for fast block-matching motion estimation, IEEE Trans. Image Processing 9(2), 2000.
+// S. Zhu, K.-K. Ma: A new diamond search algorithm for fast block-matching motion estimation, IEEE Trans. Image
+// Processing 9(2), 2000.
 
 #include <c63/motion_kernel.h>
 

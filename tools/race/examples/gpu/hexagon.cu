@@ -1,5 +1,6 @@
 // Hexagon search: six candidates at nearly equal distance, moved until the centre is best, then the eight next to it.
-// C. Zhu, X. Lin, L.-P. Chau: Hexagon-based search pattern for fast block motion estimation, IEEE Trans. CSVT 12(5), 2002.
+// C. Zhu, X. Lin, L.-P. Chau: Hexagon-based search pattern for fast block motion estimation, IEEE Trans. CSVT 12(5),
+// 2002.
 
 #include <c63/motion_kernel.h>
 

@@ -1,5 +1,5 @@
-// Step 2 of docs/course.md: four absolute differences and their sum are one instruction, on words that a funnel shift aligns.
-// The warps reduce the minimum; a tree in shared memory would need a barrier for each level.
+// Step 2 of docs/course.md: four absolute differences and their sum are one instruction, on words that a funnel shift
+// aligns. The warps reduce the minimum; a tree in shared memory would need a barrier for each level.
 
 #include <c63/motion_kernel.h>
 
@@ -41,10 +41,12 @@ C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_const
   const int window_width = width + 7, window_height = bottom - top + 7;
   const int pitch = (2 * job.range + 8 + 3) / 4 * 4 + 4;
   for (int i = thread; i < window_width * window_height; i += kThreads) {
-    window[i / window_width * pitch + i % window_width] = job.reference[(top + i / window_width) * job.reference_pitch + left + i % window_width];
+    window[i / window_width * pitch + i % window_width] =
+        job.reference[(top + i / window_width) * job.reference_pitch + left + i % window_width];
   }
   if (thread < 64) {
-    reinterpret_cast<unsigned char*>(current)[thread] = job.current[(y0 + thread / 8) * job.current_pitch + x0 + thread % 8];
+    reinterpret_cast<unsigned char*>(current)[thread] =
+        job.current[(y0 + thread / 8) * job.current_pitch + x0 + thread % 8];
   }
   __syncthreads();
 

@@ -1,6 +1,6 @@
-// Pyramid search: exact search on planes of a quarter of the sides, then small searches around the result, level by level. It takes
-// three launches, so it has a host part.
-// M. Bierling: Displacement estimation by hierarchical blockmatching, SPIE Visual Communications and Image Processing, 1988.
+// Pyramid search: exact search on planes of a quarter of the sides, then small searches around the result, level by
+// level. It takes three launches, so it has a host part. M. Bierling: Displacement estimation by hierarchical
+// blockmatching, SPIE Visual Communications and Image Processing, 1988.
 
 #include <c63/motion_kernel.h>
 
@@ -37,13 +37,17 @@ struct Plane {
 };
 
 // Plane 0 is the current one, 1 the reference.
-__device__ Plane level_of(const c63_motion_job& job, int number, int plane, int level, unsigned char* levels, long long slot) {
-  if (level == 0) return {plane == 0 ? job.current : job.reference, plane == 0 ? job.current_pitch : job.reference_pitch, job.width, job.height};
+__device__ Plane level_of(const c63_motion_job& job, int number, int plane, int level, unsigned char* levels,
+                          long long slot) {
+  if (level == 0)
+    return {plane == 0 ? job.current : job.reference, plane == 0 ? job.current_pitch : job.reference_pitch, job.width,
+            job.height};
   unsigned char* base = levels + (2 * number + plane) * slot + (level == 2 ? job.width * job.height / 4 : 0);
   return {base, job.width >> level, job.width >> level, job.height >> level};
 }
 
-C63_MOTION_KERNEL void halve(const __grid_constant__ c63_motion_batch batch, unsigned char* levels, long long slot, int level) {
+C63_MOTION_KERNEL void halve(const __grid_constant__ c63_motion_batch batch, unsigned char* levels, long long slot,
+                             int level) {
   const int number = blockIdx.z / 2, plane = blockIdx.z % 2;
   const c63_motion_job& job = batch.jobs[number];
   const Plane from = level_of(job, number, plane, level - 1, levels, slot);
@@ -70,7 +74,8 @@ struct Window {
 };
 
 // The best place within `reach` samples of (x, y), found by a warp: SAD and number in one key. Returns the SAD.
-__device__ unsigned refine(const Plane& current, const Plane& reference, int x0, int y0, int side, int reach, Window window, int& x, int& y) {
+__device__ unsigned refine(const Plane& current, const Plane& reference, int x0, int y0, int side, int reach,
+                           Window window, int& x, int& y) {
   const int width = 2 * reach + 1;
   unsigned best = 0xFFFFFFFF;
   for (int i = threadIdx.x; i < width * width; i += 32) {
@@ -92,7 +97,8 @@ C63_MOTION_KERNEL void search(const __grid_constant__ c63_motion_batch batch, un
   const int column = blockIdx.x, row = blockIdx.y;
   if (column >= columns || row >= rows) return;
   const int x0 = 8 * column, y0 = 8 * row;
-  Window window = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range), min(job.height - 8, y0 + job.range)};
+  Window window = {max(0, x0 - job.range), max(0, y0 - job.range), min(job.width - 8, x0 + job.range),
+                   min(job.height - 8, y0 + job.range)};
   if (window.left >= window.right || window.top >= window.bottom) window = {x0, y0, x0 + 1, y0 + 1};
 
   int vx = 0, vy = 0;
@@ -103,12 +109,15 @@ C63_MOTION_KERNEL void search(const __grid_constant__ c63_motion_batch batch, un
   }
   if (current[2].width >= 4 && current[2].height >= 4) {
     // A block of 8x8 has 2x2 samples at level 2: too few to match, so 4x4 around it are taken.
-    const int x2 = min(max(2 * column - 1, 0), current[2].width - 4), y2 = min(max(2 * row - 1, 0), current[2].height - 4);
+    const int x2 = min(max(2 * column - 1, 0), current[2].width - 4),
+              y2 = min(max(2 * row - 1, 0), current[2].height - 4);
     int x = x2, y = y2;
-    refine(current[2], reference[2], x2, y2, 4, job.range / 4, {0, 0, current[2].width - 3, current[2].height - 3}, x, y);
+    refine(current[2], reference[2], x2, y2, 4, job.range / 4, {0, 0, current[2].width - 3, current[2].height - 3}, x,
+           y);
     vx = 2 * (x - x2), vy = 2 * (y - y2);
     x = 4 * column + vx, y = 4 * row + vy;
-    refine(current[1], reference[1], 4 * column, 4 * row, 4, 1, {0, 0, current[1].width - 3, current[1].height - 3}, x, y);
+    refine(current[1], reference[1], 4 * column, 4 * row, 4, 1, {0, 0, current[1].width - 3, current[1].height - 3}, x,
+           y);
     vx = 2 * (x - 4 * column), vy = 2 * (y - 4 * row);
   }
   int x = min(max(x0 + vx, window.left), window.right - 1), y = min(max(y0 + vy, window.top), window.bottom - 1);

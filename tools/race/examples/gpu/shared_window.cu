@@ -1,4 +1,5 @@
-// Step 2a of docs/course.md: the textbook search with the reference window in shared memory, read once from global memory.
+// Step 2a of docs/course.md: the textbook search with the reference window in shared memory, read once from global
+// memory.
 
 #include <c63/motion_kernel.h>
 

@@ -1,5 +1,5 @@
-// Step 1 of docs/course.md, and the built-in kernel `textbook` as a file: a thread block per 8x8 block, a thread per candidate,
-// and a tree of comparisons for the smallest SAD.
+// Step 1 of docs/course.md, and the built-in kernel `textbook` as a file: a thread block per 8x8 block, a thread per
+// candidate, and a tree of comparisons for the smallest SAD.
 
 #include <c63/motion_kernel.h>
 

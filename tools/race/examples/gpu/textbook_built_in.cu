@@ -1,7 +1,8 @@
-// The built-in kernel `textbook` word for word (cuda_me/kernels/ladder/motion_textbook.cu and its headers), to see that a file is as
-// fast as a kernel that is built in.
+// The built-in kernel `textbook` word for word (cuda_me/kernels/ladder/motion_textbook.cu and its headers), to see that
+// a file is as fast as a kernel that is built in.
 
 #include <c63/motion_kernel.h>
+
 #include <cstdint>
 
 constexpr int kBlockSize = 8;
@@ -35,21 +36,23 @@ __device__ std::uint32_t sad_in_place(const c63_motion_job& job, int x, int y) {
   return sad;
 }
 
-__device__ __forceinline__ void store_motion(const c63_motion_job& job, int column, int row, int mv_x, int mv_y, std::uint32_t sad) {
+__device__ __forceinline__ void store_motion(const c63_motion_job& job, int column, int row, int mv_x, int mv_y,
+                                             std::uint32_t sad) {
   const size_t block = static_cast<size_t>(row) * (job.width / kBlockSize) + column;
   job.vectors[block] = {static_cast<std::int8_t>(mv_x), static_cast<std::int8_t>(mv_y)};
   if (job.sads != nullptr) job.sads[block] = static_cast<std::uint16_t>(sad);
 }
 
-__device__ void store_best(const c63_motion_job& job, int column, int row, const SearchWindow& window, std::uint32_t key) {
+__device__ void store_best(const c63_motion_job& job, int column, int row, const SearchWindow& window,
+                           std::uint32_t key) {
   if (key == kNoCandidate) {
     store_motion(job, column, row, 0, 0, sad_in_place(job, column * kBlockSize, row * kBlockSize));
     return;
   }
   const int width = window.right - window.left;
   const int index = static_cast<int>(key & 0xFFFFU);
-  store_motion(job, column, row, window.left + index % width - column * kBlockSize, window.top + index / width - row * kBlockSize,
-               key >> 16);
+  store_motion(job, column, row, window.left + index % width - column * kBlockSize,
+               window.top + index / width - row * kBlockSize, key >> 16);
 }
 
 C63_MOTION_KERNEL void __launch_bounds__(kThreads) c63_motion(const __grid_constant__ c63_motion_batch batch) {

@@ -1,5 +1,6 @@
 // Three-step search: nine candidates around the best one so far, at half the distance each time.
-// T. Koga, K. Iinuma, A. Hirano, Y. Iijima, T. Ishiguro: Motion-compensated interframe coding for video conferencing, NTC 1981.
+// T. Koga, K. Iinuma, A. Hirano, Y. Iijima, T. Ishiguro: Motion-compensated interframe coding for video conferencing,
+// NTC 1981.
 
 #include <c63/motion_kernel.h>
 
