@@ -1,12 +1,15 @@
 #include "c63/cuda/motion_estimator.h"
 
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "c63/cuda/devices.h"
 #include "c63/error.h"
 #include "codec/geometry.h"
 #include "cuda_me/kernels/motion.h"
+#include "cuda_me/kernels/refine_motion.h"
 #include "cuda_me/runtime/device_guard.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
@@ -27,6 +30,12 @@ const MotionEstimatorOptions& checked(const MotionEstimatorOptions& options) {
   }
   if (options.range < 1 || options.range > 127) {
     refuse("the range must be 1..127, not " + std::to_string(options.range));
+  }
+  if (options.zero_bias < 0 || options.zero_bias > 16320) {
+    refuse("the zero bias must be 0..16320, not " + std::to_string(options.zero_bias));
+  }
+  if (options.second_distance < 1 || options.second_distance > 127) {
+    refuse("the second distance must be 1..127, not " + std::to_string(options.second_distance));
   }
   static_cast<void>(require_device(options.device));
   return options;
@@ -55,14 +64,18 @@ struct MotionEstimator::State {
     return static_cast<std::size_t>(options.width / kBlockSize) * static_cast<std::size_t>(options.height / kBlockSize);
   }
 
-  /// The plane on the device: itself, or a copy of it.
-  std::pair<const std::uint8_t*, std::ptrdiff_t> on_device(const MotionPlane& plane, DeviceBuffer<std::uint8_t>& copy,
-                                                           cudaStream_t stream) const {
-    const ConstPlaneView& view = plane.view;
+  void require_plane(const ConstPlaneView& view) const {
     if (view.data == nullptr || view.width != options.width || view.height != options.height || view.pitch < view.width) {
       refuse("planes must be " + std::to_string(options.width) + "x" + std::to_string(options.height) +
              " with a pitch of at least the width");
     }
+  }
+
+  /// The plane on the device: itself, or a copy of it.
+  std::pair<const std::uint8_t*, std::ptrdiff_t> on_device(const MotionPlane& plane, DeviceBuffer<std::uint8_t>& copy,
+                                                           cudaStream_t stream) const {
+    const ConstPlaneView& view = plane.view;
+    require_plane(view);
     if (plane.memory == Memory::device) return {view.data, view.pitch};
     if (copy.size() == 0) copy = DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(pitch) * options.height);
     check(cudaMemcpy2DAsync(copy.data(), static_cast<std::size_t>(pitch), view.data,
@@ -92,6 +105,73 @@ struct MotionEstimator::State {
     if (output.sads != nullptr) copy_async(output.sads, sads.data(), blocks(), on);
   }
 
+  void enqueue(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around, cudaStream_t on) {
+    if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
+    std::vector<MotionJob> jobs;
+    std::vector<RefineJob> refined;
+    for (const MotionPair& pair : pairs) {
+      require_plane(pair.current);
+      require_plane(pair.reference);
+      const std::size_t at = jobs.size() * blocks();
+      jobs.push_back({pair.current.data, pair.reference.data, pair.current.pitch, pair.reference.pitch, options.width,
+                      options.height, options.range, results.vectors + at,
+                      results.sads != nullptr ? results.sads + at : nullptr});
+      refined.push_back({jobs.back(), around != nullptr ? around + at : nullptr,
+                         results.seconds != nullptr ? results.seconds + at : nullptr,
+                         results.quarters != nullptr ? results.quarters + 4 * at : nullptr});
+    }
+    if (around == nullptr && !jobs.empty()) search->enqueue(jobs, on);
+    if (around == nullptr && options.zero_bias == 0 && results.seconds == nullptr && results.quarters == nullptr) return;
+    refine_motion(refined, {options.zero_bias, options.second_distance}, on);
+  }
+
+  /// Makes `buffer` hold `count` values at least.
+  template <typename T>
+  static T* room(DeviceBuffer<T>& buffer, std::size_t count) {
+    if (buffer.size() < count) buffer = DeviceBuffer<T>(count);
+    return buffer.data();
+  }
+
+  void estimate_on_host(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
+                        cudaStream_t on) {
+    if (results.vectors == nullptr && !pairs.empty()) refuse("there must be room for vectors");
+    std::map<const std::uint8_t*, std::size_t> places;  // of planes on the device, by their memory on the host
+    for (const MotionPair& pair : pairs) {
+      for (const ConstPlaneView& plane : {pair.current, pair.reference}) {
+        require_plane(plane);
+        places.emplace(plane.data, places.size());
+      }
+    }
+    const std::size_t plane_size = static_cast<std::size_t>(pitch) * static_cast<std::size_t>(options.height);
+    const std::size_t all = pairs.size() * blocks();
+    std::uint8_t* const planes = room(batch_planes, places.size() * plane_size);
+    std::vector<bool> uploaded(places.size());
+    const auto on_device = [&](const ConstPlaneView& plane) {
+      const std::size_t place = places.at(plane.data);
+      std::uint8_t* const copy = planes + place * plane_size;
+      if (!uploaded[place]) {
+        check(cudaMemcpy2DAsync(copy, static_cast<std::size_t>(pitch), plane.data, static_cast<std::size_t>(plane.pitch),
+                                static_cast<std::size_t>(plane.width), static_cast<std::size_t>(plane.height),
+                                cudaMemcpyHostToDevice, on),
+              "cudaMemcpy2DAsync");
+        uploaded[place] = true;
+      }
+      return ConstPlaneView{copy, plane.width, plane.height, pitch};
+    };
+    std::vector<MotionPair> moved;
+    for (const MotionPair& pair : pairs) moved.push_back({on_device(pair.current), on_device(pair.reference)});
+    MotionResults found{room(batch_vectors, all)};
+    if (results.sads != nullptr) found.sads = room(batch_sads, all);
+    if (results.seconds != nullptr) found.seconds = room(batch_seconds, all);
+    if (results.quarters != nullptr) found.quarters = room(batch_quarters, 4 * all);
+    if (around != nullptr) copy_async(room(batch_around, all), around, all, on);
+    enqueue(moved, found, around != nullptr ? batch_around.data() : nullptr, on);
+    copy_async(results.vectors, found.vectors, all, on);
+    if (results.sads != nullptr) copy_async(results.sads, found.sads, all, on);
+    if (results.seconds != nullptr) copy_async(results.seconds, found.seconds, all, on);
+    if (results.quarters != nullptr) copy_async(results.quarters, found.quarters, 4 * all, on);
+  }
+
   MotionEstimatorOptions options;
   std::optional<DeviceGuard> guard;  ///< while being made
   int pitch;
@@ -100,6 +180,13 @@ struct MotionEstimator::State {
   DeviceBuffer<std::uint8_t> reference;
   DeviceBuffer<MotionVector> vectors;
   DeviceBuffer<std::uint16_t> sads;
+  // Of batches in host memory; they grow with the largest.
+  DeviceBuffer<std::uint8_t> batch_planes;
+  DeviceBuffer<MotionVector> batch_vectors;
+  DeviceBuffer<MotionVector> batch_around;
+  DeviceBuffer<std::uint16_t> batch_sads;
+  DeviceBuffer<std::uint16_t> batch_seconds;
+  DeviceBuffer<std::uint16_t> batch_quarters;
   std::optional<Stream> own_stream;
 };
 
@@ -115,6 +202,19 @@ void MotionEstimator::estimate_async(const MotionPlane& current, const MotionPla
                                      const MotionOutput& output, CUstream_st* stream) {
   const DeviceGuard guard(state_->options.device);
   state_->enqueue(current, reference, output, stream);
+}
+
+void MotionEstimator::estimate_async(std::span<const MotionPair> pairs, const MotionResults& results,
+                                     const MotionVector* around, CUstream_st* stream) {
+  const DeviceGuard guard(state_->options.device);
+  state_->enqueue(pairs, results, around, stream);
+}
+
+void MotionEstimator::estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around) {
+  const DeviceGuard guard(state_->options.device);
+  if (!state_->own_stream) state_->own_stream.emplace();
+  state_->estimate_on_host(pairs, results, around, *state_->own_stream);
+  state_->own_stream->synchronize();
 }
 
 MotionField MotionEstimator::estimate(const MotionPlane& current, const MotionPlane& reference) {

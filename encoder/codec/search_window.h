@@ -33,6 +33,24 @@ struct SearchWindow {
           x + range < last_x ? x + range : last_x, y + range < last_y ? y + range : last_y};
 }
 
+/// The candidates within the range of a vector, by the same rules. Vectors stay in -128..127. With the zero vector these are the
+/// candidates of search_window().
+[[nodiscard]] C63_HD constexpr SearchWindow search_window_around(int column, int row, int plane_width, int plane_height,
+                                                                 int range, int centre_x, int centre_y) {
+  const int x = column * kBlockSize;
+  const int y = row * kBlockSize;
+  const auto first = [range](int own, int moved) {
+    const int least = moved - range > -128 ? moved - range : -128;
+    return own + least > 0 ? own + least : 0;
+  };
+  const auto end = [range](int own, int moved, int last) {
+    const int most = moved + range < 128 ? moved + range : 128;
+    return own + most < last ? own + most : last;
+  };
+  return {first(x, centre_x), first(y, centre_y), end(x, centre_x, plane_width - kBlockSize),
+          end(y, centre_y, plane_height - kBlockSize)};
+}
+
 /// The candidates for an encoder that may differ from the course encoder. The window includes the plane's border, so it always
 /// contains the zero vector. For a range of 0 that is the only candidate.
 [[nodiscard]] C63_HD constexpr SearchWindow whole_search_window(int column, int row, int plane_width, int plane_height,

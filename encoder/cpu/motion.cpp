@@ -1,78 +1,80 @@
 #include "c63/motion.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
-#include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "c63/error.h"
-#include "cpu/search_method.h"
+#include "c63/motion_search.h"
+#include "cpu/pair_search.h"
 
 namespace c63 {
 namespace {
-
-/// A copy of a caller's plane with the margin that kernels read.
-class GuardedCopy {
- public:
-  explicit GuardedCopy(ConstPlaneView plane)
-      : width_(plane.width), height_(plane.height),
-        samples_(static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) + 2 * cpu::kPlaneGuard) {
-    for (int y = 0; y < height_; ++y) {
-      std::memcpy(samples_.data() + cpu::kPlaneGuard + static_cast<std::ptrdiff_t>(y) * width_, plane.row(y),
-                  static_cast<std::size_t>(width_));
-    }
-  }
-  [[nodiscard]] ConstPlaneView view() const { return {samples_.data() + cpu::kPlaneGuard, width_, height_, width_}; }
-
- private:
-  int width_;
-  int height_;
-  std::vector<std::uint8_t> samples_;
-};
 
 void require(bool condition, const char* id, const std::string& message) {
   if (!condition) throw Error(ErrorKind::usage, id, message);
 }
 
+void check_pair(const MotionPair& pair, const MotionPair& first) {
+  const auto is_of_size = [&](const ConstPlaneView& plane) {
+    return plane.width == first.current.width && plane.height == first.current.height;
+  };
+  require(pair.current.data != nullptr && pair.reference.data != nullptr, "C63-PLANE-NULL", "a plane without samples");
+  require(is_of_size(pair.current) && is_of_size(pair.reference), "C63-PLANE-SIZE", "the planes differ in size");
+}
+
+void check_settings(const MotionSettings& settings) {
+  require(settings.range >= 1 && settings.range <= 127, "C63-MERANGE-RANGE",
+          "search range " + std::to_string(settings.range) + " is outside 1..127: vectors have 7 bits");
+  require(settings.zero_bias >= 0 && settings.zero_bias <= 16320, "C63-SETTING",
+          "zero bias " + std::to_string(settings.zero_bias) + " is outside 0..16320, the SADs of a block");
+  require(settings.second_distance >= 1 && settings.second_distance <= 127, "C63-SETTING",
+          "second distance " + std::to_string(settings.second_distance) + " is outside 1..127 samples");
+}
+
 }  // namespace
 
-MotionField estimate_motion(ConstPlaneView current, ConstPlaneView reference, int range, SearchMethod method) {
-  require(current.data != nullptr && reference.data != nullptr, "C63-PLANE-NULL", "a plane without samples");
-  require(current.width == reference.width && current.height == reference.height, "C63-PLANE-SIZE",
-          "the planes differ in size");
-  require(current.width > 0 && current.height > 0 && current.width % kBlockSize == 0 && current.height % kBlockSize == 0,
-          "C63-PLANE-SIZE",
-          "plane size " + std::to_string(current.width) + "x" + std::to_string(current.height) +
+struct PlaneSearcher::State {
+  MotionSettings settings;
+  std::optional<cpu::PairSearchers> searchers;  ///< made when the size is known
+};
+
+PlaneSearcher::PlaneSearcher(const MotionSettings& settings) : state_(std::make_unique<State>()) {
+  check_settings(settings);
+  state_->settings = settings;
+}
+PlaneSearcher::~PlaneSearcher() = default;
+PlaneSearcher::PlaneSearcher(PlaneSearcher&&) noexcept = default;
+PlaneSearcher& PlaneSearcher::operator=(PlaneSearcher&&) noexcept = default;
+
+void PlaneSearcher::estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around) {
+  if (pairs.empty()) return;
+  for (const MotionPair& pair : pairs) check_pair(pair, pairs[0]);
+  const ConstPlaneView& plane = pairs[0].current;
+  require(plane.width > 0 && plane.height > 0 && plane.width % kBlockSize == 0 && plane.height % kBlockSize == 0, "C63-PLANE-SIZE",
+          "plane size " + std::to_string(plane.width) + "x" + std::to_string(plane.height) +
               ": both sides must be multiples of 8");
-  require(range >= 1 && range <= 127, "C63-MERANGE-RANGE",
-          "search range " + std::to_string(range) + " is outside 1..127: vectors have 7 bits");
+  require(results.vectors != nullptr, "C63-PLANE-NULL", "there must be room for vectors");
+  if (!state_->searchers) state_->searchers.emplace(plane.width, plane.height, state_->settings, cpu::kernels());
+  const PlaneGeometry& geometry = state_->searchers->geometry();
+  require(plane.width == geometry.width && plane.height == geometry.height, "C63-PLANE-SIZE",
+          "the planes differ in size from those before");
+  state_->searchers->search(pairs, results, around);
+}
 
-  const GuardedCopy current_copy(current);
-  const GuardedCopy reference_copy(reference);
-  const PlaneGeometry g{current.width, current.height, current.width / kBlockSize, current.height / kBlockSize,
-                        static_cast<std::size_t>(current.width) * static_cast<std::size_t>(current.height)};
-  MotionField field{g.columns, g.rows, std::vector<MotionVector>(static_cast<std::size_t>(g.blocks())),
-                    std::vector<std::uint16_t>(static_cast<std::size_t>(g.blocks()))};
+void estimate_motion(std::span<const MotionPair> pairs, const MotionSettings& settings, const MotionResults& results,
+                     const MotionVector* around) {
+  PlaneSearcher(settings).estimate(pairs, results, around);
+}
 
-  const auto searcher = cpu::make_block_searcher(method, cpu::kernels(), g, range);
-  searcher->begin(current_copy.view(), reference_copy.view());
-  oneapi::tbb::parallel_for(0, g.rows,
-                            [&](int row) { searcher->prepare_rows(row * kBlockSize, (row + 1) * kBlockSize); });
-  searcher->prepare();
-  oneapi::tbb::parallel_for(0, g.rows, [&](int row) {
-    MotionVector left;
-    for (int column = 0; column < g.columns; ++column) {
-      const int x = column * kBlockSize;
-      const int y = row * kBlockSize;
-      SearchWindow window = search_window(column, row, g.width, g.height, range);
-      if (window.empty()) window = {x, y, x + 1, y + 1};  // no candidate: the zero vector
-      const cpu::BestCandidate best = searcher->search({window, x, y, {&left, 1}});
-      left = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
-      const auto block = static_cast<std::size_t>(row) * static_cast<std::size_t>(g.columns) + static_cast<std::size_t>(column);
-      field.vectors[block] = left;
-      field.sads[block] = static_cast<std::uint16_t>(best.sad);
-    }
-  });
+MotionField estimate_motion(ConstPlaneView current, ConstPlaneView reference, int range, SearchMethod method) {
+  const MotionPair pair{current, reference};
+  check_pair(pair, pair);
+  MotionField field{current.width / kBlockSize, current.height / kBlockSize, {}, {}};
+  const auto blocks = static_cast<std::size_t>(field.columns) * static_cast<std::size_t>(field.rows);
+  field.vectors.resize(blocks);
+  field.sads.resize(blocks);
+  estimate_motion({&pair, 1}, {.range = range, .method = method}, {field.vectors.data(), field.sads.data()});
   return field;
 }
 

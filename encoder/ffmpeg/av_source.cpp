@@ -6,6 +6,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/mem.h>
+#include <libavutil/motion_vector.h>
 #include <libavutil/murmur3.h>
 #include <libavutil/pixdesc.h>
 }
@@ -120,6 +121,7 @@ class ContainerSource final : public MediaSource {
     prepare_converter();
     converter_->convert(frame_->data, frame_->linesize, frame);
     if (fills_table()) add_to_table(frame);
+    if (options_.codec_vectors) take_vectors(*options_.codec_vectors);
     has_frame_ = false;
     av_frame_unref(frame_.get());
     ++next_;
@@ -170,6 +172,18 @@ class ContainerSource final : public MediaSource {
   void add_to_table(std::span<const std::uint8_t> samples) {
     if (const KeyTimes* times = key()) options_.seek_table->points.push_back({next_, times->time, times->decoded});
     options_.seek_table->sums.push_back(sum_of(samples));
+  }
+
+  void take_vectors(std::vector<CodecVector>& vectors) const {
+    vectors.clear();
+    const AVFrameSideData* const data = av_frame_get_side_data(frame_.get(), AV_FRAME_DATA_MOTION_VECTORS);
+    if (data == nullptr) return;
+    for (std::size_t at = 0; at + sizeof(AVMotionVector) <= data->size; at += sizeof(AVMotionVector)) {
+      AVMotionVector v;
+      std::memcpy(&v, data->data + at, sizeof v);
+      vectors.push_back({v.source, v.w, v.h, v.src_x, v.src_y, v.dst_x, v.dst_y, v.motion_x, v.motion_y,
+                         std::max<int>(1, v.motion_scale), v.flags});
+    }
   }
 
   struct KeyTimes {
@@ -263,6 +277,7 @@ class ContainerSource final : public MediaSource {
     codec_->pkt_timebase = container_->streams[stream_]->time_base;
     codec_->thread_count = thread_count(*parameters);
     codec_->max_pixels = max_pixels();
+    if (options_.codec_vectors) codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
     const int opened = call([&] { return avcodec_open2(codec_.get(), codec, nullptr); });
     if (opened == AVERROR(EAGAIN)) {
       throw system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread to decode", EAGAIN, place());

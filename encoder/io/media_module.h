@@ -81,7 +81,7 @@ class MediaModule {
 };
 
 /// The version that a module and the library must share: c63's version and a number that grows with every change of this file.
-inline std::string media_version() { return version() + ", interface 2"; }
+inline std::string media_version() { return version() + ", interface 3"; }
 
 /// A module's only entry, with the name kMediaEntry. Sets `has` to the module's media_version(), and returns null if `wanted`
 /// differs.

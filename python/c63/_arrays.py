@@ -60,11 +60,13 @@ def frame_size_of(array: Any) -> Optional[tuple[int, int]]:
 
 
 class Motion(NamedTuple):
-    """Motion of a plane: one vector for each block of 8x8 samples."""
+    """Motion of a plane: one vector for each block of 8x8 samples. n pairs of planes have a dimension n before the others."""
 
     vectors: Any  #: int8 (rows, columns, 2): x to the right, y down, to where the prediction is
     sad: Any  #: uint16 (rows, columns): sums of absolute differences, or None where they were not asked for
     inter: Any = None  #: bool (rows, columns): whether a block is predicted; None: all are
+    second: Any = None  #: uint16 (rows, columns): smallest SAD of the other candidates, 65535 without one; None: not asked for
+    quarters: Any = None  #: uint16 (rows, columns, 4): SADs of the 4x4 quarters in raster order; None: not asked for
 
 
 def view(memory: Any, dtype: Any, shape: Any) -> npt.NDArray[Any]:

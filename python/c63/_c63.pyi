@@ -88,9 +88,31 @@ def encode_video(
 ) -> tuple[bytes, bytes, dict[str, Any]]: ...
 def gpu_obstacle() -> str: ...
 def keep_media_messages() -> None: ...
-def estimate_motion(current: Any, reference: Any, search_range: int, method: str) -> PlaneMotion: ...
+def estimate_motion(
+    current: Any,
+    reference: Any,
+    search_range: int,
+    method: str,
+    zero_bias: int,
+    second_distance: int,
+    around: Any,
+    vectors: Any,
+    sads: Any,
+    seconds: Any,
+    quarters: Any,
+) -> None: ...
 def estimate_motion_on_device(
-    current: Any, reference: Any, vectors: Any, sads: Any, search_range: int, stream: int
+    current: Any,
+    reference: Any,
+    search_range: int,
+    zero_bias: int,
+    second_distance: int,
+    around: Any,
+    vectors: Any,
+    sads: Any,
+    seconds: Any,
+    quarters: Any,
+    stream: int,
 ) -> None: ...
 def psnr(
     a: Any, a_stream: int, b: Any, b_stream: int, size: Optional[tuple[int, int]]

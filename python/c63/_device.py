@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Optional
-
-from . import _c63
-from ._arrays import Motion
+from typing import Any
 
 
 def maker_of(array: Any) -> str:
@@ -43,28 +40,14 @@ def stream_of(array: Any, stream: Any = None) -> int:
     return int((interface.get("stream") if interface else None) or 0)
 
 
-def estimate_motion(
-    current: Any, reference: Any, search_range: int, out: Optional[tuple[Any, Any]], stream: Any
-) -> Motion:
-    """estimate_motion() of planes on a GPU. Queues the work and does not wait for it."""
-    handle = stream_of(current, stream)
-    if out is None:
-        height, width = current.shape if len(current.shape) == 2 else (0, 0)
-        out = _results(current, height // 8, width // 8)
-    _c63.estimate_motion_on_device(current, reference, out[0], out[1], search_range, handle)
-    return Motion(out[0], out[1])
-
-
-def _results(like: Any, rows: int, columns: int) -> tuple[Any, Any]:
+def empty_like(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """An array of the same maker, on the same device."""
     maker = maker_of(like)
     if maker == "torch":
         torch = sys.modules["torch"]
-        return (
-            torch.empty((rows, columns, 2), dtype=torch.int8, device=like.device),
-            torch.empty((rows, columns), dtype=torch.uint16, device=like.device),
-        )
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
     if maker == "cupy":
         cupy = sys.modules["cupy"]
         with like.device:
-            return cupy.empty((rows, columns, 2), cupy.int8), cupy.empty((rows, columns), cupy.uint16)
+            return cupy.empty(shape, dtype)
     raise TypeError(f"out: wanted (vectors, sad) for device arrays of {maker}, got None")

@@ -7,11 +7,9 @@ from typing import Any, NamedTuple, Optional, get_args
 import numpy as np
 
 from . import _c63
-from ._arguments import choice, integer, picture_size, refuse, setting_error
+from ._arguments import choice, flag, integer, picture_size, refuse, setting_error
 from ._arrays import Motion, frame_size_of
-from ._arrays import motion as motion_of
-from ._device import estimate_motion as on_device
-from ._device import is_device_array, stream_of
+from ._device import empty_like, is_device_array, stream_of
 from ._planes import luma
 from ._options import SearchMethod
 from ._video import Video
@@ -82,43 +80,76 @@ def _curve(name: str, points: Any) -> Any:
 
 def estimate_motion(
     current: Any,
-    reference: Any,
+    reference: Any = None,
     search_range: int = 16,
     *,
     method: SearchMethod = "full",
-    out: Optional[tuple[Any, Any]] = None,
+    zero_bias: int = 0,
+    around: Any = None,
+    second: bool = False,
+    second_distance: int = 1,
+    quarters: bool = False,
+    out: Optional[tuple[Any, ...]] = None,
     stream: Any = None,
 ) -> Motion:
     """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
 
-    current, reference: uint8 luma planes (height, width) of one size. Both sides are multiples of 8, and rows have no gaps. If c63
-    made a whole frame (c63.open(), c63.decode(), Decoder, Encoder), its luma is searched. Any other array (height, width) is taken
-    as a plane; c63.luma() returns that of a whole frame.
+    current, reference: uint8 luma planes (height, width) of one size, or n pairs of them, (n, height, width). Both sides are multiples
+    of 8, and rows have no gaps. Without `reference`, `current` is a sequence of n planes; each is searched in the previous one: n-1
+    pairs. If c63 made whole frames (c63.open(), c63.decode(), Decoder, Encoder), their luma is searched. Any other array is taken as
+    planes; c63.luma() returns those of whole frames.
     search_range: 1 to 127. Candidates are -range to range-1 in both directions, if they keep the block inside the reference. The
-    first minimum in raster order wins. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns). Raises UsageError.
+    first minimum in raster order wins. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns), for n pairs (n, …).
+    Raises UsageError.
 
-    Planes on a GPU are searched there, on `stream` or the current stream of torch or CuPy. The call returns at once, with arrays of
-    the same library or with `out`, (vectors, sad). They are valid for later work on the stream. Raises Error (device) if the GPU
-    cannot be used.
+    zero_bias: 0 to 16320. From 1 on, the zero vector is chosen if its SAD is below the smallest one plus this.
+    around: int8 (rows, columns, 2). The range counts from these vectors. Vectors stay in -128 to 127.
+    second: also find the smallest SAD of the other candidates, at least `second_distance` samples away on one axis. The nearer it is
+    to the SAD, the less certain is the vector.
+    quarters: also find the SADs of the four 4x4 quarters of each block.
+
+    Planes on a GPU are searched there without a copy, on `stream` or the current stream of torch or CuPy. The call returns at once,
+    with arrays of the same library or with `out`: (vectors, sad), then second and quarters if they are wanted. They are valid for later
+    work on the stream. Raises Error (device) if the GPU cannot be used.
     """
     search_range = integer("search_range", search_range)
     choice("method", method, get_args(SearchMethod))
-    current, reference = _plane("current", current), _plane("reference", reference)
-    if is_device_array(current):
-        if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2):
-            refuse("out", "(vectors, sad)", out)
-        return on_device(current, reference, search_range, out, stream)
-    if out is not None or stream is not None:
+    zero_bias, second_distance = integer("zero_bias", zero_bias), integer("second_distance", second_distance)
+    second, quarters = flag("second", second), flag("quarters", quarters)
+    current, reference = _pairs(current, reference)
+    shape = tuple(getattr(current, "shape", ()))
+    if not 2 <= len(shape) <= 3:
+        shape = (0, 0)  # the library says what is wrong
+    blocks = (*shape[:-2], shape[-2] // 8, shape[-1] // 8)
+    wanted = [((*blocks, 2), "int8"), (blocks, "uint16")]
+    wanted += [(blocks, "uint16")] * second + [((*blocks, 4), "uint16")] * quarters
+    on_device = is_device_array(current)
+    if not on_device and (out is not None or stream is not None):
         raise setting_error("out, stream: only for arrays on a GPU")
-    found = motion_of(_c63.estimate_motion(current, reference, search_range, method))
-    return Motion(found.vectors, found.sad)
+    if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(wanted)):
+        refuse("out", "(vectors, sad)" if len(wanted) == 2 else f"{len(wanted)} arrays, (vectors, sad, …)", out)
+    if out is None:
+        out = tuple(empty_like(current, *each) if on_device else np.empty(*each) for each in wanted)
+    found = Motion(out[0], out[1], second=out[2] if second else None, quarters=out[-1] if quarters else None)
+    results = (around, found.vectors, found.sad, found.second, found.quarters)
+    if on_device:
+        handle = stream_of(current, stream)
+        _c63.estimate_motion_on_device(current, reference, search_range, zero_bias, second_distance, *results, handle)
+    else:
+        _c63.estimate_motion(current, reference, search_range, method, zero_bias, second_distance, *results)
+    return found
 
 
-def _plane(name: str, picture: Any) -> Any:
-    """Returns the luma of `picture` if it is known to be a whole frame, else `picture` itself."""
-    if frame_size_of(picture) is None:
-        return picture
-    plane = luma(picture)
-    if plane.ndim != 2:
-        raise setting_error(f"{name}: wanted a plane or one frame, got {plane.shape[0]} frames")
-    return plane
+def _pairs(current: Any, reference: Any) -> tuple[Any, Any]:
+    """Planes to search, and to search in."""
+    current = _planes(current)
+    if reference is not None:
+        return current, _planes(reference)
+    if len(getattr(current, "shape", ())) != 3:
+        raise setting_error("reference: wanted a plane, or without it a sequence (n, height, width) for current")
+    return current[1:], current[:-1]
+
+
+def _planes(pictures: Any) -> Any:
+    """Returns the luma of `pictures` if they are known to be whole frames, else `pictures` itself."""
+    return pictures if frame_size_of(pictures) is None else luma(pictures)

@@ -9,6 +9,7 @@
 #include "array.h"
 #include "backends.h"
 #include "c63/error.h"
+#include "plane_pairs.h"
 #if defined(C63_HAVE_CUDA)
 #include "c63/cuda/device_frames.h"
 #include "c63/cuda/motion_estimator.h"
@@ -26,7 +27,7 @@ CUstream_st* handle_of(std::uintptr_t stream) { return reinterpret_cast<CUstream
 class Estimators {
  public:
   struct Key {
-    int width, height, range, device;
+    int width, height, range, zero_bias, second_distance, device;
     std::uintptr_t stream;
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -35,7 +36,9 @@ class Estimators {
     std::mutex mutex;  ///< only one thread may use it at a time
     cuda::MotionEstimator estimator;
     explicit Entry(const Key& k)
-        : key(k), estimator({.width = k.width, .height = k.height, .range = k.range, .device = k.device}) {}
+        : key(k),
+          estimator({.width = k.width, .height = k.height, .range = k.range, .device = k.device, .zero_bias = k.zero_bias,
+                     .second_distance = k.second_distance}) {}
   };
 
   /// Returns the estimator for `key`. The one unused for longest is removed for it.
@@ -63,44 +66,16 @@ Estimators& estimators() {
   return *all;
 }
 
-cuda::MotionPlane plane_of(const Array& array) {
-  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the same GPU as the other plane");
-  array.require_dtype("uint8");
-  array.require_dimensions(2, "a plane (height, width)");
-  array.require_contiguous(1);
-  return {{static_cast<const std::uint8_t*>(array.data()), static_cast<int>(array.shape()[1]),
-           static_cast<int>(array.shape()[0]), array.strides()[0]},
-          cuda::Memory::device};
-}
-
-/// Memory for results on the device.
-void* room(const Array& array, const std::string& dtype, const std::vector<std::ptrdiff_t>& shape) {
-  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the planes' GPU");
-  array.require_dtype(dtype);
-  if (array.shape() != shape) array.refuse("C63-ARRAY-SHAPE", shape_text(shape));
-  array.require_contiguous();
-  array.require_writable();
-  return array.data();
-}
-
-void estimate(py::handle current, py::handle reference, py::handle vectors, py::handle sads, int range, std::uintptr_t stream) {
-  const Array current_array(current, "current", stream);
-  const Array reference_array(reference, "reference", stream);
-  const Array vector_array(vectors, "out, vectors", stream);
-  const Array sad_array(sads, "out, sad", stream);
-  const cuda::MotionPlane current_plane = plane_of(current_array);
-  const cuda::MotionPlane reference_plane = plane_of(reference_array);
-  const std::ptrdiff_t rows = current_plane.view.height / 8;
-  const std::ptrdiff_t columns = current_plane.view.width / 8;
-  const cuda::MotionOutput output{static_cast<MotionVector*>(room(vector_array, "int8", {rows, columns, 2})),
-                                  static_cast<std::uint16_t*>(room(sad_array, "uint16", {rows, columns})),
-                                  cuda::Memory::device};
+void estimate(py::handle current, py::handle reference, int range, int zero_bias, int second_distance, py::handle around,
+              const ResultObjects& results, std::uintptr_t stream) {
+  const PlanePairs planes(current, reference, around, results, true, stream);
+  if (planes.pairs().empty()) return;
   const py::gil_scoped_release released;
-  const int device = cuda::device_of(current_plane.view.data);
+  const ConstPlaneView& plane = planes.pairs().front().current;
   const auto entry =
-      estimators().find({current_plane.view.width, current_plane.view.height, range, device, stream});
+      estimators().find({plane.width, plane.height, range, zero_bias, second_distance, cuda::device_of(plane.data), stream});
   const std::lock_guard lock(entry->mutex);
-  entry->estimator.estimate_async(current_plane, reference_plane, output, handle_of(stream));
+  entry->estimator.estimate_async(planes.pairs(), planes.results(), planes.around(), handle_of(stream));
 }
 
 }  // namespace
@@ -132,7 +107,7 @@ namespace {
   throw Error(ErrorKind::device, "C63-NO-GPU", "the array is a GPU's, and no GPU can be used: " + gpu_obstacle());
 }
 
-void estimate(py::handle, py::handle, py::handle, py::handle, int, std::uintptr_t) { refuse(); }
+void estimate(py::handle, py::handle, int, int, int, py::handle, const ResultObjects&, std::uintptr_t) { refuse(); }
 
 }  // namespace
 
@@ -142,8 +117,15 @@ DeviceVideo device_video(const FrameArrays&, std::uintptr_t) { refuse(); }
 
 void add_device_motion(py::module_& module) {
   using namespace py::literals;
-  module.def("estimate_motion_on_device", estimate, "current"_a, "reference"_a, "vectors"_a, "sads"_a, "search_range"_a,
-             "stream"_a);
+  module.def(
+      "estimate_motion_on_device",
+      [](py::handle current, py::handle reference, int range, int zero_bias, int second_distance, py::handle around,
+         py::object vectors, py::object sads, py::object seconds, py::object quarters, std::uintptr_t stream) {
+        estimate(current, reference, range, zero_bias, second_distance, around,
+                 {std::move(vectors), std::move(sads), std::move(seconds), std::move(quarters)}, stream);
+      },
+      "current"_a, "reference"_a, "search_range"_a, "zero_bias"_a, "second_distance"_a, "around"_a, "vectors"_a, "sads"_a,
+      "seconds"_a, "quarters"_a, "stream"_a);
 }
 
 }  // namespace c63::python

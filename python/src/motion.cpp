@@ -1,34 +1,28 @@
 #include "motion.h"
 
 #include <optional>
+#include <string>
+#include <utility>
 
-#include "array.h"
 #include "c63/error.h"
+#include "c63/motion_search.h"
+#include "plane_pairs.h"
 
 namespace c63::python {
 namespace {
 
-ConstPlaneView plane_of(const Array& array) {
-  array.require_host();
-  array.require_dtype("uint8");
-  array.require_dimensions(2, "a plane (height, width)");
-  array.require_contiguous(1);
-  return {static_cast<const std::uint8_t*>(array.data()), static_cast<int>(array.shape()[1]),
-          static_cast<int>(array.shape()[0]), array.strides()[0]};
-}
-
-PlaneMotion estimate(py::handle current, py::handle reference, int range, const std::string& method) {
-  const Array current_array(current, "current");
-  const Array reference_array(reference, "reference");
-  const ConstPlaneView current_plane = plane_of(current_array);
-  const ConstPlaneView reference_plane = plane_of(reference_array);
+void estimate(py::handle current, py::handle reference, int range, const std::string& method, int zero_bias,
+              int second_distance, py::handle around, const ResultObjects& results) {
+  const PlanePairs planes(current, reference, around, results, false);
   const std::optional<SearchMethod> search = search_method_from(method);
   if (!search) {
     throw Error(ErrorKind::usage, "C63-SETTING",
                 "method: wanted full, full-brute, full-eliminate or zero, got '" + method + "'");
   }
   const py::gil_scoped_release released;
-  return PlaneMotion(estimate_motion(current_plane, reference_plane, range, *search));
+  estimate_motion(planes.pairs(),
+                  {.range = range, .method = *search, .zero_bias = zero_bias, .second_distance = second_distance},
+                  planes.results(), planes.around());
 }
 
 }  // namespace
@@ -44,7 +38,15 @@ void add_motion(py::module_& module) {
       .def_readonly("vectors", &PlaneMotion::vectors)
       .def_readonly("sads", &PlaneMotion::sads)
       .def_readonly("inter", &PlaneMotion::inter);
-  module.def("estimate_motion", estimate, "current"_a, "reference"_a, "search_range"_a, "method"_a);
+  module.def(
+      "estimate_motion",
+      [](py::handle current, py::handle reference, int range, const std::string& method, int zero_bias, int second_distance,
+         py::handle around, py::object vectors, py::object sads, py::object seconds, py::object quarters) {
+        estimate(current, reference, range, method, zero_bias, second_distance, around,
+                 {std::move(vectors), std::move(sads), std::move(seconds), std::move(quarters)});
+      },
+      "current"_a, "reference"_a, "search_range"_a, "method"_a, "zero_bias"_a, "second_distance"_a, "around"_a, "vectors"_a,
+      "sads"_a, "seconds"_a, "quarters"_a);
 }
 
 }  // namespace c63::python

@@ -7,6 +7,7 @@
 #include "cuda_me/motion_oracle.h"
 #include "cuda_me/runtime/memory.h"
 #include "cuda_me/runtime/stream.h"
+#include "support/motion_definition.h"
 
 namespace c63::cuda {
 namespace {
@@ -27,6 +28,8 @@ TEST(MotionEstimator, RefusesWhatItCannotSearch) {
   EXPECT_EQ(id_of({.width = 8, .height = 0}), "C63-MOTION-PLANE");
   EXPECT_EQ(id_of({.width = 8, .height = 8, .range = 0}), "C63-MOTION-PLANE");
   EXPECT_EQ(id_of({.width = 8, .height = 8, .range = 128}), "C63-MOTION-PLANE");
+  EXPECT_EQ(id_of({.width = 8, .height = 8, .zero_bias = -1}), "C63-MOTION-PLANE");
+  EXPECT_EQ(id_of({.width = 8, .height = 8, .second_distance = 0}), "C63-MOTION-PLANE");
 }
 
 TEST(MotionEstimator, WithoutADriverSaysSo) {
@@ -81,6 +84,16 @@ TEST_F(MotionEstimatorOnDevice, LeavesResultsOnTheDeviceOnTheCallersStream) {
   copy_async(got.data(), vectors.data(), got.size(), stream);
   stream.synchronize();
   EXPECT_EQ(got, expected_.vectors);
+}
+
+TEST_F(MotionEstimatorOnDevice, BatchesAndOptionsAreThoseOfTheDefinition) {
+  test::expect_options_of_the_definition([](std::span<const MotionPair> pairs, const MotionSettings& settings,
+                                            const MotionResults& results, const MotionVector* around) {
+    const ConstPlaneView& plane = pairs[0].current;
+    MotionEstimator estimator({.width = plane.width, .height = plane.height, .range = settings.range,
+                               .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
+    for (int round = 0; round < 2; ++round) estimator.estimate(pairs, results, around);
+  });
 }
 
 TEST_F(MotionEstimatorOnDevice, RefusesPlanesOfAnotherSizeAndUnknownKernels) {

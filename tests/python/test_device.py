@@ -153,6 +153,45 @@ def test_motion_on_the_device(gpu):
     assert np.array_equal(gpu.get(found.vectors), expected.vectors)
 
 
+def test_batches_and_options_on_the_device(gpu):
+    frames = make_video(20, 64, 96)[:, :64]
+    rng = np.random.default_rng(3)
+    around = rng.integers(-20, 21, (19, 8, 12, 2), dtype=np.int8)
+    device = gpu.put(frames)
+    for options in ({}, {"zero_bias": 1}, {"second": True}, {"quarters": True, "zero_bias": 40}, {"second": True, "second_distance": 3}):
+        for initial in (None, around):
+            expected = c63.estimate_motion(frames, search_range=7, around=initial, **options)
+            found = c63.estimate_motion(device, search_range=7, around=None if initial is None else gpu.put(initial), **options)
+            for name in ("vectors", "sad", "second", "quarters"):
+                theirs, mine = getattr(expected, name), getattr(found, name)
+                assert (mine is None) == (theirs is None), name
+                assert theirs is None or np.array_equal(gpu.get(mine), theirs), f"{name} {options}"
+
+
+def test_motion_is_an_operator_of_torch(gpu):
+    torch = pytest.importorskip("torch")
+    if gpu.lib is not torch:
+        pytest.skip("the operator is torch's")
+    import c63.torch as operators
+
+    frames = make_video(9, 64, 96)[:, :64]
+    expected = c63.estimate_motion(frames, second=True)
+    search = lambda t: operators.estimate_motion(t[1:], t[:-1], second=True)  # noqa: E731
+    source, device, stream = gpu.put(frames), gpu.put(np.zeros_like(frames)), gpu.stream()
+    for call in (search, torch.compile(search, fullgraph=True)):
+        call(source)  # compiled before the stream is looked at
+        device.zero_()
+        gpu.wait()
+        with gpu.on(stream):
+            gpu.slow_copy(device, source)
+            found = call(device)
+            vectors, second = gpu.get(found.vectors), gpu.get(found.second)
+        assert np.array_equal(vectors, expected.vectors)
+        assert np.array_equal(second, expected.second)
+    with pytest.raises(c63.UsageError, match="wanted uint8"):
+        operators.estimate_motion(source[0].float().requires_grad_(), source[1])
+
+
 def test_motion_is_on_the_callers_stream(gpu):
     frames = make_video(2, 272, 320)
     expected = c63.estimate_motion(frames[1, :272], frames[0, :272])

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from conftest import make_video
 
@@ -30,3 +31,24 @@ def test_rate_distortion(tmp_path):
     assert quality == pytest.approx(c63.psnr(video[:5], c63.decode(stream)).y, rel=1e-12)
     for picture in ("rate_distortion.png", "motion.png"):
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_stabilize(tmp_path):
+    rng = np.random.default_rng(5)
+    texture = np.kron(rng.integers(30, 220, (40, 50)), np.ones((6, 6)))
+    texture = sum(np.roll(texture, k, axis) for axis in (0, 1) for k in range(4)) / 8
+    video = np.full((24, 144, 128), 128, np.uint8)
+    for i, (x, y) in enumerate(rng.integers(-6, 7, (24, 2))):
+        video[i, :96] = texture[40 + y : 136 + y, 60 + x : 188 + x]
+    shaky, steady = tmp_path / "shaky_128x96.yuv", tmp_path / "steady.y4m"
+    shaky.write_bytes(video.tobytes())
+    subprocess.run([sys.executable, EXAMPLES / "stabilize.py", shaky, steady], check=True)
+    with c63.open(steady) as result:
+        held = result.read()
+    assert held.shape == video.shape
+
+    def restless(frames):
+        middle = frames[:, 16:80, 16:112].astype(int)
+        return np.abs(np.diff(middle, axis=0)).mean()
+
+    assert restless(held) < 0.4 * restless(video), (restless(held), restless(video))

@@ -61,7 +61,7 @@ def test_frames_of_odd_height_are_not_taken_for_planes():
     frames = np.random.default_rng(1).integers(0, 256, (16, 16 * 13 + 2 * 52), dtype=np.uint8)
     pictures = c63.decode(c63.encode(frames, input_res=(16, 13)))
     assert pictures.shape == (16, 312)
-    with pytest.raises(c63.UsageError, match="wanted a plane or one frame, got 16 frames"):
+    with pytest.raises(c63.UsageError, match="16x13: both sides must be multiples of 8"):
         c63.estimate_motion(pictures, pictures)
     assert c63.luma(pictures).shape == (16, 13, 16)
     assert np.array_equal(c63.luma(pictures[3]), np.asarray(pictures)[3, :208].reshape(13, 16))
@@ -71,10 +71,15 @@ def test_frames_of_odd_height_are_not_taken_for_planes():
         c63.planes(pictures)
 
 
-def test_several_frames_are_not_a_plane(video):
+def test_several_frames_are_searched_in_their_luma(video):
     pictures = c63.decode(c63.encode(video))
-    with pytest.raises(c63.UsageError, match="current: wanted a plane or one frame, got 12 frames"):
+    with pytest.raises(c63.UsageError, match="reference: wanted as many planes as current"):
         c63.estimate_motion(pictures, pictures[0])
+    found = c63.estimate_motion(pictures, search_range=4)
+    assert found.sad.shape == (11, 12, 14)
+    for i in range(11):
+        alone = c63.estimate_motion(pictures[i + 1], pictures[i], 4)
+        assert np.array_equal(found.vectors[i], alone.vectors) and np.array_equal(found.sad[i], alone.sad)
 
 
 def test_arrays_of_others_are_planes(video):

@@ -82,7 +82,10 @@ def test_motion_takes_planes_of_larger_pictures():
     expected = c63.estimate_motion(current.copy(), reference.copy(), 8)
     assert np.array_equal(found.vectors, expected.vectors)
     for arguments, says in (
-        ((frames, frames), r"wanted a plane \(height, width\), got uint8 \(2, 96, 64\)"),
+        ((frames[np.newaxis], frames[np.newaxis]), r"wanted a plane \(height, width\), or planes .*, got uint8 \(1, 2, 96, 64\)"),
+        ((frames, frames[:1]), r"reference: wanted as many planes as current, \(2, 96, 64\), got uint8 \(1, 96, 64\)"),
+        ((frames, current), r"reference: wanted as many planes as current"),
+        ((current,), r"reference: wanted a plane, or without it a sequence"),
         ((current[:, ::2], reference), "without gaps"),
         ((current[:-1], reference[:-1]), "multiples of 8"),
         ((current, reference[:-8]), "differ in size"),
@@ -91,6 +94,81 @@ def test_motion_takes_planes_of_larger_pictures():
     ):
         with pytest.raises(c63.UsageError, match=says):
             c63.estimate_motion(*arguments)
+
+
+def full_search_with_options(current, reference, search_range, zero_bias=0, around=None, second_distance=1):
+    """The definition with all options: vectors, SADs, second SADs, SADs of quarters."""
+    height, width = current.shape
+    rows, columns = height // 8, width // 8
+    vectors, sads = np.zeros((rows, columns, 2), np.int8), np.zeros((rows, columns), np.uint16)
+    seconds, quarters = np.full((rows, columns), 65535, np.uint16), np.zeros((rows, columns, 4), np.uint16)
+    for row, column in np.ndindex(rows, columns):
+        x, y = 8 * column, 8 * row
+        block = current[y : y + 8, x : x + 8].astype(int)
+        differences = lambda vx, vy: abs(block - reference[y + vy : y + vy + 8, x + vx : x + vx + 8])  # noqa: E731
+        vx, vy = (0, 0) if around is None else map(int, around[row, column])
+        found = [
+            (int(differences(dx, dy).sum()), dx, dy)
+            for dy in range(max(vy - search_range, -y, -128), min(vy + search_range, height - 8 - y, 128))
+            for dx in range(max(vx - search_range, -x, -128), min(vx + search_range, width - 8 - x, 128))
+        ]
+        zero = (int(differences(0, 0).sum()), 0, 0)
+        best = min(found, key=lambda each: each[0], default=zero)
+        if zero_bias and zero[0] < best[0] + zero_bias:
+            best = zero
+        sads[row, column], vectors[row, column] = best[0], best[1:]
+        others = [s for s, dx, dy in found if max(abs(dx - best[1]), abs(dy - best[2])) >= second_distance]
+        seconds[row, column] = min(others, default=65535)
+        quarters[row, column] = differences(*best[1:]).reshape(2, 4, 2, 4).sum(axis=(1, 3)).reshape(4)
+    return vectors, sads, seconds, quarters
+
+
+@pytest.mark.parametrize("zero_bias, second_distance, with_around", [(0, 1, False), (1, 2, False), (300, 3, True), (0, 1, True)])
+def test_options_of_motion_are_those_of_the_definition(zero_bias, second_distance, with_around):
+    rng = np.random.default_rng(18)
+    frames = rng.integers(0, 4, (4, 32, 40), dtype=np.uint8) * 60
+    frames[1] = np.roll(frames[0], (2, -3), (0, 1))
+    around = rng.integers(-9, 10, (3, 4, 5, 2), dtype=np.int8) if with_around else None
+    found = c63.estimate_motion(
+        frames, search_range=4, zero_bias=zero_bias, around=around, second=True, second_distance=second_distance, quarters=True
+    )
+    assert found.vectors.shape == (3, 4, 5, 2)
+    for i in range(3):
+        initial = None if around is None else around[i]
+        expected = full_search_with_options(frames[i + 1], frames[i], 4, zero_bias, initial, second_distance)
+        for name, values in zip(("vectors", "sad", "second", "quarters"), expected):
+            assert np.array_equal(getattr(found, name)[i], values), f"pair {i}, {name}"
+
+
+def test_options_of_motion_are_checked():
+    planes = np.zeros((2, 16, 16), np.uint8)
+    for options, says in (
+        ({"zero_bias": -1}, "outside 0..16320"),
+        ({"zero_bias": 16321}, "outside 0..16320"),
+        ({"second_distance": 0}, "outside 1..127"),
+        ({"second": 1}, "wanted True or False"),
+        ({"around": np.zeros((2, 2, 2), np.int8)}, r"around: wanted \(1, 2, 2, 2\)"),
+        ({"around": np.zeros((1, 2, 2, 2))}, "around: wanted int8"),
+    ):
+        with pytest.raises(c63.UsageError, match=says):
+            c63.estimate_motion(planes, **options)
+    assert c63.estimate_motion(planes[:1]).vectors.shape == (0, 2, 2, 2)
+
+
+def test_the_operator_of_torch_finds_the_same():
+    torch = pytest.importorskip("torch")
+    import c63.torch as operators
+
+    frames = make_video(4, 64, 96)[:, :64]
+    expected = c63.estimate_motion(frames, second=True, quarters=True, zero_bias=2)
+    tensors = torch.from_numpy(frames.copy())
+    search = lambda t: operators.estimate_motion(t[1:], t[:-1], second=True, quarters=True, zero_bias=2)  # noqa: E731
+    for call in (search, torch.compile(search, fullgraph=True)):
+        found = call(tensors)
+        for name in ("vectors", "sad", "second", "quarters"):
+            assert np.array_equal(getattr(found, name).numpy(), getattr(expected, name)), name
+    with pytest.raises(c63.UsageError, match="wanted uint8"):
+        operators.estimate_motion(tensors[0].float().requires_grad_(), tensors[1])
 
 
 def test_open_reads_what_the_tools_read(video, tmp_path):

@@ -21,6 +21,7 @@
 #include "c63/cuda/backend.h"
 #include "c63/cuda/decoder.h"
 #include "c63/cuda/devices.h"
+#include "c63/cuda/motion_estimator.h"
 #endif
 
 // The only file of the tools that names all backends.
@@ -274,6 +275,36 @@ void select_decode_device(const std::string& backend, std::optional<int> device,
 #if defined(C63_HAVE_CUDA)
   settings.device = cuda::open_decoder(options);
 #endif
+}
+
+PairSearch select_pair_search(const std::string& backend, std::optional<int> device, [[maybe_unused]] int width,
+                              [[maybe_unused]] int height, const MotionSettings& settings,
+                              [[maybe_unused]] const std::function<void(const std::string&)>& note) {
+  if (backend == "cpu" && device) throw Error(ErrorKind::usage, "C63-USAGE", "--device names a GPU, --backend the CPU");
+  const bool demanded = backend == "cuda" || device;
+#if defined(C63_HAVE_CUDA)
+  if (backend != "cpu" && (demanded || cuda::has_device_files())) {
+    BackendChoice choice;
+    if (device) choice.devices.push_back(std::to_string(*device));
+    const WantedDevice wanted = show_wanted_devices(choice).front();
+    try {
+      auto estimator = std::make_shared<cuda::MotionEstimator>(
+          cuda::MotionEstimatorOptions{.width = width, .height = height, .range = settings.range, .device = wanted.index,
+                                       .zero_bias = settings.zero_bias, .second_distance = settings.second_distance});
+      return {fmt::format("cuda:{} {}", wanted.number, cuda::require_device(wanted.index).name),
+              [estimator](std::span<const MotionPair> pairs, const MotionResults& results) { estimator->estimate(pairs, results); }};
+    } catch (const Error& error) {
+      if (demanded) throw;
+      note(fmt::format("searching on the CPU: {}", error.message()));
+    }
+  }
+#else
+  if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + cuda_obstacle());
+#endif
+  return {fmt::format("cpu ({})", name(available_simd_levels().back())),
+          [searcher = std::make_shared<PlaneSearcher>(settings)](std::span<const MotionPair> pairs, const MotionResults& results) {
+            searcher->estimate(pairs, results);
+          }};
 }
 
 std::vector<std::string> list_devices() {

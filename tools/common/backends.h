@@ -3,12 +3,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
 #include "c63/joining_device.h"
+#include "c63/motion_search.h"
 
 namespace CLI {
 class App;
@@ -57,6 +59,18 @@ struct SelectedBackend {
 /// Sets the device to decode on. With `auto` the CPU begins, and a GPU takes over if that is worth it for the rest of
 /// the stream. `device` names a GPU that decodes alone. Throws Error (device) if a GPU is demanded and cannot be used.
 void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings);
+
+/// Searches pairs of guarded planes in host memory, as estimate_motion() does.
+struct PairSearch {
+  std::string device;  ///< what searches
+  std::function<void(std::span<const MotionPair>, const MotionResults&)> search;
+};
+
+/// A search of planes of this size, on "cpu", on "cuda" or on that GPU; "auto" takes a GPU if there is one. The CPU uses the
+/// caller's threads. Throws Error (device) where a GPU is demanded and cannot be used.
+[[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, int width, int height,
+                                            const MotionSettings& settings,
+                                            const std::function<void(const std::string&)>& note);
 
 /// Returns one line for each device that can encode, for --list-devices. Without a usable GPU, a line says why.
 [[nodiscard]] std::vector<std::string> list_devices();

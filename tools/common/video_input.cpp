@@ -108,15 +108,18 @@ bool is_stream_file(const std::string& path) {
   return starts_like_stream(file);
 }
 
+bool is_stream(InputFile& file, const std::string& path) {
+  return starts_like_stream(file) ||
+         (extension_of(path) == "c63" && !std::ranges::equal(file.peek(kY4mMagic.size()), kY4mMagic));
+}
+
 std::unique_ptr<FrameSource> open_video(const SourceOptions& options) {
-  auto file = std::make_unique<InputFile>(options.path, options.stop);
-  if (options.format == SourceFormat::automatic) {
-    const auto called_stream = [&] {
-      return extension_of(options.path) == "c63" && !std::ranges::equal(file->peek(kY4mMagic.size()), kY4mMagic);
-    };
-    if (starts_like_stream(*file) || called_stream()) {
-      return std::make_unique<StreamSource>(std::move(file), options);
-    }
+  return open_video(std::make_unique<InputFile>(options.path, options.stop), options);
+}
+
+std::unique_ptr<FrameSource> open_video(std::unique_ptr<InputFile> file, const SourceOptions& options) {
+  if (options.format == SourceFormat::automatic && is_stream(*file, options.path)) {
+    return std::make_unique<StreamSource>(std::move(file), options);
   }
   return open_frame_source(std::move(file), options);
 }

@@ -12,6 +12,7 @@
 #include "common/sidecar.h"
 #include "common/report.h"
 #include "common/text_file.h"
+#include "motion/film_outputs.h"
 #include "motion/motion_page.h"
 #include "pictures/picture_file.h"
 
@@ -24,18 +25,22 @@ bool wants(const MotionOptions& o, const std::string& type) {
 
 class YuviewOutput final : public MotionOutput {
  public:
-  explicit YuviewOutput(const MotionOptions& o) : options_(o) {}
+  YuviewOutput(const MotionOptions& o, const VideoFormat* film) : options_(o) {
+    if (film != nullptr) film_ = *film;
+  }
 
   [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
-      const auto beside = options_.input == "-" ? std::nullopt : sidecar_rate(options_.input);
+      BlockTypes types{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")};
+      types.film = film_.has_value();
+      types.codec_vectors = frame.codec.has_value();
+      const auto beside = film_ || options_.input == "-" ? std::nullopt : sidecar_rate(options_.input);
       const VideoFormat format{frame.blocks.width, frame.blocks.height, beside ? beside->rate : FrameRate()};
-      writer_.emplace(options_.output, options_.input, format,
-                      BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")},
+      writer_.emplace(options_.output, options_.input, film_.value_or(format), types,
                       options_.durability);
     }
-    writer_->add(frame.index, frame.blocks, frame.sads[0]);
+    writer_->add(frame.index, frame.blocks, frame.sads[0], frame.codec ? &*frame.codec : nullptr);
   }
   void finish(const MotionSummary& /*summary*/) override {
     if (writer_) complete(*writer_);
@@ -43,6 +48,7 @@ class YuviewOutput final : public MotionOutput {
 
  private:
   const MotionOptions& options_;
+  std::optional<VideoFormat> film_;
   std::optional<YuviewWriter> writer_;
 };
 
@@ -106,12 +112,16 @@ class JsonOutput final : public MotionOutput {
       }
       file_.add("]");
     }
+    if (frame.film) file_.add(", \"reference\": {}", frame.reference);
+    if (!frame.seconds.empty()) add_numbers("seconds", frame.seconds);
+    if (!frame.quarters.empty()) add_numbers("quarters", frame.quarters);
+    if (frame.codec) add_codec(*frame.codec);
     if (wants(options_, "bits")) {
       add_numbers("vector_bits", luma.motion_bits);
       add_numbers("coefficient_bits", luma.coefficient_bits);
     }
     if (truth != nullptr) {
-      const auto errors = truth->endpoint_errors(frame.index, frame.blocks);
+      const auto errors = truth->endpoint_errors(frame.index, frame.blocks, frame.film);
       const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
       file_.add(",\n     \"mean_endpoint_error_samples\": {}",
                 errors.empty() ? "null" : fmt::format("{}", sum / static_cast<double>(errors.size())));
@@ -124,6 +134,21 @@ class JsonOutput final : public MotionOutput {
   }
 
  private:
+  void add_codec(const CodecField& field) {
+    file_.add(",\n     \"codec_vectors\": [");
+    for (std::size_t i = 0; i < field.vectors.size(); ++i) {
+      file_.add("{}{}", i == 0 ? "" : ",",
+                field.inter[i] == 0 ? "null"
+                                    : fmt::format("[{},{}]", static_cast<double>(field.vectors[i].x) / CodecField::kUnits,
+                                                  static_cast<double>(field.vectors[i].y) / CodecField::kUnits));
+    }
+    file_.add("],\n     \"codec_sads\": [");
+    for (std::size_t i = 0; i < field.sads.size(); ++i) {
+      file_.add("{}{}", i == 0 ? "" : ",", field.inter[i] == 0 ? "null" : fmt::format("{}", field.sads[i]));
+    }
+    file_.add("]");
+  }
+
   template <typename Values>
   void add_numbers(const char* name, const Values& values) {
     file_.add(",\n     \"{}\": [", name);
@@ -140,7 +165,7 @@ int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale :
 
 /// Returns the number of pictures next to each other: one for each type.
 std::size_t panel_count(const MotionOptions& o) {
-  return static_cast<std::size_t>(wants(o, "mv")) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
+  return static_cast<std::size_t>(wants(o, "mv")) * (o.codec_vectors ? 2 : 1) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
 }
 
 /// A picture for each requested type, next to each other.
@@ -148,7 +173,7 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   OverlayOptions overlay;
   overlay.background = o.overlay == "pred" ? OverlayOptions::Background::prediction : OverlayOptions::Background::reconstruction;
   overlay.scale = scale_of(o, frame.blocks.width);
-  const auto [width, height] = shown_size(frame.blocks);
+  const auto [width, height] = shown_size(frame);
   Image all(static_cast<int>(panel_count(o)) * width * overlay.scale, height * overlay.scale);
   int left = 0;
   const auto add = [&](bool vectors, OverlayOptions::Heat heat) {
@@ -161,6 +186,11 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
     left += panel.width();
   };
   if (wants(o, "mv")) add(true, OverlayOptions::Heat::none);
+  if (wants(o, "mv") && frame.codec) {
+    overlay.codec = true;
+    add(true, OverlayOptions::Heat::none);
+    overlay.codec = false;
+  }
   if (wants(o, "sad")) add(false, OverlayOptions::Heat::sad);
   if (wants(o, "bits")) add(false, OverlayOptions::Heat::bits);
   return all;
@@ -176,6 +206,8 @@ std::uint64_t padded(int side) { return static_cast<std::uint64_t>((side + 15) /
 class PictureOutput final : public MotionOutput {
  public:
   explicit PictureOutput(const MotionOptions& o) : options_(o) { check_picture_name(o.output); }
+
+  [[nodiscard]] bool wants_pictures() const override { return true; }
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
     const auto scale = static_cast<std::uint64_t>(scale_of(options_, width));
@@ -208,6 +240,8 @@ class PageOutput final : public MotionOutput {
     page_.begin_stream(o.input);
   }
 
+  [[nodiscard]] bool wants_pictures() const override { return true; }
+
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
     // The shown picture, FFmpeg's copies, and the coded picture as bytes and as text: at most 1.5 bytes a sample each.
     return padded(width) * padded(height) * 6 + TextFile::kMemory;
@@ -238,8 +272,11 @@ class PageOutput final : public MotionOutput {
 
 }  // namespace
 
-std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& o) {
-  if (o.format == "yuview") return std::make_unique<YuviewOutput>(o);
+std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& o, const VideoFormat* film) {
+  if (film != nullptr) {
+    if (auto output = make_film_output(o)) return output;
+  }
+  if (o.format == "yuview") return std::make_unique<YuviewOutput>(o, film);
   if (o.format == "csv") return std::make_unique<CsvOutput>(o);
   if (o.format == "json") return std::make_unique<JsonOutput>(o);
   if (o.format == "png") return std::make_unique<PictureOutput>(o);

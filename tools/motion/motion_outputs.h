@@ -26,6 +26,8 @@ class MotionOutput {
   virtual ~MotionOutput() = default;
   /// Returns the most bytes that the output needs for a frame, besides the frame itself.
   [[nodiscard]] virtual std::uint64_t memory(int width, int height) const = 0;
+  /// What the output takes of a film's frames besides their motion.
+  [[nodiscard]] virtual bool wants_pictures() const { return false; }
   virtual void add(const MotionFrame& frame, const MotionTruth* truth) = 0;
   /// From here on the frames belong to another stream. For outputs that take two.
   virtual void end_stream(const MotionSummary& /*summary*/, const std::string& /*next*/) {}
@@ -46,6 +48,7 @@ class MotionOutput {
 };
 
 /// Returns the output of options.format, or null for none. Throws Error (usage, output).
-[[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options);
+/// `film` has the format of a film; null: the input is a c63 stream.
+[[nodiscard]] std::unique_ptr<MotionOutput> make_motion_output(const MotionOptions& options, const VideoFormat* film);
 
 }  // namespace c63::tools

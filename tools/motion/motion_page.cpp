@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string_view>
 
 #include "c63/error.h"
@@ -47,6 +48,28 @@ Image values_of(const MotionFrame& frame) {
   return image;
 }
 
+
+/// The values of a film's blocks, in the same place. Vectors are in quarters of a sample, plus 32768:
+/// vector x (high, low), 255 where the block has a vector; SAD (high, low), 0; vector y (high, low), 0.
+Image film_values(const MotionFrame& frame, bool of_codec) {
+  const PlaneBlocks& luma = frame.blocks.planes[0];
+  Image image(luma.columns, 3 * luma.rows);
+  for (int row = 0; row < luma.rows; ++row) {
+    for (int column = 0; column < luma.columns; ++column) {
+      const auto i = static_cast<std::size_t>(row * luma.columns + column);
+      const auto whole = [](int samples) { return CodecField::kUnits * samples; };
+      const auto x = static_cast<std::uint32_t>(32768 + (of_codec ? frame.codec->vectors[i].x : whole(luma.vectors[i].x)));
+      const auto y = static_cast<std::uint32_t>(32768 + (of_codec ? frame.codec->vectors[i].y : whole(luma.vectors[i].y)));
+      const std::uint32_t sad = of_codec ? frame.codec->sads[i] : frame.sads[0][i];
+      const bool inter = (of_codec ? frame.codec->inter[i] : luma.inter[i]) != 0;
+      image.set(column, row, {low_byte(x >> 8), low_byte(x), static_cast<std::uint8_t>(inter ? 255 : 0)});
+      image.set(column, luma.rows + row, {low_byte(sad >> 8), low_byte(sad), 0});
+      image.set(column, 2 * luma.rows + row, {low_byte(y >> 8), low_byte(y), 0});
+    }
+  }
+  return image;
+}
+
 }  // namespace
 
 MotionPage::MotionPage(OutputFile& file, const std::string& title, const std::vector<std::string>& types, bool of_predictions)
@@ -67,7 +90,30 @@ void MotionPage::begin_stream(const std::string& name) {
   ++streams_;
 }
 
+/// A film's frame, and its codec's field as the same frame of a second stream, which has the picture of the first.
+void MotionPage::add_film(const MotionFrame& frame) {
+  if (frames_ == 0) first_index_ = frame.index;
+  const auto [width, height] = shown_size(frame);
+  width_ = width;
+  height_ = height;
+  columns_ = frame.blocks.planes[0].columns;
+  rows_ = frame.blocks.planes[0].rows;
+  film_ = true;
+  has_codec_ = frame.codec.has_value();
+  for (int field = 0; field < (has_codec_ ? 2 : 1); ++field) {
+    const std::vector<std::uint32_t>& sads = field == 0 ? frame.sads[0] : frame.codec->sads;
+    const std::uint64_t sad = std::accumulate(sads.begin(), sads.end(), std::uint64_t{0});
+    file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", field,
+                            frame.blocks.key ? "key" : "inter", sad, field, frames_));
+    file_.write(field == 0 ? base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height))
+                           : std::string("="));
+    file_.write(" " + base64(encode_png(film_values(frame, field == 1))) + "</script>\n");
+  }
+  ++frames_;
+}
+
 void MotionPage::add(const MotionFrame& frame) {
+  if (frame.film) return add_film(frame);
   const FrameBlocks& blocks = frame.blocks;
   const std::uint64_t bits = blocks.bits.sum();
   const bool alone = blocks.repeat && frames_ == 0;  // the previous picture is not shown, so this repeat has its own
@@ -80,7 +126,7 @@ void MotionPage::add(const MotionFrame& frame) {
     return;
   }
   end_run();
-  const auto [width, height] = shown_size(blocks);
+  const auto [width, height] = shown_size(frame);
   width_ = width;
   height_ = height;
   Image values(1, 3);  // a repeat has none
@@ -92,7 +138,7 @@ void MotionPage::add(const MotionFrame& frame) {
   const char* type = alone ? "alone" : blocks.key ? "key" : "inter";
   file_.write(fmt::format("<script type=\"text/plain\" data-frame=\"{} {} {} 1\" id=\"s{}f{}\">", streams_ - 1, type, bits,
                           streams_ - 1, frames_));
-  file_.write(base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, blocks), width, height)));
+  file_.write(base64(encode_jpeg(shown_samples(of_predictions_ ? frame.prediction : frame.picture, frame), width, height)));
   file_.write(" " + base64(encode_png(values)) + "</script>\n");
   ++frames_;
 }
@@ -107,11 +153,20 @@ void MotionPage::end_stream(const MotionSummary& summary) {
   end_run();
   nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
   for (const auto& [label, count] : summary.histogram()) histogram.push_back({label, count});
-  const nlohmann::ordered_json stream = {{"name", name_},       {"types", types_},    {"width", width_},
-                                         {"height", height_},   {"columns", columns_}, {"rows", rows_},
-                                         {"summary", summary.text(false)}, {"histogram", histogram},
-                                         {"first_index", first_index_},    {"count", frames_}};
-  file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");
+  nlohmann::ordered_json stream = {{"name", name_},       {"types", types_},    {"width", width_},
+                                   {"height", height_},   {"columns", columns_}, {"rows", rows_},
+                                   {"summary", summary.text(false)}, {"histogram", histogram},
+                                   {"first_index", first_index_},    {"count", frames_}, {"film", film_}};
+  const auto write = [&] {
+    file_.write("<script type=\"application/json\" class=\"stream\">" + embedded(stream) + "</script>\n");
+  };
+  if (has_codec_) stream["name"] = "exact search";
+  write();
+  if (!has_codec_) return;
+  stream["name"] = "the codec's own vectors";
+  stream["summary"] = "";
+  stream["histogram"] = nlohmann::ordered_json::array();
+  write();
 }
 
 void MotionPage::finish() { file_.write(tail_); }

@@ -29,6 +29,7 @@ class MotionPage {
   [[nodiscard]] bool has_frames() const { return frames_ > 0; }
 
  private:
+  void add_film(const MotionFrame& frame);
   void end_run();
 
   OutputFile& file_;
@@ -37,6 +38,8 @@ class MotionPage {
   std::string tail_;  ///< the end of the page, written after the frames
   std::string name_;
   int streams_ = 0;
+  bool film_ = false;
+  bool has_codec_ = false;  ///< a film's second field
   int width_ = 0;
   int height_ = 0;
   int columns_ = 0;

@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <memory>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "common/values.h"
 #include "common/video_input.h"
 #include "c63/frame_source.h"
+#include "io/input_file.h"
+#include "motion/film_run.h"
 #include "motion/motion_outputs.h"
 #include "motion/motion_stream.h"
 
@@ -26,7 +29,7 @@ namespace {
 /// Returns the default output of a format.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
-  if (o.format == "png" || o.format == "html") {
+  if (o.format == "png" || o.format == "html" || o.format == "flo") {
     throw Error(ErrorKind::usage, "C63-USAGE", "--format " + o.format + " needs a file to write (-o)");
   }
   return "-";
@@ -34,7 +37,7 @@ std::string output_of(const MotionOptions& o) {
 
 std::string format_of(const MotionOptions& o) {
   if (!o.format.empty() || o.output.empty()) return o.format;
-  for (const char* extension : {"csv", "json", "png", "html"}) {
+  for (const char* extension : {"csv", "json", "png", "html", "npz", "flo"}) {
     if (o.output.ends_with(std::string(".") + extension)) return extension;
   }
   if (o.output.ends_with(".ppm")) return "png";
@@ -56,12 +59,15 @@ std::unique_ptr<FrameSource> open_source(const Session& session, const MotionOpt
 
 void add_options(CLI::App& app, MotionOptions& o) {
   const std::string group = "Motion";
-  app.add_option("input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
+  app.add_option("input", o.input,
+                 "c63 stream to look at, or film to search: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("-o,--output", o.output, "File to write; without --format its name gives the format; - is stdout")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--format", o.format, "What to write in addition to the summary")
-      ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html"}))
+      ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}))
       ->type_name("FORMAT")
       ->group(group);
   app.add_option("--overlay", o.overlay, "Picture under arrows and heat: the reconstruction or the prediction")
@@ -97,6 +103,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
       ->type_name("FILE")
       ->group(group);
   app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
+  add_film_options(app, o);
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);
   add_limit_options(app, o.limits);
@@ -113,15 +120,16 @@ struct StreamShown {
 };
 
 /// Takes the requested frames of a stream to the output.
-StreamShown show_stream(const Session& session, const MotionOptions& o, const std::string& path, const MotionTruth* truth,
+StreamShown show_stream(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file, const MotionTruth* truth,
                         MotionOutput* output) {
+  const std::string path = file->name();
   // Raw sources have no size, so the first frame of the stream gives it.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
     MotionStream beginning(path, nullptr, o.limits);
     source = open_source(session, o, beginning.next());
   }
-  MotionStream stream(path, std::move(source), o.limits);
+  MotionStream stream(std::move(file), std::move(source), o.limits);
   if (output != nullptr) stream.set_reserve([output](int width, int height) { return output->memory(width, height); });
   const auto progress = session.progress(std::nullopt, 25);
   StreamShown shown;
@@ -156,10 +164,19 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
   return shown;
 }
 
+void check_stream_options(const MotionOptions& o) {
+  const MotionOptions plain;
+  const bool is_plain = o.range == plain.range && o.distance == plain.distance && o.zero_bias == plain.zero_bias && !o.second &&
+                        !o.quarters && !o.codec_vectors && o.codec_list.empty() && o.backend == plain.backend && !o.device;
+  if (is_plain && o.format != "npz" && o.format != "flo") return;
+  throw Error(ErrorKind::usage, "C63-USAGE",
+              "this is a c63 stream, whose own vectors are shown; --search searches its pictures, with the options and formats of films");
+}
+
 /// Shows the second stream next to the first. Returns its summary.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
-  const StreamShown second = show_stream(session, o, o.beside, nullptr, &output);
+  const StreamShown second = show_stream(session, o, std::make_unique<InputFile>(o.beside), nullptr, &output);
   if (session.stop.stop_requested()) return second.summary;
   if (second.width != first.width || second.height != first.height) {
     throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
@@ -176,20 +193,38 @@ int run_motion(const Session& session, const MotionOptions& given) {
   if (o.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
   o.format = format_of(given);
   o.output = output_of(o);
+  auto file = std::make_unique<InputFile>(o.input, session.stop);
+  const bool film = o.search || !is_stream(*file, o.input);
+  if (film) {
+    check_film_options(o);
+    std::erase(o.types, "bits");
+  } else {
+    check_stream_options(o);
+  }
   if (!o.beside.empty() && o.format != "html") throw Error(ErrorKind::usage, "C63-USAGE", "--beside is for --format html");
   if (!o.source.empty() && (o.input == "-" || o.beside == "-")) {
     throw Error(ErrorKind::usage, "C63-USAGE", "--source reads the stream twice, which stdin cannot be");
   }
   check_distinct_files({{"the stream", o.input}, {"--beside", o.beside}, {"--source", o.source}, {"--truth", o.truth}},
-                       {{"--output", o.output}, {"--log-file", session.common.log.file}});
+                       {{"--output", o.output}, {"--codec-list", o.codec_list}, {"--log-file", session.common.log.file}});
   std::optional<MotionTruth> truth;
   if (!o.truth.empty()) {
     truth.emplace(o.truth, o.limits.max_memory / 2);
     o.limits.max_memory -= truth->memory();
   }
 
-  const auto output = make_motion_output(o);
-  const StreamShown shown = show_stream(session, o, o.input, truth ? &*truth : nullptr, output.get());
+  std::unique_ptr<MotionOutput> output;
+  StreamShown shown;
+  if (film) {
+    OpenedFilm opened = open_film(session, o, std::move(file));
+    const VideoFormat format = opened.source->format();
+    output = make_motion_output(o, &format);
+    shown.summary = show_film(session, o, std::move(opened), truth ? &*truth : nullptr, output.get());
+    shown.frames = shown.summary.frames();
+  } else {
+    output = make_motion_output(o, nullptr);
+    shown = show_stream(session, o, std::move(file), truth ? &*truth : nullptr, output.get());
+  }
   if (session.stop.stop_requested() && shown.frames == 0) {
     session.summary->info("stopped before the first frame: nothing is written");
     return kExitDone;  // the exit code is the signal's, from the caller

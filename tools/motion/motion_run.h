@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "c63/frame_source.h"
 #include "common/command_line.h"
 #include "motion/overlay.h"
 #include "motion/yuview.h"
@@ -28,6 +30,17 @@ struct MotionOptions {
   std::string source;
   std::string beside;  ///< a second stream, next to the first on a page
   std::string truth;
+  bool search = false;            ///< films are always searched; a c63 stream's pictures only with this
+  SourceOptions film;             ///< how a film is opened; path and limits are those of here
+  int range = 16;
+  int distance = 1;
+  int zero_bias = 0;
+  bool second = false;
+  bool quarters = false;
+  bool codec_vectors = false;
+  std::string codec_list;         ///< a file for all of the codec's vectors
+  std::string backend = "auto";
+  std::optional<int> device;
   Limits limits;
   bool keep_partial = false;  ///< a part replaces an older file
   Durability durability = Durability::process;  ///< of all files that are written
@@ -35,7 +48,7 @@ struct MotionOptions {
 
 void add_options(CLI::App& app, MotionOptions& options);
 
-/// Reads the stream and writes the requested outputs. Returns the exit code. Throws Error.
+/// Reads the stream or film and writes the requested outputs. Returns the exit code. Throws Error.
 [[nodiscard]] int run_motion(const Session& session, const MotionOptions& options);
 
 }  // namespace c63::tools

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "c63/error.h"
-#include "io/byte_source.h"
 
 namespace c63::tools {
 
@@ -29,9 +28,12 @@ std::array<std::vector<std::uint32_t>, 3> block_sads(std::span<const std::uint8_
 }
 
 MotionStream::MotionStream(const std::string& path, std::unique_ptr<FrameSource> source, const Limits& limits)
-    : path_(path),
+    : MotionStream(std::make_unique<InputFile>(path), std::move(source), limits) {}
+
+MotionStream::MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<FrameSource> source, const Limits& limits)
+    : path_(file->name()),
       source_(std::move(source)),
-      bytes_(open_byte_source(path)),
+      bytes_(make_byte_source(std::move(file))),
       reader_(*bytes_, limits),
       decoder_(DecoderSettings{.execution = {.limits = limits}, .keep_prediction = true}),
       analyser_(limits),

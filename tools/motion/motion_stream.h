@@ -10,10 +10,25 @@
 
 #include "c63/decoder.h"
 #include "c63/encoder.h"
+#include "io/byte_source.h"
 #include "pipeline/block_statistics.h"
 #include "pipeline/stream_reader.h"
 
 namespace c63::tools {
+
+/// The vectors that a film's own codec has, for each luma block: those from earlier frames.
+struct CodecField {
+  /// In units of 1/kUnits samples; the largest magnitudes that fit for those beyond.
+  struct Vector {
+    std::int16_t x = 0;
+    std::int16_t y = 0;
+  };
+  static constexpr int kUnits = 4;
+
+  std::vector<Vector> vectors;
+  std::vector<std::uint8_t> inter;  ///< 1: the block has a vector
+  std::vector<std::uint32_t> sads;  ///< of the vectors, rounded to whole samples, in the frame's reference
+};
 
 /// One decoded frame, with the values of its blocks.
 struct MotionFrame {
@@ -26,6 +41,13 @@ struct MotionFrame {
   /// without a vector have no prediction: their values mean nothing, and nothing shows them.
   std::array<std::vector<std::uint32_t>, 3> sads;
   bool sad_of_source = false;
+
+  // Of films, whose motion is searched. Then blocks have no bits, and a frame without a reference is a key frame.
+  bool film = false;
+  std::int64_t reference = -1;          ///< the frame that was searched
+  std::vector<std::uint16_t> seconds;   ///< see MotionResults; empty where not wanted
+  std::vector<std::uint16_t> quarters;  ///< see MotionResults; empty where not wanted
+  std::optional<CodecField> codec;      ///< where it is wanted
 };
 
 /// Returns true if the coded blocks are rectangles of the picture. The codec fills its planes, whose rows are padded to
@@ -42,6 +64,8 @@ class MotionStream {
  public:
   /// `source` is the video that was encoded. It may be null.
   MotionStream(const std::string& path, std::unique_ptr<FrameSource> source, const Limits& limits);
+  /// The same for an input from which nothing has been read.
+  MotionStream(std::unique_ptr<InputFile> file, std::unique_ptr<FrameSource> source, const Limits& limits);
 
   /// Sets the memory that the receiver of the frames needs besides them, for a width and a height. The limit covers it,
   /// too.

@@ -54,30 +54,32 @@ void draw_frame(Image& image, int left, int top, int size, Colour colour) {
   }
 }
 
-void draw_vector(Image& image, double x, double y, MotionVector vector, int scale) {
+void draw_vector(Image& image, double x, double y, double vector_x, double vector_y, int scale) {
   const double thickness = std::max(1.0, scale / 2.0);
-  const double length = std::hypot(vector.x, vector.y);
+  const double length = std::hypot(vector_x, vector_y);
   if (length == 0) {
     draw_line(image, x, y, x, y, thickness, {190, 190, 190});
     return;
   }
   const double warm = std::min(1.0, length / 16);
   const Colour colour = {static_cast<std::uint8_t>(255 * warm), 255, static_cast<std::uint8_t>(80 * (1 - warm))};
-  draw_arrow(image, x, y, x + vector.x * scale, y + vector.y * scale, thickness, colour);
+  draw_arrow(image, x, y, x + vector_x * scale, y + vector_y * scale, thickness, colour);
 }
 
 }  // namespace
 
-std::pair<int, int> shown_size(const FrameBlocks& blocks) {
-  if (blocks_line_up(blocks.width)) return {blocks.width, blocks.height};
+std::pair<int, int> shown_size(const MotionFrame& frame) {
+  const FrameBlocks& blocks = frame.blocks;
+  if (frame.film || blocks_line_up(blocks.width)) return {blocks.width, blocks.height};
   return {(blocks.width + 15) / 16 * 16, (blocks.height + 15) / 16 * 16};
 }
 
-std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> frame, const FrameBlocks& blocks) {
-  const auto [width, height] = shown_size(blocks);
-  if (width == blocks.width) return {frame.begin(), frame.end()};
+std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> samples, const MotionFrame& frame) {
+  const FrameBlocks& blocks = frame.blocks;
+  const auto [width, height] = shown_size(frame);
+  if (width == blocks.width) return {samples.begin(), samples.end()};
   std::vector<std::uint8_t> coded(frame_bytes(width, height), 128);
-  const auto from = split_planes(frame, blocks.width, blocks.height);
+  const auto from = split_planes(samples, blocks.width, blocks.height);
   const auto to = split_planes(std::span(coded), width, height);
   for (std::size_t p = 0; p < 3; ++p) std::copy(from[p].begin(), from[p].end(), to[p].begin());
   return coded;
@@ -86,8 +88,8 @@ std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> frame, con
 Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
   const FrameBlocks& blocks = frame.blocks;
   const auto& samples = o.background == OverlayOptions::Background::prediction ? frame.prediction : frame.picture;
-  const auto [width, height] = shown_size(blocks);
-  Image image = to_image(shown_samples(samples, blocks), width, height, o.scale);
+  const auto [width, height] = shown_size(frame);
+  Image image = to_image(shown_samples(samples, frame), width, height, o.scale);
   if (blocks.repeat) return image;
   if (o.heat != OverlayOptions::Heat::none) {
     draw_heat(image, frame, o);
@@ -100,10 +102,14 @@ Image motion_picture(const MotionFrame& frame, const OverlayOptions& o) {
   for (int row = 0; row < luma.rows; ++row) {
     for (int column = 0; column < luma.columns; ++column) {
       const auto block = static_cast<std::size_t>(row) * luma.columns + column;
-      if (luma.inter[block] == 0) {
+      const std::uint8_t inter = o.codec ? frame.codec->inter[block] : luma.inter[block];
+      const double units = o.codec ? CodecField::kUnits : 1;
+      const double x = o.codec ? frame.codec->vectors[block].x : luma.vectors[block].x;
+      const double y = o.codec ? frame.codec->vectors[block].y : luma.vectors[block].y;
+      if (inter == 0) {
         draw_frame(image, column * size, row * size, size, kNoVector);
       } else {
-        draw_vector(image, (column + 0.5) * size, (row + 0.5) * size, luma.vectors[block], o.scale);
+        draw_vector(image, (column + 0.5) * size, (row + 0.5) * size, x / units, y / units, o.scale);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,12 +20,21 @@ class MotionSummary {
   /// `truth` may be null.
   void add(const MotionFrame& frame, const MotionTruth* truth);
 
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
   [[nodiscard]] std::string text(bool with_histogram = true) const;
   [[nodiscard]] nlohmann::ordered_json json() const;
   /// Histogram of the longer component: label and number of vectors.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> histogram() const;
 
  private:
+  static constexpr std::size_t kVectors = 256 * 256;
+  [[nodiscard]] static std::pair<int, int> vector_of(std::size_t place) {
+    return {static_cast<int>(place % 256) - 128, static_cast<int>(place / 256) - 128};
+  }
+
+  void add_codec(const MotionFrame& frame);
+  [[nodiscard]] std::string codec_text() const;
+  [[nodiscard]] nlohmann::ordered_json codec_json() const;
   [[nodiscard]] std::uint64_t vectors() const;
   [[nodiscard]] double zero_share() const;
   [[nodiscard]] double mean_length() const;
@@ -36,12 +46,25 @@ class MotionSummary {
   std::int64_t key_frames_ = 0;
   std::int64_t repeats_ = 0;
   std::uint64_t blocks_ = 0;           // of luma in inter frames
-  std::map<std::pair<int, int>, std::uint64_t> counts_;
+  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(kVectors);  ///< of each vector: y, then x, from -128 on
   std::uint64_t sad_ = 0;                // of blocks with a vector
   bool sad_of_source_ = false;
   std::array<std::uint64_t, 2> bits_{};  // motion and coefficients of luma in inter frames
   bool with_truth_ = false;
   std::vector<float> errors_;
+
+  // Of films.
+  bool film_ = false;
+  struct Codec {
+    static constexpr int kMostDistance = 1024;            ///< in quarters of a sample, and for all that is farther
+    std::uint64_t blocks = 0;                             ///< with a vector of the codec
+    std::uint64_t sad = 0;                                ///< of the codec's vectors
+    std::uint64_t exact_sad = 0;                          ///< of the exact ones of the same blocks
+    double distance = 0;                                  ///< summed, in samples
+    std::vector<std::uint64_t> distances = std::vector<std::uint64_t>(kMostDistance + 1);
+    std::map<std::int64_t, std::uint64_t> references;     ///< frames by the distance to their reference
+  };
+  std::optional<Codec> codec_;
 };
 
 }  // namespace c63::tools

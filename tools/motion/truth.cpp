@@ -88,11 +88,11 @@ void MotionTruth::check_length(std::int64_t frames, bool all) const {
               {.file = path_});
 }
 
-std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const {
+std::vector<double> MotionTruth::endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, bool film) const {
   std::vector<double> errors;
   const auto found = frames_.find(frame);
   if (found == frames_.end() || blocks.key || blocks.repeat) return errors;
-  if (!blocks_line_up(blocks.width)) {
+  if (!film && !blocks_line_up(blocks.width)) {
     throw Error(ErrorKind::usage, "C63-MV-SHEARED",
                 fmt::format("width {} is no multiple of 16: the codec shears such pictures, so that coded vectors are not "
                             "those of the picture and cannot be compared with true ones",

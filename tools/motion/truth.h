@@ -27,8 +27,8 @@ class MotionTruth {
   void check_length(std::int64_t frames, bool all) const;
 
   /// Returns distances in samples between the true and the coded vectors of a frame's luma blocks. Blocks without one
-  /// of them are left out.
-  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const;
+  /// of them are left out. `film`: blocks are aligned with the picture, whatever its width.
+  [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks, bool film = false) const;
 
  private:
   struct Entry {

@@ -15,6 +15,7 @@ constexpr int kVector = 0;
 constexpr int kSad = 1;
 constexpr int kBits = 2;
 constexpr int kIntra = 3;
+constexpr int kCodecVector = 4;
 constexpr int kSadScale = 2048;
 constexpr int kBitsScale = 256;
 
@@ -32,7 +33,7 @@ void add_rows(TextFile& file, std::int64_t frame, const PlaneBlocks& luma, int w
       const int y = row * 8;
       const std::size_t block = static_cast<std::size_t>(row) * luma.columns + column;
       if (x >= width || y >= height) continue;  // padding only
-      if ((type == kVector || type == kSad) && luma.inter[block] == 0) continue;  // not predicted
+      if ((type == kVector || type == kSad || type == kCodecVector) && luma.inter[block] == 0) continue;  // not predicted
       file.add("{};{};{};{};{};{};{}\n", frame, x, y, std::min(8, width - x), std::min(8, height - y), type, value(block));
     }
   }
@@ -44,13 +45,16 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
                            Durability durability)
     : file_(path, durability),
       types_(types),
-      width_((format.width + 15) / 16 * 16),
-      height_(blocks_line_up(format.width) ? format.height : (format.height + 15) / 16 * 16) {
+      width_(types.film ? format.width : (format.width + 15) / 16 * 16),
+      height_(types.film || blocks_line_up(format.width) ? format.height : (format.height + 15) / 16 * 16) {
   std::string header = "%;syntax-version;v1.2\n";
   header += fmt::format("%;seq-specs;{};0;{};{};{:.6g};\n", field(name), width_, height_, format.rate.value());
   if (types.vectors) {
     header += fmt::format("%;type;{};MV;vector;\n%;vectorColor;40;220;60;255\n%;scaleFactor;1\n", kVector);
     header += fmt::format("%;type;{};Intra;range;\n%;defaultRange;0;1;jet\n%;gridColor;255;255;255;\n", kIntra);
+  }
+  if (types.codec_vectors) {
+    header += fmt::format("%;type;{};Codec MV;vector;\n%;vectorColor;255;140;0;255\n%;scaleFactor;{}\n", kCodecVector, CodecField::kUnits);
   }
   if (types.sads) {
     header += fmt::format("%;type;{};SAD;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kSad, kSadScale);
@@ -62,11 +66,18 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
   file_.flush();  // an unwritable file is reported before the first frame is encoded
 }
 
-void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads) {
+void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads,
+                       const CodecField* codec) {
   const PlaneBlocks& luma = blocks.planes[0];
   if (types_.vectors) {
     add_rows(file_, frame, luma, width_, height_, kVector, [&](std::size_t i) { return fmt::format("{};{}", luma.vectors[i].x, luma.vectors[i].y); });
     add_rows(file_, frame, luma, width_, height_, kIntra, [&](std::size_t i) { return fmt::format("{};", 1 - luma.inter[i]); });
+  }
+  if (codec != nullptr) {
+    PlaneBlocks own = luma;
+    own.inter = codec->inter;
+    add_rows(file_, frame, own, width_, height_, kCodecVector,
+             [&](std::size_t i) { return fmt::format("{};{}", codec->vectors[i].x, codec->vectors[i].y); });
   }
   if (types_.sads && !sads.empty()) {
     add_rows(file_, frame, luma, width_, height_, kSad, [&](std::size_t i) { return fmt::format("{};", sads[i]); });

@@ -6,6 +6,7 @@
 
 #include "c63/picture.h"
 #include "common/text_file.h"
+#include "motion/motion_stream.h"
 #include "pipeline/block_statistics.h"
 
 namespace c63::tools {
@@ -15,6 +16,8 @@ struct BlockTypes {
   bool vectors = true;
   bool sads = true;
   bool bits = true;
+  bool film = false;           ///< positions are those of the picture, whatever its width
+  bool codec_vectors = false;  ///< vectors of the film's own codec
 };
 
 /// Statistics of luma's blocks for YUView (github.com/IENT/YUView), which draws them over a video: its CSV format,
@@ -27,8 +30,8 @@ class YuviewWriter {
                Durability durability = Durability::process);
 
   /// Frames must come in order. `sads` has one value for each luma block, or is empty. A block without a vector gets no
-  /// row for its vector and SAD. A repeat gets no rows.
-  void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
+  /// row for its vector and SAD. A repeat gets no rows. `codec` may be null.
+  void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads, const CodecField* codec = nullptr);
   void commit() { file_.commit(); }
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 

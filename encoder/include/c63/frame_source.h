@@ -92,6 +92,23 @@ struct SeekTable {
   bool operator==(const SeekTable&) const = default;
 };
 
+/// A block that a video's codec predicted, as FFmpeg exports it.
+struct CodecVector {
+  int source = 0;  ///< negative: predicted from an earlier frame in display order; positive: from a later one
+  int width = 0;   ///< of the block, in samples
+  int height = 0;
+  int from_x = 0;  ///< centre of the prediction, in whole samples
+  int from_y = 0;
+  int to_x = 0;    ///< centre of the block
+  int to_y = 0;
+  int motion_x = 0;  ///< from the block to its prediction, in 1/scale samples
+  int motion_y = 0;
+  int scale = 1;
+  std::uint64_t flags = 0;
+
+  bool operator==(const CodecVector&) const = default;
+};
+
 /// How a video is opened.
 struct SourceOptions {
   std::string path;  ///< "-" is stdin
@@ -104,6 +121,9 @@ struct SourceOptions {
   /// For FFmpeg. An empty table is filled while frames are read. With a full table the source skips to frames. If a frame
   /// there differs from the table, the source decodes from the start.
   std::shared_ptr<SeekTable> seek_table = {};
+  /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted. MPEG-1, MPEG-2,
+  /// MPEG-4 and H.264 have them, among others; other frames give none.
+  std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};
   Limits limits = {};
   std::stop_token stop = {};             ///< ends the wait for a pipe, as if the pipe had ended
   std::function<void(const std::string&)> warn = {};  ///< receives one line, without the file's name

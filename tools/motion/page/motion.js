@@ -39,6 +39,7 @@
 
   // What is shown. x and y are the point of the picture in the middle of each view.
   const types = streams[0].types;
+  const film = streams[0].film;  // searched, not coded: blocks have no bits
   const first = streams[0].first_index;
   const state = { frame: 0, playing: false, zoom: 1, x: streams[0].width / 2, y: streams[0].height / 2, hover: null, kept: null };
   const chosen = () => state.kept || state.hover;
@@ -56,7 +57,8 @@
   }
 
   async function decodeFrame(s, number) {
-    const [jpeg, png] = $("s" + s + "f" + number).textContent.split(" ");
+    const [own, png] = $("s" + s + "f" + number).textContent.split(" ");
+    const jpeg = own === "=" ? $("s0f" + number).textContent.split(" ")[0] : own;  // a film's second field has the same picture
     const [picture, values] = await Promise.all([decodeImage("jpeg", jpeg), decodeImage("png", png)]);
     const canvas = new OffscreenCanvas(values.width, values.height);
     const context = canvas.getContext("2d", { willReadFrequently: true });
@@ -83,6 +85,10 @@
   function valuesOf(s, frame, block) {
     const stream = streams[s], plane = stream.columns * stream.rows, p = frame.samples;
     const a = 4 * block, b = a + 4 * plane, c = b + 4 * plane;
+    if (stream.film) {  // vectors in quarters of a sample
+      const inter = p[a + 2] !== 0, whole = (at) => ((p[at] << 8 | p[at + 1]) - 32768) / 4;
+      return { x: whole(a), y: whole(c), inter, mode: inter ? 1 : 3, sad: p[b] << 8 | p[b + 1], levels: 0, vectorBits: 0, coefficientBits: 0 };
+    }
     const inter = p[a + 2] !== 0, vectorBits = p[c + 2];
     const mode = !inter ? 3 : vectorBits === 2 ? 0 : vectorBits < 2 ? 2 : 1;
     return { x: p[a] - 128, y: p[a + 1] - 128, inter, mode, sad: p[b] << 8 | p[b + 1], levels: p[b + 2],
@@ -164,7 +170,7 @@
         if (stride === 1) boxes.rect(left + 0.5, top + 0.5, kBlock - 1, kBlock - 1);
         continue;
       }
-      const vx = frame.samples[a] - 128, vy = frame.samples[a + 1] - 128, x = left + kBlock / 2, y = top + kBlock / 2;
+      const { x: vx, y: vy } = valuesOf(s, frame, a / 4), x = left + kBlock / 2, y = top + kBlock / 2;
       const length = Math.hypot(vx, vy);
       if (length === 0) { dots.rect(x - dot / 2, y - dot / 2, dot, dot); continue; }
       const path = paths[Math.round(kShades * Math.min(1, length / 16))];
@@ -242,10 +248,11 @@
       const v = valuesOf(s, frames[s], row * streams[s].columns + column);
       const parts = [["block at", column * kBlock + "," + row * kBlock]];
       if (entry.type === "inter") {
-        parts.push(["mode", kModes[v.mode][0]]);
+        if (!film) parts.push(["mode", kModes[v.mode][0]]);
         if (v.inter) parts.push(["vector", v.x + "," + v.y]);
       }
-      parts.push(["SAD", v.inter ? v.sad : "none: not predicted"], ["bits", entry.type === "inter" ? v.vectorBits + " + " + v.coefficientBits : v.coefficientBits], ["levels", v.levels + " of 64"]);
+      parts.push(["SAD", v.inter ? v.sad : film ? "none: no vector" : "none: not predicted"]);
+      if (!film) parts.push(["bits", entry.type === "inter" ? v.vectorBits + " + " + v.coefficientBits : v.coefficientBits], ["levels", v.levels + " of 64"]);
       values.replaceChildren(...parts.flatMap(([name, value]) => [document.createTextNode(name + " "), element("b", String(value)), document.createTextNode(" \n")]));
     });
   }
@@ -265,7 +272,7 @@
     const items = [];
     if ($("arrows").checked) {
       items.push(item("linear-gradient(90deg," + arrowColour(0) + "," + arrowColour(1) + ")", "arrow to where a block is predicted from, 1 to 16 samples and more", "scale"),
-                 item("#bebebe", "zero vector"), item(kModes[3][1], "no prediction"));
+                 item("#bebebe", "zero vector"), item(kModes[3][1], film ? "no vector" : "no prediction"));
       if (stride > 1) items.push(element("span", "an arrow every " + stride + " blocks each way; zoom in for all"));
     }
     if (heat === "mode") items.push(...kModes.map(([name, colour]) => item(colour, name)));
@@ -298,7 +305,7 @@
     const entry = entryOf(streams[0], state.frame), index = first + state.frame;
     $("frame").value = state.frame;
     if (document.activeElement !== $("number")) $("number").value = index;
-    $("label").textContent = "frame " + index + (entry.type === "inter" ? "" : " (" + entry.type + ")") + ", " + streams.map((s) => entryOf(s, state.frame).bits.toLocaleString("en")).join(" and ") + " bits";
+    $("label").textContent = "frame " + index + (entry.type === "inter" ? "" : film ? " (no reference)" : " (" + entry.type + ")") + ", " + streams.map((s) => entryOf(s, state.frame).bits.toLocaleString("en")).join(" and ") + (film ? " SAD" : " bits");
   }
   /// Updates the address, so that it can be copied. Not while frames play, because browsers limit how often it changes.
   function tellAddress() {
@@ -431,12 +438,14 @@
 
   // ---- Contents ----------------------------------------------------------------------------------------------------------
 
-  const offered = ["none", ...(types.includes("sad") ? ["sad"] : []), ...(types.includes("bits") ? ["bits", "levels"] : []), ...(types.includes("mv") ? ["mode"] : [])];
+  const offered = ["none", ...(types.includes("sad") ? ["sad"] : []), ...(types.includes("bits") ? ["bits", "levels"] : []), ...(types.includes("mv") && !film ? ["mode"] : [])];
   $("heat").append(...offered.map((name) => { const option = element("option", heats[name][0]); option.value = name; return option; }));
   $("arrows").checked = types.includes("mv");
   $("arrows").disabled = !types.includes("mv");
   $("heat").value = types.includes("mv") ? "none" : offered[1];
+  if (film) $("timeline").setAttribute("aria-label", "SAD of each frame; click to go there");
   for (const stream of streams) {
+    if (!stream.summary) continue;
     const part = element("div");
     part.append(element("h2", streams.length > 1 ? "Summary of " + stream.name : "Summary"), element("pre", stream.summary),
                 element("h2", "Longer component of the vectors, in samples"));

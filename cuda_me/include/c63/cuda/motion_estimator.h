@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "c63/motion.h"
+#include "c63/motion_search.h"
 #include "c63/picture.h"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it, so no CUDA header is needed
@@ -36,6 +38,8 @@ struct MotionEstimatorOptions {
   int range = 16;                    ///< 1..127: candidates from -range to range-1 in x and y
   int device = 0;                    ///< index of the GPU
   std::string kernel = "automatic";  ///< one of kernel_names(); all give the same result
+  int zero_bias = 0;        ///< as in MotionSettings, for batches
+  int second_distance = 1;  ///< as in MotionSettings, for batches
 };
 
 /// Exact full-search block matching on the GPU, by the codec's rules, for every 8x8 block of one plane. It finds the candidate
@@ -61,6 +65,15 @@ class MotionEstimator {
   /// size, Error (device) if CUDA refuses.
   void estimate_async(const MotionPlane& current, const MotionPlane& reference, const MotionOutput& output,
                       CUstream_st* stream);
+
+  /// Puts the search of all pairs on `stream` and returns. All memory is the device's and is used in place: planes, `results` and
+  /// `around`, which are those of c63::estimate_motion(). It must stay valid until that work is done. Throws as above.
+  void estimate_async(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around,
+                      CUstream_st* stream);
+
+  /// The same in host memory, on the estimator's own stream; waits for the result. A plane that several pairs share is uploaded
+  /// once.
+  void estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around = nullptr);
 
   /// Searches on the estimator's own stream and waits for the result.
   [[nodiscard]] MotionField estimate(const MotionPlane& current, const MotionPlane& reference);

@@ -1,0 +1,198 @@
+#include "cpu/pair_search.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "codec/search_window.h"
+#include "cpu/search_method.h"
+
+namespace c63::cpu {
+namespace {
+
+/// A plane with the guard that kernels read over: the caller's, or a copy of it.
+class GuardedPlane {
+ public:
+  void set(ConstPlaneView plane, bool is_guarded) {
+    view_ = plane;
+    if (is_guarded) return;
+    const auto width = static_cast<std::size_t>(plane.width);
+    samples_.resize(width * static_cast<std::size_t>(plane.height) + 2 * kPlaneGuard);
+    std::uint8_t* const copy = samples_.data() + kPlaneGuard;
+    for (int y = 0; y < plane.height; ++y) std::memcpy(copy + static_cast<std::size_t>(y) * width, plane.row(y), width);
+    view_ = {copy, plane.width, plane.height, plane.width};
+  }
+  [[nodiscard]] ConstPlaneView view() const { return view_; }
+
+ private:
+  ConstPlaneView view_;
+  std::vector<std::uint8_t> samples_;
+};
+
+}  // namespace
+
+/// Searches pairs one after another, the rows of each in parallel.
+class PairSearcher {
+ public:
+  PairSearcher(const PlaneGeometry& geometry, const MotionSettings& settings, const Kernels& kernels)
+      : geometry_(geometry),
+        settings_(settings),
+        kernels_(kernels),
+        searcher_(make_block_searcher(settings.method, kernels, geometry, settings.range)) {}
+
+  /// `results` and `around` are those of the pair. `before` has the vectors of a similar pair, or is null.
+  void search(const MotionPair& pair, const MotionResults& results, const MotionVector* around,
+              const MotionVector* before) {
+    current_.set(pair.current, settings_.guarded);
+    reference_.set(pair.reference, settings_.guarded);
+    searcher_->begin(current_.view(), reference_.view());
+    const int mcu_rows = (geometry_.height + kMcuSize - 1) / kMcuSize;
+    oneapi::tbb::parallel_for(0, mcu_rows, [&](int row) {
+      searcher_->prepare_rows(row * kMcuSize, std::min((row + 1) * kMcuSize, geometry_.height));
+    });
+    searcher_->prepare();
+    oneapi::tbb::parallel_for(0, mcu_rows, [&](int mcu_row) {
+      const BlockSearcher::Row timed = searcher_->begin_row(mcu_row * kMcuSize);
+      const int first = mcu_row * kMcuSize / kBlockSize;
+      const int end = std::min(first + kMcuSize / kBlockSize, geometry_.rows);
+      for (int row = first; row < end; ++row) search_row(*timed.searcher, row, row > first, results, around, before);
+      searcher_->end_row(mcu_row * kMcuSize, timed);
+    });
+  }
+
+ private:
+  void search_row(const BlockSearcher& searcher, int row, bool has_above, const MotionResults& results,
+                  const MotionVector* around, const MotionVector* before) const {
+    MotionVector left;
+    for (int column = 0; column < geometry_.columns; ++column) {
+      const std::size_t block = static_cast<std::size_t>(row) * static_cast<std::size_t>(geometry_.columns) +
+                                static_cast<std::size_t>(column);
+      // Nearby vectors make an exact search faster, never different.
+      std::array<MotionVector, 3> predictors{left};
+      std::size_t count = 1;
+      if (before != nullptr) predictors[count++] = before[block];
+      if (has_above) predictors[count++] = results.vectors[block - static_cast<std::size_t>(geometry_.columns)];
+      const MotionVector centre = around != nullptr ? around[block] : MotionVector{};
+      search_block(searcher, column, row, centre,
+                   std::span(predictors).first(is_exhaustive(settings_.method) ? count : 1), results, block);
+      left = results.vectors[block];
+    }
+  }
+
+  void search_block(const BlockSearcher& searcher, int column, int row, MotionVector centre,
+                    std::span<const MotionVector> predictors, const MotionResults& results, std::size_t block) const {
+    const int x = column * kBlockSize;
+    const int y = row * kBlockSize;
+    const SearchWindow window =
+        search_window_around(column, row, geometry_.width, geometry_.height, settings_.range, centre.x, centre.y);
+    BestCandidate best{x, y, 0};
+    if (window.empty()) {
+      best.sad = sad_at(x, y, x, y);
+    } else {
+      best = searcher.search({window, x, y, predictors});
+    }
+    if (settings_.zero_bias > 0) {
+      const std::uint32_t zero = sad_at(x, y, x, y);
+      if (zero < best.sad + static_cast<std::uint32_t>(settings_.zero_bias)) best = {x, y, zero};
+    }
+    results.vectors[block] = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
+    if (results.sads != nullptr) results.sads[block] = static_cast<std::uint16_t>(best.sad);
+    if (results.seconds != nullptr) results.seconds[block] = second_of(searcher, {window, x, y, predictors}, best);
+    if (results.quarters != nullptr) add_quarters(x, y, best, results.quarters + 4 * block);
+  }
+
+  [[nodiscard]] std::uint32_t sad_at(int x, int y, int from_x, int from_y) const {
+    const ConstPlaneView current = current_.view();
+    const ConstPlaneView reference = reference_.view();
+    return kernels_.sad(&current.at(x, y), current.pitch, &reference.at(from_x, from_y), reference.pitch);
+  }
+
+  /// The smallest SAD of the window without the candidates near `best`: that of the parts above, left, right and below.
+  [[nodiscard]] std::uint16_t second_of(const BlockSearcher& searcher, const BlockTask& task,
+                                        const BestCandidate& best) const {
+    const SearchWindow& w = task.window;
+    const int near = settings_.second_distance - 1;
+    const int top = std::clamp(best.y - near, w.top, std::max(w.top, w.bottom));
+    const int bottom = std::clamp(best.y + near + 1, top, std::max(top, w.bottom));
+    const std::array parts{SearchWindow{w.left, w.top, w.right, top},
+                           SearchWindow{w.left, top, std::min(best.x - near, w.right), bottom},
+                           SearchWindow{std::max(best.x + near + 1, w.left), top, w.right, bottom},
+                           SearchWindow{w.left, bottom, w.right, w.bottom}};
+    std::uint32_t smallest = MotionResults::kNoSecond;
+    for (const SearchWindow& part : parts) {
+      if (!part.empty()) smallest = std::min(smallest, searcher.search({part, task.x, task.y, task.predictors}).sad);
+    }
+    return static_cast<std::uint16_t>(smallest);
+  }
+
+  void add_quarters(int x, int y, const BestCandidate& best, std::uint16_t* quarters) const {
+    const ConstPlaneView current = current_.view();
+    const ConstPlaneView reference = reference_.view();
+    std::array<int, 4> sums{};
+    for (int i = 0; i < kBlockSize; ++i) {
+      const std::uint8_t* const a = current.row(y + i) + x;
+      const std::uint8_t* const b = reference.row(best.y + i) + best.x;
+      for (int j = 0; j < kBlockSize; ++j) sums[static_cast<std::size_t>(i / 4 * 2 + j / 4)] += std::abs(a[j] - b[j]);
+    }
+    for (std::size_t q = 0; q < sums.size(); ++q) quarters[q] = static_cast<std::uint16_t>(sums[q]);
+  }
+
+  PlaneGeometry geometry_;
+  const MotionSettings& settings_;
+  const Kernels& kernels_;
+  std::unique_ptr<BlockSearcher> searcher_;
+  GuardedPlane current_;
+  GuardedPlane reference_;
+};
+
+namespace {
+
+/// How many pairs are searched at the same time: more than one where the rows of one do not keep all threads busy.
+std::size_t pairs_at_once(std::size_t pairs, const PlaneGeometry& geometry) {
+  constexpr std::size_t kRowsPerThread = 4;  // fewer leave threads idle at the end of a pair
+  const auto threads = static_cast<std::size_t>(oneapi::tbb::this_task_arena::max_concurrency());
+  const auto rows = static_cast<std::size_t>((geometry.height + kMcuSize - 1) / kMcuSize);
+  return std::clamp<std::size_t>((kRowsPerThread * threads + rows - 1) / rows, 1, std::min(threads, pairs));
+}
+
+}  // namespace
+
+PairSearchers::PairSearchers(int width, int height, const MotionSettings& settings, const Kernels& kernels)
+    : geometry_{width, height, width / kBlockSize, height / kBlockSize,
+                static_cast<std::size_t>(width) * static_cast<std::size_t>(height)},
+      settings_(settings),
+      kernels_(kernels) {}
+
+PairSearchers::~PairSearchers() = default;
+
+void PairSearchers::search(std::span<const MotionPair> pairs, const MotionResults& results,
+                           const MotionVector* around) {
+  if (pairs.empty()) return;
+  const auto blocks = static_cast<std::size_t>(geometry_.blocks());
+  const std::size_t at_once = pairs_at_once(pairs.size(), geometry_);
+  while (searchers_.size() < at_once)
+    searchers_.push_back(std::make_unique<PairSearcher>(geometry_, settings_, kernels_));
+  oneapi::tbb::parallel_for(std::size_t{0}, at_once, [&](std::size_t part) {
+    // A thread that waits for rows must not begin another part: it would come back late.
+    oneapi::tbb::this_task_arena::isolate([&] {
+      const std::size_t first = part * pairs.size() / at_once;
+      for (std::size_t i = first; i < (part + 1) * pairs.size() / at_once; ++i) {
+        const std::size_t at = i * blocks;
+        const MotionResults own{results.vectors + at, results.sads != nullptr ? results.sads + at : nullptr,
+                                results.seconds != nullptr ? results.seconds + at : nullptr,
+                                results.quarters != nullptr ? results.quarters + 4 * at : nullptr};
+        searchers_[part]->search(pairs[i], own, around != nullptr ? around + at : nullptr,
+                                 i > first ? own.vectors - blocks : nullptr);
+      }
+    });
+  });
+}
+
+}  // namespace c63::cpu

@@ -1,0 +1,95 @@
+"""The search for motion as an operator of torch: torch.ops.c63.estimate_motion. Import this module to have it.
+
+torch.compile takes it as it is, on the CPU and on a GPU. Nothing here has a gradient: samples are integers.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Optional
+
+from . import _c63
+from ._arguments import flag, integer, setting_error
+from ._arrays import Motion
+from ._device import empty_like, stream_of
+
+_torch: Any = importlib.import_module("torch")
+
+_SCHEMA = (
+    "(Tensor current, Tensor reference, Tensor? around, int search_range, int zero_bias, int second_distance, "
+    "bool second, bool quarters) -> (Tensor, Tensor, Tensor, Tensor)"
+)
+
+
+def _results(current: Any, second: bool, quarters: bool) -> tuple[Any, Any, Any, Any]:
+    """Room for vectors, SADs, second SADs and SADs of quarters; what is not wanted has no elements."""
+    if current.dtype != _torch.uint8 or current.dim() not in (2, 3):
+        raise setting_error(f"current: wanted uint8 (height, width) or (n, height, width), got {current.dtype} {tuple(current.shape)}")
+    blocks = (*current.shape[:-2], current.shape[-2] // 8, current.shape[-1] // 8)
+    return (
+        empty_like(current, (*blocks, 2), "int8"),
+        empty_like(current, blocks, "uint16"),
+        empty_like(current, blocks if second else (0,), "uint16"),
+        empty_like(current, (*blocks, 4) if quarters else (0,), "uint16"),
+    )
+
+
+def _search(
+    current: Any,
+    reference: Any,
+    around: Any,
+    search_range: int,
+    zero_bias: int,
+    second_distance: int,
+    second: bool,
+    quarters: bool,
+) -> tuple[Any, Any, Any, Any]:
+    results = _results(current, second, quarters)
+    wanted = (around, *results[:2], results[2] if second else None, results[3] if quarters else None)
+    if current.is_cuda:
+        handle = stream_of(current)
+        _c63.estimate_motion_on_device(current, reference, search_range, zero_bias, second_distance, *wanted, handle)
+    else:
+        _c63.estimate_motion(current, reference, search_range, "full", zero_bias, second_distance, *wanted)
+    return results
+
+
+_operator = _torch.library.custom_op("c63::estimate_motion", _search, mutates_args=(), schema=_SCHEMA)
+
+
+def _shapes(
+    current: Any,
+    reference: Any,
+    around: Any,
+    search_range: int,
+    zero_bias: int,
+    second_distance: int,
+    second: bool,
+    quarters: bool,
+) -> tuple[Any, Any, Any, Any]:
+    """The results for torch.compile, which knows shapes alone."""
+    return _results(current, second, quarters)
+
+
+_operator.register_fake(_shapes)
+
+
+def estimate_motion(
+    current: Any,
+    reference: Any,
+    search_range: int = 16,
+    *,
+    zero_bias: int = 0,
+    around: Optional[Any] = None,
+    second: bool = False,
+    second_distance: int = 1,
+    quarters: bool = False,
+) -> Motion:
+    """c63.estimate_motion() of tensors, as one operator of torch's graph. On a GPU it is queued on torch's current stream."""
+    search_range = integer("search_range", search_range)
+    zero_bias, second_distance = integer("zero_bias", zero_bias), integer("second_distance", second_distance)
+    second, quarters = flag("second", second), flag("quarters", quarters)
+    vectors, sad, seconds, quarter_sads = _operator(
+        current, reference, around, search_range, zero_bias, second_distance, second, quarters
+    )
+    return Motion(vectors, sad, second=seconds if second else None, quarters=quarter_sads if quarters else None)

@@ -1,0 +1,354 @@
+// c63mv of films: whatever they come as, vectors are those of the decoded samples.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "c63/motion.h"
+#include "c63/motion_search.h"
+#include "motion/npz_file.h"
+#include "support/browser.h"
+#include "support/shell.h"
+#include "support/temporary_folder.h"
+
+namespace c63::tools {
+namespace {
+
+constexpr int kWidth = 88;  // no multiple of 16
+constexpr int kHeight = 60;  // no multiple of 8
+constexpr int kPaddedHeight = 64;
+constexpr int kFrames = 6;
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+/// Numbers of the rows of a CSV file, without its header; empty fields are -1e9.
+std::vector<std::vector<double>> rows_of(const std::string& text) {
+  std::vector<std::vector<double>> rows;
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    std::vector<double> row;
+    std::istringstream fields(line + ",");
+    for (std::string field; std::getline(fields, field, ',');) row.push_back(field.empty() ? -1e9 : std::stod(field));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+bool has_python_with_numpy() { return test::shell("/usr/bin/python3 -c 'import numpy' 2>/dev/null").exit_code == 0; }
+
+class FilmProgramTest : public testing::Test {
+ protected:
+  FilmProgramTest() {
+    EXPECT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern objects -w {} -h {} -f {} -o '{}'", C63_BIN_DIR, kWidth, kHeight,
+                                      kFrames, raw_))
+                  .exit_code,
+              0);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] static test::ShellResult mv(const std::string& arguments) {
+    return test::shell("'" C63_BIN_DIR "/c63mv' --backend cpu --progress none " + arguments + " 2>&1");
+  }
+  /// The first frame's luma is at 0; rows below the picture repeat the last one.
+  [[nodiscard]] std::vector<std::vector<std::uint8_t>> padded_luma() const {
+    const std::string bytes = bytes_of(raw_);
+    std::vector<std::vector<std::uint8_t>> planes;
+    for (std::size_t f = 0; f < kFrames; ++f) {
+      std::vector<std::uint8_t> plane;
+      for (std::size_t y = 0; y < kPaddedHeight; ++y) {
+        const std::size_t from = f * kWidth * kHeight * 3 / 2 + std::min<std::size_t>(y, kHeight - 1) * kWidth;
+        plane.insert(plane.end(), bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.begin() + static_cast<std::ptrdiff_t>(from + kWidth));
+      }
+      planes.push_back(plane);
+    }
+    return planes;
+  }
+  void expect_csv_of(const std::string& csv, int distance) const {
+    const auto planes = padded_luma();
+    const auto rows = rows_of(csv);
+    const auto view = [&](int frame) { return ConstPlaneView{planes[static_cast<std::size_t>(frame)].data(), kWidth, kPaddedHeight, kWidth}; };
+    std::size_t row = 0;
+    for (int frame = 0; frame < kFrames; ++frame) {
+      const int reference = frame - distance;
+      if (reference < 0 || reference >= kFrames) continue;
+      const MotionField field = estimate_motion(view(frame), view(reference), 7);
+      for (std::size_t i = 0; i < field.vectors.size(); ++i, ++row) {
+        ASSERT_LT(row, rows.size());
+        const std::vector<double> expected{static_cast<double>(frame), static_cast<double>(reference),
+                                           static_cast<double>(i % kBlocks * 8), static_cast<double>(i / kBlocks * 8),
+                                           static_cast<double>(field.vectors[i].x), static_cast<double>(field.vectors[i].y),
+                                           static_cast<double>(field.sads[i])};
+        ASSERT_EQ(rows[row], expected);
+      }
+    }
+    EXPECT_EQ(row, rows.size());
+  }
+
+  static constexpr std::size_t kBlocks = kWidth / 8;
+  test::TemporaryFolder folder_;
+  std::string raw_ = file(fmt::format("o_{}x{}.yuv", kWidth, kHeight));
+};
+
+TEST_F(FilmProgramTest, VectorsAreThoseOfTheDecodedSamples) {
+  const auto csv = mv("--merange 7 --format csv '" + raw_ + "'");
+  ASSERT_EQ(csv.exit_code, 0) << csv.output;
+  expect_csv_of(csv.output, 1);
+  for (const int distance : {2, -1, -3}) {
+    SCOPED_TRACE(distance);
+    expect_csv_of(mv(fmt::format("--merange 7 --format csv --distance {} '{}'", distance, raw_)).output, distance);
+  }
+  const auto piped = test::shell(fmt::format("cat '{}' | '{}/c63mv' --backend cpu --quiet --merange 7 --format csv -w {} -h {} - 2>&1", raw_,
+                                             C63_BIN_DIR, kWidth, kHeight));
+  EXPECT_EQ(piped.output, csv.output);
+}
+
+TEST_F(FilmProgramTest, EveryKindOfFilmGivesTheSame) {
+  ASSERT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("raw.npz") + "'").exit_code, 0);
+  const std::string expected = bytes_of(file("raw.npz"));
+  ASSERT_GT(expected.size(), 1000U);
+  ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern objects -w {} -h {} -f {} -o '{}'", C63_BIN_DIR, kWidth, kHeight, kFrames,
+                                    file("o.y4m")))
+                .exit_code,
+            0);
+  ASSERT_EQ(mv("--quiet '" + file("o.y4m") + "' -o '" + file("y4m.npz") + "'").exit_code, 0);
+  EXPECT_EQ(bytes_of(file("y4m.npz")), expected);
+  EXPECT_EQ(test::shell("cat '" + file("o.y4m") + "' | '" C63_BIN_DIR "/c63mv' --backend cpu --quiet - -o - --format npz").output, expected);
+  // A c63 stream: of what it decodes to.
+  ASSERT_EQ(test::shell(fmt::format("'{0}/c63enc' --quiet --backend cpu '{1}' '{2}' && '{0}/c63dec' --quiet '{2}' '{3}'", C63_BIN_DIR, raw_,
+                                    file("o.c63"), file("dec_88x60.yuv")))
+                .exit_code,
+            0);
+  ASSERT_EQ(mv("--quiet --search '" + file("o.c63") + "' -o '" + file("c63.npz") + "'").exit_code, 0);
+  ASSERT_EQ(mv("--quiet '" + file("dec_88x60.yuv") + "' -o '" + file("dec.npz") + "'").exit_code, 0);
+  EXPECT_EQ(bytes_of(file("c63.npz")), bytes_of(file("dec.npz")));
+  const auto plain = mv("'" + file("o.c63") + "' --second");
+  EXPECT_EQ(plain.exit_code, 2);
+  EXPECT_NE(plain.output.find("--search searches its pictures"), std::string::npos) << plain.output;
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
+  ASSERT_EQ(test::shell("ffmpeg -v error -i '" + file("o.y4m") + "' -c:v ffv1 '" + file("o.mkv") + "' 2>&1").output, "");
+  ASSERT_EQ(mv("--quiet '" + file("o.mkv") + "' -o '" + file("mkv.npz") + "'").exit_code, 0);
+  EXPECT_EQ(bytes_of(file("mkv.npz")), expected);
+}
+
+TEST_F(FilmProgramTest, ArraysAreNumpys) {
+  if (!has_python_with_numpy()) GTEST_SKIP() << "/usr/bin/python3 has no numpy";
+  ASSERT_EQ(mv("--quiet --second --quarters --seek 2 '" + raw_ + "' -o '" + file("o.npz") + "'").exit_code, 0);
+  ASSERT_EQ(mv("--quiet --second --quarters --seek 2 '" + raw_ + "' -o '" + file("o.json") + "'").exit_code, 0);
+  const auto checked = test::shell("/usr/bin/python3 - '" + file("o.npz") + "' '" + file("o.json") + R"(' 2>&1 <<'END'
+import json, sys, zipfile
+import numpy as np
+arrays, frames = np.load(sys.argv[1]), json.load(open(sys.argv[2]))["frames"][1:]
+assert zipfile.ZipFile(sys.argv[1]).testzip() is None
+assert arrays["frame"].tolist() == [3, 4, 5] and arrays["reference"].tolist() == [2, 3, 4]
+assert arrays["vectors"].shape == (3, 8, 11, 2) and arrays["vectors"].dtype == np.int8
+for i, frame in enumerate(frames):
+    assert frame["frame"] == arrays["frame"][i]
+    for name, key in (("vectors", "vectors"), ("sad", "sads"), ("second", "seconds"), ("quarters", "quarters")):
+        assert arrays[name][i].reshape(-1).tolist() == np.array(frame[key]).reshape(-1).tolist(), name
+assert (arrays["quarters"].sum(-1) == arrays["sad"]).all()
+print("GOOD")
+END
+)");
+  EXPECT_EQ(checked.output, "GOOD\n");
+}
+
+TEST_F(FilmProgramTest, LongArraysAreInTheLongForm) {
+  if (!has_python_with_numpy()) GTEST_SKIP() << "/usr/bin/python3 has no numpy";
+  for (const std::uint64_t long_form : {std::uint64_t{1}, std::uint64_t{600}, NpzFile::kLongForm}) {
+    NpzFile npz(file("long.npz"), Durability::process, long_form);
+    const std::size_t numbers = npz.add_array("numbers", "<u2", {3});
+    const std::size_t none = npz.add_array("none", "<i8", {});
+    static_cast<void>(none);
+    for (std::uint16_t i = 0; i < 200; ++i) {
+      const std::array<std::uint16_t, 3> row{i, 7, 300};
+      npz.append(numbers, std::as_bytes(std::span(row)));
+    }
+    npz.commit();
+    const auto checked = test::shell("/usr/bin/python3 - '" + file("long.npz") + R"(' 2>&1 <<'END'
+import sys, zipfile
+import numpy as np
+assert zipfile.ZipFile(sys.argv[1]).testzip() is None
+arrays = np.load(sys.argv[1])
+assert arrays["none"].shape == (0,)
+assert (arrays["numbers"] == [[i, 7, 300] for i in range(200)]).all()
+print("GOOD")
+END
+)");
+    EXPECT_EQ(checked.output, "GOOD\n") << long_form;
+  }
+}
+
+TEST_F(FilmProgramTest, FlowIsMiddleburys) {
+  ASSERT_EQ(mv("--quiet --merange 7 '" + raw_ + "' -o '" + file("flow-%03d.flo") + "'").exit_code, 0);
+  const auto planes = padded_luma();
+  const auto view = [&](std::size_t frame) { return ConstPlaneView{planes[frame].data(), kWidth, kPaddedHeight, kWidth}; };
+  for (std::size_t frame = 1; frame < kFrames; ++frame) {
+    const std::string bytes = bytes_of(file(fmt::format("flow-{:03}.flo", frame)));
+    ASSERT_EQ(bytes.size(), 12U + 8 * kWidth * kHeight);
+    float tag = 0;
+    std::array<std::int32_t, 2> size{};
+    std::vector<float> flow(2 * kWidth * kHeight);
+    std::memcpy(&tag, bytes.data(), 4);
+    std::memcpy(size.data(), bytes.data() + 4, 8);
+    std::memcpy(flow.data(), bytes.data() + 12, 4 * flow.size());
+    EXPECT_EQ(tag, 202021.25F);
+    EXPECT_EQ(size, (std::array<std::int32_t, 2>{kWidth, kHeight}));
+    const MotionField field = estimate_motion(view(frame), view(frame - 1), 7);
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const MotionVector v = field.at(x / 8, y / 8);
+        const auto at = static_cast<std::size_t>(2 * (y * kWidth + x));
+        ASSERT_EQ(std::pair(flow[at], flow[at + 1]), std::pair(static_cast<float>(v.x), static_cast<float>(v.y)));
+      }
+    }
+  }
+  EXPECT_EQ(mv("--quiet '" + raw_ + "' -o '" + file("a%s.flo") + "'").exit_code, 2);
+}
+
+TEST_F(FilmProgramTest, TrueMotionIsFoundInAnyWidth) {
+  ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern pan --mv 3,-2 -w 92 -h 60 -f 4 --truth '{}' -o '{}'", C63_BIN_DIR,
+                                    file("truth.csv"), file("pan_92x60.yuv")))
+                .exit_code,
+            0);
+  const auto result = mv("'" + file("pan_92x60.yuv") + "' --truth '" + file("truth.csv") + "'");
+  EXPECT_NE(result.output.find("most frequent: -3,2"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("median 0.000"), std::string::npos) << result.output;
+}
+
+TEST_F(FilmProgramTest, BadFilmsEndInOneLine) {
+  const auto expect = [](const test::ShellResult& result, int code, const std::string& says) {
+    EXPECT_EQ(result.exit_code, code) << result.output;
+    EXPECT_NE(result.output.find(says), std::string::npos) << result.output;
+    EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
+  };
+  expect(mv("--quiet --distance 0 '" + raw_ + "'"), 2, "--distance 0");
+  expect(mv("--quiet '" + raw_ + "' --type bits"), 2, "have none");
+  expect(mv("--quiet --codec-vectors --distance 2 '" + raw_ + "'"), 2, "chooses the distance");
+  expect(mv("--quiet --seek 100 '" + raw_ + "'"), 4, "no frame after the first 100");
+  expect(mv("--quiet --max-memory 100k '" + raw_ + "'"), 5, "C63-MAX-MEMORY");
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
+  const std::string make = "ffmpeg -v error -y -f lavfi -i testsrc=size=96x64:rate=25:duration=1 ";
+  ASSERT_EQ(test::shell(make + "-c:v mpeg4 -pix_fmt yuv420p '" + file("good.avi") + "' 2>&1").output, "");
+  const std::string bytes = bytes_of(file("good.avi"));
+  std::ofstream(file("cut.avi"), std::ios::binary) << bytes.substr(0, bytes.size() * 2 / 3);
+  const auto cut = mv("--quiet '" + file("cut.avi") + "'");
+  EXPECT_LE(std::count(cut.output.begin(), cut.output.end(), '\n'), 1) << cut.output;
+  ASSERT_EQ(test::shell(make + "-c:v ffv1 -pix_fmt yuv422p10le '" + file("deep.mkv") + "' 2>&1").output, "");
+  expect(test::shell("'" C63_BIN_DIR "/c63mv' --progress none '" + file("deep.mkv") + "' 2>&1 >/dev/null"), 0, "yuv422p10le is converted to yuv420p");
+  ASSERT_EQ(test::shell("ffmpeg -v error -y -f lavfi -i sine=duration=1 '" + file("sound.wav") + "' 2>&1").output, "");
+  EXPECT_EQ(mv("--quiet '" + file("sound.wav") + "'").exit_code, 4);
+  // Two elementary streams of different sizes, one after the other.
+  ASSERT_EQ(test::shell(make + "-c:v mpeg2video '" + file("a.m2v") + "' && ffmpeg -v error -y -f lavfi -i testsrc=size=128x96:rate=25:duration=1 -c:v mpeg2video '" +
+                        file("b.m2v") + "' && cat '" + file("a.m2v") + "' '" + file("b.m2v") + "' > '" + file("change.m2v") + "'")
+                .exit_code,
+            0);
+  expect(mv("--quiet '" + file("change.m2v") + "'"), 4, "the picture size changes from 96x64 to 128x96");
+}
+
+#if defined(C63_LIST_CODEC_VECTORS)
+TEST_F(FilmProgramTest, CodecVectorsAreFfmpegsOwn) {
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
+  ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern objects -w 176 -h 144 -f 12 -o '{}'", C63_BIN_DIR, file("big.y4m"))).exit_code, 0);
+  for (const auto& [codec, name] : std::map<std::string, std::string>{
+           {"mpeg4 -bf 2", "a.avi"}, {"mpeg2video -bf 1", "a.mpg"}, {"libx264 -preset slow -refs 4 -bf 3", "a.mp4"}}) {
+    ASSERT_EQ(test::shell("ffmpeg -v error -y -i '" + file("big.y4m") + "' -c:v " + codec + " '" + file(name) + "' 2>&1").output, "") << codec;
+    const auto result = mv("--quiet --codec-list '" + file("list.csv") + "' '" + file(name) + "'");
+    ASSERT_EQ(result.exit_code, 0) << result.output;
+    const auto ffmpegs = test::shell("'" C63_LIST_CODEC_VECTORS "' '" + file(name) + "' 2>&1");
+    ASSERT_EQ(ffmpegs.exit_code, 0) << ffmpegs.output;
+    EXPECT_EQ(bytes_of(file("list.csv")), ffmpegs.output) << codec;
+    EXPECT_GT(rows_of(ffmpegs.output).size(), 300U) << codec;
+  }
+}
+#endif
+
+TEST_F(FilmProgramTest, CodecVectorsOfAPanAreThePan) {
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
+  // A pan that MPEG-4 codes with its own motion.
+  ASSERT_EQ(test::shell(fmt::format("'{}/c63gen' --quiet --pattern pan --mv 4,-2 -w 160 -h 128 -f 5 -o '{}' && ffmpeg -v error -y -i '{}' -c:v mpeg4 -bf 0 -g 100 -q:v 2 '{}' 2>&1",
+                                    C63_BIN_DIR, file("pan.y4m"), file("pan.y4m"), file("pan.avi")))
+                .output,
+            "");
+  const auto result = mv("--codec-vectors --codec-list '" + file("list.csv") + "' --format csv '" + file("pan.avi") + "'");
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  std::map<std::pair<double, double>, int> counts;
+  for (const auto& row : rows_of(bytes_of(file("list.csv")))) {
+    ASSERT_EQ(row.size(), 12U);
+    EXPECT_LT(row[1], 0);  // no frame comes from a later one
+    ++counts[{row[9] / row[11], row[10] / row[11]}];
+    // Where a block comes from, in whole samples.
+    EXPECT_NEAR(row[4] - row[6], row[9] / row[11], 1);
+    EXPECT_NEAR(row[5] - row[7], row[10] / row[11], 1);
+  }
+  EXPECT_GT((counts[{-4, 2}]), 200);
+  int same = 0;
+  int blocks = 0;
+  for (const auto& row : rows_of(result.output)) {
+    ASSERT_EQ(row.size(), 10U);
+    EXPECT_EQ(row[1], row[0] - 1);
+    ++blocks;
+    if (row[4] == row[7] && row[5] == row[8]) {
+      ++same;
+      EXPECT_EQ(row[6], row[9]);
+    }
+  }
+  EXPECT_GT(same, blocks / 2);
+}
+
+TEST_F(FilmProgramTest, PageShowsBothFields) {
+  const std::string browser = test::find_browser();
+  if (browser.empty()) GTEST_SKIP() << "Chromium is not installed";
+  if (!test::have_command("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
+  ASSERT_EQ(test::shell(fmt::format("ffmpeg -v error -y -f rawvideo -s {}x{} -i '{}' -c:v mpeg4 -bf 0 '{}' 2>&1", kWidth, kHeight, raw_, file("o.avi"))).output, "");
+  const auto made = mv("--quiet --codec-vectors '" + file("o.avi") + "' -o '" + file("o.html") + "'");
+  if (made.output.find("C63-NO-PNG") != std::string::npos) GTEST_SKIP() << "built without FFmpeg's PNG encoder";
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  const auto csv = rows_of(mv("--codec-vectors --format csv '" + file("o.avi") + "'").output);
+  std::string values;
+  int block = 0;
+  for (const auto& row : csv) {
+    if (row[0] != 3 || ++block % 7 != 1) continue;  // some of all
+    values += fmt::format("[{},{},{},{},{},{},{},{}],", row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9]);
+  }
+  const std::string script = R"(
+    // The browser's frames come in real time, its timers do not.
+    const wait = async (ready) => { for (let i = 0; i < 400; ++i) { if (ready()) return; await new Promise(requestAnimationFrame); } throw "waited for nothing"; };
+    addEventListener("load", async () => {
+      try {
+        const values = [)" + values + R"(];
+        location.hash = "#frame=3";
+        await wait(() => document.getElementById("label").textContent.startsWith("frame 3"));
+        await wait(() => document.getElementById("legend").textContent !== "");
+        const canvases = [...document.querySelectorAll("#views canvas")];
+        if (canvases.length !== 2) throw "two fields are wanted";
+        for (const [x, y, vx, vy, sad, cx, cy, codecSad] of values) {
+          const box = canvases[0].getBoundingClientRect();  // the page may have moved
+          const at = { clientX: box.left + (x + 4) * box.width / 88, clientY: box.top + (y + 3) * box.height / 60, bubbles: true };
+          canvases[0].dispatchEvent(new PointerEvent("pointermove", at));
+          const says = () => [...document.querySelectorAll("#inspector .values")].map((p) => p.textContent);
+          const first = "block at " + x + "," + y, exact = "vector " + vx + "," + vy, codec = cx < -1e8 ? "none: no vector" : "vector " + cx + "," + cy;
+          await wait(() => says()[0].includes(first) && says()[0].includes(exact) && says()[0].includes("SAD " + sad) && says()[1].includes(codec) &&
+                           (cx < -1e8 || says()[1].includes("SAD " + codecSad)));
+        }
+        document.title = "ALL GOOD " + values.length;
+      } catch (fault) { document.title = "FAILED " + fault + " " + document.getElementById("inspector").textContent; }
+    });
+  )";
+  EXPECT_EQ(test::title_after_script(browser, folder_, file("o.html"), script), "ALL GOOD 13");
+}
+
+}  // namespace
+}  // namespace c63::tools

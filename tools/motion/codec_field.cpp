@@ -1,0 +1,114 @@
+#include "motion/codec_field.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace c63::tools {
+namespace {
+
+std::int16_t in_units(int motion, int scale) {
+  const long units = std::lround(static_cast<double>(motion) * CodecField::kUnits / scale);
+  return static_cast<std::int16_t>(std::clamp(units, -32767L, 32767L));
+}
+
+int whole_samples(std::int16_t units) {
+  return static_cast<int>(std::lround(static_cast<double>(units) / CodecField::kUnits));
+}
+
+std::uint32_t sad_of(const ConstPlaneView& current, const ConstPlaneView& reference, int x, int y,
+                     CodecField::Vector vector) {
+  const int from_x = x + whole_samples(vector.x);
+  const int from_y = y + whole_samples(vector.y);
+  const bool inside = from_x >= 0 && from_y >= 0 && from_x + 8 <= reference.width && from_y + 8 <= reference.height;
+  std::uint32_t sad = 0;
+  for (int i = 0; i < 8; ++i) {
+    const std::uint8_t* const a = current.row(y + i) + x;
+    const std::uint8_t* const b = reference.row(std::clamp(from_y + i, 0, reference.height - 1));
+    for (int j = 0; j < 8; ++j) {
+      const int at = inside ? from_x + j : std::clamp(from_x + j, 0, reference.width - 1);
+      sad += static_cast<std::uint32_t>(std::abs(a[j] - b[at]));
+    }
+  }
+  return sad;
+}
+
+/// Calls `take` with the place of each block and its vector; a block may come more than once.
+template <typename Take>
+void for_each_block(std::span<const CodecVector> vectors, const ConstPlaneView& current, int step, const Take& take) {
+  for (const CodecVector& v : vectors) {
+    if (v.source >= 0) continue;
+    const CodecField::Vector vector{in_units(v.motion_x, v.scale), in_units(v.motion_y, v.scale)};
+    // Blocks whose middle, at 4 and 4, is in the codec's block.
+    const auto first = [](int low) { return std::max(0, (low + 3) / 8); };
+    const auto end = [](int high, int side) { return std::clamp((high + 3) / 8, 0, side / 8); };
+    const int left = v.to_x - v.width / 2;
+    const int top = v.to_y - v.height / 2;
+    for (int row = first(top); row < end(top + v.height, current.height); ++row) {
+      for (int column = first(left); column < end(left + v.width, current.width); ++column) {
+        if (row % step == 0 && column % step == 0) take(column, row, vector);
+      }
+    }
+  }
+}
+
+std::uint8_t clamped(std::span<const std::uint8_t> plane, int width, int height, int x, int y) {
+  return plane[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) * static_cast<std::size_t>(width) +
+               static_cast<std::size_t>(std::clamp(x, 0, width - 1))];
+}
+
+}  // namespace
+
+CodecField codec_field(std::span<const CodecVector> vectors, const ConstPlaneView& current,
+                       const ConstPlaneView& reference) {
+  const auto columns = static_cast<std::size_t>(current.width / 8);
+  const std::size_t blocks = columns * static_cast<std::size_t>(current.height / 8);
+  CodecField field{std::vector<CodecField::Vector>(blocks), std::vector<std::uint8_t>(blocks),
+                   std::vector<std::uint32_t>(blocks)};
+  for_each_block(vectors, current, 1, [&](int column, int row, CodecField::Vector vector) {
+    const std::size_t block = static_cast<std::size_t>(row) * columns + static_cast<std::size_t>(column);
+    field.vectors[block] = vector;
+    field.inter[block] = 1;
+  });
+  for (std::size_t block = 0; block < blocks; ++block) {
+    if (field.inter[block] == 0) continue;
+    field.sads[block] = sad_of(current, reference, 8 * static_cast<int>(block % columns),
+                               8 * static_cast<int>(block / columns), field.vectors[block]);
+  }
+  return field;
+}
+
+std::uint64_t codec_cost(std::span<const CodecVector> vectors, const ConstPlaneView& current,
+                         const ConstPlaneView& reference) {
+  constexpr int kLargeWidth = 640;
+  std::uint64_t sum = 0;
+  for_each_block(vectors, current, current.width > kLargeWidth ? 4 : 1,
+                 [&](int column, int row, CodecField::Vector vector) {
+                   sum += sad_of(current, reference, 8 * column, 8 * row, vector);
+                 });
+  return sum;
+}
+
+void predict_frame(std::span<const std::uint8_t> reference, const PlaneBlocks& luma, const VideoFormat& format,
+                   std::span<std::uint8_t> prediction) {
+  const auto from = split_planes(reference, format.width, format.height);
+  const auto to = split_planes(prediction, format.width, format.height);
+  const int planes = format.width % 2 == 0 && format.height % 2 == 0 ? 3 : 1;  // chroma of odd sides has no rows
+  for (int p = 0; p < planes; ++p) {
+    const int part = p == 0 ? 1 : 2;  // chroma has half the samples a side
+    const int width = format.width / part;
+    const int height = format.height / part;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        const auto block = static_cast<std::size_t>(y * part / 8) * static_cast<std::size_t>(luma.columns) +
+                           static_cast<std::size_t>(x * part / 8);
+        const MotionVector v = luma.vectors[block];
+        to[static_cast<std::size_t>(p)]
+          [static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
+              clamped(from[static_cast<std::size_t>(p)], width, height, x + v.x / part, y + v.y / part);
+      }
+    }
+  }
+}
+
+}  // namespace c63::tools

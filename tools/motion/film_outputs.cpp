@@ -1,0 +1,183 @@
+#include "motion/film_outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "c63/error.h"
+#include "c63/motion_search.h"
+#include "common/text_file.h"
+#include "io/output_file.h"
+#include "motion/npz_file.h"
+#include "motion/numbered_name.h"
+
+namespace c63::tools {
+namespace {
+
+bool has_type(const MotionOptions& o, const std::string& type) {
+  return std::ranges::find(o.types, type) != o.types.end();
+}
+
+/// A film's luma blocks: a row each, without those of frames that have no reference.
+class FilmCsvOutput final : public MotionOutput {
+ public:
+  explicit FilmCsvOutput(const MotionOptions& o) : file_(o.output, o.durability) {
+    file_.add("frame,reference,x,y,mv_x,mv_y,sad{}{}{}\n", o.second ? ",second" : "",
+              o.quarters ? ",sad_top_left,sad_top_right,sad_bottom_left,sad_bottom_right" : "",
+              o.codec_vectors ? ",codec_x,codec_y,codec_sad" : "");
+  }
+
+  [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
+  void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
+    if (frame.blocks.key) return;
+    const PlaneBlocks& luma = frame.blocks.planes[0];
+    for (std::size_t i = 0; i < luma.vectors.size(); ++i) {
+      const auto columns = static_cast<std::size_t>(luma.columns);
+      file_.add("{},{},{},{},{},{},{}", frame.index, frame.reference, i % columns * 8, i / columns * 8,
+                luma.vectors[i].x, luma.vectors[i].y, frame.sads[0][i]);
+      if (!frame.seconds.empty()) file_.add(",{}", frame.seconds[i]);
+      for (std::size_t q = 0; q < 4 && !frame.quarters.empty(); ++q) file_.add(",{}", frame.quarters[4 * i + q]);
+      if (frame.codec && frame.codec->inter[i] != 0) {
+        const CodecField::Vector v = frame.codec->vectors[i];
+        file_.add(",{},{},{}", static_cast<double>(v.x) / CodecField::kUnits,
+                  static_cast<double>(v.y) / CodecField::kUnits, frame.codec->sads[i]);
+      } else if (frame.codec) {
+        file_.add(",,,");
+      }
+      file_.add("\n");
+    }
+    file_.flush();
+  }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
+
+ private:
+  TextFile file_;
+};
+
+/// numpy's arrays, a row for each frame that has a reference.
+class NpzOutput final : public MotionOutput {
+ public:
+  explicit NpzOutput(const MotionOptions& o) : options_(o), file_(o.output, o.durability) {}
+
+  [[nodiscard]] std::uint64_t memory(int width, int height) const override {
+    return static_cast<std::uint64_t>(width + 7) / 8 * static_cast<std::uint64_t>(height + 7) / 8 * 16;
+  }
+  void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
+    const PlaneBlocks& luma = frame.blocks.planes[0];
+    if (!begun_) begin(luma.rows, luma.columns);
+    if (frame.blocks.key) return;
+    append(frame_, std::array{frame.index});
+    append(reference_, std::array{frame.reference});
+    if (vectors_) append(*vectors_, luma.vectors);
+    if (sads_) append(*sads_, std::vector<std::uint16_t>(frame.sads[0].begin(), frame.sads[0].end()));
+    if (seconds_) append(*seconds_, frame.seconds);
+    if (quarters_) append(*quarters_, frame.quarters);
+    if (!codec_vectors_) return;
+    std::vector<std::array<float, 2>> vectors(frame.codec->vectors.size(), {NAN, NAN});
+    std::vector<std::uint16_t> sads(vectors.size(), MotionResults::kNoSecond);
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      if (frame.codec->inter[i] == 0) continue;
+      const CodecField::Vector v = frame.codec->vectors[i];
+      vectors[i] = {static_cast<float>(v.x) / CodecField::kUnits, static_cast<float>(v.y) / CodecField::kUnits};
+      sads[i] = static_cast<std::uint16_t>(frame.codec->sads[i]);
+    }
+    append(*codec_vectors_, vectors);
+    append(*codec_sads_, sads);
+  }
+  void finish(const MotionSummary& /*summary*/) override { complete(file_); }
+
+ private:
+  void begin(int rows, int columns) {
+    begun_ = true;
+    frame_ = file_.add_array("frame", "<i8", {});
+    reference_ = file_.add_array("reference", "<i8", {});
+    if (has_type(options_, "mv")) vectors_ = file_.add_array("vectors", "|i1", {rows, columns, 2});
+    if (has_type(options_, "sad")) sads_ = file_.add_array("sad", "<u2", {rows, columns});
+    if (options_.second) seconds_ = file_.add_array("second", "<u2", {rows, columns});
+    if (options_.quarters) quarters_ = file_.add_array("quarters", "<u2", {rows, columns, 4});
+    if (!options_.codec_vectors) return;
+    codec_vectors_ = file_.add_array("codec_vectors", "<f4", {rows, columns, 2});
+    codec_sads_ = file_.add_array("codec_sad", "<u2", {rows, columns});
+  }
+  template <typename Values>
+  void append(std::size_t array, const Values& values) {
+    file_.append(array, std::as_bytes(std::span(values)));
+  }
+
+  const MotionOptions& options_;
+  NpzFile file_;
+  bool begun_ = false;
+  std::size_t frame_ = 0;
+  std::size_t reference_ = 0;
+  std::optional<std::size_t> vectors_;
+  std::optional<std::size_t> sads_;
+  std::optional<std::size_t> seconds_;
+  std::optional<std::size_t> quarters_;
+  std::optional<std::size_t> codec_vectors_;
+  std::optional<std::size_t> codec_sads_;
+};
+
+/// Middlebury's files of optical flow: a vector for each sample, from a frame to its reference. A file a frame where
+/// the name has a place for the frame's number, else one file.
+class FlowOutput final : public MotionOutput {
+ public:
+  explicit FlowOutput(const MotionOptions& o) : options_(o), name_(o.output) {}
+
+  [[nodiscard]] std::uint64_t memory(int width, int height) const override {
+    return 8 * static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
+  }
+  void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
+    const bool is_wanted = options_.frame >= 0 ? frame.index == options_.frame : name_.is_numbered() || !done_;
+    if (!is_wanted || frame.blocks.key) return;
+    const auto width = static_cast<std::uint32_t>(frame.blocks.width);
+    const auto height = static_cast<std::uint32_t>(frame.blocks.height);
+    const PlaneBlocks& luma = frame.blocks.planes[0];
+    std::vector<float> flow;
+    flow.reserve(std::size_t{2} * width * height);
+    for (std::size_t y = 0; y < height; ++y) {
+      for (std::size_t x = 0; x < width; ++x) {
+        const MotionVector v = luma.vectors[y / 8 * static_cast<std::size_t>(luma.columns) + x / 8];
+        flow.push_back(v.x);
+        flow.push_back(v.y);
+      }
+    }
+    OutputFile file(name_.of(frame.index), options_.durability);
+    file.write("PIEH");
+    const std::array size{width, height};
+    file.write(as_bytes_of(std::as_bytes(std::span(size))));
+    file.write(as_bytes_of(std::as_bytes(std::span(flow))));
+    file.commit();
+    done_ = true;
+  }
+  void finish(const MotionSummary& /*summary*/) override {
+    if (!done_ && !is_stopped()) throw Error(ErrorKind::usage, "C63-MV-FRAME", "no frame that was asked for has vectors");
+  }
+
+ private:
+  static std::span<const std::uint8_t> as_bytes_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+  }
+
+  const MotionOptions& options_;
+  NumberedName name_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MotionOutput> make_film_output(const MotionOptions& o) {
+  if (o.format == "csv") return std::make_unique<FilmCsvOutput>(o);
+  if (o.format == "npz") return std::make_unique<NpzOutput>(o);
+  if (o.format == "flo") return std::make_unique<FlowOutput>(o);
+  return nullptr;
+}
+
+}  // namespace c63::tools

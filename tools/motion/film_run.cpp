@@ -1,0 +1,206 @@
+#include "motion/film_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/backends.h"
+#include "common/text_file.h"
+#include "common/values.h"
+#include "common/video_input.h"
+#include "io/text.h"
+#include "motion/film.h"
+
+namespace c63::tools {
+namespace {
+
+/// A film's source that writes all of its codec's vectors to a file, in the order in which FFmpeg has them.
+class ListedSource final : public FrameSource {
+ public:
+  ListedSource(std::unique_ptr<FrameSource> source, std::shared_ptr<std::vector<CodecVector>> vectors,
+               const std::string& path, std::int64_t first, Durability durability)
+      : source_(std::move(source)), vectors_(std::move(vectors)), first_(first), file_(path, durability) {
+    file_.add("frame,source,width,height,from_x,from_y,to_x,to_y,flags,motion_x,motion_y,scale\n");
+  }
+  VideoFormat format() const override { return source_->format(); }
+  std::optional<std::int64_t> frame_count() const override { return source_->frame_count(); }
+  bool seekable() const override { return source_->seekable(); }
+  bool live() const override { return source_->live(); }
+  bool read(std::int64_t index, std::span<std::uint8_t> frame) override {
+    if (!source_->read(index, frame)) return false;
+    if (index < first_) return true;
+    for (const CodecVector& v : *vectors_) {
+      file_.add("{},{},{},{},{},{},{},{},{},{},{},{}\n", index, v.source, v.width, v.height, v.from_x, v.from_y, v.to_x,
+                v.to_y, v.flags, v.motion_x, v.motion_y, v.scale);
+    }
+    return true;
+  }
+  void stop_waiting() override { source_->stop_waiting(); }
+  void commit() { file_.commit(); }
+
+ private:
+  std::unique_ptr<FrameSource> source_;
+  std::shared_ptr<std::vector<CodecVector>> vectors_;
+  std::int64_t first_;
+  TextFile file_;
+};
+
+}  // namespace
+
+OpenedFilm open_film(const Session& session, const MotionOptions& o, std::unique_ptr<InputFile> file) {
+  OpenedFilm film;
+  SourceOptions source = o.film;
+  source.path = o.input;
+  source.limits = o.limits;
+  source.stop = session.stop;
+  source.warn = [&session, &o](const std::string& text) { session.log->warn("{}: {}", o.input, text); };
+  if (source.width == 0) {
+    if (const auto size = size_from_name(o.input); size && extension_of(o.input) == "yuv")
+      std::tie(source.width, source.height) = *size;
+  }
+  if (o.codec_vectors || !o.codec_list.empty()) {
+    film.codec_vectors = std::make_shared<std::vector<CodecVector>>();
+    source.codec_vectors = film.codec_vectors;
+  }
+  film.source = open_video(std::move(file), source);
+  return film;
+}
+
+MotionSummary show_film(const Session& session, const MotionOptions& o, OpenedFilm film, const MotionTruth* truth,
+                        MotionOutput* output) {
+  const VideoFormat format = film.source->format();
+  ListedSource* list = nullptr;
+  if (!o.codec_list.empty()) {
+    auto listed = std::make_unique<ListedSource>(std::move(film.source), film.codec_vectors, o.codec_list,
+                                                 o.first_frame, o.durability);
+    list = listed.get();
+    film.source = std::move(listed);
+  }
+  film.source = clip_frames(std::move(film.source), o.first_frame, o.max_frames == 0 ? -1 : o.max_frames);
+  std::optional<std::int64_t> total = film.source->frame_count();
+  FilmSettings settings{.motion = {.range = o.range, .zero_bias = o.zero_bias, .guarded = true},
+                        .distance = o.distance};
+  settings.seconds = o.second;
+  settings.quarters = o.quarters;
+  settings.pictures = output != nullptr && output->wants_pictures();
+  settings.predictions = settings.pictures && o.overlay == "pred";
+  settings.first_index = o.first_frame;
+  settings.threads = session.common.threads;
+  const auto whole = [](int side) { return (side + 7) / 8 * 8; };
+  PairSearch search =
+      select_pair_search(o.backend, o.device, whole(format.width), whole(format.height), settings.motion,
+                         [&](const std::string& text) { session.log->info("{}", text); });
+  session.log->debug("searching on {}", search.device);
+  const std::uint64_t reserve = output != nullptr ? output->memory(format.width, format.height) : 0;
+  FilmMotion motion(std::move(film.source), o.codec_vectors ? film.codec_vectors : nullptr, std::move(search), settings,
+                    reserve, o.limits.max_memory);
+  const auto progress = session.progress(total, format.rate.value());
+  MotionSummary summary;
+  std::int64_t frames = 0;
+  while (!session.stop.stop_requested()) {
+    const MotionFrame* const frame = motion.next();
+    if (frame == nullptr) {
+      if (truth != nullptr && frames > 0 && o.first_frame == 0 && o.max_frames == 0) truth->check_length(frames, true);
+      break;
+    }
+    ++frames;
+    if (truth != nullptr) truth->check_length(frame->index + 1, false);
+    summary.add(*frame, truth);
+    if (output != nullptr) output->add(*frame, truth);
+    progress->advance(0);
+  }
+  progress->finish();
+  if (frames == 0 && !session.stop.stop_requested()) {
+    throw Error(ErrorKind::input, "C63-NO-FRAMES",
+                o.first_frame == 0 ? "no frame" : fmt::format("no frame after the first {}", o.first_frame),
+                {.file = o.input});
+  }
+  if (list != nullptr && !session.stop.stop_requested()) list->commit();
+  return summary;
+}
+
+void check_film_options(const MotionOptions& o) {
+  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::usage, "C63-USAGE", why); };
+  if (o.distance == 0) refuse("--distance 0 would search every frame in itself");
+  if (!o.beside.empty()) refuse("--beside is for two c63 streams");
+  if (!o.source.empty()) refuse("--source is for c63 streams");
+  if (!o.truth.empty() && o.distance != 1)
+    refuse("--truth holds the motion from one frame to the next: it goes with --distance 1");
+  if (!o.truth.empty() && (o.first_frame != 0 || o.codec_vectors))
+    refuse("--truth goes with neither --seek nor --codec-vectors");
+  if (o.codec_vectors && o.distance != 1) refuse("--codec-vectors chooses the distance itself");
+  if (o.types.size() == 1 && o.types[0] == "bits")
+    refuse("--type bits is for c63 streams: the blocks of a film have none");
+}
+
+void add_film_options(CLI::App& app, MotionOptions& o) {
+  const std::string group = "Films";
+  app.add_flag("--search", o.search,
+               "Search the pictures of a c63 stream, as those of any film, instead of showing its own vectors")
+      ->group(group);
+  app.add_option("--merange", o.range, "Search range: vectors from -N to N-1 samples")
+      ->check(CLI::Range(1, 127))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--distance", o.distance, "Search a frame in the one N frames before; negative: after it")
+      ->check(CLI::Range(-64, 64))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--zero-bias", o.zero_bias, "Take the zero vector if its SAD is less than the best SAD plus N")
+      ->check(CLI::Range(0, 16320))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--second", o.second, "Also find the second smallest SAD of each block (csv, json, npz)")->group(group);
+  app.add_flag("--quarters", o.quarters, "Also write the SADs of the four 4x4 quarters of each block (csv, json, npz)")
+      ->group(group);
+  app.add_flag(
+         "--codec-vectors", o.codec_vectors,
+         "Compare with the vectors of the film's own codec; frames are then searched in the frame that those refer to")
+      ->group(group);
+  app.add_option("--codec-list", o.codec_list,
+                 "Write all vectors of the film's own codec as FFmpeg exports them, as CSV")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--backend", o.backend, "What searches: auto takes a GPU if there is one")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--device", o.device, "Which GPU searches")
+      ->check(whole_number(0, 1023))
+      ->type_name("N")
+      ->group(group);
+  auto* width = app.add_option("-w,--width", o.film.width, "Width of raw video")
+                    ->check(whole_number(1, 65535))
+                    ->type_name("PIXELS")
+                    ->group(group);
+  auto* height = app.add_option("-h,--height", o.film.height, "Height of raw video")
+                     ->check(whole_number(1, 65535))
+                     ->type_name("PIXELS")
+                     ->group(group);
+  app.add_option_function<std::string>(
+         "--input-res",
+         [&o](const std::string& text) { std::tie(o.film.width, o.film.height) = require_size("--input-res", text); },
+         "Size of raw video, such as 352x288")
+      ->type_name("WxH")
+      ->excludes(width)
+      ->excludes(height)
+      ->group(group);
+  app.add_flag("--tolerant", o.film.tolerant,
+               "Skip what is damaged in a video that FFmpeg reads, with a warning that counts it")
+      ->group(group);
+}
+
+}  // namespace c63::tools

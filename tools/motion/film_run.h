@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "c63/frame_source.h"
+#include "common/command_line.h"
+#include "io/input_file.h"
+#include "motion/motion_outputs.h"
+#include "motion/motion_run.h"
+#include "motion/summary.h"
+#include "motion/truth.h"
+
+namespace c63::tools {
+
+/// Adds the options of films.
+void add_film_options(CLI::App& app, MotionOptions& options);
+
+/// Throws Error (usage) for options that do not go together.
+void check_film_options(const MotionOptions& options);
+
+/// A film that was opened, and what its frames say of its codec.
+struct OpenedFilm {
+  std::unique_ptr<FrameSource> source;
+  std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};  ///< null: not wanted
+};
+
+/// Opens an input from which nothing has been read.
+[[nodiscard]] OpenedFilm open_film(const Session& session, const MotionOptions& options, std::unique_ptr<InputFile> file);
+
+/// Takes the frames that are wanted of a film to the output. `truth` and `output` may be null.
+[[nodiscard]] MotionSummary show_film(const Session& session, const MotionOptions& options, OpenedFilm film,
+                                      const MotionTruth* truth, MotionOutput* output);
+
+}  // namespace c63::tools

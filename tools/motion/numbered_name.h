@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace c63::tools {
+
+/// The name of a file, or with one %d or %06d the names of a file for each number.
+class NumberedName {
+ public:
+  /// Throws Error (usage, C63-OUTPUT-NAME) for any other %.
+  explicit NumberedName(const std::string& name);
+
+  [[nodiscard]] bool is_numbered() const { return is_numbered_; }
+  [[nodiscard]] std::string of(std::int64_t number) const;
+
+ private:
+  bool is_numbered_ = false;
+  std::string head_;
+  std::string tail_;
+  int digits_ = 0;
+};
+
+}  // namespace c63::tools
