@@ -90,13 +90,13 @@ def describe(parser):
             if action.help == argparse.SUPPRESS:
                 continue
             value = None if action.nargs == 0 else action.metavar or action.dest.upper()
-            if action.choices and value is not None:
-                value = f"{value}:{{{','.join(action.choices)}}}"
             default = action.default if action.nargs != 0 and action.default not in (None, argparse.SUPPRESS) else ""
             option = {
                 "names": list(action.option_strings),
                 "group": group.title or "General",
+                "daily": True,
                 "value": value,
+                "choices": [str(choice) for choice in action.choices or []],
                 "default": str(default or ""),
                 "description": action.help,
             }
