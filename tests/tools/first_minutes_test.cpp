@@ -42,8 +42,8 @@ TEST_F(FirstMinutes, UnknownOptionsAreNamedInTheirOrder) {
 }
 
 TEST_F(FirstMinutes, TheOptionOfTheHeightExplainsThatItIsNotHelp) {
-  for (const std::string& program : {kEnc, kGen, kCmp}) expect_usage({program, "-h"}, "-h is the height, as in -h 288; help is --help");
-  expect_usage({kMv, "-h"}, "unknown option -h");
+  for (const std::string& program : {kEnc, kGen, kCmp, kMv}) expect_usage({program, "-h"}, "-h is the height, as in -h 288; help is --help");
+  expect_usage({kDec, "-h"}, "unknown option -h");
 }
 
 TEST_F(FirstMinutes, FaultsOfAConfigurationFileHaveItsNameAndLine) {

@@ -15,6 +15,7 @@
 #include "common/exit_code.h"
 #include "common/paths.h"
 #include "common/report.h"
+#include "common/help.h"
 #include "common/values.h"
 #include "common/video_input.h"
 #include "c63/frame_source.h"
@@ -62,14 +63,14 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("input", o.input,
                  "c63 stream to look at, or film to search: raw YUV 4:2:0, Y4M, or anything FFmpeg decodes; - is stdin")
       ->type_name("FILE")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("-o,--output", o.output, "File to write; without --format its name gives the format; - is stdout")
       ->type_name("FILE")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--format", o.format, "What to write in addition to the summary")
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html", "npz", "flo"}))
       ->type_name("FORMAT")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--overlay", o.overlay, "Picture under arrows and heat: the reconstruction or the prediction")
       ->check(CLI::IsMember({"recon", "pred"}))
       ->type_name("PICTURE")
@@ -78,7 +79,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("--frame", o.frame, "Frame to draw; without it the first one that has vectors")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--type", o.types,
                  "What to show: mv (arrows), sad and bits (heat); one picture for each, next to each other")
       ->delimiter(',')
@@ -95,14 +96,14 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("-f,--frames", o.max_frames, "Look at no more frames than this; 0: all")
       ->check(whole_number())
       ->type_name("N")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--source", o.source, "The video that was encoded: SADs compare with it instead of the reconstruction")
       ->type_name("FILE")
-      ->group(group);
+      ->group(daily(group));
   app.add_option("--beside", o.beside, "A second stream of the same video, shown next to the first on an HTML page")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(group);
+  app.add_option("--truth", o.truth, "True motion (c63gen --truth): prints the endpoint error")->type_name("FILE")->group(daily(group));
   add_film_options(app, o);
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);
