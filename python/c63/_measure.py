@@ -151,5 +151,9 @@ def _pairs(current: Any, reference: Any) -> tuple[Any, Any]:
 
 
 def _planes(pictures: Any) -> Any:
-    """Returns the luma of `pictures` if they are known to be whole frames, else `pictures` itself."""
-    return pictures if frame_size_of(pictures) is None else luma(pictures)
+    """Returns the luma of `pictures` if they are known to be whole frames, else `pictures` itself, as an array with a shape."""
+    if frame_size_of(pictures) is not None:
+        return luma(pictures)
+    if not hasattr(pictures, "shape") and hasattr(pictures, "__dlpack__") and not is_device_array(pictures):
+        return np.from_dlpack(pictures)
+    return pictures
