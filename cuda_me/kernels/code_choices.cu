@@ -37,7 +37,7 @@ __device__ __forceinline__ void write_levels(const RateFrame& frame, int block, 
 }
 
 __device__ __forceinline__ bool is_repeated(const RateFrame& frame) {
-  if (!frame.may_repeat) return false;
+  if (frame.must_repeat || !frame.may_repeat) return frame.must_repeat;
   const FrameState& state = *frame.job.state;
   return repeat_is_cheaper(state.repeat_error, static_cast<std::int64_t>(state.cost), frame.headers, frame.rate.lambda);
 }

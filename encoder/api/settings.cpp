@@ -107,6 +107,7 @@ void validate(const EncoderSettings& s) {
           "qp " + number(s.coding.qp) + " is outside " + number(least) +
               "..50: the format cannot hold its tables or coefficients");
   require(s.coding.key_interval >= 1, ErrorKind::usage, "C63-KEYINT-RANGE", "the key interval must be 1 or more");
+  require(s.coding.frame_interval >= 1, ErrorKind::usage, "C63-FRAME-INTERVAL", "the interval of coded frames must be 1 or more");
   require(s.coding.search_range >= 1 && s.coding.search_range <= 127, ErrorKind::usage, "C63-MERANGE-RANGE",
           "search range " + std::to_string(s.coding.search_range) + " is outside 1..127: vectors have 7 bits");
   require(s.coding.rate.candidates.value_or(0) >= 0 && s.coding.rate.candidates.value_or(0) <= 7, ErrorKind::usage,
@@ -141,6 +142,9 @@ std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   }
   if (s.coding.key_interval != 100) {
     reasons.push_back("key interval " + std::to_string(s.coding.key_interval) + " (the course encoder's is fixed at 100)");
+  }
+  if (s.coding.frame_interval > 1) {
+    reasons.push_back("one of " + std::to_string(s.coding.frame_interval) + " frames is coded (the course encoder codes all)");
   }
   if (s.coding.scene_cuts) reasons.emplace_back("key frames at scene cuts too (the course encoder has none)");
   if (s.coding.search_range != 16) {

@@ -109,7 +109,7 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   }
   if (may_try()) {
     try {
-      const TargetSearch search(settings_, {Target::Kind::bytes, std::max(1.0, kAim * most)}, gop.samples);
+      const TargetSearch search(settings_, {Target::Kind::bytes, std::max(1.0, kAim * most), false}, gop.samples);
       const GopQuality quality = quality_of(search.next());
       if (find_sample(gop.samples, quality) == nullptr) return {quality, true, false, static_cast<std::uint64_t>(kAim * most)};
     } catch (const Error& error) {

@@ -26,8 +26,9 @@ bool are_seen_long(const FrameWeights& weights) {
 
 class PresetPlanner final : public Planner {
  public:
-  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus, std::int64_t key_interval) : decisions_(decisions) {
-    if (decisions.alternate) alternation_.emplace(mcus, key_interval);
+  PresetPlanner(const PresetDecisions& decisions, std::int64_t mcus, const CodingSettings& settings)
+      : decisions_(decisions), frame_interval_(settings.frame_interval) {
+    if (decisions.alternate) alternation_.emplace(mcus, settings.key_interval);
   }
 
   [[nodiscard]] int lag() const override { return alternation_ ? ReferenceAlternation::kLag : kNeverObserves; }
@@ -41,6 +42,13 @@ class PresetPlanner final : public Planner {
                    .headers = frame.key ? decisions_.key_headers : decisions_.inter_headers,
                    .rate = decisions_.rate,
                    .weights = frame.weights};
+    if (frame.key) key_ = frame.index;
+    if ((frame.index - key_) % frame_interval_ != 0) {
+      plan.repeat = true;
+      if (!plan.rate.any()) plan.rate.lambda = 1;
+      plan.rate.repeats = true;
+      return plan;
+    }
     choose_tables(frame, plan);
     ReferenceAlternation::Choice choice{
         .stays = frame.stays, .precedes_staying = frame.is_replaced, .is_replaced = frame.is_replaced};
@@ -75,6 +83,8 @@ class PresetPlanner final : public Planner {
   }
 
   PresetDecisions decisions_;
+  std::int64_t frame_interval_;
+  std::int64_t key_ = 0;  ///< the GOP's first frame
   bool finer_ = false;  ///< the decoder has the finer tables
   std::optional<ReferenceAlternation> alternation_;
 };
@@ -83,8 +93,8 @@ class PresetPlanner final : public Planner {
 
 PlannerFactory make_planner_factory(const CodingSettings& settings) {
   return [decisions = preset_decisions(settings), mcus = Geometry(settings.width, settings.height).mcus(),
-          key_interval = settings.key_interval] {
-    return std::make_unique<PresetPlanner>(decisions, mcus, key_interval);
+          settings] {
+    return std::make_unique<PresetPlanner>(decisions, mcus, settings);
   };
 }
 

@@ -49,6 +49,7 @@ constexpr Defaults defaults_of(Preset preset) {
     defaults.candidates = 2;
     defaults.beam = 4;
     defaults.references = References::alternate;
+    defaults.chroma_lambda = kFieldsChroma;
   }
   if (preset == Preset::best) {
     defaults.candidates = 5;
@@ -99,6 +100,11 @@ PresetDecisions preset_decisions(const CodingSettings& settings) {
                          .choose_reference = set.adaptive_reference.value_or(defaults.references == References::look_ahead),
                          .lambda = rate.lambda};
   decisions.alternate = defaults.references == References::alternate && !set.adaptive_reference;
+  if (settings.frame_interval > 1) {
+    // Frames are predicted from ones that are further away than looking ahead assumes.
+    decisions.lookahead = {};
+    decisions.alternate = false;
+  }
   return decisions;
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "c63/error.h"
@@ -64,7 +65,10 @@ std::string describe(const Target& target) {
 }
 
 TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target, std::vector<TargetPass> known)
-    : settings_(settings_to_search(settings)), target_(target), has_lambda_(preset_decisions(settings).rate.any()), passes_(std::move(known)) {
+    : settings_(settings_to_search(settings)),
+      target_(target),
+      has_lambda_(preset_decisions(settings).rate.any()),
+      history_(std::move(known)) {
   const bool possible = is_size() ? target.value >= 1
                         : target.kind == Target::Kind::ssim_y ? target.value > 0 && target.value < 1
                                                               : target.value > 0 && target.value < 100;
@@ -73,12 +77,21 @@ TargetSearch::TargetSearch(const CodingSettings& settings, const Target& target,
   }
   qp_ = hundredths(settings.qp);
   scale_ = settings.rate.lambda_scale;
-  std::erase_if(passes_, [&](const TargetPass& pass) { return !figure_of(pass.figures); });
+  std::erase_if(history_, [&](const TargetPass& pass) { return !figure_of(pass.figures); });
+  use_interval(settings.frame_interval);
   known_ = passes_.size();
-  if (passes_.empty()) return;
-  if (const TargetPass* const nearest = best(); nearest != nullptr && is_met(nearest->figures)) {
+  if (history_.empty()) return;
+  const TargetPass* nearest = best();
+  if (nearest == nullptr || !is_met(nearest->figures)) {
+    nearest = nullptr;
+    for (const TargetPass& pass : history_) {
+      const bool is_better = nearest == nullptr || pass.figures.psnr_y_db > nearest->figures.psnr_y_db;
+      if (may_drop() && is_met(pass.figures) && is_better) nearest = &pass;
+    }
+  }
+  if (nearest != nullptr) {
     go_to(*nearest);
-  } else {
+  } else if (!passes_.empty()) {
     plan_next();
   }
 }
@@ -87,6 +100,7 @@ CodingSettings TargetSearch::next() const {
   CodingSettings settings = settings_;
   settings.qp = qp_;
   settings.rate.lambda_scale = scale_;
+  settings.frame_interval = interval_;
   return settings;
 }
 
@@ -119,11 +133,11 @@ double TargetSearch::error_of(const PassFigures& figures) const {
 }
 
 double TargetSearch::distance() const {
-  const double error = error_of(passes_.back().figures);
+  const double error = error_of(history_.back().figures);
   return is_size() ? std::exp2(error) - 1 : error;
 }
 
-bool TargetSearch::met() const { return is_met(passes_.back().figures); }
+bool TargetSearch::met() const { return is_met(history_.back().figures); }
 
 bool TargetSearch::is_met(const PassFigures& figures) const {
   const double error = error_of(figures);
@@ -149,7 +163,8 @@ std::pair<double, double> TargetSearch::ends() const {
   return {lowest, highest};
 }
 
-void TargetSearch::go_to(const TargetPass& pass) {
+void TargetSearch::go_to(TargetPass pass) {
+  if (pass.frame_interval != interval_) use_interval(pass.frame_interval);
   qp_ = pass.qp;
   scale_ = pass.lambda_scale;
 }
@@ -307,6 +322,30 @@ void TargetSearch::leave_known(double place) {
 }
 
 void TargetSearch::plan_next() {
+  const TargetPass* const least = may_drop() ? pass_at_end(longest_interval()) : nullptr;
+  if (least != nullptr && error_of(least->figures) > 0) refuse();
+  if (probes_) {
+    // Key frames and repeats alone were measured, and fit. Drop no frame without need.
+    probes_ = false;
+    const bool needs = pass_at_end(settings_.frame_interval) != nullptr;
+    use_interval(needs ? estimated_interval(settings_.frame_interval) : settings_.frame_interval);
+    go_to(ends().first);
+    if (made_before() == nullptr) return;
+  }
+  // No pass with this interval can be better if one that takes too much is not. A fifth of the bytes is worth less than 1 dB.
+  constexpr double kFifth = 0.3;  // octaves
+  const auto is_hopeless = [&](const TargetPass& pass) {
+    const double error = error_of(pass.figures);
+    const double psnr = pass.figures.psnr_y_db.value_or(0) + (error > 0 ? 0 : 1);
+    return error > -kFifth && psnr <= kept_->figures.psnr_y_db.value_or(0);
+  };
+  if (kept_ && interval_ != kept_->frame_interval && std::ranges::any_of(passes_, is_hopeless)) {
+    last_ = true;
+    return go_to(*kept_);
+  }
+  if (const TargetPass* const nearest = best(); interval_ != settings_.frame_interval && nearest != nullptr && is_met(nearest->figures)) {
+    return finish(*nearest);
+  }
   // The passes on either side of the target have different tables. Between them bits are not a line, but for each of the tables
   // they are.
   if (locked_step_ == 0 && passes_.size() >= 2) {
@@ -324,19 +363,96 @@ void TargetSearch::plan_next() {
   }
   const auto place = made_ < kMostPasses ? next_place() : std::nullopt;
   if (place) {
+    // If the target seems to be out of reach, key frames and repeats alone tell whether it can be met at all.
+    probes_ = may_drop() && *place <= ends().first && longest_interval() > interval_ && least == nullptr;
+    if (probes_) use_interval(longest_interval());
     go_to(*place);
+    if (probes_) return;
     leave_known(*place);
     if (made_before() == nullptr) return;
   }
-  const TargetPass* const nearest = best();
-  if (nearest == nullptr) {
-    throw Error(ErrorKind::limit, "C63-TARGET-LIMIT",
-                describe(target_) + " cannot be kept: at the lowest quality the stream takes " +
-                    std::to_string(std::ranges::min(passes_, {}, [](const TargetPass& p) { return p.figures.bytes; }).figures.bytes) +
-                    " bytes");
+  if (const TargetPass* const nearest = best()) return finish(*nearest);
+  if (kept_) {
+    last_ = true;
+    return go_to(*kept_);
   }
-  go_to(*nearest);
+  if (!drop_frames()) refuse();
+}
+
+void TargetSearch::refuse() const {
+  const auto& least = std::ranges::min(history_, {}, [](const TargetPass& pass) { return pass.figures.bytes; });
+  const bool of_repeats = least.frame_interval > settings_.frame_interval;
+  throw Error(ErrorKind::limit, "C63-TARGET-LIMIT",
+              describe(target_) + " cannot be kept: at the lowest quality " +
+                  (of_repeats ? "key frames and repeats alone take " : "the stream takes ") + std::to_string(least.figures.bytes) +
+                  " bytes");
+}
+
+int TargetSearch::longest_interval() const {
+  const std::int64_t frames = history_.empty() ? settings_.key_interval : std::max<std::int64_t>(1, history_.back().figures.frames);
+  return std::max(settings_.frame_interval, static_cast<int>(std::min<std::int64_t>(settings_.key_interval, frames)));
+}
+
+void TargetSearch::use_interval(int interval) {
+  interval_ = interval;
+  locked_step_ = 0;
+  known_ = 0;
+  passes_.clear();
+  std::ranges::copy_if(history_, std::back_inserter(passes_), [&](const TargetPass& pass) { return pass.frame_interval == interval; });
+}
+
+const TargetPass* TargetSearch::pass_at_end(int interval) const {
+  const auto found = std::ranges::find_if(history_, [&](const TargetPass& pass) {
+    return pass.frame_interval == interval && target_place(settings_, pass.qp, pass.lambda_scale) <= ends().first + kSamePlace;
+  });
+  return found != history_.end() ? &*found : nullptr;
+}
+
+int TargetSearch::estimated_interval(int above) const {
+  const PassFigures& figures = history_.back().figures;
+  const std::int64_t frames = std::max<std::int64_t>(1, figures.frames);
+  const std::int64_t length = std::min<std::int64_t>(frames, settings_.key_interval);
+  // The coded inter frames. GOPs at scene cuts do not matter here.
+  const auto coded = [&](std::int64_t interval) {
+    const std::int64_t rest = frames % length;
+    const std::int64_t of_rest = rest == 0 ? 0 : (rest - 1) / interval;
+    return static_cast<double>(frames / length * ((length - 1) / interval) + of_rest);
+  };
+  const auto least = static_cast<double>(pass_at_end(longest_interval())->figures.bytes);
+  const double of_frame = (static_cast<double>(pass_at_end(above)->figures.bytes) - least) / std::max(1.0, coded(above));
+  const double size = target_.kind == Target::Kind::bytes
+                          ? target_.value
+                          : target_.value / 8 * static_cast<double>(frames) / figures.frames_per_s;
+  for (int interval = above + 1; interval < longest_interval(); ++interval) {
+    if (least + of_frame * coded(interval) <= size) return interval;
+  }
+  return longest_interval();
+}
+
+/// Plans a pass with fewer coded frames, because the size is exceeded. Returns false if there are none to drop.
+bool TargetSearch::drop_frames() {
+  if (!may_drop() || interval_ >= longest_interval() || made_ >= kMostPasses) return false;
+  probes_ = pass_at_end(longest_interval()) == nullptr;
+  use_interval(probes_ ? longest_interval() : estimated_interval(interval_));
+  go_to(ends().first);
+  if (made_before() != nullptr) plan_next();
+  return true;
+}
+
+/// Takes the best pass with this interval. If frames are dropped, a longer interval may be better.
+void TargetSearch::finish(const TargetPass& pass) {
   last_ = true;
+  if (interval_ == settings_.frame_interval) return go_to(pass);
+  const bool is_better = !kept_ || pass.figures.psnr_y_db.value_or(0) > kept_->figures.psnr_y_db.value_or(0);
+  if (is_better) kept_ = pass;
+  const int next = std::min(2 * interval_, longest_interval());
+  constexpr std::size_t kPassesOfAnInterval = 4;
+  if (!is_better || next == interval_ || !pass.figures.psnr_y_db || made_ + kPassesOfAnInterval > kMostPasses) return go_to(*kept_);
+  last_ = false;
+  const double place = target_place(settings_, pass.qp, pass.lambda_scale) + 1 / kUsualBits;
+  use_interval(next);
+  go_to(std::clamp(place, ends().first, ends().second));
+  if (made_before() != nullptr) plan_next();
 }
 
 bool TargetSearch::add(const PassFigures& figures) {
@@ -345,25 +461,29 @@ bool TargetSearch::add(const PassFigures& figures) {
                 describe(target_) + " cannot be searched for: it was not measured, or the pictures are too small for it");
   }
   ++made_;
-  const auto known = std::ranges::find_if(
-      passes_, [&](const TargetPass& pass) { return pass.qp == qp_ && pass.lambda_scale == scale_; });
-  if (known != passes_.end() && (known->figures.bytes != figures.bytes ||
-                                 std::abs(error_of(known->figures) - error_of(figures)) > kSameFigure)) {
+  const auto is_next = [this](const TargetPass& pass) {
+    return pass.qp == qp_ && pass.lambda_scale == scale_ && pass.frame_interval == interval_;
+  };
+  const auto known = std::ranges::find_if(history_, is_next);
+  if (known != history_.end() && (known->figures.bytes != figures.bytes ||
+                                  std::abs(error_of(known->figures) - error_of(figures)) > kSameFigure)) {
+    history_.clear();
     passes_.clear();
+    kept_.reset();
     known_ = 0;
     locked_step_ = 0;
-    last_ = false;
+    last_ = probes_ = false;
   }
-  passes_.push_back({qp_, scale_, figures});
-  if (met()) return true;
+  history_.push_back({qp_, scale_, figures, interval_});
+  passes_.push_back(history_.back());
+  if (met() && interval_ == settings_.frame_interval) return true;
   // The best pass may be the one that was just made.
-  const auto is_over = [this] { return last_ && passes_.back().qp == qp_ && passes_.back().lambda_scale == scale_; };
-  if (!last_) plan_next();
+  const auto is_over = [&] { return last_ && is_next(history_.back()); };
+  if (!last_) met() ? finish(history_.back()) : plan_next();
   if (!is_over() || known_ == 0) return is_over();
   // If bits jump, known passes may have led to a dead end. Search again with only the passes of this search.
-  passes_.erase(passes_.begin(), passes_.begin() + static_cast<std::ptrdiff_t>(known_));
-  known_ = 0;
-  locked_step_ = 0;
+  history_.erase(history_.begin(), history_.end() - static_cast<std::ptrdiff_t>(made_));
+  use_interval(interval_);
   last_ = false;
   plan_next();
   return is_over();

@@ -44,7 +44,7 @@ py::dict TargetPasses::summary() const {
   py::list passes;
   for (const TargetPass& pass : capped_ ? capped_->passes() : search_.passes()) {
     const PassFigures& f = pass.figures;
-    passes.append(py::dict("qp"_a = pass.qp, "lambda_scale"_a = pass.lambda_scale, "bytes"_a = f.bytes,
+    passes.append(py::dict("qp"_a = pass.qp, "lambda_scale"_a = pass.lambda_scale, "frame_interval"_a = pass.frame_interval, "bytes"_a = f.bytes,
                            "psnr_y"_a = f.psnr_y_db, "psnr_all"_a = f.psnr_all_db, "ssim_y"_a = f.ssim_y));
   }
   return py::dict("met"_a = capped_ ? capped_->met() : search_.met(),

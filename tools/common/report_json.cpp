@@ -84,6 +84,7 @@ ordered_json settings_json(const EncoderSettings& s) {
           {"qp", s.coding.qp},
           {"lambda_scale", s.coding.rate.lambda_scale},
           {"key_interval_frames", s.coding.key_interval},
+          {"frame_interval", s.coding.frame_interval},
           {"scene_cuts", s.coding.scene_cuts},
           {"search_range_samples", s.coding.search_range},
           {"search_method", name(s.coding.method)},
@@ -99,6 +100,7 @@ ordered_json to_json(const TargetPass& pass) {
   const auto quality = [](const std::optional<double>& value) { return value ? json_number(*value) : ordered_json(nullptr); };
   return {{"qp", pass.qp},
           {"lambda_scale", pass.lambda_scale},
+          {"frame_interval", pass.frame_interval},
           {"frames", pass.figures.frames},
           {"bytes", pass.figures.bytes},
           {"frames_per_s", pass.figures.frames_per_s},

@@ -121,7 +121,14 @@ void add_coding_options(CLI::App& app, EncodeOptions& o) {
   EncoderSettings& s = o.encoder;
   const std::string group = "Coding";
   app.add_option("-q,--qp", s.coding.qp,
-                 "Quality, 5 to 50 (1 to 50 with flat tables), higher is better; fractions count")
+                 "Quality, 5 to 50 (1 to 50 with flat tables), higher is better; fractions count. It sets the step of "
+                 "quantization and the worth of a bit. So the PSNR at a quality depends on the video and on the preset; "
+                 "--target-psnr sets the PSNR")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--frame-interval", s.coding.frame_interval,
+                 "Code every Nth frame of a group of pictures; the others repeat the picture before them")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -317,7 +324,7 @@ void settle_options(EncodeOptions& o, int threads) {
 
 ordered_json settings_of_record(const EncodeOptions& o) {
   // Names all fields, so that a new one is thought of here.
-  const auto& [width, height, preset, qp, key_interval, scene_cuts, search_range, method, rate] = o.encoder.coding;
+  const auto& [width, height, preset, qp, key_interval, frame_interval, scene_cuts, search_range, method, rate] = o.encoder.coding;
   const auto& [tables, headers, choose_levels, candidates, beam, unpredicted, repeats, adaptive_reference,
                temporal_filter, propagated_weights, chroma_lambda, tune, lambda_scale] = rate;
   const auto or_null = [](const auto& value) { return value ? ordered_json(*value) : ordered_json(nullptr); };
@@ -330,6 +337,7 @@ ordered_json settings_of_record(const EncodeOptions& o) {
           {"preset", name(preset)},
           {"qp", qp},
           {"keyint", key_interval},
+          {"frame-interval", frame_interval},
           {"scenecut", scene_cuts},
           {"merange", search_range},
           // Exhaustive methods differ in time only.

@@ -387,7 +387,8 @@ KeptPass EncodeProgram::keep(TriedPass&& tried) {
 /// Whether a pass that was tried has what the next one shall have.
 bool is_next(const TriedPass& tried, const TargetPasses& passes) {
   const CodingSettings next = passes.next();
-  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
+  return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale &&
+         next.frame_interval == tried.coding.frame_interval;
 }
 
 /// Makes passes until one is the stream. All of them are written beside the file: a stop or a fault leaves the best whole pass

@@ -86,6 +86,10 @@ void add_target_options(CLI::App& app, TargetOptions& o) {
          "With --bitrate: no GOP takes more than that many times what the rate gives for its duration (1.5x)")
       ->type_name("X")
       ->group(group);
+  app.add_flag("!--no-frame-drop", o.may_drop_frames,
+               "Refuse a size or rate that the lowest quality exceeds. Otherwise every second, third, ... frame is coded, and the "
+               "others are repeats")
+      ->group(group);
   app.add_option("--stats", o.stats, "Keep what each pass came to in this file, and begin with what it has")
       ->type_name("FILE")
       ->group(group);
@@ -106,6 +110,12 @@ void check_target_options(const TargetOptions& o) {
 
 namespace {
 
+Target target_of(const TargetOptions& options) {
+  Target target = options.target.value();
+  target.may_drop_frames = options.may_drop_frames;
+  return target;
+}
+
 std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& format, spdlog::logger& log) {
   std::vector<TargetPass> passes;
   stats.use([&](const StatsFile& file) { passes = file.load(format.rate.value(), log); });
@@ -116,9 +126,10 @@ std::vector<TargetPass> load(SideOutput<StatsFile>& stats, const VideoFormat& fo
 
 TargetPasses::TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log)
     : options_(options),
+      own_interval_(options.encoder.coding.frame_interval),
       log_(log),
       stats_(options.target.stats.empty() ? nullptr : std::make_unique<StatsFile>(options)),
-      search_(options.encoder.coding, *options.target.target, load(stats_, format, log)) {
+      search_(options.encoder.coding, target_of(options.target), load(stats_, format, log)) {
   if (options.target.gop_cap) {
     capped_.emplace(options.encoder.coding, options.target.target->value, *options.target.gop_cap);
     log_.info("{}, and no GOP of more than {} times that, by passes over the whole input", describe(*options.target.target),
@@ -153,6 +164,10 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
     log_.warn("{} is not met more nearly: {}the format and the content allow no other", describe(*options_.target.target),
               capped_ ? "the cap, " : "");
   }
+  if (const int interval = passes().back().frame_interval; done && interval > own_interval_) {
+    log_.warn("{} leaves {:.4g} of {:.4g} frames a second: one of {} is coded, the others are repeats (--no-frame-drop refuses this)",
+              describe(*options_.target.target), format.rate.value() / interval, format.rate.value(), interval);
+  }
   return done;
 }
 
@@ -162,11 +177,12 @@ void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, s
   const TargetPass& pass = passes().back();
   const Target::Kind kind = options_.target.target->kind;
   const bool of_size = kind == Target::Kind::bytes || kind == Target::Kind::bitrate;
-  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}", ++made_, pass.qp,
+  log_.info("pass {}: qp {}, lambda scale {}: {} bytes, {:.2f} kb/s, PSNR Y {:.3f} all {:.3f}{}; {}{}{}", ++made_, pass.qp,
             pass.lambda_scale, pass.figures.bytes, kilobits_per_second(totals.summary, format),
             totals.quality.psnr_of_plane(0), totals.quality.psnr_of_all(),
             pass.figures.ssim_y ? fmt::format(", SSIM Y {:.5f}", *pass.figures.ssim_y) : "",
             of_size ? fmt::format("{:+.2f} %", 100 * distance) : fmt::format("{:+.3f} dB", distance),
+            pass.frame_interval > 1 ? fmt::format("; one of {} frames coded", pass.frame_interval) : "",
             capped_ ? fmt::format("; {} of {} GOPs at a quality of their own, {} over the cap", own, totals.gops.size(), capped_->over())
                     : "");
 }

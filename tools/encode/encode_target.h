@@ -29,6 +29,7 @@ struct EncodeOptions;
 /// What c63enc's command line asks for where the size or the quality of the stream is given, and not what it is coded with.
 struct TargetOptions {
   std::optional<Target> target;
+  bool may_drop_frames = true;  ///< sizes below those of the lowest quality are met with fewer coded frames
   std::optional<double> gop_cap;  ///< times what a bit rate gives, that a GOP may take
   std::string stats;  ///< a file that keeps what passes came to; empty: none
   std::string input;  ///< whose frames they are, wherever they are read from meanwhile
@@ -62,6 +63,7 @@ class TargetPasses {
   void tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own);
 
   const EncodeOptions& options_;
+  int own_interval_;  ///< of coded frames, without a target
   spdlog::logger& log_;
   SideOutput<StatsFile> stats_;
   TargetSearch search_;

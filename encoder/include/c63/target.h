@@ -23,6 +23,8 @@ struct Target {
   };
   Kind kind = Kind::bytes;
   double value = 0;
+  /// Sizes below those of the lowest quality may be met with fewer coded frames: CodingSettings::frame_interval grows.
+  bool may_drop_frames = true;
 };
 
 /// The result of one encode of the whole video. A quality that was not measured is not set.
@@ -40,6 +42,7 @@ struct TargetPass {
   double qp = 0;
   double lambda_scale = 1;
   PassFigures figures = {};
+  int frame_interval = 1;
 };
 
 /// Finds the one quality with which a video meets a target. Each pass over the video is an encode with the settings of
@@ -50,6 +53,10 @@ struct TargetPass {
 ///
 /// On logarithmic scales, bits and squared error are nearly straight lines over the quality, so three to five passes are
 /// enough. Flat tables have few steps. Between two steps, only λ changes.
+///
+/// If the lowest quality takes more than a size, every second, third, … frame is coded, and the others are repeats: as many as
+/// needed. Twice, four times as many repeats, with better pictures between them, are taken if they make PSNR of luma higher. In
+/// that, a repeat is compared with the frame that it replaces. A size that key frames and repeats exceed is told after two passes.
 class TargetSearch {
  public:
   /// Begins at the quality of `settings`. `known` are earlier passes with the same settings but other qualities; those
@@ -62,7 +69,7 @@ class TargetSearch {
   [[nodiscard]] CodingSettings next() const;
   /// Takes the result of a pass. Returns true if this pass is the final stream. If a known pass now has another result, the
   /// known passes are of another encode; they are dropped, and the search goes on. A quality that the format cannot reach is
-  /// met as nearly as possible. Throws Error (limit, C63-TARGET-LIMIT) if even the lowest quality exceeds the size, and
+  /// met as nearly as possible. Throws Error (limit, C63-TARGET-LIMIT) if the least stream exceeds the size, and
   /// (usage, C63-TARGET) if the target's figure was not measured.
   bool add(const PassFigures& figures);
 
@@ -70,7 +77,7 @@ class TargetSearch {
   [[nodiscard]] double distance() const;
   /// Returns true if the last pass keeps what Target::Kind promises. If the final stream does not, the content prevents it.
   [[nodiscard]] bool met() const;
-  [[nodiscard]] const std::vector<TargetPass>& passes() const { return passes_; }
+  [[nodiscard]] const std::vector<TargetPass>& passes() const { return history_; }
 
  private:
   /// A pass as a point of the curve that is searched: distance from the target over quality.
@@ -94,22 +101,38 @@ class TargetSearch {
   [[nodiscard]] std::pair<double, double> ends() const;
   /// Makes the pass at this place the next one.
   void go_to(double place);
-  void go_to(const TargetPass& pass);
+  void go_to(TargetPass pass);
   [[nodiscard]] PresetDecisions decisions_of(double qp, double lambda_scale) const;
   [[nodiscard]] const TargetPass* made_before() const;
   void leave_known(double place);
   void plan_next();
   [[nodiscard]] const TargetPass* best() const;
+  [[nodiscard]] bool may_drop() const { return is_size() && target_.may_drop_frames; }
+  /// The longest interval that makes a difference.
+  [[nodiscard]] int longest_interval() const;
+  void use_interval(int interval);
+  /// The shortest interval with which the lowest quality probably keeps the size. It is longer than `above`, with which that was
+  /// measured, as it was with the longest interval.
+  [[nodiscard]] int estimated_interval(int above) const;
+  /// The pass with the lowest quality and an interval, or null if there is none.
+  [[nodiscard]] const TargetPass* pass_at_end(int interval) const;
+  [[nodiscard]] bool drop_frames();
+  void finish(const TargetPass& pass);
+  [[noreturn]] void refuse() const;
 
   CodingSettings settings_;
   Target target_;
   bool has_lambda_;
-  std::vector<TargetPass> passes_;
-  std::size_t known_ = 0;  ///< how many of them were made before this search
+  std::vector<TargetPass> history_;  ///< all passes
+  std::vector<TargetPass> passes_;   ///< those with this interval
+  int interval_ = 1;                 ///< of coded frames, in the next pass
+  std::optional<TargetPass> kept_;   ///< the best pass with longer intervals than the settings'
+  std::size_t known_ = 0;  ///< how many of passes_ were made before this search
   std::size_t made_ = 0;   ///< passes that add() took
   int locked_step_ = 0;  ///< the step of the tables that the search keeps; 0: any
   double qp_ = 0;        ///< of the next pass
   double scale_ = 1;
+  bool probes_ = false;  ///< the next pass only tells what key frames and repeats take
   bool last_ = false;  ///< the next pass is the final stream, whatever its result
 };
 
