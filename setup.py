@@ -15,14 +15,14 @@ ROOT = pathlib.Path(__file__).parent
 
 
 class CMakeBuild(build_ext):
-    """Configures and builds the target c63_python for the Python that runs this, and takes the modules."""
+    """Configures and builds the target c63_python for the Python that runs this, and copies the modules."""
 
     def build_extension(self, extension):
         if shutil.which("cmake") is None:
             sys.exit("c63: there is no cmake (Debian: cmake)")
         folder = pathlib.Path(self.build_temp).resolve()
         options = ["-DCMAKE_BUILD_TYPE=Release", "-DC63_PYTHON=ON", "-DC63_TOOLS=OFF", "-DC63_TESTS=OFF", "-DC63_INSTALL=OFF"]
-        options.append("-DCMAKE_UNITY_BUILD=ON")  # half the time
+        options.append("-DCMAKE_UNITY_BUILD=ON")  # takes half the time
         options.append(f"-DC63_PYTHON_FOR={sys.executable}")
         if importlib.util.find_spec("pybind11"):
             import pybind11

@@ -14,7 +14,7 @@ namespace c63::cuda {
 
 int device_of(const void* memory) {
   if (const std::optional<int> device = device_with(memory)) return *device;
-  throw Error(ErrorKind::usage, "C63-DEVICE-MEMORY", "memory of a GPU is wanted, this is not");
+  throw Error(ErrorKind::usage, "C63-DEVICE-MEMORY", "this must be GPU memory");
 }
 
 struct DeviceFrames::State {
@@ -34,7 +34,8 @@ DeviceFrames::DeviceFrames(std::span<const std::uint8_t> frames, VideoFormat for
   const std::size_t bytes = frame_bytes(format.width, format.height);
   if (bytes == 0 ? !frames.empty() : frames.size() % bytes != 0) {
     throw Error(ErrorKind::input, "C63-PARTIAL-FRAME",
-                std::to_string(frames.size()) + " bytes are no whole number of frames of " + std::to_string(bytes) + " bytes");
+                std::to_string(frames.size()) + " bytes are not a whole number of frames of " + std::to_string(bytes) +
+                    " bytes");
   }
   const int device = frames.empty() ? 0 : device_of(frames.data());
   const DeviceGuard guard(device);

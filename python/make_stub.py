@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes c63/_encode.pyi, which tells checkers of types what _encode.py takes: **options become the fields of Settings.
+"""Makes c63/_encode.pyi, which tells type checkers what _encode.py takes: **options become the fields of Settings.
 
   python/make_stub.py [--check]
 
---check writes nothing; exit status 1 if the file is not what would be written. A test of tests/python calls it so.
+--check writes nothing, and exits with 1 if the file would change. A test in tests/python calls it.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def fields_of_settings(tree):
 
 
 def options_of(function, fields):
-    """The fields that a function takes; none if it is not decorated."""
+    """Returns the fields that a function takes, or none if it is not decorated."""
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "takes_options":
             without = [name for keyword in decorator.keywords for name in ast.literal_eval(keyword.value)]

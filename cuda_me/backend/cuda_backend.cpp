@@ -111,7 +111,7 @@ void CudaBackend::discard_input(int number) {
 }
 
 bool CudaBackend::accepts(std::span<const std::uint8_t> in_place) const {
-  const DeviceGuard guard(device_);  // asking opens the thread's device
+  const DeviceGuard guard(device_);  // this call opens the thread's device
   return can_copy(device_, in_place);
 }
 
@@ -144,7 +144,7 @@ void CudaBackend::add(const ChainFrame& frame) {
 }
 
 void CudaBackend::add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture) {
-  // Planes that follow each other without a gap on both sides travel together.
+  // Planes that follow each other without a gap on both sides are copied together.
   const FrameLayout& layout = context_.layout;
   const std::uint8_t* from = samples.data();
   for (int p = 0; p < kPlanes;) {

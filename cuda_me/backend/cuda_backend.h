@@ -20,10 +20,10 @@
 
 namespace c63::cuda {
 
-/// What one GPU is opened with.
+/// The parameters of one GPU.
 struct DeviceChoice {
-  int index = 0;      ///< CUDA's
-  int number = 0;     ///< what people call it
+  int index = 0;      ///< CUDA's number
+  int number = 0;     ///< the number in messages
   int trace_row = 0;  ///< the first of three
 };
 
@@ -31,7 +31,7 @@ struct DeviceChoice {
 /// (BatchQueue), searched, coded and downloaded (FrameStages, FrameGraphs), and handed out (FrameResults).
 class CudaBackend final : public Backend {
  public:
-  /// The device is the thread's current one. Throws Error (memory) where so many chains do not fit.
+  /// The device is the thread's current one. Throws Error (memory) if that many chains do not fit.
   CudaBackend(const ResolvedEncode& encode, const CudaBackendOptions& options, const DeviceChoice& device, int chains);
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
@@ -43,12 +43,12 @@ class CudaBackend final : public Backend {
   [[nodiscard]] SourceFrames* source_frames(int chain) override;
 
  private:
-  /// Cuts the chains off the two blocks of memory; returns the staging that is left.
+  /// Gives the chains their parts of the two blocks of memory. Returns the remaining memory, which is the staging.
   std::vector<std::uint8_t*> carve_memory();
-  /// Adds a frame to its chain, and what is uploaded for it to the upload that is being put together.
+  /// Adds a frame to its chain, and its data to the pending upload.
   void add(const ChainFrame& frame);
   void add_samples(std::span<const std::uint8_t> samples, bool on_device, std::uint8_t* picture);
-  /// The same of what a frame was before it was filtered.
+  /// The same for the original of a filtered frame.
   void add_original(const ChainFrame& frame, std::uint8_t* picture);
   void add_plan(FrameSlot& slot, const DeviceChain::Input& to, const HostChain::Input& from);
   [[nodiscard]] Chain& chain(int number) { return chains_[static_cast<std::size_t>(number)]; }
@@ -63,7 +63,7 @@ class CudaBackend final : public Backend {
   FrameStages stages_;
   BatchQueue batches_;
   FrameResults results_;
-  std::deque<CudaSourceFrames> source_frames_;  ///< by chain, where frames are looked at before they are coded
+  std::deque<CudaSourceFrames> source_frames_;  ///< by chain, if frames are looked at before they are coded
   BackendInfo info_;
 };
 

@@ -1,4 +1,4 @@
-// Opening GPUs as devices of a run: which one, and with how many chains.
+// Opens GPUs as devices of a run: chooses the device and the number of chains.
 
 #include <algorithm>
 #include <memory>
@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kTraceRows = 3;  ///< of a device
 
-/// Chains for which a batch is worth its launches: enough MCUs to fill a device several times over (docs/gpu.md). Frames that are
-/// decided by rate take many more launches, and two groups of them take turns. Looking ahead leaves most of a device idle.
+/// The number of chains that makes a batch worth its launches: enough MCUs to fill a device several times over
+/// (docs/notes/gpu-host.md). Decisions by rate need many more launches, and two groups of chains take turns. Looking
+/// ahead leaves most of a device idle.
 int preferred_chains(const ResolvedEncode& encode) {
   constexpr std::int64_t kFewest = 4;
   if (encode.lookahead.any()) return 32;
@@ -26,7 +27,7 @@ int preferred_chains(const ResolvedEncode& encode) {
   return static_cast<int>(std::clamp((mcus_a_batch + encode.geometry.mcus() - 1) / encode.geometry.mcus(), kFewest, most));
 }
 
-/// One after another, so that no more are opened than are needed.
+/// One after another, so that no more are opened than needed.
 int first_usable_device() {
   const auto count = static_cast<int>(listed_devices().devices.size());
   for (int device = 0; device + 1 < count; ++device) {
@@ -35,10 +36,10 @@ int first_usable_device() {
     } catch (const Error&) {
     }
   }
-  return require_device(std::max(0, count - 1)).index;  // or throws, and says why
+  return require_device(std::max(0, count - 1)).index;  // or throws, with the reason
 }
 
-/// With half the chains where they do not fit.
+/// Tries half the chains while they do not fit.
 std::unique_ptr<Backend> open_device(const ResolvedEncode& encode, const CudaBackendOptions& options,
                                      const DeviceChoice& device, int max_chains) {
   const EncoderSettings& settings = encode.settings;

@@ -10,19 +10,20 @@
 
 namespace c63::cuda {
 
-/// The work of a frame of a backend's only chain, recorded for each of the places that its frames take in turn, so that
-/// nothing of a graph is ever changed. Recorded are frames whose blocks all have a vector, or none in a key frame, and whose
-/// picture is the usual one of their slot; others are put on the streams kernel by kernel.
+/// The work of a frame, recorded as graphs. Only for a backend with one chain. There is a graph for each place that its
+/// frames take in turn, so that no graph ever changes. Recorded are frames whose picture is the usual one of their slot
+/// and whose blocks all have a vector (or none, in a key frame). Other frames are launched kernel by kernel.
 class FrameGraphs {
  public:
-  /// None.
+  /// Makes no graphs.
   FrameGraphs() = default;
   FrameGraphs(const CodingContext& context, const Chain& chain, MotionSearch& search, const Stream& coding,
               const Stream& download);
 
-  /// Search and coding of a frame; null where it has to be put on the stream, which `search` may want for its own sake.
+  /// Returns the search and coding of a frame, or null if it must be launched on the stream. `search` may ask for that,
+  /// to measure times.
   [[nodiscard]] const GraphExec* coding(int slot, const FrameRole& role, MotionSearch& search) const;
-  /// Writing and download of a scan; null where there is none.
+  /// Returns writing and download of a scan, or null if there is no graph.
   [[nodiscard]] const GraphExec* scan(int turn) const;
 
  private:

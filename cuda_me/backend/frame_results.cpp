@@ -21,7 +21,7 @@ double milliseconds_since(TraceSpan::Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(TraceSpan::Clock::now() - start).count();
 }
 
-/// The blocks of a plane that are coded without a vector; empty where there are none.
+/// Returns the blocks of a plane that are coded without a vector; empty if there are none.
 std::span<const std::uint8_t> mask_of(const FramePlan& plan, const HostChain::Output& output, const FrameLayout& layout,
                                       int plane, int blocks) {
   if (plan.key || !plan.rate.any()) return {};
@@ -62,8 +62,8 @@ void FrameResults::append(const Batch& batch, std::vector<ChainResult>& finished
     const DeviceGuard guard(device_);
     for (std::size_t i = some.begin(); i < some.end(); ++i) results[i] = finish(batch, batch.entries[i], times);
   };
-  // Copying the bytes of a batch of large frames takes one thread as long as the device takes to code them; waking others for
-  // small ones takes longer.
+  // For a batch of large frames, copying the bytes takes one thread as long as the device takes to code them. For small
+  // frames, waking other threads takes longer than copying.
   constexpr std::size_t kBytesOfFrames = 1 << 20;
   const std::size_t grain = std::max<std::size_t>(1, kBytesOfFrames / context_.geometry.frame_bytes());
   const oneapi::tbb::blocked_range<std::size_t> all(0, results.size(), grain);
@@ -176,8 +176,8 @@ void FrameResults::copy_motion(const FramePlan& plan, const HostChain::Output& o
 }
 
 StageTimes FrameResults::times_of(const Batch& batch) const {
-  // Events say when a batch's coding and downloads ended; when coding began and writing took place in between, the kernels
-  // say themselves: events between the kernels take a chain of small frames a fifth of its speed.
+  // Events say when a batch's coding and downloads ended. The kernels themselves report when coding began and when
+  // writing took place: events between kernels would cost a chain of small frames a fifth of its speed.
   constexpr auto kNever = std::numeric_limits<unsigned long long>::max();
   FrameMoments moments{.coding_starts = kNever, .writing_starts = kNever};
   unsigned long long writing_ends = 0;

@@ -12,7 +12,7 @@
 
 namespace c63::cuda {
 
-/// Writes the headers of a chain's frames; a frame's are mostly those of the frame before.
+/// Writes the headers of a chain's frames. They are mostly those of the previous frame.
 class HeaderWriter {
  public:
   [[nodiscard]] const std::vector<std::uint8_t>& header_of(const FramePlan& plan, const Geometry& geometry);
@@ -24,14 +24,14 @@ class HeaderWriter {
   QuantizationTables tables_{};
 };
 
-/// Makes encoded frames of what a batch has left behind, with their statistics, and tells the trace what it took.
+/// Turns the results of a batch into encoded frames with their statistics, and adds its times to the trace.
 class FrameResults {
  public:
-  /// `stream`: an idle one of the device. `trace_row`: the first of three rows that the device's spans go to.
+  /// `stream`: an idle stream of the device. `trace_row`: the first of three rows for the device's spans.
   FrameResults(const CodingContext& context, std::span<const Chain> chains, const UploadQueue& uploads, int device,
                int trace_row, const Stream& stream);
 
-  /// Appends the frames of a batch that is done.
+  /// Appends the frames of a finished batch.
   void append(const Batch& batch, std::vector<ChainResult>& finished);
 
  private:
@@ -44,11 +44,11 @@ class FrameResults {
   [[nodiscard]] const HostChain::Output& output_of(const Batch& batch, const BatchEntry& entry) const {
     return chain_of(entry).host.outputs[static_cast<std::size_t>(batch.turn)];
   }
-  /// What a batch's stages took, all its frames together.
+  /// The times of a batch's stages, for all its frames together.
   [[nodiscard]] StageTimes times_of(const Batch& batch) const;
   void trace(const Batch& batch, const StageTimes& times) const;
   [[nodiscard]] ChainResult finish(const Batch& batch, const BatchEntry& entry, const StageTimes& times);
-  /// Header, scan and trailer, and how many bits of them are what.
+  /// Header, scan and trailer of a frame, and its bits by kind.
   void write_bytes(const Batch& batch, const BatchEntry& entry, EncodedFrame& frame);
   void append_overflown_scan(const ScanParts& scan, std::vector<std::uint8_t>& bytes) const;
   void copy_motion(const FramePlan& plan, const HostChain::Output& output, EncodedFrame& frame) const;
@@ -59,7 +59,7 @@ class FrameResults {
   int device_;
   int trace_row_;
   std::vector<HeaderWriter> headers_;  ///< by chain
-  Event origin_{Event::Timing::on};    ///< a moment on the device that is known on the host's clock, for traces
+  Event origin_{Event::Timing::on};    ///< a moment known on both the device's and the host's clock, for traces
   Clock::time_point origin_time_;
 };
 

@@ -12,9 +12,9 @@
 
 namespace c63::cuda {
 
-/// What the device does at once: at most one frame of each chain.
+/// A batch: at most one frame of each chain.
 struct Batch {
-  int turn = 0;  ///< its number modulo kBatchesInFlight, which says where its outputs are
+  int turn = 0;  ///< its number modulo kBatchesInFlight, which selects the places of its outputs
   std::vector<BatchEntry> entries;
   Event start{Event::Timing::on};
   Event coded{Event::Timing::on};
@@ -22,34 +22,34 @@ struct Batch {
   Event done{Event::Timing::on};
 };
 
-/// Adds the search of all planes of an inter frame.
+/// Launches the search of all planes of an inter frame.
 void add_searches(const CodingContext& context, const CodingJob& job, std::vector<MotionJob>& searches);
 
-/// Puts what is to be done with a batch on the device's streams. One thread at a time.
+/// Launches the work of a batch on the device's streams. One thread at a time.
 class FrameStages {
  public:
-  /// With `graphs`, frames of an only chain that keep nothing besides their bytes are recorded once and launched whole.
+  /// With `graphs`, the frames of a single chain that keeps only bytes are recorded once and launched as graphs.
   FrameStages(const CodingContext& context, MotionKernel kernel, std::span<const Chain> chains, bool graphs);
   ~FrameStages();
   FrameStages(const FrameStages&) = delete;
   FrameStages& operator=(const FrameStages&) = delete;
 
-  /// Search, coding, scans and downloads of a batch whose frames have been uploaded when `uploaded` has passed. May order the
-  /// batch's entries anew.
+  /// Launches search, coding, scans and downloads of a batch. Its frames have been uploaded when `uploaded` has passed.
+  /// May reorder the batch's entries.
   void enqueue(Batch& batch, const Event& uploaded);
 
-  /// On which frames are searched and coded, one batch after another.
+  /// The stream on which frames are searched and coded, one batch after another.
   [[nodiscard]] const Stream& coding_stream() const { return coding_; }
 
  private:
   [[nodiscard]] const FrameSlot& slot_of(const BatchEntry& entry) const;
   [[nodiscard]] RateItem rate_item(const BatchEntry& entry, const CodingJob& job) const;
-  /// Whether the batch's chains of both sides need not wait for each other.
+  /// Returns true if the chains of both sides of the batch need not wait for each other.
   [[nodiscard]] bool may_part(const Batch& batch) const;
-  /// Makes streams wait for each other where the batches before left it otherwise.
+  /// Makes streams wait for each other, if earlier batches used them differently.
   void part_or_join(bool apart, const Event& uploaded);
   void enqueue_coding_of(const Batch& batch, bool apart);
-  /// The download stream waits for all coding.
+  /// Makes the download stream wait for all coding.
   void end_coding(Batch& batch, bool apart);
   void enqueue_downloads(const Batch& batch);
   void download_picture(const std::uint8_t* picture, std::uint8_t* linear);
@@ -57,13 +57,13 @@ class FrameStages {
   const CodingContext& context_;
   std::span<const Chain> chains_;
   Stream coding_;
-  Stream second_;  ///< on which chains of the second side are decided by rate, apart from the others
-  Stream download_{Stream::Priority::high};  ///< its few thread blocks go before those of the next batch
+  Stream second_;  ///< for the second side's chains, which are decided by rate apart from the others
+  Stream download_{Stream::Priority::high};  ///< its few thread blocks come before those of the next batch
   std::unique_ptr<MotionSearch> search_;
   Event forked_;
   Event coded_first_;
   Event coded_second_;
-  bool apart_ = false;  ///< the last batch left the sides apart
+  bool apart_ = false;  ///< the last batch used the sides separately
   FrameGraphs graphs_;
   RateStages rate_;
   std::vector<CodingJob> jobs_;

@@ -18,35 +18,35 @@ struct RateItem {
   CodingJob job;
   const FramePlan* plan = nullptr;
   const c63::Quantizer* quantizers = nullptr;  ///< DecisionQuantizers, on the device
-  std::uint8_t* decided = nullptr;             ///< blocks without a vector, on the device
-  const Weight* weights = nullptr;             ///< the plan's, on the device; null: none
-  const std::uint8_t* original = nullptr;      ///< the picture before it was filtered; null: it was not
+  std::uint8_t* decided = nullptr;             ///< one for each block without a vector, on the device
+  const Weight* weights = nullptr;             ///< of the plan, on the device; null: none
+  const std::uint8_t* original = nullptr;      ///< the original of a filtered picture; null: not filtered
   int side = 0;                                ///< 0 or 1; the same for all frames of a chain
 };
 
-/// Everything of such frames up to the bits of their segments (kernels/rate_frame.h).
+/// All stages of such frames up to the bits of their segments (kernels/rate_frame.h).
 ///
-/// Frames are of one of two sides, each with memory of its own for what lies between stages, so that sides may have a stream
-/// each: a beam leaves most of the device to the other side's stages.
+/// A frame belongs to one of two sides. Each side has its own memory for data between stages, so it may have its own
+/// stream. A beam leaves most of the device to the other side's stages.
 class RateStages {
  public:
   static constexpr int kSides = 2;
   using Streams = std::array<cudaStream_t, kSides>;
 
-  /// For batches of up to `frames`. Takes memory when it is first needed, or reserve() is called.
+  /// For batches of up to `frames`. Allocates memory when it is first needed, or by reserve().
   RateStages(const CodingContext& context, std::size_t frames);
 
-  /// Takes the memory for frames that are decided so; waits for `streams` where it had less before.
+  /// Allocates the memory for such frames. Waits for `streams` if there was less memory before.
   void reserve(const RateDecisions& rate, const Streams& streams);
-  /// Puts everything of a batch on the streams of its sides.
+  /// Launches all work of a batch on the streams of its sides.
   void enqueue(std::span<const RateItem> items, int turn, const Streams& streams);
 
-  /// As many frames of a side as there is memory for, which go through a stage together.
+  /// The frames of a side that go through a stage together, limited by memory.
   struct Group {
     RateGroup frames;
     int side = 0;
   };
-  /// Puts what the stages work on where they look for it; returns the groups. A side's go through all stages one after another.
+  /// Prepares the inputs of the stages. Returns the groups. Each group goes through all stages one after another.
   [[nodiscard]] std::vector<Group> prepare(std::span<const RateItem> items, int turn, const Streams& streams);
 
  private:
@@ -57,8 +57,8 @@ class RateStages {
 
   const CodingContext& context_;
   std::size_t frames_;
-  int slots_ = 0;                 ///< candidates of a block that there is memory for
-  std::size_t group_frames_ = 0;  ///< frames of a side likewise
+  int slots_ = 0;                 ///< capacity in candidates per block
+  std::size_t group_frames_ = 0;  ///< capacity in frames of a side
   DeviceBuffer<std::byte> scratch_;
   DeviceBuffer<RateFrame> on_device_;  ///< by turn and place in the batch
   PinnedBuffer<RateFrame> on_host_;

@@ -8,7 +8,7 @@ UploadQueue::UploadQueue(std::vector<std::uint8_t*> staging, std::size_t most_up
     : uploads_(most_uploads), staging_count_(staging.size()), free_(std::move(staging)) {}
 
 UploadQueue::~UploadQueue() {
-  // The device may still read the memory that goes now.
+  // The device may still read the memory that is freed now.
   check_release(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
@@ -55,7 +55,7 @@ void UploadQueue::start() {
   upload(started_).done.record(stream_);
   const std::lock_guard lock(mutex_);
   ++started_;
-  // Frames that lie elsewhere take no staging, which reclaims it otherwise.
+  // Frames that lie elsewhere use no staging, so nothing else would reclaim it.
   if (started_ - reclaimed_ == static_cast<std::int64_t>(uploads_.size())) reclaim_staging();
 }
 

@@ -46,7 +46,7 @@ struct WidePairs {  // of 32x32 candidates, as motion_eliminate.cuh has them
   [[nodiscard]] static __device__ __forceinline__ unsigned row(unsigned /*lane*/, unsigned p) { return 2 * p; }
   [[nodiscard]] static __device__ __forceinline__ unsigned column(unsigned lane, unsigned dy) { return pair_column(lane, dy); }
 };
-struct NarrowPairs {  // of 16x16; four rows of words are half of the banks apart
+struct NarrowPairs {  // windows of 16x16; four rows of words span half of the shared memory's banks
   static constexpr int kHalf = 2;
   static constexpr int kBelow = 8;
   static constexpr unsigned kSpan = 16;

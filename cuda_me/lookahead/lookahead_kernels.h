@@ -12,11 +12,11 @@
 #include "decide/source_motion.h"
 #include "decide/temporal_filter.h"
 
-// What is worked out of frames before they are coded; the definitions are those of encoder/decide/, of the same names.
+// The work on frames before they are coded. The definitions are those of encoder/decide/ with the same names.
 
 namespace c63::cuda {
 
-/// What is added up of a frame's motion (MotionTotals).
+/// The sums of a frame's motion (MotionTotals).
 struct MotionSums {
   unsigned long long logarithms = 0;
   unsigned long long squared_error = 0;
@@ -27,28 +27,28 @@ struct SourceMotionJob {
   const std::uint8_t* current = nullptr;    ///< picture
   const std::uint8_t* reference = nullptr;  ///< picture
   const SourceBlock* hints = nullptr;       ///< of all luma blocks; null: none
-  int hint_factor = 1;                      ///< hints are these vectors, scaled
-  SourceBlock* motion = nullptr;            ///< room for all luma blocks and one more
-  MotionSums* sums = nullptr;               ///< added to; null: not wanted
+  int hint_factor = 1;                      ///< these vectors, scaled, are hints
+  SourceBlock* motion = nullptr;            ///< capacity for all luma blocks and one more
+  MotionSums* sums = nullptr;               ///< the sums are added here; null: not wanted
   std::uint32_t least = 1;                  ///< least_coded_error()
 };
-/// Searches that do not depend on each other.
+/// Independent searches.
 struct SourceMotionJobs {
   std::array<SourceMotionJob, 2> jobs{};
   int count = 0;
 
   void add(const SourceMotionJob& job) { jobs[static_cast<std::size_t>(count++)] = job; }
 };
-/// Puts them on `stream`, side by side.
+/// Launches them together on `stream`.
 void enqueue_source_motion(const FrameLayout& layout, const SourceMotionJobs& jobs, cudaStream_t stream);
 
-/// error_flow() of `blocks` blocks.
+/// Computes error_flow() of `blocks` blocks.
 void enqueue_error_flow(const SourceBlock* motion, int blocks, Cost lambda, PassedError* flow, cudaStream_t stream);
 
-/// A frame that another is averaged with.
+/// A frame that takes part in the average of another.
 struct FilterNeighbour {
   const std::uint8_t* picture = nullptr;
-  const SourceBlock* motion = nullptr;  ///< of the averaged frame against it
+  const SourceBlock* motion = nullptr;  ///< motion of the averaged frame against it
   int distance = 1;                     ///< in frames
 };
 /// The averaged frame.
@@ -60,19 +60,19 @@ struct FilterJob {
 };
 void enqueue_temporal_filter(const FrameLayout& layout, const TemporalFilter& filter, const FilterJob& job, cudaStream_t stream);
 
-/// A frame behind the one that is weighed.
+/// A frame after the one that is weighed.
 struct LaterFlow {
   const PassedError* flow = nullptr;
-  int back = 1;  ///< how many frames before it lies its reference
+  int back = 1;  ///< distance to its reference, in frames
 };
-/// propagated_weights().
+/// Computes propagated_weights().
 struct PropagationJob {
   std::array<LaterFlow, kPropagationFrames> later{};
-  int count = 0;                         ///< of later ones
-  std::uint32_t* importances = nullptr;  ///< room for kPropagationArrays luma blocks each
-  Weight* weights = nullptr;             ///< one an MCU
+  int count = 0;                         ///< of later frames
+  std::uint32_t* importances = nullptr;  ///< capacity for kPropagationArrays times the luma blocks
+  Weight* weights = nullptr;             ///< one for each MCU
 };
-/// A frame, those that its reference may be, and one that is prepared.
+/// A frame, its possible references, and one that is prepared.
 inline constexpr int kPropagationArrays = kMostFramesBack + 2;
 void enqueue_propagated_weights(const FrameLayout& layout, const PropagationJob& job, cudaStream_t stream);
 

@@ -1,6 +1,6 @@
-// How long errors of a frame will be seen (decide/propagated_weights.h has the definition). Frames behind it are gone through
-// one after another, from the last one, by a grid that meets after each. What blocks pass on is added in any order: sums of
-// what is not negative stop at the same place whichever comes first.
+// How long errors of a frame will be seen (decide/propagated_weights.h has the definition). Frames after it are gone
+// through one after another, from the last one, by a grid that meets after each. What blocks pass on is added in any
+// order: sums of what is not negative stop at the same place whichever comes first.
 
 #include <cooperative_groups.h>
 
@@ -25,8 +25,9 @@ __global__ void __launch_bounds__(kFlowThreads)
   flow[block] = {found.vector, passed_share(found.squared_error, lambda)};
 }
 
-/// Adds a part to what a block counts. A block may be what all those within reach of a vector are predicted from, of several
-/// frames: so many small parts do not overflow 32 bits, and large ones are not added where the sum has come to its stop.
+/// Adds a part to what a block counts. A block may be what all those within reach of a vector are predicted from, of
+/// several frames: so the sum of many small parts does not overflow 32 bits, and large ones are not added where the sum
+/// has come to its stop.
 __device__ __forceinline__ void add_part(std::uint32_t* importance, std::uint32_t part) {
   constexpr std::uint32_t kSmall = 1 << 16;
   static_assert(std::uint64_t{33} * 33 * kMostFramesBack * kSmall < (std::uint64_t{1} << 31));
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kThreads)
   const int columns = layout.columns[0];
   const int blocks = layout.first_block[1];
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // Of a frame by how many it lies behind the one that is weighed.
+  // The array of a frame, by its distance after the frame that is weighed.
   const auto of_frame = [&](int behind) {
     return job.importances + static_cast<std::size_t>(behind % kPropagationArrays) * static_cast<std::size_t>(blocks);
   };
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
         });
       }
     }
-    prepare(i - kPropagationArrays + 1);  // in the place of the frame behind this one, which is done with
+    prepare(i - kPropagationArrays + 1);  // in the place of the frame after this one, which is no longer needed
     grid.sync();
   }
   const std::uint32_t* const importances = of_frame(0);

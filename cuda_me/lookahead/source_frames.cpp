@@ -47,7 +47,7 @@ std::array<MotionTotals, 2> CudaSourceFrames::push() {
     linear += layout_.coded[p];
   }
   fill_async(memory_.sums, 0, kMotionSums * sizeof(MotionSums), stream_);
-  // One frame's motion is found beside another's: each is a chain that leaves most of the device idle.
+  // The motion of several frames is found at the same time: each is a chain that leaves most of the device idle.
   const bool filters = decisions_.filter && looking_at_ && !is_filtered_;
   for (std::size_t distance = 1; distance <= 2; ++distance) {
     SourceMotionJobs jobs;

@@ -50,11 +50,11 @@ class CudaSourceFrames final : public SourceFrames {
   [[nodiscard]] static SourceMotionJob motion_job(const SourceMemory::Frame& from, const SourceMemory::Frame& to, SourceBlock* motion);
   /// Of the newest frame against the one `back` frames before it, to be added up.
   [[nodiscard]] SourceMotionJob backward_job(int back, const SourceBlock* hints, int hint_factor, SourceBlock* motion) const;
-  /// Of the frame at a place against the one `ahead` frames behind it, where there is one.
+  /// Motion of the frame at a place against the frame `ahead` places after it, if there is one.
   void add_forward_job(std::size_t place, std::size_t ahead, SourceMotionJobs& jobs) const;
   /// What was added up; waits for it.
   [[nodiscard]] std::array<MotionTotals, kMotionSums> totals();
-  /// Filters the frame at a place, whose motion against those behind it has been found.
+  /// Filters the frame at a place. Its motion against the frames after it must have been found.
   void enqueue_filter(std::size_t place);
   void enqueue_weights(std::size_t place);
 
@@ -68,7 +68,7 @@ class CudaSourceFrames final : public SourceFrames {
   std::deque<Kept> frames_;
   std::deque<std::size_t> free_;  ///< slots; the one that was given back first is taken first, which may still be read
   std::size_t averaged_ = 0;      ///< frames
-  std::optional<std::size_t> looking_at_;  ///< a place whose frame may be filtered beside the next search
+  std::optional<std::size_t> looking_at_;  ///< a place whose frame may be filtered during the next search
   bool is_filtered_ = false;               ///< it is
   /// Little work that others wait for, before frames that are coded.
   Stream stream_{Stream::Priority::high};

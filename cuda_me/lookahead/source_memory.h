@@ -12,31 +12,31 @@
 
 namespace c63::cuda {
 
-/// The motion of a frame against which others add up at a time: the frame before it, the one before that, one further back.
+/// Distances for which sums of motion are made: the previous frame, the one before it, and one further back.
 inline constexpr std::size_t kMotionSums = 3;
 
-/// A chain's arrays on the device for frames that are looked at before they are coded; none where nothing is. Zeroed once: what
-/// lies past the coded samples of a picture stays zero.
+/// A chain's device arrays for frames that are looked at before they are coded. Without look-ahead there are none.
+/// Zeroed once, because what lies past the coded samples of a picture must stay zero.
 struct SourceMemory {
   struct Frame {
     std::uint8_t* linear = nullptr;
     std::uint8_t* picture = nullptr;
-    std::array<SourceBlock*, 2> backward{};  ///< motion against the frame before it, and the one before that
+    std::array<SourceBlock*, 2> backward{};  ///< motion against the previous frame and the one before it
     PassedError* flow = nullptr;
   };
   std::vector<Frame> frames;
   std::vector<std::uint8_t*> averaged;               ///< linear
   SourceBlock* further = nullptr;                    ///< motion of the newest frame against one further back
-  std::array<SourceBlock*, kFilterReach> forward{};  ///< of an averaged frame against those behind it
+  std::array<SourceBlock*, kFilterReach> forward{};  ///< of an averaged frame against the frames after it
   std::uint32_t* importances = nullptr;
   Weight* weights = nullptr;
   MotionSums* sums = nullptr;  ///< kMotionSums
 
-  /// Frames that are handed out stay as they are until `kept` more are.
+  /// Frames that are handed out do not change until `kept` later ones are handed out.
   static SourceMemory carve(Carver& carver, const Geometry& geometry, const LookaheadDecisions& decisions, int kept);
 };
 
-/// The same in page-locked host memory.
+/// The same arrays in page-locked host memory.
 struct SourceStaging {
   std::uint8_t* input = nullptr;  ///< a frame, linear
   Weight* weights = nullptr;

@@ -1,9 +1,10 @@
 // Where the blocks of a frame lie in another one, before either is coded (decide/source_motion.cpp has the definition).
 //
-// A block begins with what its left neighbour, the one above and the one right of that have found, so a row of blocks is a
-// chain, and each row follows the one above at a distance of two blocks. A warp takes a row, and compares eight vectors at a
-// time. Where the row above is not far enough it waits: for a row of the same thread block in shared memory, else for what
-// is written of it. What has been found is invalid until it is there, whole, in one word, so nothing else says how far a row is.
+// A block begins with the results of its left neighbour, the one above and the one to the right of that. So a row of
+// blocks is a chain, and each row follows the row above at a distance of two blocks. A warp takes a row and compares
+// eight vectors at a time. If the row above is not far enough, the warp waits: in shared memory for a row of the same
+// thread block, otherwise for that row's output. The entry of a block is one word that is invalid until it is written.
+// So nothing else says how far a row is.
 
 #include "codec/search_window.h"
 #include "cuda_me/kernels/motion_common.cuh"
@@ -16,13 +17,14 @@
 namespace c63::cuda {
 namespace {
 
-constexpr int kRows = 8;  ///< of a thread block, a warp each
+constexpr int kRows = 8;  ///< of a thread block, one for each warp
 constexpr int kThreads = kRows * kWarp;
-constexpr int kTogether = 8;  ///< vectors that a warp compares at a time, two rows of samples a lane
+constexpr int kTogether = 8;  ///< vectors that a warp compares at a time; each lane has two rows of samples
 constexpr int kLanes = kWarp / kTogether;
-constexpr int kRing = 4;  ///< of them, around a vector at one distance
+constexpr int kRing = 4;  ///< of these, vectors at one distance around the best one
 
-/// An entry of the motion as one word, which is read and written at once. No error is as large as that of an invalid one.
+/// An entry of the motion in one word, which is read and written at once. No error is as large as that of an invalid
+/// entry.
 using Entry = unsigned long long;
 static_assert(sizeof(SourceBlock) == sizeof(Entry) && offsetof(SourceBlock, squared_error) == 4);
 constexpr Entry kInvalid = ~Entry{0};
@@ -38,7 +40,8 @@ __device__ __forceinline__ Entry entry_of(MotionVector vector, std::uint32_t squ
 __device__ __forceinline__ Entry load_entry(const SourceBlock* motion, int block) {
   return *reinterpret_cast<const volatile Entry*>(motion + block);
 }
-/// Waits until a block's motion has been found, of which the entry was `seen` before; the same for all lanes.
+/// Waits until a block's motion has been found. `seen` is the entry as read before. The result is the same in all
+/// lanes.
 __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int block, Entry seen) {
   for (;;) {
     const Entry entry = __shfl_sync(kFullWarp, seen, 0);
@@ -48,8 +51,8 @@ __device__ __forceinline__ MotionVector wait_for(const SourceBlock* motion, int 
   }
 }
 
-/// The vectors of a row in shared memory, the lower half of their entries. No barrier orders what warps read and write there, so
-/// all of it is atomic.
+/// The vectors of a row in shared memory, the lower halves of their entries. No barrier orders the accesses of warps,
+/// so all accesses are atomic.
 using SharedVector = std::uint32_t;
 constexpr SharedVector kInvalidVector = 0xFFFFFFFFU;
 __device__ __forceinline__ MotionVector wait_for_shared(SharedVector* vector) {
@@ -67,17 +70,17 @@ struct LaneRows {
   uint2 lower;
 };
 
-/// What a block's search reads first: fetched while the block before it is searched.
+/// The first data of a block's search, fetched while the previous block is searched.
 struct Fetched {
   LaneRows current;
   Entry hint;
-  Entry above_right;  ///< as far as it had been found, where it is not waited for in shared memory
+  Entry above_right;  ///< the result so far, if this is not waited for in shared memory
 };
 
-/// The search of one block by a warp; all lanes know the best vector.
+/// The search of one block by a warp. All lanes know the best vector.
 class Descent {
  public:
-  /// `reference` is where the lane's first row lies for the zero vector.
+  /// `reference` is the place of the lane's first row for the zero vector.
   __device__ __forceinline__ Descent(const PlaneGeometry& plane, const LaneRows& current, const std::uint8_t* reference, int column,
                                      int row)
       : width_(plane.width),
@@ -88,7 +91,7 @@ class Descent {
         current_(current),
         reference_(reference) {}
 
-  /// Takes the best of the zero vector and of others in their order, each where it exists.
+  /// Takes the best of the zero vector and of the other existing vectors, in their order.
   __device__ __forceinline__ void begin(MotionVector hint, MotionVector left, bool has_above, MotionVector above, bool has_right,
                                         MotionVector above_right) {
     const MotionVector own = which() == 1   ? hint
@@ -112,7 +115,8 @@ class Descent {
     keep(smallest);
   }
 
-  /// Steps of 2, then of 1. Both rings are compared at once: mostly no step of 2 is better, and then the other ring is known.
+  /// Steps of 2, then of 1. Both rings are compared at once. Mostly no step of 2 is better, and then the other ring is
+  /// known already.
   __device__ __forceinline__ void go_down() {
     std::uint32_t near = 0;
     bool is_known = false;
@@ -137,18 +141,18 @@ class Descent {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t squared_error() const { return sum_of_lanes(error_); }
 
  private:
-  /// Which of kTogether vectors is the lane's.
+  /// The number of the lane's vector among kTogether.
   [[nodiscard]] static __device__ __forceinline__ unsigned which() { return threadIdx.x % kWarp / kLanes; }
   [[nodiscard]] static __device__ __forceinline__ std::uint32_t key(std::uint32_t cost) { return cost * kTogether + which(); }
   /// Direction number `i` of a ring: up, left, right, down.
   [[nodiscard]] static __device__ __forceinline__ int ring_x(unsigned i) { return i == 1 ? -1 : i == 2 ? 1 : 0; }
   [[nodiscard]] static __device__ __forceinline__ int ring_y(unsigned i) { return i == 0 ? -1 : i == 3 ? 1 : 0; }
 
-  /// Whether a vector other than zero may be taken: one that can be sent, and stays inside the plane.
+  /// Returns true if a vector other than zero may be taken: it can be coded, and stays inside the plane.
   [[nodiscard]] __device__ __forceinline__ bool may_take(int x, int y) const {
     return (x | y) != 0 && x >= least_x_ && x <= most_x_ && y >= least_y_ && y <= most_y_;
   }
-  /// The SAD of the lane's vector, where it counts; all lanes take part.
+  /// The SAD of the lane's vector, or the largest value if the vector does not count. All lanes take part.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sad_of(int x, int y, bool counts) {
     std::uint32_t sad = 0;
     compared_ = 0;
@@ -163,7 +167,7 @@ class Descent {
     }
     return sum_of_lanes<kLanes>(sad);
   }
-  /// Of the vectors around the best one: two away, where these are wanted, and one away.
+  /// Compares the vectors around the best one: two away, if requested, and one away.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t ring_key(bool both) {
     const int away = which() < kRing ? 2 : 1;
     const int x = x_ + away * ring_x(which() % kRing);
@@ -177,7 +181,7 @@ class Descent {
     y_ += away * ring_y(smallest % kRing);
     keep(smallest);
   }
-  /// The vector with this key, which was compared last, is the best.
+  /// The vector with this key, among those compared last, is the best one.
   __device__ __forceinline__ void keep(std::uint32_t smallest) {
     cost_ = smallest / kTogether;
     error_ = which() == smallest % kTogether ? compared_ : 0;
@@ -193,11 +197,11 @@ class Descent {
   int x_ = 0;  ///< of the best vector
   int y_ = 0;
   std::uint32_t cost_ = 0;
-  std::uint32_t error_ = 0;     ///< the lane's part of the best vector's squared error
+  std::uint32_t error_ = 0;     ///< the lane's part of the squared error of the best vector
   std::uint32_t compared_ = 0;  ///< of the vector compared last
 };
 
-/// Entries of a frame's motion, and how many rows have been taken: one less, modulo 2^32.
+/// Entries of a frame's motion, and the number of rows taken: one less, modulo 2^32.
 [[nodiscard]] __host__ __device__ constexpr int entries_of(const FrameLayout& layout) { return layout.first_block[1] + 1; }
 
 constexpr int kClearThreads = 256;
@@ -208,7 +212,7 @@ __global__ void __launch_bounds__(kClearThreads)
   if (entry < entries_of(layout)) reinterpret_cast<Entry*>(jobs.jobs[blockIdx.y].motion)[entry] = kInvalid;
 }
 
-/// `shares`: there is shared memory for the vectors of the thread block's rows.
+/// `shares`: shared memory holds the vectors of the thread block's rows.
 __global__ void __launch_bounds__(kThreads)
     source_motion_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ SourceMotionJobs jobs, bool shares) {
   extern __shared__ SharedVector shared_vectors[];
@@ -216,7 +220,7 @@ __global__ void __launch_bounds__(kThreads)
   const SourceMotionJob& job = jobs.jobs[blockIdx.y];
   const PlaneGeometry plane = plane_of(layout, 0);
   const int columns = plane.columns;
-  // Rows are taken in order, so that who waits for a row knows that it is being worked on.
+  // Rows are taken in order, so a row that others wait for is always in work.
   if (threadIdx.x == 0) first_row = (atomicAdd(reinterpret_cast<unsigned*>(job.motion + plane.rows * columns), 1U) + 1) * kRows;
   for (int i = static_cast<int>(threadIdx.x); shares && i < kRows * columns; i += kThreads) shared_vectors[i] = kInvalidVector;
   __syncthreads();

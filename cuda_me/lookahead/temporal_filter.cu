@@ -1,5 +1,5 @@
-// Frames averaged with those around them along the motion of their blocks (decide/temporal_filter.h has the definition):
-// eight threads a luma block, a row of it each, and half a row of its U and V together.
+// Averages frames with their neighbours along the motion of their blocks (decide/temporal_filter.h has the definition).
+// Eight threads work on a luma block, each on one of its rows and half a row of U and V.
 
 #include "cuda_me/kernels/rate_common.cuh"
 #include "cuda_me/lookahead/lookahead_kernels.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// Where a plane's coded samples begin in a linear frame.
+/// The offset of a plane's coded samples in a linear frame.
 [[nodiscard]] __device__ __forceinline__ std::size_t linear_offset(const FrameLayout& layout, int plane) {
   return plane == 0 ? 0 : plane == 1 ? layout.coded[0] : layout.coded[0] + layout.coded[1];
 }
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads)
     temporal_filter_kernel(const __grid_constant__ FrameLayout layout, const __grid_constant__ TemporalFilter filter,
                            const __grid_constant__ FilterJob job, int blocks) {
   const int thread = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-  // All lanes of a warp take part in sums. Those without a block do the last one once more.
+  // All lanes of a warp take part in sums. Lanes without a block repeat the last one.
   const int block = min(thread / 8, blocks - 1);
   const int t = thread % 8;
   const int x = block % layout.columns[0] * kBlockSize;

@@ -383,7 +383,7 @@ constexpr std::array kMistakes = {
                   "rows of the current plane are addressed by the width: their distance is its pitch",
                   [](const SearchedBlock& b) { return with_width_as_pitch(b, true, false); }},
     MotionMistake{"current-pitch-for-both",
-                  "the reference is addressed by the current plane's pitch: it has a pitch of its own",
+                  "the reference is addressed by the current plane's pitch: it has its own pitch",
                   [](const SearchedBlock& b) -> Found {
                     if (b.current.pitch >= b.reference.pitch) return std::nullopt;
                     SearchedBlock other = b;

@@ -13,41 +13,43 @@
 
 namespace c63 {
 
-/// A frame as it is to be coded.
+/// A frame ready for coding.
 struct LookedAt {
-  std::span<const std::uint8_t> in_place = {};  ///< its samples where they lie; empty: they were put where they were wanted
-  /// What errors are measured against where it was filtered: in memory that is kept so, or where it lies.
+  std::span<const std::uint8_t> in_place = {};  ///< its samples in place; empty: they were put where requested
+  /// The original of a filtered frame, to measure errors against: in memory that does not change, or in place.
   std::shared_ptr<const std::vector<std::uint8_t>> original = {};
   std::span<const std::uint8_t> original_in_place = {};
   std::shared_ptr<const FrameWeights> weights = {};  ///< propagated_weights.h; null: none
-  double filter_ms = 0;                              ///< milliseconds that it took to filter it
+  double filter_ms = 0;                              ///< milliseconds of filtering
 };
 
-/// The frames of one GOP as they come, and what is worked out of their samples before they are coded: wherever a device has
-/// them. Places count from the oldest frame that is kept. One thread at a time uses it.
+/// The latest frames of one GOP, and the results of looking ahead, in a device's or the host's memory. Places count
+/// from the oldest kept frame. One thread at a time uses it.
 class SourceFrames {
  public:
   virtual ~SourceFrames() = default;
 
-  /// Forgets all frames. For those to come a bit is worth `lambda`.
+  /// Forgets all frames. `lambda` is the price of a bit for the next ones.
   virtual void begin_gop(Cost lambda) = 0;
   /// Forgets the oldest frame.
   virtual void pop_front() = 0;
 
-  /// Where the samples of the next frame are to be put, in linear layout.
+  /// Returns the place for the samples of the next frame, in linear layout.
   [[nodiscard]] virtual std::span<std::uint8_t> input() = 0;
-  /// Adds the frame that was put there, and finds its motion against the frame before it and against the one before that, where
-  /// these are kept.
+  /// Adds the frame that was put there. Finds its motion against the previous frame and the one before it, if these are
+  /// kept.
   virtual std::array<MotionTotals, 2> push() = 0;
-  /// Finds the newest frame's motion against the one `back` frames before it, 3 or more.
+  /// Finds the newest frame's motion against the frame `back` frames before it; `back` is at least 3.
   virtual MotionTotals find_motion(int back) = 0;
-  /// The newest frame will be predicted from the one so many frames before it, against which its motion has been found; 0: from none.
+  /// Says from which frame the newest one will be predicted: `back` frames before it. Its motion against that frame
+  /// must have been found. 0: from none.
   virtual void predict_from(int back) = 0;
 
-  /// The frame at a place will be looked at next, and all that it is filtered with are there: work on it may begin beside what
-  /// comes before that.
+  /// Says that look_at() of this place comes next, and that all frames for its filter are there. Work on it may begin
+  /// now.
   virtual void begin_look([[maybe_unused]] std::size_t place) {}
-  /// The frame at a place as it is to be coded: in `input` where it does not lie in place, which it does always or never.
+  /// Returns the frame at a place, ready for coding: in place or in `input`. It is always in place, or never
+  /// (has_in_place()).
   [[nodiscard]] virtual LookedAt look_at(std::size_t place, std::span<std::uint8_t> input) = 0;
   [[nodiscard]] virtual bool has_in_place() const { return false; }
 };

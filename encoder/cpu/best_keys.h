@@ -5,25 +5,26 @@
 #include <cstdint>
 #include <span>
 
-// Everything is local to the file that includes it: no other file may be linked to code its machine may not have.
+// Everything here is local to the file that includes it. Otherwise the linker could give another file code that its
+// machine cannot run.
 
 namespace c63::cpu {
 namespace {
 
-/// The best candidates of a search so far, by candidate_key(); UINT32_MAX behind the last.
+/// The best candidates of a search so far, by candidate_key(); UINT32_MAX after the last.
 class BestKeys {
  public:
   explicit BestKeys(std::span<std::uint32_t> keys) : keys_(keys.data()), count_(keys.size()) {
     for (std::size_t i = 0; i < count_; ++i) keys_[i] = UINT32_MAX;
   }
 
-  /// The cost up to which a candidate may be one of them.
+  /// The highest cost with which a candidate can still be one of them.
   [[nodiscard]] int limit() const {
     const std::uint32_t cost = keys_[count_ - 1] >> 16;
     return static_cast<int>(cost < 0x7FFF ? cost : 0x7FFF);
   }
 
-  /// Puts a candidate to its place. One may come more than once.
+  /// Inserts a candidate at its place. It may come more than once.
   void add(std::uint32_t key) {
     std::size_t place = count_;
     while (place > 0 && key < keys_[place - 1]) --place;

@@ -12,13 +12,13 @@
 
 namespace c63::cpu {
 
-/// What blocks without a vector are predicted from.
+/// The prediction of blocks without a vector.
 [[nodiscard]] inline BlockPrediction no_prediction() {
   static constexpr std::uint8_t kZeros[kBlockSize] = {};  // one row, used with a pitch of 0
   return {kZeros, 0};
 }
 
-/// The codec's prediction: the block of the reference plane that the vector points to, or zero for a block without a vector.
+/// The codec's prediction: the block of the reference plane at the vector, or zero for a block without a vector.
 [[nodiscard]] inline BlockPrediction predict_block(const PredictionVectors::Plane& vectors, int block, int column, int row,
                                                    ConstPlaneView view) {
   if (vectors.has_vector[static_cast<std::size_t>(block)] == 0) return no_prediction();
@@ -39,7 +39,7 @@ constexpr int block_rows_per_mcu(int plane) { return plane == 0 ? 2 : 1; }
 /// Rows of samples.
 constexpr int rows_per_mcu(int plane) { return block_rows_per_mcu(plane) * kBlockSize; }
 
-/// Calls visit(block index, column, row) for the blocks of a plane that MCU row `mcu_row` holds.
+/// Calls visit(block index, column, row) for the blocks of a plane in MCU row `mcu_row`.
 template <typename Visit>
 void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, Visit&& visit) {
   for (int row = mcu_row * block_rows_per_mcu(plane); row < (mcu_row + 1) * block_rows_per_mcu(plane); ++row) {
@@ -47,13 +47,13 @@ void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, V
   }
 }
 
-/// How many blocks go to a kernel at once: few enough that their samples and levels stay in the first cache, and a
-/// multiple of what kernels take in one step.
+/// Blocks in one kernel call: few enough that their samples and levels stay in the first cache, and a multiple of a
+/// kernel's step.
 inline constexpr int kBlocksPerRun = 64;
 
-/// Calls visit(block index, column, row, predictions) for runs of blocks that lie side by side, which together are MCU
-/// row `mcu_row` of a plane; index, column and row are those of a run's first block. Predictions are copied to `kept`
-/// where it is not null.
+/// Calls visit(block index, column, row, predictions) for runs of neighbouring blocks. Together they are MCU row
+/// `mcu_row` of a plane. Index, column and row are those of a run's first block. Predictions are copied to `kept` if it
+/// is not null.
 template <typename Visit>
 void for_each_run_of_mcu_row(const PlaneGeometry& g, const PredictionVectors& vectors, int plane, int mcu_row,
                              const PaddedPicture& reference, PaddedPicture* kept, Visit&& visit) {

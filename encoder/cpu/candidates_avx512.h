@@ -1,7 +1,7 @@
 #pragma once
 
-// What both full searches with AVX-512 are made of. Everything is local to the file that includes it: no other file may
-// be linked to code that its machine may not have.
+// Parts of both full searches with AVX-512. Everything is local to the file that includes it. Otherwise the linker
+// could give another file code that its machine cannot run.
 
 #include <immintrin.h>
 
@@ -13,7 +13,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// Keeps a value in its register here: compilers would gather the additions of a whole loop into trees, and spill.
+/// Keeps a value in its register. Otherwise compilers collect the additions of a whole loop into trees, and spill.
 template <typename Vector>
 [[gnu::always_inline]] inline void keep(Vector& value) {
   asm("" : "+v"(value));
@@ -33,14 +33,14 @@ template <typename Vector>
   return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xFFFF;
 }
 
-/// The lowest `count` of 32 bits.
+/// A mask of the lowest `count` of 32 bits.
 constexpr std::uint32_t low_bits(int count) { return count >= 32 ? ~0U : (1U << count) - 1U; }
 
 constexpr bool is_better(const BestCandidate& a, const BestCandidate& b) {
   return a.sad != b.sad ? a.sad < b.sad : a.y != b.y ? a.y < b.y : a.x < b.x;
 }
 
-// VDBPSADBW's control: which four samples of a lane each quarter slides over.
+// VDBPSADBW's control: the four samples of a lane that each quarter slides over.
 constexpr int kLeftHalf = 0x94;
 constexpr int kRightHalf = 0xE9;
 

@@ -1,8 +1,8 @@
 #if defined(C63_SIMD_X86)
 
-// AC levels with AVX-512: choose_ac_masks() of sixteen blocks at a time, a block to each lane. Step i looks at the i-th kept
-// coefficient of every block, so blocks of as many of them go together. Masks of what was chosen are over those numbers; in
-// the end they are spread over the coefficients.
+// AC levels with AVX-512: choose_ac_masks() of sixteen blocks at a time, one block in each lane. Step i looks at the
+// i-th kept coefficient of every block. So blocks with the same number of them go together. The chosen masks have a bit
+// for each kept coefficient; at the end the bits are moved to the places of the coefficients.
 
 #include <algorithm>
 #include <array>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t kLanes = 16;
 constexpr int kMostNodes = 63;
-/// Kept coefficients that a register of masks has room for.
+/// Kept coefficients that fit a register of masks.
 constexpr int kNodesPerWord = 32;
-/// So few blocks are faster one by one.
+/// This few blocks are faster one by one.
 constexpr std::size_t kFew = 4;
 /// Blocks that are sorted together.
 constexpr std::size_t kSorted = 192;
@@ -27,7 +27,7 @@ constexpr std::size_t kSorted = 192;
 [[gnu::always_inline]] inline __m512i all_32(std::int32_t value) { return _mm512_set1_epi32(value); }
 [[gnu::always_inline]] inline __m512i all_16(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
 
-/// The kept coefficients of a block up to the last that may be worth its code, as LevelTable's last_caps say.
+/// The kept coefficients of a block, up to the last that may be worth its code (LevelTable's last_caps).
 [[gnu::always_inline]] inline std::uint64_t nodes_of(const TransformedBlock& block, const LevelTable& table) {
   const __m512i first = _mm512_abs_epi16(_mm512_load_si512(block.coefficients.data()));
   const __m512i second = _mm512_abs_epi16(_mm512_load_si512(block.coefficients.data() + 32));
@@ -36,7 +36,7 @@ constexpr std::size_t kSorted = 192;
     return _cvtmask64_u64(_mm512_kunpackd(_mm512_cmpgt_epi16_mask(second, cap), _mm512_cmpgt_epi16_mask(first, cap)));
   };
   const std::uint64_t kept = block.ac.kept;
-  const std::uint64_t coded = kept | 1;  // what may come before: the start is where DC is
+  const std::uint64_t coded = kept | 1;  // what may come before: the start counts as DC
   const std::uint64_t behind_none = coded << 1;
   const std::uint64_t behind_one = behind_none | coded << 2;
   const std::uint64_t worth =
@@ -44,7 +44,7 @@ constexpr std::size_t kSorted = 192;
   return kept & (~std::uint64_t{0} >> std::countl_zero(worth | 1));  // DC is never kept
 }
 
-/// Exchanges rows and columns of sixteen rows of sixteen numbers, each `pitch` behind the one before.
+/// Exchanges rows and columns of sixteen rows of sixteen numbers, each `pitch` after the previous one.
 [[gnu::always_inline]] inline void transpose(const std::uint32_t* from, std::size_t pitch, std::uint32_t* to) {
   __m512i a[16];
   __m512i b[16];
@@ -72,12 +72,12 @@ constexpr std::size_t kSorted = 192;
   });
 }
 
-/// The kept coefficients of sixteen blocks, step by step: magnitudes in the lower and places in the upper half.
+/// The kept coefficients of sixteen blocks, step by step: magnitudes in the lower half, places in the upper half.
 class Steps {
  public:
   /// For lanes of at most `steps` coefficients.
   explicit Steps(int steps) : tiles_((static_cast<std::size_t>(steps) + kLanes - 1) / kLanes) {
-    if (tiles_ == 1) return;  // what a lane is set to fills one tile
+    if (tiles_ == 1) return;  // the initial data of a lane fill one tile
     for (auto& lane : by_lane_) {
       for (std::size_t i = kLanes; i < kLanes * tiles_; i += kLanes) _mm512_store_si512(lane + i, _mm512_setzero_si512());
     }
@@ -100,21 +100,21 @@ class Steps {
     add(std::integral_constant<int, 2>{});
     add(std::integral_constant<int, 3>{});
   }
-  /// Puts the lanes together.
+  /// Combines the lanes.
   void put_together() {
     for (std::size_t i = 0; i < tiles_; ++i) transpose(by_lane_[0] + kLanes * i, kPitch, by_step_[kLanes * i]);
   }
   [[nodiscard]] __m512i step(int i) const { return _mm512_load_si512(by_step_[i]); }
 
  private:
-  static constexpr std::size_t kPitch = kMostNodes + 1 + kLanes;  ///< what is stored last may be a register of nothing
+  static constexpr std::size_t kPitch = kMostNodes + 1 + kLanes;  ///< the last register stored may be an empty one
 
   std::size_t tiles_;
   alignas(64) std::uint32_t by_lane_[kLanes][kPitch];
   alignas(64) std::uint32_t by_step_[kMostNodes + 1][kLanes];
 };
 
-/// What a step needs of a LevelTable, in registers.
+/// The parts of a LevelTable that a step needs, in registers.
 class Tables {
  public:
   explicit Tables(const LevelTable& table)
@@ -129,13 +129,13 @@ class Tables {
 
   [[nodiscard]] __m512i lambda() const { return lambda_; }
   [[nodiscard]] __m512i most() const { return most_; }
-  /// The reciprocals of coefficients, and in the lowest byte their steps.
+  /// The reciprocals of coefficients. The lowest byte of each has its step.
   [[nodiscard, gnu::always_inline]] __m512i quantizers(__m512i places) const {
     return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(places, all_32(32)),
                                    _mm512_permutex2var_epi32(quantizers_[0], places, quantizers_[1]),
                                    _mm512_permutex2var_epi32(quantizers_[2], places, quantizers_[3]));
   }
-  /// The bits of levels behind zeros, in halves of 16 bits: `sizes` are 16·(size - 1), sizes up to 8.
+  /// The bits of levels after zeros, in halves of 16 bits: `sizes` are 16·(size - 1), sizes up to 8.
   [[nodiscard, gnu::always_inline]] __m512i bits(__m512i zeros, __m512i sizes, __mmask32 large) const {
     constexpr int kFirstAndSecondOrThird = 0xEA;
     const __m512i index = _mm512_ternarylogic_epi32(zeros, all_16(15), sizes, kFirstAndSecondOrThird);
@@ -152,14 +152,14 @@ class Tables {
   __m512i most_;
 };
 
-/// Masks of coefficients of every block: which are coded, and which of these have the level below.
+/// Masks of coefficients of every block: those that are coded, and those of them that have the lower level.
 template <int kWords>
 struct Masks {
   __m512i coded[kWords];
   __m512i lower[kWords];
 };
 
-/// The cheapest ways to come to a coefficient of every block.
+/// The costs of the cheapest ways to a coefficient, for every block.
 template <int kWords>
 struct Ways {
   __m512i cost;
@@ -176,10 +176,10 @@ template <int kWords>
 }
 
 struct ChosenLanes {
-  alignas(64) std::array<Cost, kLanes> costs;  ///< less those of all zeros
+  alignas(64) std::array<Cost, kLanes> costs;  ///< minus the cost of all zeros
   alignas(64) std::uint32_t coded[2][kLanes] = {};
   alignas(64) std::uint32_t lower[2][kLanes] = {};
-  std::uint32_t too_large = 0;  ///< lanes that have a level above 255; what they chose means nothing
+  std::uint32_t too_large = 0;  ///< lanes with a level above 255; their choices are invalid
 
   [[nodiscard]] static std::uint64_t mask(const std::uint32_t (&words)[2][kLanes], std::size_t lane) {
     return words[0][lane] | static_cast<std::uint64_t>(words[1][lane]) << kNodesPerWord;
@@ -197,7 +197,7 @@ struct ChosenLanes {
   return _mm512_slli_epi32(_mm512_sub_epi32(all_32(31), _mm512_lzcnt_epi32(levels)), 4);
 }
 
-/// Goes through the kept coefficients of sixteen blocks; `counts` says how many each has.
+/// Goes through the kept coefficients of sixteen blocks. `counts` has the number of each block's.
 template <int kWords>
 [[gnu::noinline]] void choose_lanes(const Steps& steps, int most, __m512i counts, const LevelTable& table, ChosenLanes& chosen) {
   constexpr Cost kNoWay = portable::kNoWay;
@@ -275,7 +275,7 @@ template <int kWords>
     third = second;
     second = last;
     last = way;
-    // Nothing ends behind coefficient 63.
+    // Nothing ends after coefficient 63.
     const __m512i ended = _mm512_mask_add_epi32(way.cost, _mm512_cmplt_epi32_mask(k, all_32(63)), way.cost, end);
     const __mmask16 is_best = _mm512_mask_cmplt_epi32_mask(active, ended, best_cost);
     best_cost = _mm512_mask_mov_epi32(best_cost, is_best, ended);
@@ -289,13 +289,14 @@ template <int kWords>
   chosen.too_large = too_large;
 }
 
-/// Those of some blocks that have coefficients to choose levels of, in the order of how many, most first.
+/// Blocks that have coefficients to choose levels for, sorted by their number, most first.
 class SortedBlocks {
  public:
   SortedBlocks(std::span<const TransformedBlock> blocks, const LevelTable& table) {
     std::array<std::uint8_t, kSorted> unsorted;
-    std::array<std::uint8_t, kMostNodes + 1> of_count{};  // blocks of so many; then the place of the next one of so many
-    for (std::size_t i = 0; i < blocks.size(); ++i) {  // without a branch: which have some is unpredictable
+    std::array<std::uint8_t, kMostNodes + 1>
+        of_count{};  // blocks with this many; then the place of the next one with this many
+    for (std::size_t i = 0; i < blocks.size(); ++i) {  // no branch, because which blocks have any is unpredictable
       nodes_[i] = nodes_of(blocks[i], table);
       unsorted[size_] = static_cast<std::uint8_t>(i);
       size_ += nodes_[i] != 0 ? 1 : 0;
@@ -320,14 +321,14 @@ class SortedBlocks {
   std::size_t size_ = 0;
 };
 
-/// Chooses for up to sixteen blocks, of which the first has most coefficients.
+/// Chooses for up to sixteen blocks. The first one has the most coefficients.
 void choose_together(std::span<const TransformedBlock> blocks, const SortedBlocks& sorted,
                      std::span<const std::uint8_t> lanes, const LevelTable& table, AcChoice* choices) {
   const auto most = static_cast<int>(sorted.count(lanes[0]));
   Steps steps(most);
   alignas(64) std::array<std::int32_t, kLanes> counts{};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::size_t i = lanes[std::min(lane, lanes.size() - 1)];  // the last one again; what comes of it is not looked at
+    const std::size_t i = lanes[std::min(lane, lanes.size() - 1)];  // the last one again; its result is not used
     steps.set_lane(lane, blocks[i].coefficients.data(), sorted.nodes(i));
     counts[lane] = static_cast<std::int32_t>(sorted.count(i));
   }
@@ -382,7 +383,7 @@ void write_levels(const TransformedBlock& block, const LevelTable& table, const 
     const __m512i coefficients = _mm512_load_si512(block.coefficients.data() + 32 * i);
     const __m512i magnitudes = _mm512_abs_epi16(coefficients);
     const __m512i reciprocals = _mm512_load_si512(table.short_reciprocals.data() + 32 * i);
-    // nearest_level() without what is shifted out anyway: the lower half of the product carries nothing.
+    // nearest_level(), without the bits that are shifted out anyway: the lower half of the product carries nothing.
     const __m512i products = _mm512_mask_mov_epi16(_mm512_mulhi_epu16(magnitudes, reciprocals),
                                                    _mm512_testn_epi16_mask(reciprocals, reciprocals), magnitudes);
     const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(products, all_16(8)), 4);

@@ -1,10 +1,10 @@
 #pragma once
 
-// choose_ac_masks() with what does not wait for anything taken out of the chain that does. First the two levels of every
-// kept coefficient, many at a time; then for each of them the cheaper one behind any number of zeros, all numbers at a time.
-// What is left is one addition and one comparison for each coefficient that it may follow.
+// choose_ac_masks() in three steps, so that the chain of dependent operations is short. First, the two levels of every
+// kept coefficient, many at a time. Then, for each, the cheaper one after any number of zeros, all numbers at a time.
+// What remains for the chain is one addition and one comparison for each coefficient that may come before.
 //
-// In Highway's terms, for every instruction set; everything is local to the file that includes it, as in kernels_portable.h.
+// Uses Highway, for every instruction set. Everything is local to the file that includes it, as in kernels_portable.h.
 
 #include <hwy/highway.h>
 
@@ -22,23 +22,24 @@ namespace portable {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// More than any way to code a block costs; two levels' costs more still fit.
+/// More than any way to code a block costs. The sum with two more levels' costs still fits.
 constexpr Cost kNoWay = 1 << 30;
 
-/// The two levels of coefficients: the nearest, and the one below.
+/// The two levels of coefficients: the nearest one and the one below.
 struct TwoLevels {
   alignas(64) std::array<std::int32_t, 64> nearest;
-  alignas(64) std::array<Cost, 64> distortions[2];  ///< what they change of the squared error
+  alignas(64) std::array<Cost, 64> distortions[2];  ///< their change of the squared error
 
-  /// What the code of coefficient k's nearest level costs, or of the one below, by the zeros before it, up to fifteen.
+  /// The cost of the code of coefficient k's nearest level, or of the one below, by the number of zeros before it, up
+  /// to fifteen.
   [[nodiscard, gnu::always_inline]] const Cost* code_costs(const LevelTable& table, std::size_t k, int below) const {
-    // The size of a level, of 0 without a branch.
+    // The size of a level. Without a branch for level 0.
     const int size = 31 - std::countl_zero(static_cast<std::uint32_t>(2 * (nearest[k] - below) + 1));
     return table.level_costs[static_cast<std::size_t>(size)].data();
   }
 };
 
-/// Fills in the sixteens of coefficients that have a kept one.
+/// Fills in the groups of sixteen coefficients that have a kept one.
 [[gnu::always_inline]] inline void find_levels(const TransformedBlock& block, const Quantizer& quantizer, TwoLevels& found) {
   const hn::CappedTag<std::int32_t, 16> ints;
   const hn::Rebind<std::int16_t, decltype(ints)> shorts;
@@ -69,8 +70,8 @@ struct TwoLevels {
   }
 }
 
-/// The kept coefficients in order: number 0 is the start, and before it are as many nodes that no way comes from as the first
-/// coefficients look back further.
+/// The kept coefficients in order. Number 0 is the start. Before it are unreachable nodes, because the first
+/// coefficients look further back.
 class Nodes {
  public:
   Nodes() {
@@ -80,7 +81,7 @@ class Nodes {
     }
   }
 
-  /// Finds what each may cost behind any number of zeros.
+  /// Finds what each may cost after any number of zeros.
   [[gnu::always_inline]] inline void find(const TransformedBlock& block, const LevelTable& table, const TwoLevels& levels) {
     const hn::CappedTag<Cost, kZeroRun> ints;
     const auto zero_run = hn::Set(ints, table.lambda * table.bits.zero_run);
@@ -107,11 +108,11 @@ class Nodes {
   }
 
   [[nodiscard]] int count() const { return count_; }
-  /// Which coefficient a node is; 0 is the start.
+  /// The coefficient of a node; 0 is the start.
   [[nodiscard]] std::ptrdiff_t& place(int number) { return places_[static_cast<std::size_t>(number + kBefore)]; }
-  /// The cost of the cheapest way to it, less that of all zeros.
+  /// The cost of the cheapest way to it, minus the cost of all zeros.
   [[nodiscard]] Cost& cost(int number) { return costs_[static_cast<std::size_t>(number + kBefore)]; }
-  /// What the cheaper of a node's levels costs where the one before is coefficient `place` - index - 1.
+  /// The cost of the cheaper level of a node if the previous coefficient is number `place` - index - 1.
   [[nodiscard]] const Cost* behind(int number) const { return behind_[number - 1]; }
 
  private:
@@ -129,7 +130,8 @@ struct Ways {
   int last = 0;
 };
 
-/// Puts `other` in the place of `cost` where it is less, and its number too. Without a branch: which is less is unpredictable.
+/// Replaces `cost` and its number by those of `other` if `other` is less. No branch, because the result is
+/// unpredictable.
 [[gnu::always_inline]] inline void take_cheaper(Cost other, int other_number, Cost& cost, int& number) {
   const bool is_less = other < cost;
   cost = is_less ? other : cost;
@@ -138,11 +140,11 @@ struct Ways {
 }
 
 [[gnu::always_inline]] inline Cost choose(Nodes& nodes, bool full, Cost end, Ways& ways) {
-  Cost older = kNoWay;  // of those before the last three the cheapest
+  Cost older = kNoWay;  // the cheapest before the last three
   std::ptrdiff_t older_place = 0;
   int older_number = 0;
   Cost cost = 0;
-  Cost best = 0;  // but for the end
+  Cost best = 0;  // without the end
   int best_number = 0;
   for (int number = 1; number <= nodes.count(); ++number) {
     const Cost* const start = nodes.behind(number) + nodes.place(number) - 1;
@@ -163,7 +165,7 @@ struct Ways {
     older_number = third_is_cheaper ? number - 3 : older_number;
     take_cheaper(cost, number, best, best_number);
   }
-  // Nothing ends behind coefficient 63. What is before it may be as cheap only with its end.
+  // Nothing ends after coefficient 63. What is before it may be as cheap only with its end.
   const bool ends_full = full && cost < best + end;
   ways.last = ends_full ? nodes.count() : best_number;
   return ends_full ? cost : best + end;

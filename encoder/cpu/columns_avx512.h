@@ -1,10 +1,11 @@
 #pragma once
 
-// Exhaustive search with AVX-512 is made of registers of candidates that go down a window. Everything is local to the file
-// that includes it, as in candidates_avx512.h.
+// Parts of the exhaustive search with AVX-512: registers of candidates that move down a window. Everything is local to
+// the file that includes it, as in candidates_avx512.h.
 //
-// VDBPSADBW gives, per 16-byte lane, the SADs of four samples of the block at eight neighbouring positions, so a
-// register holds 32 candidates and a row of the block takes two instructions: one for its left half and one for its right.
+// VDBPSADBW computes, per 16-byte lane, the SADs of four samples of the block at eight neighbouring positions. So a
+// register holds 32 candidates, and a row of the block takes two instructions: one for its left half and one for its
+// right half.
 
 #include "cpu/candidates_avx512.h"
 
@@ -15,7 +16,8 @@ namespace {
 struct OneRow {
   static constexpr int kColumns = 32;
 
-  /// What they cover, sixteen bytes from every eighth one: so each lane sees all that its eight candidates need.
+  /// The samples for them: sixteen bytes from every eighth one on, so that each lane has all that its eight candidates
+  /// need.
   static __m512i load(const std::uint8_t* p) {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 2, 3, 3, 4), _mm512_loadu_si512(p));
   }
@@ -44,9 +46,9 @@ struct TwoRows {
 
 enum class Part { first, middle, last };
 
-/// Eight rows of the reference; `reference` and `row` move on over them. Each belongs to eight rows of candidates, so eight
-/// sums are under way at any time: sum i is that of the candidate row whose number is i modulo 8. In the first eight rows no candidate ends but the first
-/// one, and in the last eight none begins.
+/// Eight rows of the reference; `reference` and `row` move on. Each row belongs to eight rows of candidates, so eight
+/// sums are open at any time. Sum i is that of the candidate row with number i modulo 8. In the first eight rows only
+/// the first candidate ends, and in the last eight none begins.
 template <Part kPart, typename Shape, typename Minima>
 [[gnu::always_inline]] inline void eight_rows(const Shape& shape, const BlockRows& block, const std::uint8_t*& reference,
                                               std::ptrdiff_t pitch, int& row, __m512i (&sums)[8],
@@ -54,7 +56,7 @@ template <Part kPart, typename Shape, typename Minima>
   unroll<kPart == Part::last ? 7 : 8>([&](auto r) __attribute__((always_inline)) {
     const __m512i samples = shape.load(reference);
     reference += pitch;
-    asm("" : "+r"(reference));  // one address at a time, or there are not enough registers for all
+    asm("" : "+r"(reference));  // one address at a time, because there are not enough registers for all
     unroll<8>([&](auto k) __attribute__((always_inline)) {
       if constexpr (kPart == Part::middle || (kPart == Part::first) == (k <= r)) {
         __m512i& sum = sums[(r - k) & 7];

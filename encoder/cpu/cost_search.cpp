@@ -12,7 +12,8 @@ Position candidate_at(const SearchWindow& window, int x, int y) {
   return {std::clamp(x, window.left, window.right - 1), std::clamp(y, window.top, window.bottom - 1)};
 }
 
-/// Where number `index` of a window's candidates lies in it. Most windows are as wide as a power of two, and division takes long.
+/// The place of number `index` in a window's candidates. Most windows are as wide as a power of two, and division is
+/// slow.
 Position place_in_window(unsigned index, unsigned width) {
   if (!std::has_single_bit(width)) return {static_cast<int>(index % width), static_cast<int>(index / width)};
   return {static_cast<int>(index & (width - 1)), static_cast<int>(index >> std::countr_zero(width))};
@@ -58,9 +59,9 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
     search.cost_pitch = costs_.pitch();
     search.keys = keys.data() + static_cast<std::size_t>(i) * kMaxFoundVectors;
 
-    // What was chosen around, and last time here, is often good here too. The row above is known in the same MCU row alone:
-    // others are searched at the same time. Left of the group it is what was chosen now, otherwise the last time.
-    // Most windows are whole, and have every vector of the range.
+    // Vectors chosen nearby, or here in the previous frame, are often good here too. In the row above only the same MCU
+    // row is known, because other rows are searched at the same time. To the left of the group the new choice is known,
+    // otherwise the previous frame's. Most windows are whole, and have every vector of the range.
     const bool is_whole = window.right - window.left == 2 * range_ && window.bottom - window.top == 2 * range_;
     const auto start_at = [&](MotionVector vector) {
       const Position start{x + vector.x, y + vector.y};
@@ -95,7 +96,7 @@ void CostSearch::search(int row, int first, int count, Searches& searches, std::
 std::uint64_t CostSearch::search_block_row(int row) {
   std::uint64_t sads = 0;
   std::array<std::uint32_t, kGroup> costs;
-  Searches searches;  // here, as it takes time to make
+  Searches searches;  // made here, because it takes time
   for (int first = 0; first < geometry_.columns; first += kGroup) {
     const int count = std::min(kGroup, geometry_.columns - first);
     search(row, first, count, searches, costs.data());
@@ -111,7 +112,7 @@ std::uint64_t CostSearch::search_block_row(int row) {
           const int y = row * kBlockSize;
           const std::uint32_t sad = kernels_.sad(&current_.at(x, y), current_.pitch,
                                                  &reference_.at(x + left.x, y + left.y), reference_.pitch);
-          // The flags cost the same for both. Which is less is unpredictable, so nothing branches by it.
+          // The flags cost the same for both. No branch, because which one is cheaper is unpredictable.
           const bool takes_left = sad < cost;
           chosen.x = takes_left ? left.x : chosen.x;
           chosen.y = takes_left ? left.y : chosen.y;

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How many frames a chain holds: one being searched, one being entropy coded, one being read.
+/// Frames in a chain: one being searched, one being entropy coded, one being read.
 constexpr int kDepth = 3;
 
 /// One frame between submit() and collect().
@@ -38,13 +38,13 @@ struct Slot {
   std::exception_ptr fault;
 };
 
-/// A chain and the frames that it holds. All its memory is allocated when it is opened.
+/// A chain and its frames. All its memory is allocated when it is opened.
 struct ScheduledChain {
   std::optional<GopChain> chain;
   std::array<Slot, kDepth> slots;
-  TraceRow trace;  ///< whoever runs the chain tells it
+  TraceRow trace;  ///< set by the thread that runs the chain
 
-  // Numbers of frames; a frame's slot is its number modulo kDepth. Guarded by the backend's mutex.
+  // Counts of frames. A frame's slot is its count modulo kDepth. Guarded by the backend's mutex.
   std::int64_t submitted = 0;
   std::int64_t started = 0;
   std::int64_t collected = 0;
@@ -53,8 +53,8 @@ struct ScheduledChain {
   [[nodiscard]] Slot& slot(std::int64_t number) { return slots[static_cast<std::size_t>(number % kDepth)]; }
 };
 
-/// Gives chains to threads: a chain with a frame to code is run by one thread at a time; a frame that is coded is written
-/// beside the next one where there are threads for it.
+/// Gives chains to threads. One thread at a time runs a chain that has a frame to code. A coded frame is written during
+/// the next one if there are threads for it.
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const ResolvedEncode& encode, int max_chains)
@@ -64,7 +64,7 @@ class CpuBackend final : public Backend {
         writes_beside_(static_cast<int>(chains_.size()) < arena_.concurrency()),
         threads_(arena_, chains_.size() * (kDepth + 1)) {
     const Kernels& kernels = cpu::kernels(settings_.execution.simd);
-    // Side by side: to fill the memory of all takes 0.4 s at 1920x1080.
+    // In parallel: filling the memory of all chains takes 0.4 s at 1920x1080.
     arena_.execute([&] {
       oneapi::tbb::parallel_for_each(chains_, [&](ScheduledChain& chain) {
         chain.chain.emplace(encode, kernels);
@@ -141,7 +141,7 @@ class CpuBackend final : public Backend {
     const int threads = execution.arena->concurrency();
     const int wanted = execution.lanes > 0 ? execution.lanes : threads == 1 ? 1 : threads + 1;
     std::uint64_t most = static_cast<std::uint64_t>(max_chains);
-    // The frames that are looked at ahead lie in this memory.
+    // Frames for looking ahead lie in this memory.
     if (encode.lookahead.any()) most = std::min(most, encode.chains_in_half(encode.chain_bytes() + encode.lookahead_bytes()));
     return std::clamp(wanted, 1, std::max(1, static_cast<int>(most)));
   }
@@ -160,8 +160,8 @@ class CpuBackend final : public Backend {
     if (--tasks_ == 0) idle_.notify_all();
   }
 
-  /// Has somebody run the chain if there is a frame to code, the syntax elements that it overwrites have been written, and
-  /// nobody does. The mutex is held.
+  /// Posts a task that runs the chain, if there is a frame to code, if the syntax elements to be overwritten have been
+  /// written, and if no task runs it. The mutex is held.
   void run_if_possible(ScheduledChain& chain) {
     if (chain.running || !may_start(chain)) return;
     chain.running = true;
@@ -173,7 +173,7 @@ class CpuBackend final : public Backend {
     return before < chain.collected || chain.slot(before).finished;
   }
 
-  /// Codes the frames of a chain one after another until there are no more, or until another thread had better do it.
+  /// Codes the frames of a chain one after another until there are no more, or until another thread should do it.
   void run(std::size_t index) noexcept {
     ScheduledChain& chain = chains_[index];
     std::unique_lock lock(mutex_);
@@ -193,7 +193,7 @@ class CpuBackend final : public Backend {
         post<&CpuBackend::write_beside>(written);
         continue;
       }
-      // Here: a worker that is called for it might take the chain again.
+      // Written by this thread: a worker that is woken for it might take the chain again.
       ++tasks_;
       lock.unlock();
       write_beside(written);
@@ -203,7 +203,7 @@ class CpuBackend final : public Backend {
     end_task();
   }
 
-  /// Writes a frame beside the coding of the next one.
+  /// Writes a frame while the next one is coded.
   void write_beside(std::size_t argument) noexcept {
     ScheduledChain& chain = chains_[argument % chains_.size()];
     const auto number = static_cast<std::int64_t>(argument / chains_.size());
@@ -218,7 +218,7 @@ class CpuBackend final : public Backend {
     Slot& slot = chain.slot(number);
     try {
       chain.trace.did("no input", -1, slot.submitted);
-      chain.trace.did("queued", slot.plan.index);  // for a thread, or for syntax elements to be written
+      chain.trace.did("queued", slot.plan.index);  // waiting for a thread, or for syntax elements to be written
       slot.picture.lay_out();
       chain.trace.did("load", slot.plan.index);
       const auto original = slot.original ? std::span(*slot.original) : std::span<const std::uint8_t>();
@@ -258,7 +258,7 @@ class CpuBackend final : public Backend {
   std::condition_variable idle_;
   int tasks_ = 0;         ///< posted and not yet ended
   bool dropped_ = false;  ///< frames that are not started need not be coded
-  WorkThreads threads_;  ///< last: they use all of the above
+  WorkThreads threads_;   ///< last, because they use all of the above
 };
 
 }  // namespace

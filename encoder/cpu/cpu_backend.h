@@ -7,8 +7,9 @@
 
 namespace c63::cpu {
 
-/// Opens the CPU as a device: execution.lanes of the settings GOP chains (0: one more than threads, so that no GOP is left over to be
-/// coded alone; one for a single thread), at most max_chains, on the threads of settings' arena.
+/// Opens the CPU as a device. It has as many GOP chains as execution.lanes, at most max_chains. 0 means one more than
+/// threads, so that the last GOP is not coded alone; or one for a single thread. Uses the threads of the settings'
+/// arena.
 [[nodiscard]] std::unique_ptr<Backend> make_cpu_backend(const ResolvedEncode& encode, int max_chains);
 
 }  // namespace c63::cpu

@@ -6,13 +6,12 @@
 namespace c63::cpu {
 namespace {
 
-/// One pass over all columns of `Block`, whose `rows` are eight registers of binary32, with GCC's vector operators:
-/// output i is Σ_j input j times the weight of j in i, products in ascending order, each product and each sum rounded.
-/// The weights of input 0 (inverse) and of output 0 (forward) are one, and those of two outputs often differ in sign
-/// only, so a product serves both: to subtract it is to add the product with the negative weight.
+/// One pass over all columns of `Block` with GCC's vector operators. Its `rows` are eight registers of binary32. Output
+/// i is Σ_j input j times the weight of j in i, with products in ascending order; each product and each sum is rounded.
+/// The weights of input 0 (inverse) and of output 0 (forward) are one. The weights of two outputs often differ only in
+/// sign, so one product serves both: subtracting it equals adding the product with the negative weight.
 ///
-/// Inputs from kInputs on are taken for zero: they would add zeros to every sum, whose sign is all that it could
-/// change.
+/// Inputs from kInputs on are taken as zero. They would add zeros to every sum, which can only change its sign.
 template <bool kForward, int kInputs = 8, typename Block>
 [[gnu::always_inline]] inline Block transform_columns(const Block& in) {
   Block out;

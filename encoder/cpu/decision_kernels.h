@@ -15,27 +15,28 @@
 
 namespace c63::cpu {
 
-/// Entries that must be readable behind every row of costs; what is in them does not matter.
+/// Entries that must be readable after every row of costs. Their values do not matter.
 inline constexpr int kCostGuard = 32;
-/// What a vector out of range costs: more than any SAD with any other cost. Before every row there are so many of them.
+/// What a vector out of range costs: more than any SAD with any other cost. There are this many of them before every
+/// row.
 inline constexpr std::uint16_t kOutOfRange = 0x8000;
 inline constexpr int kOutOfRangeColumns = 8;
 
-/// How many candidates a search begins with.
+/// Number of candidates with which a search begins.
 inline constexpr std::size_t kStarts = 4;
 
-/// A block to search by SAD and what vectors cost.
+/// A block to search by SAD and the cost of vectors.
 struct CostedSearch : BlockSearch {
   Position own;                            ///< of the block in its plane
-  const std::uint16_t* costs = nullptr;    ///< of the window's vectors, row by row
-  const std::uint8_t* quarters = nullptr;  ///< the same over four, rounded down, at most 255
+  const std::uint16_t* costs = nullptr;    ///< costs of the window's vectors, row by row
+  const std::uint8_t* quarters = nullptr;  ///< the same divided by four, rounded down, at most 255
   std::ptrdiff_t cost_pitch = 0;           ///< of both
   std::array<Position, kStarts> starts{};  ///< candidates of the window; they only save time
-  std::uint32_t* keys = nullptr;           ///< what is found goes there
+  std::uint32_t* keys = nullptr;           ///< the result goes there
 };
 
-/// Sums as SumsView has them, over four and modulo 256. Of two of them, the way around from one to the other is no longer than
-/// the difference of the sums over four, but for what was rounded: so a byte bounds a SAD as well as the sum itself.
+/// Sums as in SumsView, divided by four, modulo 256. The distance of two of them around the circle of 256 is at most
+/// the difference of the sums divided by four, apart from rounding. So a byte bounds a SAD as well as the sum itself.
 struct QuarterSumsView {
   const std::uint8_t* data = nullptr;
   std::ptrdiff_t pitch = 0;
@@ -44,20 +45,21 @@ struct QuarterSumsView {
 };
 [[nodiscard]] constexpr std::uint8_t quarter_sum(int sum) { return static_cast<std::uint8_t>(sum >> 2); }
 
-/// Candidates that cost no more than `limit` have four differences of quarter sums and a quarter of their cost that add up to
-/// this or less, where a sum above 255 counts as 255: each of the four may be three too large, times four.
+/// The limit for candidates by quarter sums. If a candidate costs at most `limit`, its four differences of quarter sums
+/// plus a quarter of its cost are at most this value. A sum above 255 counts as 255. Each of the four may be too large
+/// by three, times four.
 [[nodiscard]] constexpr std::uint8_t quarter_limit(int limit) {
   const int quarter = (limit + 4 * 3) / 4;
   return static_cast<std::uint8_t>(quarter < 255 ? quarter : 255);
 }
 
-/// The size of the largest AC level, and how many zeros have a code of their own.
+/// The size of the largest AC level, and the number of zeros that have a separate code.
 inline constexpr std::size_t kMaxLevelSize = 10;
-/// The sizes whose bits are in LevelTable::bits_by_size: larger levels are rare.
+/// The sizes in LevelTable::bits_by_size. Larger levels are rare.
 inline constexpr std::size_t kMaxSmallSize = 8;
 inline constexpr std::size_t kZeroRun = 16;
 
-/// What the levels of a plane's blocks are chosen by.
+/// The data for choosing the levels of a plane's blocks.
 struct LevelTable {
   LevelTable() = default;
   LevelTable(const QuantizationTable& quantization, int plane_index, Cost lambda_of_frame)
@@ -80,19 +82,21 @@ struct LevelTable {
   AcBits bits;
   int plane = 0;
   Cost lambda = 0;
-  /// A coefficient of at most this magnitude behind at least 0, 1 or 2 zeros saves no more than its code costs: it is never the last
-  /// one that is coded, but for number 63, which saves the end of block, too.
+  /// A coefficient up to this magnitude after at least 0, 1 or 2 zeros saves no more than its code costs. So it is
+  /// never the last coded one, except number 63, which also saves the end of block.
   std::array<std::int16_t, 3> last_caps{};
-  alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};  ///< the quantizer's; 0 is 2^16, that of step 1
-  /// λ times the bits of a level, by its size and the zeros before it, up to fifteen: sixteen take a code of their own. Of size 0
-  /// nothing.
+  /// the quantizer's; 0 stands for 2^16, which belongs to step 1
+  alignas(64) std::array<std::uint16_t, 64> short_reciprocals{};
+  /// λ times the bits of a level, by its size and the number of zeros before it, up to fifteen; sixteen zeros have a
+  /// separate code. Size 0 costs nothing.
   alignas(64) std::array<std::array<Cost, kZeroRun>, kMaxLevelSize + 1> level_costs{};
-  /// The bits of levels of sizes 1 to kMaxSmallSize behind 0 to 15 zeros.
+  /// The bits of levels of sizes 1 to kMaxSmallSize after 0 to 15 zeros.
   alignas(64) std::array<std::uint16_t, kMaxSmallSize * kZeroRun> bits_by_size{};
 
  private:
   [[nodiscard]] std::int16_t last_cap(int zeros) const {
-    int least = AcBits::kNoCode;  // bits of a level behind so many zeros or more; from sixteen on they have a code more
+    int least =
+        AcBits::kNoCode;  // bits of a level after this many zeros or more; from sixteen on they need one more code
     for (std::size_t size = 1; size <= kMaxLevelSize; ++size) {
       for (int z = zeros; z < static_cast<int>(kZeroRun); ++z) least = std::min(least, bits.level(z, static_cast<int>(size)));
     }
@@ -102,7 +106,7 @@ struct LevelTable {
   }
 };
 
-/// The bits of DC differences by their size, of luma and of chroma: a register that is looked up in.
+/// The bits of DC differences by their size, of luma and of chroma: a register for look-ups.
 alignas(16) inline constexpr auto kDcBitsOfSizes = [] {
   constexpr int kMaxDcSize = 12;
   std::array<std::array<std::uint8_t, 16>, 2> bits{};
@@ -114,49 +118,49 @@ alignas(16) inline constexpr auto kDcBitsOfSizes = [] {
   return bits;
 }();
 
-/// A block, and one of the predictions that it may have.
+/// A block, and one of its possible predictions.
 struct BlockPair {
   const std::uint8_t* current = nullptr;
   std::ptrdiff_t current_pitch = 0;
   BlockPrediction prediction;
 };
 
-/// A block of one or two candidates; where there is no second one, the first stands for it.
+/// A block with one or two candidates. If there is only one, it also stands for the second.
 struct NarrowCandidates {
   std::array<const TransformedBlock*, 2> blocks{};
-  std::array<Cost, 2> ac{};  ///< what their AC levels cost
+  std::array<Cost, 2> ac{};  ///< cost of their AC levels
   std::array<VectorNumber, 2> vectors{};
-  std::array<std::int32_t, 2> vector_bits{};  ///< as BeamCandidate's
+  std::array<std::int32_t, 2> vector_bits{};  ///< as in BeamCandidate
   int count = 0;
-  int row = 0;  ///< of the MCU row's block rows
+  int row = 0;  ///< in the block rows of the MCU row
 };
 
-/// What is chosen for a block.
+/// The choice for a block.
 struct BlockChoice {
   std::uint8_t lane = 0;  ///< as in BeamChoice
   bool without_ac = false;
   std::int16_t level = 0;  ///< of DC
 };
 
-/// The kernels of decisions by rate and distortion; like all, they exist once per instruction set and give the same results.
+/// The kernels of decisions by rate and distortion. They exist once per instruction set and give the same results.
 struct DecisionKernels {
-  /// The best `count` candidates of each block's window by SAD and cost, of equals the first in raster order: each as
-  /// candidate_key(cost, index), in order, and UINT32_MAX behind the last. `sums` are those of the reference plane; they only
-  /// save time.
+  /// Finds the best `count` candidates of each block's window by SAD and cost; of equal ones the first in raster order.
+  /// Writes each as candidate_key(cost, index), in order, and UINT32_MAX after the last. `sums` are those of the
+  /// reference plane; they only save time.
   void (*search_best)(std::span<const CostedSearch> blocks, const QuarterSumsView& sums, std::size_t count);
 
-  /// Transforms blocks less their predictions.
+  /// Transforms the residuals of blocks.
   void (*transform_blocks)(std::span<const BlockPair> pairs, const LevelTable& table, TransformedBlock* blocks);
 
   /// choose_ac_masks() of each block.
   void (*choose_levels)(std::span<const TransformedBlock> blocks, const LevelTable& table, AcChoice* choices);
 
-  /// The 64 levels that a choice means; the first is `dc`.
+  /// Computes the 64 levels of a choice. The first one is `dc`.
   void (*write_levels)(const TransformedBlock& block, const LevelTable& table, const AcChoice& choice, std::int16_t dc,
                        std::int16_t* levels);
 
-  /// Gives a candidate that has these AC costs the levels of dc_levels() and the costs of block_costs(); returns the latter's
-  /// `without_ac`.
+  /// Gives a candidate with these AC costs its levels by dc_levels() and its costs by block_costs(). Returns
+  /// block_costs()'s `without_ac`.
   std::uint8_t (*cost_candidate)(const TransformedBlock& block, Cost ac, const LevelTable& table, BeamCandidate& candidate);
 
   /// extend_beam().
@@ -167,7 +171,7 @@ struct DecisionKernels {
   void (*extend_narrow)(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices);
 };
 
-/// The AC levels of blocks: chosen by what they cost, or rounded.
+/// Chooses the AC levels of blocks by cost, or rounds them.
 inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::span<const TransformedBlock> blocks,
                           const LevelTable& table, AcChoice* choices) {
   if (by_cost) return kernels.choose_levels(blocks, table, choices);
@@ -176,7 +180,7 @@ inline void decide_levels(const DecisionKernels& kernels, bool by_cost, std::spa
   }
 }
 
-/// extend_narrow() as it is defined, by two of the other kernels.
+/// extend_narrow() as it is defined, made of two other kernels.
 template <auto kCostCandidate, auto kExtendBeam>
 void extend_narrow_by(Beam& beam, std::span<const NarrowCandidates> blocks, const LevelTable& table, BlockChoice* choices) {
   for (const NarrowCandidates& block : blocks) {
@@ -198,7 +202,7 @@ void extend_narrow_by(Beam& beam, std::span<const NarrowCandidates> blocks, cons
 /// The definition of correct.
 [[nodiscard]] const DecisionKernels& scalar_decision_kernels();
 
-// Those of the instruction sets that this build has code for; they may be called only where the machine has them.
+// Tables of the instruction sets in this build. Call them only if the machine has the instruction set.
 [[nodiscard]] const DecisionKernels& avx2_decision_kernels();
 [[nodiscard]] const DecisionKernels& avx512_decision_kernels();
 

@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_X86)
 
-// The decision kernels with AVX2: a transform of its own, and what is portable.
+// The decision kernels with AVX2: its own transform, and the portable kernels.
 
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"
@@ -41,7 +41,7 @@ struct Ymm {
     return _mm256_add_epi32(v, _mm256_shuffle_epi32(v, 0xB1));
   }
 
-  /// A number in all places of those blocks that it is asked for.
+  /// Broadcasts a number to all places of the requested blocks.
   template <typename Asked>
   [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     return _mm256_setr_m128i(_mm_set1_epi16(asked(0) ? number : 0), _mm_set1_epi16(asked(1) ? number : 0));
@@ -51,13 +51,13 @@ struct Ymm {
   [[gnu::always_inline]] static Vector row_of_samples(Samples&& samples) {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(1))));
   }
-  /// The same where both blocks have the same samples.
+  /// The same if both blocks have the same samples.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
     const __m128i one = eight_of(samples(0));
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(one, one));
   }
-  /// The same of the first block, and zeros for the other.
+  /// The same for the first block, and zeros for the other.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
     return _mm256_cvtepu8_epi16(eight_of(samples(0)));

@@ -10,7 +10,7 @@
 namespace c63::cpu {
 namespace {
 
-/// Where each coefficient in zig-zag order lies in what a pass leaves.
+/// The place of each coefficient of the zig-zag order in the output of a pass.
 struct ZigZagIndices {
   alignas(64) std::array<std::int16_t, 64> at{};
 
@@ -50,7 +50,7 @@ struct Zmm {
     return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
   }
 
-  /// A number in all places of those blocks that it is asked for.
+  /// Broadcasts a number to all places of the requested blocks.
   template <typename Asked>
   [[gnu::always_inline]] static Vector where(short number, Asked&& asked) {
     std::uint32_t mask = 0;
@@ -68,13 +68,13 @@ struct Zmm {
     return _mm512_cvtepu8_epi16(_mm256_setr_epi64x(eight(0), eight(1), eight(2), eight(3)));
   }
 
-  /// The same where the first two blocks have the same samples, and the last two.
+  /// The same if the first two blocks have the same samples, and the last two.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_equal_twos(Samples&& samples) {
     const __m128i both = _mm_unpacklo_epi64(eight_of(samples(0)), eight_of(samples(2)));
     return _mm512_cvtepu8_epi16(_mm256_permute4x64_epi64(_mm256_castsi128_si256(both), 0x50));
   }
-  /// The same of the first block and the third, and zeros for the others.
+  /// The same for the first block and the third, and zeros for the others.
   template <typename Samples>
   [[gnu::always_inline]] static Vector row_of_firsts(Samples&& samples) {
     return _mm512_cvtepu8_epi16(_mm256_setr_m128i(eight_of(samples(0)), eight_of(samples(2))));
@@ -105,7 +105,7 @@ struct Zmm {
     store_block(3, _mm512_shuffle_i32x4(last[0], last[1], 0xDD), _mm512_shuffle_i32x4(last[2], last[3], 0xDD));
   }
 
-  /// The sums of four registers' numbers: those of each lane, so that four lanes are left to be added.
+  /// The sums of four registers' numbers within each lane. Four lanes remain to be added.
   [[gnu::always_inline]] static __m512i sums_of_lanes(const __m512i (&v)[kBlocks]) {
     const auto add_pairs = [](__m512i a, __m512i b) __attribute__((always_inline)) {
       return add_32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));

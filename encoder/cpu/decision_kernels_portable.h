@@ -1,4 +1,4 @@
-// Decision kernels in Highway's terms, as kernels_portable.h: the four DC levels of a candidate are the four lanes of a
+// Decision kernels with Highway, as in kernels_portable.h. The four DC levels of a candidate are the four lanes of a
 // register, on every instruction set.
 
 #pragma once
@@ -41,7 +41,7 @@ static_assert(kDcLevels == 4);
   const Ints restored = hn::ShiftRight<2>(hn::Add(hn::Mul(levels, all(quantizer.steps[0])), all(2)));
   const Ints difference = hn::Sub(all(magnitude), hn::ShiftLeft<2 + kCoefficientFractionBits>(restored));
 
-  const Ints sign = all(coefficient < 0 ? -1 : 0);  // to change the sign: v ^ sign - sign
+  const Ints sign = all(coefficient < 0 ? -1 : 0);  // changes the sign: v ^ sign - sign
   const Ints signed_levels = hn::Sub(hn::Xor(levels, sign), sign);
   const auto value = hn::ConvertTo(floats, hn::Sub(hn::Xor(restored, sign), sign));
   const auto scale = hn::Set(floats, kDctScale);
@@ -53,7 +53,8 @@ static_assert(kDcLevels == 4);
 
   const Ints cheaper = block.ac.kept == 0 ? empty : hn::Min(empty, coded);
   const auto is_empty = hn::Eq(cheaper, empty);
-  alignas(16) static constexpr std::int32_t kNotItself[4] = {-1, 0, 1, -1};  // up to which nearest level a level is there already
+  // nearest levels up to this one already are in the list
+  alignas(16) static constexpr std::int32_t kNotItself[4] = {-1, 0, 1, -1};
   const auto valid = hn::Gt(all(nearest), hn::Load(ints, kNotItself));
   hn::StoreU(hn::IfThenElse(valid, cheaper, all(kInvalidCost)), ints, candidate.costs.data());
   hn::StoreU(hn::DemoteTo(hn::Full64<std::int16_t>(), signed_levels), hn::Full64<std::int16_t>(), candidate.levels.data());
@@ -67,7 +68,7 @@ static_assert(kDcLevels == 4);
   return hn::And(hn::TableLookupBytes(table, sizes), all(0xFF));
 }
 
-/// extend_beam(). A lane's key is its cost, and behind it what decides between equals: first the parent, then the lane.
+/// extend_beam(). A lane's key is its cost, then what decides between equal costs: first the parent, then the lane.
 [[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;
@@ -78,7 +79,7 @@ static_assert(kDcLevels == 4);
 
   const Ints dc_bits_table = hn::BitCast(
       ints, hn::Load(hn::Full128<std::uint8_t>(), kDcBitsOfSizes[plane == 0 ? 0 : 1].data()));
-  // The first block of a row has no DC difference that counts.
+  // The DC difference of the first block of a row does not count.
   const Ints price = all(beam.started ? lambda << kParentBits : 0);
   const Ints bias = all(127 << 23);
 
@@ -101,7 +102,7 @@ static_assert(kDcLevels == 4);
     for (int p = 0; p < parents; ++p) {
       const BeamState& state = beam.states[static_cast<std::size_t>(p)];
       const Cost known = state.cost + lambda * motion_bits(candidate, state.left[static_cast<std::size_t>(row)]);
-      // 2|d| + 1 has its highest bit at the size of d, and as a float that number for its exponent.
+      // The highest bit of 2|d| + 1 is at the size of d. As a float, it has that number as its exponent.
       const Ints difference = hn::Or(hn::Abs(hn::Sub(twice, all(2 * state.dc))), all(1));
       const Ints size = hn::ShiftRight<23>(hn::Sub(hn::BitCast(ints, hn::ConvertTo(FourFloats(), difference)), bias));
       const Ints dc = hn::Mul(bits_of_sizes(dc_bits_table, size), price);

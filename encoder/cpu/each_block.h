@@ -5,7 +5,7 @@
 namespace c63::cpu {
 namespace {
 
-// The kernels for blocks side by side, made of one that codes or restores a single block.
+// Makes kernels for neighbouring blocks from a kernel that codes or reconstructs a single block.
 
 template <auto kCodeBlock>
 void transform_quantize_each(const std::uint8_t* current, std::ptrdiff_t current_pitch,

@@ -1,12 +1,12 @@
 #if defined(C63_SIMD_X86)
 
-// Full search with AVX-512 that leaves out what the sums of 4x4 samples prove to be worse than a candidate already
-// known.
+// Full search with AVX-512. It leaves out candidates if the sums of 4x4 samples prove that they are worse than one
+// already known.
 //
-// Candidates are taken by octets: eight neighbours of a row. A first step finds which octets have a candidate left, 32
-// candidates of a row at a time and without a branch. A second step searches those octets, four at a time: survivors
-// stand close together, and an octet costs little more than one candidate alone. Each step is a function that is not
-// inlined, for it wants all registers for itself.
+// Candidates are taken in octets: eight neighbours of a row. A first step finds the octets that have a candidate left,
+// 32 candidates of a row at a time and without a branch. A second step searches those octets, four at a time: survivors
+// are close together, and an octet costs little more than one candidate. Each step is a function that is not inlined,
+// because it needs all registers.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The best of the octets that have these candidates in their middle, as far as the window lets them.
+/// The best candidate of the octets with these candidates in their middle, if the window allows it.
 [[gnu::noinline]] BestCandidate best_of_starts(const BlockSearch& search, const Position& a, const Position& b,
                                                const Position& c, const Position& d) {
   const BlockRows block(search);
@@ -25,7 +25,7 @@ namespace {
   Position first[kTogether];
   const auto octet_around = [&](const Position& start, Position& at) __attribute__((always_inline)) {
     int x = start.x;
-    asm("" : "+r"(x));  // one by one, as they were written: read as a vector they would have to wait
+    asm("" : "+r"(x));  // one by one, as they were written; reading them as a vector would have to wait
     at = {std::clamp(x - kOctet / 2, window.left, window.right - kOctet), start.y};
     return &search.reference.at(at.x, at.y);
   };
@@ -37,19 +37,20 @@ namespace {
   return {at.x + static_cast<int>(place % kOctet), at.y, static_cast<std::uint32_t>(sad)};
 }
 
-/// Lists the octets of a tile that have a candidate left, in raster order; returns how many they are.
+/// Lists the octets of a tile that have a candidate left, in raster order. Returns their number.
 [[gnu::noinline]] int list_octets(const BlockSearch& search, const SumsView& view, const Tile& tile,
                                   const BestCandidate& best, std::uint8_t* octets) {
   const Quarters quarters(search);
   const auto valid = static_cast<__mmask32>(low_bits(tile.columns));
   const std::uint16_t* sums = view.at(tile.left, tile.top);
-  // What is below of one row is above of the fourth from it. Rows beyond the tile are tested, and taken off the list.
+  // The lower sums of one row are the upper sums of the fourth row after it. Rows past the tile are tested, too, and
+  // then removed from the list.
   SumRow above[4] = {SumRow(sums), SumRow(sums + view.pitch), SumRow(sums + 2 * view.pitch),
                      SumRow(sums + 3 * view.pitch)};
   int count = 0;
   std::uint64_t numbers = 0x0706050403020100;
   for (int row = 0; row < tile.rows; row += 4) {
-    // Before the best candidate known, one that is as good would win.
+    // Before the best known candidate in raster order, an equally good one would win.
     const __m512i limit = all(static_cast<int>(best.sad) + (tile.top + row <= best.y ? 1 : 0));
     sums += 4 * view.pitch;
     __mmask32 kept[4];
@@ -69,7 +70,7 @@ namespace {
   return count;
 }
 
-/// The best candidate of the octets listed, whose number is a multiple of four.
+/// The best candidate of the listed octets. Their number is a multiple of four.
 [[gnu::noinline]] BestCandidate search_octets(const BlockSearch& search, const Tile& tile, const std::uint8_t* octets,
                                               int count) {
   const BlockRows block(search);
@@ -79,7 +80,7 @@ namespace {
     return reference + octet / kTileOctets * pitch + octet % kTileOctets * kOctet;
   };
   __m512i sads = all(0xFFFF);
-  __m512i found = all(0);  // where in the list the four octets begin
+  __m512i found = all(0);  // the place of the four octets in the list
   for (int i = 0; i < count; i += 4) {
     const __m512i some = sads_of_octets(block, samples_of(octets[i]), samples_of(octets[i + 1]),
                                         samples_of(octets[i + 2]), samples_of(octets[i + 3]), pitch);
@@ -87,7 +88,7 @@ namespace {
     sads = _mm512_min_epu16(some, sads);
     found = _mm512_mask_mov_epi16(found, less, all(i));
   }
-  // The list is in raster order: of equal SADs, the first in it.
+  // The list is in raster order, so of equal SADs the first counts.
   const int sad = smallest(sads);
   const __mmask32 equal = _mm512_cmpeq_epi16_mask(sads, all(sad));
   const __m512i places = _mm512_add_epi16(_mm512_slli_epi16(found, 3), _mm512_load_si512(kWordNumbers.data()));
@@ -97,18 +98,19 @@ namespace {
           static_cast<std::uint32_t>(sad)};
 }
 
-/// The best of `best` and the candidates of a tile.
+/// The better one of `best` and the candidates of a tile.
 BestCandidate search_tile(const BlockSearch& search, const SumsView& sums, Tile tile, BestCandidate best) {
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
   const int count = list_octets(search, sums, tile, best, octets);
   if (count == 0) return best;
-  if (8 * count > 7 * kTileOctets * tile.rows) {  // next to nothing is ruled out, and rows that share loads are cheaper
+  if (8 * count > 7 * kTileOctets * tile.rows) {  // almost nothing is ruled out, and rows that share loads are cheaper
     BlockSearch part = search;
     part.window = {tile.left, tile.top, tile.left + tile.columns, tile.top + tile.rows};
     const BestCandidate found = search_brute(part);
     return is_better(found, best) ? found : best;
   }
-  const std::uint32_t last = octets[count - 1] * 0x01010101U;  // the last one again, so that they come in fours
+  // the last one again, to make the number a multiple of four
+  const std::uint32_t last = octets[count - 1] * 0x01010101U;
   __builtin_memcpy(octets + count, &last, sizeof last);
   const BestCandidate found = search_octets(search, tile, octets, count);
   return is_better(found, best) ? found : best;
@@ -127,7 +129,7 @@ BestCandidate search_eliminating(const BlockSearch& search, const SumsView& sums
   }
   for (int top = window.top; top < window.bottom; top += kTileRows) {
     for (int x = window.left; x < window.right;) {
-      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the one before
+      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the previous one
       const int columns = std::min(kTileColumns, (window.right - left) / kOctet * kOctet);
       const Tile tile{left, top, columns, std::min(kTileRows, window.bottom - top)};
       best = search_tile(search, sums, tile, best);

@@ -16,15 +16,16 @@
 
 namespace c63::cpu {
 
-/// Everything that the stages of one frame read and write.
+/// All inputs and outputs of the stages of one frame.
 struct FrameJob {
   const FramePlan* plan = nullptr;
   const PaddedPicture* current = nullptr;
-  std::span<const std::uint8_t> original = {};  ///< what errors are measured against, in linear layout; empty: current
+  /// the original, to measure errors against, in linear layout; empty: current
+  std::span<const std::uint8_t> original = {};
   const PaddedPicture* reference = nullptr;     ///< not read in key frames
-  PaddedPicture* reconstruction = nullptr;      ///< not the reference
-  FrameSyntax* syntax = nullptr;                ///< what is coded
-  PredictionVectors* vectors = nullptr;         ///< what blocks are predicted with
+  PaddedPicture* reconstruction = nullptr;      ///< a plane other than the reference
+  FrameSyntax* syntax = nullptr;                ///< the result
+  PredictionVectors* vectors = nullptr;         ///< the vectors that predict blocks
   const PredictionVectors* before = nullptr;    ///< the same of the previous frame
   PaddedPicture* prediction = nullptr;          ///< filled if not null
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< SADs are filled if not null

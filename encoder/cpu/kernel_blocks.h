@@ -6,7 +6,7 @@
 #include "c63/picture.h"
 #include "codec/search_window.h"
 
-// What kernels are given: blocks, where they may come from, and where they were found.
+// The inputs of kernels: blocks, possible places, and results.
 
 namespace c63::cpu {
 
@@ -23,7 +23,7 @@ struct Position {
   int y = 0;
 };
 
-/// One block to search: its samples, and where it may come from. The window is not empty.
+/// One block to search: its samples, and its window, which is not empty.
 struct BlockSearch {
   const std::uint8_t* current = nullptr;
   std::ptrdiff_t current_pitch = 0;
@@ -31,8 +31,8 @@ struct BlockSearch {
   SearchWindow window;
 };
 
-/// The sum of the 4x4 samples at and below-right of every position of a plane, 0..4080: entry (x, y) is at
-/// data[y·pitch + x], for x <= width-4 and y <= height-4. Entries outside that are readable, and mean nothing.
+/// The sum of the 4x4 samples at and below-right of every position of a plane, 0..4080. Entry (x, y) is at data[y·pitch
+/// + x], for x <= width-4 and y <= height-4. Entries outside are readable, but undefined.
 struct SumsView {
   const std::uint16_t* data = nullptr;
   std::ptrdiff_t pitch = 0;

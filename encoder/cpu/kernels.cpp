@@ -13,11 +13,11 @@ struct Level {
   const cpu::Kernels& (*kernels)();
 };
 
-/// What this build has code for, slowest first.
+/// The tables of this build, slowest first.
 constexpr Level kLevels[] = {
     {SimdLevel::scalar, [] { return true; }, cpu::scalar_kernels},
 #if defined(C63_SIMD_X86)
-    // __builtin_cpu_supports asks the operating system too: registers that it does not save do not count.
+    // __builtin_cpu_supports asks the operating system too. Registers that it does not save do not count.
     {SimdLevel::sse4,
      [] {
        return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("aes") != 0 &&

@@ -60,7 +60,7 @@ template <Part kPart, typename Shape>
   }
 }
 
-/// Searches the columns of a shape from `left` on, of which `columns` count: `rows` registers of candidates.
+/// Searches `columns` columns of a shape from `left` on: `rows` registers of candidates.
 template <typename Shape>
 BestCandidate search_columns(const BlockSearch& search, const Shape& shape, int left, int columns, int rows) {
   const int top = search.window.top;
@@ -116,7 +116,7 @@ BestCandidate search_brute(const BlockSearch& search) {
   return best;
 }
 
-/// Which of 32 neighbouring candidates the sums leave, a bit each; reads 36 sums of two rows.
+/// Returns a bit for each of 32 neighbouring candidates that the sums do not rule out. Reads 36 sums of two rows.
 class SumTest {
  public:
   SumTest(const BlockSearch& search, std::ptrdiff_t sums_pitch) : four_rows_(4 * sums_pitch) {
@@ -126,11 +126,11 @@ class SumTest {
     }
   }
 
-  /// Of the first 16 candidates only, where `columns` says that there are no more.
+  /// Only for the first 16 candidates, if `columns` says that there are no more.
   [[nodiscard]] std::uint32_t survivors(const std::uint16_t* sums, __m256i limit, int columns) const {
     const __m256i first = _mm256_cmpgt_epi16(limit, bound(sums));
     const __m256i second = columns > 16 ? _mm256_cmpgt_epi16(limit, bound(sums + 16)) : _mm256_setzero_si256();
-    // Packing interleaves the halves of both registers, so the quarters are put in order again.
+    // Packing interleaves the halves of both registers, so this restores the order of the quarters.
     const __m256i kept = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), 0xD8);
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(kept));
   }
@@ -149,8 +149,8 @@ class SumTest {
   __m256i quarters_[4];
 };
 
-/// The SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in one lane and
-/// its right half in the other.
+/// The SADs of eight neighbouring candidates. VMPSADBW takes a row of the block in one step, its left half in one lane
+/// and its right half in the other.
 [[gnu::always_inline]] inline __m128i sads_of_eight(const __m256i (&block)[8], const std::uint8_t* reference,
                                                     std::ptrdiff_t pitch) {
   __m256i sum = _mm256_setzero_si256();
@@ -174,19 +174,19 @@ BestCandidate eliminate_columns(const BlockSearch& search, const SumTest& test, 
   const int rows = window.bottom - window.top;
   const std::ptrdiff_t pitch = search.reference.pitch;
   const std::uint32_t valid = columns >= 32 ? ~0U : (1U << columns) - 1U;
-  // Before the best candidate known, one that is as good would win.
+  // Before the best known candidate in raster order, an equally good one would win.
   const __m256i strict = _mm256_set1_epi16(static_cast<short>(best.sad));
   const __m256i or_equal = _mm256_set1_epi16(static_cast<short>(best.sad + 1));
-  alignas(32) std::uint32_t survivors[256 + 16];  // of each row, a byte for each eight candidates
+  alignas(32) std::uint32_t survivors[256 + 16];  // for each row, a byte for each eight candidates
   const std::uint16_t* row_of_sums = sums.at(left, window.top);
   for (int row = 0; row < rows; ++row, row_of_sums += sums.pitch) {
     survivors[row] = valid & test.survivors(row_of_sums, window.top + row <= best.y ? or_equal : strict, columns);
   }
   std::fill_n(survivors + rows, 15, 0U);
 
-  // Survivors stand close together, and eight neighbours cost little more than one alone: so all eight are searched where
-  // any survives.
-  alignas(16) std::uint16_t beyond[4][8];  // all ones right of the window
+  // Survivors are close together, and eight neighbours cost little more than one. So all eight are searched if any
+  // survives.
+  alignas(16) std::uint16_t beyond[4][8];  // all ones to the right of the window
   for (int x = 0; x < 32; ++x) beyond[x / 8][x % 8] = x < columns ? 0 : 0xFFFF;
   const std::uint8_t* reference = &search.reference.at(left, window.top);
   std::uint32_t best_key = UINT32_MAX;  // SAD, then raster order

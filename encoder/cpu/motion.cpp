@@ -11,7 +11,7 @@
 namespace c63 {
 namespace {
 
-/// A copy of somebody's plane with the guard that kernels read over.
+/// A copy of a caller's plane with the margin that kernels read.
 class GuardedCopy {
  public:
   explicit GuardedCopy(ConstPlaneView plane)
@@ -65,7 +65,7 @@ MotionField estimate_motion(ConstPlaneView current, ConstPlaneView reference, in
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
-      if (window.empty()) window = {x, y, x + 1, y + 1};  // nothing to choose from: the zero vector
+      if (window.empty()) window = {x, y, x + 1, y + 1};  // no candidate: the zero vector
       const cpu::BestCandidate best = searcher->search({window, x, y, {&left, 1}});
       left = {static_cast<std::int8_t>(best.x - x), static_cast<std::int8_t>(best.y - y)};
       const auto block = static_cast<std::size_t>(row) * static_cast<std::size_t>(g.columns) + static_cast<std::size_t>(column);

@@ -13,8 +13,8 @@
 
 namespace c63::cpu {
 
-/// RowDecider where blocks have at most two candidates, the searched vector and none, and a beam has one state: what is chosen
-/// for a block is final then. As many blocks as there are go through each stage together.
+/// A RowDecider for blocks with at most two candidates (the searched vector and none) and a beam of one state. A choice
+/// for a block is then final. All blocks of a row go through each stage together.
 class NarrowDecider {
  public:
   explicit NarrowDecider(const DecisionKernels& kernels) : decisions_(kernels) {}
@@ -36,13 +36,14 @@ class NarrowDecider {
     std::uint8_t count = 0;     ///< how many these are
   };
 
-  /// Lists blocks of one weight from number `first` of the row on, and their candidates; returns how many blocks these are.
+  /// Lists blocks of one weight from number `first` of the row on, and their candidates. Returns the number of these
+  /// blocks.
   std::size_t list(const RowInput& input, const PlaneGeometry& geometry, int first, int count);
   void write(const LevelTable& table, const Block& block, BlockChoice choice, PlaneSyntax& syntax) const;
 
   const DecisionKernels& decisions_;
   std::array<Block, kGroup> blocks_;
-  // Of each candidate:
+  // For each candidate:
   std::array<BlockPair, kCandidates> pairs_;
   std::array<VectorNumber, kCandidates> vectors_;
   std::array<std::int32_t, kCandidates> vector_bits_;

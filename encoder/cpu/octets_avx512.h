@@ -1,6 +1,6 @@
 #pragma once
 
-// Octets, eight neighbouring candidates of a row: what searches with AVX-512 that leave candidates out are made of.
+// Octets are eight neighbouring candidates of a row. The searches with AVX-512 that leave candidates out use them.
 // Everything is local to the file that includes it, as in candidates_avx512.h.
 
 #include <array>
@@ -16,7 +16,7 @@ constexpr int kTileColumns = 32;
 constexpr int kTileOctets = kTileColumns / kOctet;
 constexpr int kTileRows = 64;  ///< so that the number of an octet in its tile is a byte
 constexpr int kTogether = 4;   ///< octets searched at the same time
-/// What the numbers of the octets of two rows have to grow by for the next two.
+/// The increment of the numbers of two rows' octets to those of the next two rows.
 constexpr std::uint64_t kRowPair = 2 * kTileOctets * 0x0101010101010101;
 
 /// Part of a window: at most kTileColumns x kTileRows candidates, in rows of whole octets.
@@ -40,7 +40,7 @@ alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uin
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
 }
 
-/// The SADs of four octets; each begins where its pointer says.
+/// The SADs of four octets. Each begins at its pointer.
 [[gnu::always_inline]] inline __m512i sads_of_octets(const BlockRows& block, const std::uint8_t* a,
                                                      const std::uint8_t* b, const std::uint8_t* c,
                                                      const std::uint8_t* d, std::ptrdiff_t pitch) {
@@ -58,7 +58,7 @@ alignas(64) constexpr std::array<std::uint16_t, 32> kWordNumbers = iota<std::uin
     b += pitch;
     c += pitch;
     d += pitch;
-    asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));  // four addresses, not one for each row of each
+    asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));  // four addresses, instead of one for each row of each
   });
   return _mm512_add_epi16(left, right);
 }
@@ -85,8 +85,8 @@ struct SumRow {
   }
 };
 
-/// Lists the octets of two rows that have a candidate, of 32 each, at `octets`, of which eight are written: the numbers in
-/// `numbers`, a byte for each octet, the first row's first. Returns how many they are.
+/// Lists the octets of two rows that have one of 32 candidates each. Writes eight entries to `octets`, from `numbers`
+/// (a byte for each octet, the first row's first). Returns how many are valid.
 [[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
                                                  std::uint8_t* octets) {
   constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;

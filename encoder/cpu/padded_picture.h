@@ -11,7 +11,7 @@
 
 namespace c63::cpu {
 
-/// A picture in the codec's padded planes, with the guard that kernels may read over.
+/// A picture in the codec's padded planes, with the margin that kernels may read.
 class PaddedPicture {
  public:
   PaddedPicture() = default;
@@ -26,10 +26,10 @@ class PaddedPicture {
     return {samples_.data() + offsets_[index], g.width, g.height, g.width};
   }
 
-  /// Room for one frame of input, planes without gaps, in the memory of the planes; lay_out() makes planes of it.
+  /// Memory for one input frame, planes without gaps, within the memory of the planes. lay_out() turns it into planes.
   [[nodiscard]] std::span<std::uint8_t> input() { return std::span(samples_).subspan(kPlaneGuard, geometry_.frame_bytes()); }
-  /// Moves what input() was filled with to its planes, which it fills linearly, as the codec lays frames out; what lies
-  /// behind it in a plane becomes zero.
+  /// Moves the content of input() to its planes. It fills them linearly, as the codec lays frames out; what lies after
+  /// it in a plane becomes zero.
   void lay_out();
   /// One frame of output: the first coded samples of each plane.
   void copy_to(std::span<std::uint8_t> frame) const;

@@ -7,20 +7,20 @@
 namespace c63::cpu {
 namespace {
 
-/// Asks for a cache line of each of the rows [first, end): a large picture does not stay in the caches from frame to frame,
-/// and the many short rows of a search window are more streams than a CPU foresees.
+/// Prefetches a cache line of each of the rows [first, end). A large picture does not stay in the caches from frame to
+/// frame, and a search window has more short rows than a CPU's prefetcher follows.
 void prefetch_lines(ConstPlaneView plane, int x, int first, int end) {
   for (int y = first; y < std::min(end, plane.height); ++y) __builtin_prefetch(&plane.at(x, y), 0, 2);
 }
 
 constexpr int kCacheLine = 64;
 
-/// Vectors that a block's own is probably close to.
+/// Vectors that are probably close to the block's own.
 class VectorPredictors {
  public:
   VectorPredictors() = default;
-  /// Those of `syntax` that are known whichever rows are searched at the same time: left, and above in the same MCU row.
-  /// From the previous frame, if it is given, those of the same block, the one right of it and the one below.
+  /// Vectors of `syntax` that are known in any order of rows: left, and above in the same MCU row. From the previous
+  /// frame, if it is given: the same block, the one to the right and the one below.
   VectorPredictors(const PlaneSyntax& syntax, const PredictionVectors::Plane* previous, int plane, int block, int column, int row) {
     const PlaneGeometry& g = syntax.geometry;
     if (column > 0) add(syntax.vectors[block - 1]);
@@ -100,7 +100,7 @@ class PlainCoder final : public FrameCoder {
   [[nodiscard]] bool codes_after_search() const override { return false; }
 
  private:
-  /// All blocks of an inter frame have a vector, and none of a key frame.
+  /// All blocks of an inter frame have a vector, and no block of a key frame.
   void set_flags_of_row(int p, int mcu_row) {
     PlaneSyntax& plane = job().syntax->planes[p];
     const auto blocks = static_cast<std::size_t>(plane.geometry.columns) * static_cast<std::size_t>(block_rows_per_mcu(p));
@@ -127,8 +127,8 @@ class PlainCoder final : public FrameCoder {
       const int x = column * kBlockSize;
       const int y = row * kBlockSize;
       SearchWindow window = search_window(column, row, g.width, g.height, range);
-      if (window.empty()) window = {x, y, x + 1, y + 1};  // nothing to choose from: the zero vector
-      if (x % kCacheLine == 0 && y == mcu_row * rows) {  // what the next MCU row is the first to read
+      if (window.empty()) window = {x, y, x + 1, y + 1};  // no candidate: the zero vector
+      if (x % kCacheLine == 0 && y == mcu_row * rows) {   // data that the next MCU row is the first to read
         prefetch_lines(current, x, y + rows, y + 2 * rows);
         prefetch_lines(reference, x, y + rows + range, y + 2 * rows + range);
       }

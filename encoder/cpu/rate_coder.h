@@ -12,8 +12,8 @@
 
 namespace c63::cpu {
 
-/// Vectors and levels of blocks are decided by rate and distortion. A row is decided when all rows have been searched, since
-/// decisions look at what was found in the rows around.
+/// Decides vectors and levels of blocks by rate and distortion. A row is decided after all rows have been searched,
+/// because decisions use the results of neighbouring rows.
 class RateCoder final : public FrameCoder {
  public:
   RateCoder(const CodingSettings& settings, const Kernels& kernels);
@@ -25,12 +25,12 @@ class RateCoder final : public FrameCoder {
   std::int64_t code_row(int mcu_row) override;
   [[nodiscard]] bool codes_after_search() const override { return true; }
 
-  /// The squared error of an MCU row if the frame repeats the previous picture, over all samples of the planes. Weighted if
-  /// decisions are.
+  /// The squared error of an MCU row if the frame repeats the previous picture, over all samples of the planes. It is
+  /// weighted if decisions are.
   [[nodiscard]] std::uint64_t repeat_error(int mcu_row) const;
 
  private:
-  /// The weights of a plane's error in an MCU row; null: there are none.
+  /// The weights of a plane's error in an MCU row; null: no weights.
   [[nodiscard]] const Weight* weights_of_row(int plane, int mcu_row) const;
   /// Fills the row's syntax elements. Returns D + λR.
   std::int64_t decide_row(int mcu_row);
@@ -38,9 +38,9 @@ class RateCoder final : public FrameCoder {
   /// Of the frame, for luma and chroma; empty: none.
   FrameWeights weights_;
   FrameWeights chroma_weights_;
-  std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< of the frame's λ alone, or one for each weight
-  QuantizationTables level_tables_{};                    ///< those of levels_
-  Cost lambda_ = 0;                                      ///< likewise
+  std::array<std::vector<LevelTable>, kPlanes> levels_;  ///< for the frame's λ, or one for each weight
+  QuantizationTables level_tables_{};                    ///< the quantization tables of levels_
+  Cost lambda_ = 0;                                      ///< for the frame's λ, or one for each weight
   std::vector<CostSearch> searches_;  ///< one for each plane
   oneapi::tbb::enumerable_thread_specific<RowDecider> deciders_;
 };

@@ -16,33 +16,34 @@
 
 namespace c63::cpu {
 
-/// Decides by D + λR which vectors, DC levels and AC levels the blocks of an MCU row have. One thread uses it at a time.
+/// Decides by D + λR which vectors, DC levels and AC levels the blocks of an MCU row have. Only one thread at a time
+/// may use it.
 class RowDecider {
  public:
   RowDecider(const Kernels& kernels, const Geometry& geometry);
 
-  /// Decides one plane of a row: fills its levels in `syntax`, and the vectors of the blocks that are coded with one; the others
-  /// have none there beforehand. Returns D + λR of what was chosen, headers and the first DC levels not counted; where
-  /// there are weights, D is weighted.
+  /// Decides one plane of a row. Fills its levels in `syntax`, and the vectors of blocks that have one; the other
+  /// vectors must be unset before. Returns D + λR of the choices, without headers and the first DC levels. With
+  /// weights, D is weighted.
   std::int64_t decide(const RowInput& input, PlaneSyntax& syntax);
 
  private:
-  /// Blocks that are worked on together, stage by stage, so that none waits for what another one comes to.
+  /// Blocks that go through the stages together, so that none waits for another's result.
   static constexpr std::size_t kGroup = 32;
-  /// No more candidates than this: what they are transformed to stays in the first cache.
+  /// The most candidates, so that their transforms stay in the first cache.
   static constexpr std::size_t kGroupCandidates = 72;
 
-  /// The ways to code one block.
+  /// The possible ways to code one block.
   struct Options {
     std::array<BeamCandidate, kBeamCandidates> candidates;
     std::array<BlockPrediction, kBeamCandidates> predictions;
     std::array<std::uint8_t, kBeamCandidates> without_ac;  ///< a bit for each DC level
     std::array<AcChoice, kBeamCandidates> ac;
     int count = 0;
-    std::size_t transformed = 0;  ///< where they begin in transformed_, while the group is worked on
-    std::size_t first = 0;  ///< the cheapest candidate by itself; in a beam, its AC levels are in the syntax already
+    std::size_t transformed = 0;  ///< their place in transformed_, while the group is in work
+    std::size_t first = 0;        ///< the cheapest candidate alone; in a beam, its AC levels are in the syntax already
   };
-  /// What the end of a row looks back on.
+  /// The data for going back through a row at its end.
   struct Decided {
     int block = 0;
     const std::uint8_t* samples = nullptr;
@@ -53,24 +54,26 @@ class RowDecider {
   };
 
   static void list_candidates(const RowInput& input, const PlaneSyntax& syntax, int column, int row, Options& options);
-  /// Finds the candidates of blocks of one weight from number `first` on, at most kGroup; returns how many blocks these are.
+  /// Finds the candidates of blocks of one weight from number `first` on, at most kGroup. Returns the number of these
+  /// blocks.
   static std::size_t begin_group(const RowInput& input, const PlaneSyntax& syntax, int first, int count, Decided* group);
   /// Transforms the candidates of a group of blocks.
   void transform(const RowInput& input, std::span<Decided> group);
-  /// Chooses the AC levels of all candidates of a group's blocks, and says what they cost.
+  /// Chooses the AC levels of all candidates of a group's blocks, and computes their costs.
   void evaluate(const RowInput& input, std::span<Decided> group) const;
-  /// Writes the vector and the DC level that were chosen for a block, and where it goes without AC levels, these. Returns
-  /// whether it goes with them.
+  /// Writes the vector and the DC level chosen for a block. If the choice has no AC levels, writes these, too. Returns
+  /// true if it has AC levels.
   static bool write(const Decided& decided, BeamChoice choice, PlaneSyntax& syntax);
-  /// Writes all levels of a block that has candidate `candidate`; its DC level is written already.
+  /// Writes all AC levels of a block with candidate `candidate`. Its DC level is written already.
   void write_levels(const Decided& decided, std::size_t candidate, const TransformedBlock& block, PlaneSyntax& syntax) const;
-  /// Goes back through a row from the cheapest state, and writes it.
+  /// Goes back through a row from the cheapest state, and writes the choices.
   void write_row(const RowInput& input, int count, PlaneSyntax& syntax);
 
   const DecisionKernels& decisions_;
   NarrowDecider narrow_;
-  std::array<TransformedBlock, kGroupCandidates> transformed_;  ///< a block's candidates behind those of the block before
-  std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those that are together
+  std::array<TransformedBlock, kGroupCandidates>
+      transformed_;               ///< a block's candidates after those of the previous block
+  std::vector<Decided> decided_;  ///< blocks of the row in coding order, or only those of the group
 };
 
 }  // namespace c63::cpu

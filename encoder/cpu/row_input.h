@@ -12,17 +12,18 @@
 
 namespace c63::cpu {
 
-/// What the decisions of one plane in one MCU row are made of.
+/// The inputs for deciding one plane in one MCU row.
 struct RowInput {
   int plane = 0;
   int mcu_row = 0;
   ConstPlaneView current;
   ConstPlaneView reference;          ///< not read in key frames
-  const CostSearch* search = nullptr;  ///< that has searched this and the neighbouring rows; null in key frames
+  const CostSearch* search = nullptr;  ///< which has searched this and the neighbouring rows; null in key frames
   const RateDecisions* rate = nullptr;
-  const LevelTable* levels = nullptr;  ///< of the frame's λ, or where there are weights, one for each of them
+  const LevelTable* levels = nullptr;  ///< for the frame's λ, or one for each weight
   const Weight* weights = nullptr;     ///< of the row's MCUs; null: none
-  const PredictionVectors::Plane* inherited = nullptr;  ///< vectors of blocks that are coded without one; null: none have one
+  /// vectors of blocks that are coded without one; null: none have one
+  const PredictionVectors::Plane* inherited = nullptr;
 
   [[nodiscard]] Weight weight_of(int column) const {
     return weights == nullptr ? kPlainWeight : weights[column / block_rows_per_mcu(plane)];
@@ -41,7 +42,7 @@ struct RowInput {
 /// A block of an MCU row of a plane.
 struct RowBlock {
   int column = 0;
-  int row = 0;  ///< of the MCU row's block rows
+  int row = 0;  ///< in the block rows of the MCU row
 
   /// Number `index` in coding order.
   RowBlock(int plane, int index) : column(index), row(0) {
@@ -51,7 +52,7 @@ struct RowBlock {
   }
 };
 
-/// The bits of a vector that is not reused, flags counted, from a table.
+/// The bits of a vector that is not reused, with flags, from a table.
 class VectorBits {
  public:
   constexpr VectorBits() {

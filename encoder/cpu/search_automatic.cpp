@@ -1,10 +1,10 @@
-// Full search by whichever of brute force and elimination takes less time on the machine and video at hand: both find
-// the same, so the choice may change from row to row.
+// Full search by brute force or by elimination, whichever takes less time with this machine and video. Both find the
+// same, so the choice may change from row to row.
 //
-// The rule: in two frames of a round the MCU rows take turns, and what one method searches in the first of
-// them the other one searches in the second, so that both are timed on all rows and under the same conditions. The one
-// that took less time has the rest of the round. Rounds are kRound frames long, so that other content is noticed. The
-// frame before those two is not timed: at first its memory is cold.
+// The rule: in two frames of a round the MCU rows take turns. Rows that one method searches in the first frame are
+// searched by the other method in the second. So both are timed on all rows and under the same conditions. The faster
+// one has the rest of the round. A round has kRound frames, so that a change of content is noticed. The frame before
+// those two is not timed, because at first its memory is cold.
 
 #include <array>
 #include <atomic>
@@ -49,7 +49,8 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (!is_timed()) return searchers_[chosen_]->prepare_rows(first, end);
     const auto begun = clock_();
     searchers_[kEliminate]->prepare_rows(first, end);
-    spend(kEliminate, (clock_() - begun) / kTimed);  // every timed frame prepares all rows, for a part of them
+    // every timed frame prepares all rows, of which only a part uses them
+    spend(kEliminate, (clock_() - begun) / kTimed);
   }
 
  private:
@@ -63,7 +64,7 @@ class AutomaticSearch final : public ExhaustiveSearch {
     if (!is_timed()) return chosen_;
     return (y / kMcuSize + frame_) % kMethods == kBrute ? kBrute : kEliminate;
   }
-  /// Rows are searched at the same time; begin() reads the sums when all threads are done.
+  /// Rows are searched at the same time. begin() reads the sums when all threads are done.
   void spend(Method method, std::chrono::nanoseconds time) {
     spent_[method].fetch_add(time.count(), std::memory_order_relaxed);
   }
@@ -71,7 +72,7 @@ class AutomaticSearch final : public ExhaustiveSearch {
   std::array<std::unique_ptr<BlockSearcher>, kMethods> searchers_;
   SearchClock clock_;
   int frame_ = -1;  ///< of the round
-  /// At first the one that loses little where it loses, and gains much where it gains.
+  /// The first choice: the method that loses little at worst, and gains much at best.
   Method chosen_ = kEliminate;
   std::array<std::atomic<std::chrono::nanoseconds::rep>, kMethods> spent_{};
 };

@@ -11,7 +11,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// The smallest SAD of each place in a register of candidates, and the first row that has it.
+/// The smallest SAD of each place in a register of candidates, and the first row with it.
 struct ColumnMinima {
   __m512i sads = all(0xFFFF);
   __m512i rows = all(0);
@@ -56,7 +56,7 @@ BestCandidate search_columns(const BlockSearch& search, int left, int columns) {
   return search_columns(search, OneRow{}, left, columns, rows);
 }
 
-/// Searches a window that takes more than a register of columns. Out of line: most windows are spared what it needs.
+/// Searches a window with more columns than a register. Not inlined, because most windows do not need it.
 [[gnu::noinline]] BestCandidate search_wide(const BlockSearch& search) {
   const SearchWindow& window = search.window;
   BestCandidate best{.sad = UINT32_MAX};
@@ -106,7 +106,7 @@ std::uint32_t sad(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint
 void sums_of_row(const std::uint8_t* samples, std::ptrdiff_t pitch, int count, std::uint16_t* sums) {
   const __m512i zero = _mm512_setzero_si512();
   for (int x = 0; x < count; x += 32) {
-    // Sliding sums of four samples are their SADs against nothing.
+    // Sliding sums of four samples are their SADs against zero.
     const auto sums_of_four = [&](int row) {
       return _mm512_dbsad_epu8(zero, OneRow::load(samples + row * pitch + x), kLeftHalf);
     };

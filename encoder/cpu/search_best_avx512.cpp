@@ -1,8 +1,8 @@
 #if defined(C63_SIMD_X86)
 
-// The best few candidates by SAD and what vectors cost, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples and
-// costs first tell which octets of candidates can still have one of them, then those octets are searched, four at a time.
-// Of windows that fit in a register only one or two candidates are wanted most of the time; those are found without a branch.
+// The best few candidates by SAD and the cost of vectors, with AVX-512. As in eliminate_avx512.cpp, sums of 4x4 samples
+// and costs first find the octets that can still have one of them. Then those octets are searched, four at a time. For
+// windows that fit in a register, mostly one or two candidates are wanted; these are found without a branch.
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,7 @@
 namespace c63::cpu::avx512 {
 namespace {
 
-/// Where the costs of a candidate and its neighbours to the right are.
+/// The costs of a candidate and its neighbours to the right.
 [[gnu::always_inline]] inline const std::uint16_t* costs_from(const CostedSearch& search, int x, int y) {
   return search.costs + (y - search.window.top) * search.cost_pitch + (x - search.window.left);
 }
@@ -39,7 +39,7 @@ namespace {
   return _mm512_add_epi16(sads, costs_of_octets(costs(0), costs(1), costs(2), costs(3)));
 }
 
-/// SADs and costs of the octets that have the starts in their middle, as far as the window lets them.
+/// SADs and costs of the octets that have the starts in their middle, if the window allows it.
 [[gnu::always_inline]] inline __m512i costed_sads_of_starts(const CostedSearch& search, const BlockRows& block,
                                                             Position (&first)[kTogether]) {
   static_assert(kTogether == kStarts);
@@ -64,7 +64,7 @@ struct QuarterRow {
   }
 };
 
-/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order; returns how many they are.
+/// Lists the octets of a tile that may have a candidate of at most the limit, in raster order. Returns their number.
 [[gnu::noinline]] int list_octets(const CostedSearch& search, const QuarterSumsView& view, const Tile& tile, int limit,
                                   std::uint8_t* octets) {
   const auto quarter = [&](int x, int y) {
@@ -107,8 +107,8 @@ struct QuarterRow {
 
 // ---- one or two candidates of a window that fits in a register
 
-/// The best kBest, one or two, of each place in registers of costs, and the numbers of the registers that they are from; of
-/// equals the first.
+/// The best kBest (one or two) of each place in registers of costs, and the numbers of their registers; of equal ones
+/// the first.
 template <std::size_t kBest>
 class BestOfPlaces {
  public:
@@ -124,8 +124,8 @@ class BestOfPlaces {
     first_numbers_ = _mm512_mask_mov_epi16(first_numbers_, best, numbers);
   }
 
-  /// Writes the keys of the best candidates at places that are valid. `order` makes of registers' numbers what candidates are
-  /// ordered by, before their places; index_of(order, place) is a candidate's index.
+  /// Writes the keys of the best candidates at valid places. `order` converts registers' numbers to the order of
+  /// candidates, which comes before their places. index_of(order, place) is a candidate's index.
   template <typename Order, typename IndexOf>
   [[gnu::always_inline]] void write(__mmask32 valid, Order&& order, IndexOf&& index_of, std::span<std::uint32_t> keys) {
     for (std::size_t i = 0; i < kBest; ++i) {
@@ -194,21 +194,21 @@ void search_all(const CostedSearch& search, std::span<std::uint32_t> keys) {
   }
 }
 
-/// What kBest candidates of the window cost no more than.
+/// A limit that kBest candidates of the window do not exceed.
 template <std::size_t kBest>
 [[gnu::noinline]] int limit_of_starts(const CostedSearch& search) {
   const BlockRows block(search);
   Position first[kTogether];
   __m512i costs = costed_sads_of_starts(search, block, first);
   int limit = smallest(costs);
-  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap: what costs the same counts once
+  for (std::size_t i = 1; i < kBest; ++i) {  // octets may overlap, so entries with equal cost count once
     costs = _mm512_mask_mov_epi16(costs, _mm512_cmpeq_epi16_mask(costs, all(limit)), all(-1));
     limit = smallest(costs);
   }
   return limit;
 }
 
-/// Searches the octets of a tile that are listed. The window begins `out_of_range` columns further right.
+/// Searches the listed octets of a tile. The window begins `out_of_range` columns further to the right.
 template <std::size_t kBest>
 [[gnu::noinline]] void search_listed(const CostedSearch& search, int out_of_range, const std::uint8_t* octets, int count,
                                      std::span<std::uint32_t> keys) {
@@ -228,7 +228,7 @@ template <std::size_t kBest>
                                         samples_of(four[3]), pitch);
     __m512i costs = _mm512_add_epi16(sads, costs_of_octets(costs_of(four[0]), costs_of(four[1]), costs_of(four[2]),
                                                            costs_of(four[3])));
-    // What is behind the list is no candidate a second time.
+    // Entries past the end of the list must not become candidates again.
     if constexpr (kBest > 1) costs = _mm512_mask_mov_epi16(all(-1), low_bits(kOctet * (count - i)), costs);
     best.take(costs, i);
   }
@@ -242,14 +242,14 @@ template <std::size_t kBest>
       keys);
 }
 
-/// Where a window that fits in a register gets more columns on its left, so that octets fill it: how many. Negative where it
-/// has no room for them.
+/// The number of columns to add on the left of a window that fits in a register, so that octets fill it. Negative if
+/// there is no room for them.
 [[gnu::always_inline]] inline int columns_out_of_range(const SearchWindow& window) {
   const int columns = (window.left - window.right) & (kOctet - 1);
   return columns > window.left || window.bottom - window.top > kTileRows ? -1 : columns;
 }
 
-/// Searches blocks whose windows fit in a register, step by step, so that no block waits for what another one comes to.
+/// Searches blocks whose windows fit in a register, step by step, so that no block waits for another's result.
 template <std::size_t kBest>
 void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& sums) {
   constexpr std::size_t kBlocks = 8;
@@ -264,7 +264,7 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
       const int more = columns_out_of_range(window);
       const Tile tile{window.left - more, window.top, window.right - window.left + more, window.bottom - window.top};
       counts[b] = more < 0 ? -1 : list_octets(some[b], sums, tile, limits[b], octets[b]);
-      // Rows that share loads are cheaper than octets, where most are left.
+      // If most candidates are left, rows that share loads are cheaper than octets.
       if (8 * kOctet * counts[b] > 5 * tile.columns * tile.rows) counts[b] = -1;
     }
     for (std::size_t b = 0; b < some.size(); ++b) {
@@ -273,7 +273,8 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
         search_all<kBest>(some[b], keys);
         continue;
       }
-      const std::uint32_t last = octets[b][counts[b] - 1] * 0x01010101U;  // the last one again, so that they come in fours
+      // the last one again, to make the number a multiple of four
+      const std::uint32_t last = octets[b][counts[b] - 1] * 0x01010101U;
       __builtin_memcpy(octets[b] + counts[b], &last, sizeof last);
       search_listed<kBest>(some[b], columns_out_of_range(some[b].window), octets[b], counts[b], keys);
     }
@@ -282,10 +283,10 @@ void search_narrow(std::span<const CostedSearch> blocks, const QuarterSumsView& 
 
 // ---- any number of candidates of any window
 
-/// Adds those of four octets' candidates that are good enough; the octets begin at `first`.
+/// Adds the good candidates of four octets, which begin at `first`.
 [[gnu::always_inline]] inline void add_best(const CostedSearch& search, const Position (&first)[kTogether], __m512i costs,
                                             BestKeys& best) {
-  while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {  // the least first, for it lowers the limit
+  while (_mm512_cmple_epu16_mask(costs, all(best.limit())) != 0) {  // the lowest first, because it lowers the limit
     const int least = smallest(costs);
     const __mmask32 found = _mm512_cmpeq_epi16_mask(costs, all(least));
     costs = _mm512_mask_mov_epi16(costs, found, all(-1));
@@ -325,12 +326,13 @@ void search_wide(const CostedSearch& search, const QuarterSumsView& sums, BestKe
   alignas(64) std::uint8_t octets[kTileRows * kTileOctets + 64];
   for (int top = window.top; top < window.bottom; top += kTileRows) {
     for (int x = window.left; x < window.right;) {
-      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the one before
+      const int left = std::min(x, window.right - kOctet);  // the last octet may overlap the previous one
       const int columns = std::min(kTileColumns, (window.right - left) / kOctet * kOctet);
       const Tile tile{left, top, columns, std::min(kTileRows, window.bottom - top)};
       const int count = list_octets(search, sums, tile, best.limit(), octets);
       if (count > 0) {
-        const std::uint32_t last = octets[count - 1] * 0x01010101U;  // the last one again, so that they come in fours
+        // the last one again, to make the number a multiple of four
+        const std::uint32_t last = octets[count - 1] * 0x01010101U;
         __builtin_memcpy(octets + count, &last, sizeof last);
         search_octets(search, tile, octets, count, best);
       }

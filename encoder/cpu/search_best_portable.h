@@ -1,7 +1,7 @@
 #pragma once
 
-// The best few candidates by SAD and what vectors cost, in Highway's terms, as kernels_portable.h: sums of 4x4 samples and
-// costs tell which candidates can still be one of them, and those are searched one by one.
+// The best few candidates by SAD and the cost of vectors, with Highway, as in kernels_portable.h. Sums of 4x4 samples
+// and costs find the candidates that can still be one of them. Those are searched one by one.
 
 #include <bit>
 #include <cstring>

@@ -11,8 +11,8 @@
 
 namespace c63::cpu {
 
-/// The candidates of one block that a search method tries, of which the best are kept: those of least cost, of equal ones the
-/// first in raster order. The cost is the SAD, and what the vector costs if vectors cost anything.
+/// The candidates of one block that a search method tries. It keeps the best: those of least cost, and of equal ones
+/// the first in raster order. The cost is the SAD plus the cost of the vector, if vectors have a cost.
 class SearchCandidates {
  public:
   struct Candidate {
@@ -24,7 +24,7 @@ class SearchCandidates {
   /// `own` is the block's position in its plane. Keeps the best candidate by SAD.
   SearchCandidates(const Kernels& kernels, const BlockSearch& block, Position own, std::span<const Position> starts)
       : kernels_(kernels), block_(block), own_(own), starts_(starts), most_(1) {}
-  /// Keeps the best `count` candidates by SAD and what vectors cost.
+  /// Keeps the best `count` candidates by SAD and the cost of vectors.
   SearchCandidates(const Kernels& kernels, const CostedSearch& block, std::size_t count)
       : kernels_(kernels), block_(block), own_(block.own), starts_(block.starts), costs_(block.costs),
         cost_pitch_(block.cost_pitch), most_(count) {}
@@ -33,7 +33,7 @@ class SearchCandidates {
   [[nodiscard]] Position own() const { return own_; }
   /// The candidates that may be tried.
   [[nodiscard]] const SearchWindow& window() const { return block_.window; }
-  /// Candidates of the window that are often good, such as those of vectors found nearby.
+  /// Candidates of the window that are often good, for example at vectors found nearby.
   [[nodiscard]] std::span<const Position> starts() const { return starts_; }
 
   /// Tries a candidate of the window, or the zero vector. Returns its cost. A candidate may be tried more than once.

@@ -1,5 +1,6 @@
-// Full search: the first minimum of all candidates in raster order. Successive elimination (SEA): candidates that the sums of
-// their 4x4 samples prove to be worse than the best one known are left out. That changes the time, never the result.
+// Full search: the first minimum of all candidates in raster order. Successive elimination (SEA) leaves out candidates
+// if the sums of their 4x4 samples prove that they are worse than the best known one. That changes the time, never the
+// result.
 
 #include <algorithm>
 #include <array>

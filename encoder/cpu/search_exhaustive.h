@@ -7,8 +7,8 @@
 
 namespace c63::cpu {
 
-/// The base of the methods that try every candidate. Those differ in how they find the least SAD. The best vectors by cost are
-/// found in one way: by quarter sums, which leave out most candidates.
+/// The base of the methods that try every candidate. They differ in how they find the least SAD. All find the best
+/// vectors by cost in the same way: quarter sums leave out most candidates.
 class ExhaustiveSearch : public BlockSearcher {
  public:
   using BlockSearcher::BlockSearcher;

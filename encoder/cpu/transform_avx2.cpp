@@ -1,7 +1,7 @@
 #if defined(C63_SIMD_X86)
 
-// Transform, quantization and reconstruction with AVX2. A block is eight registers of eight binary32 values. Every output
-// is the sum of the format: products in ascending order, each product and each sum rounded.
+// Transform, quantization and reconstruction with AVX2. A block is eight registers of eight binary32 values. Every
+// output is the format's sum: products in ascending order, each product and each sum rounded.
 
 #include "cpu/transform_avx2.h"
 
@@ -45,10 +45,10 @@ struct Block {
 /// `first` in lane 0, one in all others.
 [[gnu::always_inline]] inline __m256 in_lane_0(float first) { return _mm256_setr_ps(first, 1, 1, 1, 1, 1, 1, 1); }
 
-/// Shuffles that put 64 16-bit values in another order, eight values a register: value 8·o+i comes from place
-/// order[8·o+i] of the eight input registers.
+/// Shuffles that reorder 64 16-bit values, eight in a register: value 8·o+i comes from place order[8·o+i] of the eight
+/// input registers.
 struct Reordering {
-  alignas(16) std::uint8_t bytes[8][8][16];  ///< [output][input]: PSHUFB's control, 0x80 where the value is elsewhere
+  alignas(16) std::uint8_t bytes[8][8][16];  ///< [output][input]: PSHUFB's control, 0x80 if the value is elsewhere
   bool used[8][8];
 
   template <typename Order>
@@ -89,14 +89,14 @@ template <const Reordering& kOrder>
   return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
 }
 
-/// Two rows of 32-bit values as 16-bit values, which they must fit.
+/// Converts two rows of 32-bit values to 16-bit values. They must fit.
 [[gnu::always_inline]] inline __m256i packed(__m256i first, __m256i second) {
   return _mm256_permute4x64_epi64(_mm256_packs_epi32(first, second), 0xD8);
 }
 
-/// Row v of levels: round(F / 4q), half away from zero. TransformTable says why the quotient is as good as one of a
-/// division. The largest number below one half is added, not one half: then no number just below a tie is carried over
-/// it, and ties still are.
+/// Row v of levels: round(F / 4q), half away from zero. TransformTable says why the quotient equals that of a division.
+/// The largest number below one half is added, not one half itself. So a number just below a tie is not rounded up, and
+/// ties still are.
 [[gnu::always_inline]] inline __m256i quantized(__m256 row, const TransformTable& table, int v) {
   const __m256 high = _mm256_load_ps(table.reciprocals.data() + 8 * v);
   const __m256 low = _mm256_load_ps(table.reciprocal_errors.data() + 8 * v);
@@ -107,7 +107,7 @@ template <const Reordering& kOrder>
 
 /// round(level·q / 4), half away from zero.
 [[gnu::always_inline]] inline __m256 dequantized(__m128i levels, const std::int32_t* steps) {
-  // The steps have nothing in their upper halves, so the sum of two 16-bit products is the one product that is wanted.
+  // The steps have zeros in their upper halves, so the sum of two 16-bit products is the one product needed.
   const __m256i product = _mm256_madd_epi16(_mm256_cvtepi16_epi32(levels),
                                             _mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
   const __m256i magnitude = _mm256_srli_epi32(_mm256_add_epi32(_mm256_abs_epi32(product), _mm256_set1_epi32(2)), 2);
@@ -171,7 +171,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
       }
       return;
     }
-    // The residual is one number, of which the low 16 bits count.
+    // The residual is one number. Its low 16 bits count.
     const float dc = static_cast<float>(dequantize(levels[0], table.steps[0])) * kDctScale * kDctScale;
     const __m256i residual = _mm256_set1_epi16(static_cast<short>(static_cast<std::int32_t>(dc)));
     unroll<4>([&](auto k) __attribute__((always_inline)) {
@@ -181,7 +181,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   }
   __m128i columns[8];
   reorder<kToColumns>(zig_zag, columns);
-  Block block;  // transposed, as the first pass wants it
+  Block block;  // transposed for the first pass
   unroll<8>([&](auto u) __attribute__((always_inline)) {
     block.rows[u] = dequantized(columns[u], table.column_steps.data() + 8 * u);
   });
@@ -190,7 +190,7 @@ void restore_block(const std::int16_t levels[64], const TransformTable& table, c
   block = transform_columns<false>(transposed(transform_columns<false>(block)));
 
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    // Cut to 16 bits, not saturated: that is what the format does with hostile input.
+    // Cut to 16 bits, not saturated: the format requires this, also for hostile input.
     const auto cut = [](__m256 row) { return _mm256_and_si256(_mm256_cvttps_epi32(row), _mm256_set1_epi32(0xFFFF)); };
     const __m256i residual = _mm256_permute4x64_epi64(
         _mm256_packus_epi32(cut(block.rows[2 * k]), cut(block.rows[2 * k + 1])), 0xD8);

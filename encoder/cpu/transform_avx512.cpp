@@ -1,9 +1,9 @@
 #if defined(C63_SIMD_X86)
 
-// Transform, quantization and reconstruction with AVX-512, four blocks at a time. Called A, B, C and D, they lie side
-// by side in rows of samples; A and C, and B and D, are transformed together, a line of both in one register. A lane is
-// 128 bits: four binary32 values, half a line, "low" or "high". Every output is the sum of the format: products in
-// ascending order, each product and each sum rounded.
+// Transform, quantization and reconstruction with AVX-512, four blocks at a time. The blocks A, B, C and D are
+// neighbours in rows of samples. A and C are transformed together, and so are B and D, with a line of both in one
+// register. A lane is 128 bits: four binary32 values, half a line, "low" or "high". Every output is the format's sum:
+// products in ascending order, each product and each sum rounded.
 
 #include <immintrin.h>
 
@@ -26,11 +26,12 @@ struct BlockPair {
   __m512 rows[8];
 };
 
-/// Exchanges rows and columns. Lanes come in as low halves of both blocks, then high halves (forward), or as low and
-/// high half of the first block, then of the second (inverse); they leave in the latter order.
+/// Exchanges rows and columns. Forward, lanes come in as low halves of both blocks, then high halves. Inverse, they
+/// come in as low and high half of the first block, then of the second. They leave in the latter order.
 template <bool kForward, int kInputs = 8>
 [[gnu::always_inline]] inline BlockPair transposed(const BlockPair& in) {
-  __m512d quads[8];  // lines 0..3 of the result, each from rows 0..3 and from rows 4..7, and with them lines 4..7
+  // lines 0..3 of the result, each from rows 0..3 and from rows 4..7, and together with them lines 4..7
+  __m512d quads[8];
   unroll<2>([&](auto h) __attribute__((always_inline)) {
     const __m512* const rows = in.rows + 4 * h;
     const __m512d low01 = _mm512_castps_pd(_mm512_unpacklo_ps(rows[0], rows[1]));
@@ -56,8 +57,8 @@ template <bool kForward, int kInputs = 8>
   return out;
 }
 
-/// Scales the first coefficient of every row, and all of the first row: `block` has rows of coefficients in registers,
-/// or columns, which is the same.
+/// Scales the first coefficient of every row, and the whole first row. `block` has rows or columns of coefficients in
+/// registers; the result is the same.
 template <int kLines = 8>
 [[gnu::always_inline]] inline void scale(BlockPair& block) {
   constexpr __mmask16 kFirst = 0x0101;
@@ -66,7 +67,7 @@ template <int kLines = 8>
   block.rows[0] = _mm512_mul_ps(block.rows[0], factor);
 }
 
-/// Where the predictions of four blocks lie; of fewer, the last one again.
+/// The predictions of four blocks. If there are fewer, the last one is repeated.
 struct FourPredictions {
   BlockPrediction blocks[kBlocks];
 
@@ -114,9 +115,9 @@ struct FourPredictions {
   return columns;
 }
 
-/// Quantizes row v of two blocks: round(F / 4q), half away from zero. TransformTable says why the quotient is as good
-/// as one of a division. The largest number below one half is added, not one half: then no number just below a tie is
-/// carried over it, and ties still are.
+/// Quantizes row v of two blocks: round(F / 4q), half away from zero. TransformTable says why the quotient equals that
+/// of a division. The largest number below one half is added, not one half itself. So a number just below a tie is not
+/// rounded up, and ties still are.
 [[gnu::always_inline]] inline __m512i quantized(__m512 row, const TransformTable& table, int v) {
   const __m512 high = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocals.data() + 8 * v));
   const __m512 low = _mm512_broadcast_f32x8(_mm256_load_ps(table.reciprocal_errors.data() + 8 * v));
@@ -127,7 +128,7 @@ struct FourPredictions {
   return _mm512_cvttps_epi32(_mm512_add_ps(quotient, below_half));
 }
 
-/// Where position k of the zig-zag order is in rows of levels that were packed by pairs.
+/// The place of position k of the zig-zag order in rows of levels packed in pairs.
 constexpr auto kToZigZag = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t k = 0; k < 64; ++k) {
@@ -138,7 +139,7 @@ constexpr auto kToZigZag = [] {
   return order;
 }();
 
-/// Where the levels of columns in pairs, u in the lower and u + 1 in the upper 16 bits, are in zig-zag order.
+/// The places, in zig-zag order, of the levels of pairs of columns: u in the lower and u + 1 in the upper 16 bits.
 constexpr auto kToColumnPairs = [] {
   std::array<std::uint16_t, 64> order{};
   for (std::size_t u = 0; u < 8; ++u) {
@@ -162,7 +163,7 @@ constexpr auto kToColumnPairs = [] {
   });
 }
 
-/// Transforms and quantizes two blocks, of which the second may not be wanted.
+/// Transforms and quantizes two blocks. The second one may be unwanted.
 [[gnu::always_inline]] inline void code_pair(const __m512i (&residual)[4], const TransformTable& table,
                                              std::int16_t* first, std::int16_t* second) {
   BlockPair block = transform_columns<true>(to_columns(residual));
@@ -213,11 +214,10 @@ struct Levels {
   }
 };
 
-/// Restores a column of coefficients: round(level·q / 4), half away from zero. `levels` has those of two columns, the
-/// steps of the other are zero, so the sum of two products is the one that is wanted. It is less than 2^23, so binary32
-/// holds it; and as a fraction of four, it is moved by less than a quarter when it is multiplied by the next number
-/// above 1/4, which turns ties away from zero and moves nothing else. The last bit of a number from 2^23 on is worth
-/// one.
+/// Dequantizes a column of coefficients: round(level·q / 4), half away from zero. `levels` has those of two columns,
+/// and the steps of the other one are zero. So the sum of two products is the one needed. It is less than 2^23, so
+/// binary32 holds it. Multiplying it by the next number above 1/4 moves a fraction of four by less than a quarter,
+/// which rounds ties away from zero and moves nothing else. The last bit of a number from 2^23 on is worth one.
 [[gnu::always_inline]] inline __m512 dequantized(__m512i levels, const std::int32_t* steps) {
   const __m512i both = _mm512_broadcast_i32x8(_mm256_load_si256(reinterpret_cast<const __m256i*>(steps)));
   const __m512 product = _mm512_cvtepi32_ps(_mm512_madd_epi16(levels, both));
@@ -245,7 +245,7 @@ template <int kLines>
   unroll<8>([&](auto y) __attribute__((always_inline)) { residual[y] = _mm512_cvttps_epi32(block.rows[y]); });
 }
 
-/// Restores four blocks; stores what `mask` has bits for.
+/// Reconstructs four blocks. Stores those with a bit in `mask`.
 template <int kLines>
 void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, const FourPredictions& predictions,
                   __mmask8 mask, std::uint8_t* reconstruction, std::ptrdiff_t pitch) {
@@ -253,12 +253,12 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   __m512i b_and_d[8];
   residual_of_pair<kLines>(levels[0], levels[2], table, a_and_c);
   residual_of_pair<kLines>(levels[1], levels[3], table, b_and_d);
-  // Lanes of halves of rows: A and B low, A and B high, C and D low, C and D high; and where they are in whole rows.
+  // Lanes of halves of rows: A and B low, A and B high, C and D low, C and D high; and their places in whole rows.
   const __m512i to_halves = _mm512_setr_epi32(0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15);
   const __m512i to_rows = _mm512_setr_epi32(0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15);
   const __m512i zero = _mm512_setzero_si512();
   unroll<4>([&](auto k) __attribute__((always_inline)) {
-    // Cut to 16 bits, not saturated: that is what the format does with hostile input.
+    // Cut to 16 bits, not saturated: the format requires this, also for hostile input.
     const auto cut = [](__m512i row) { return _mm512_and_si512(row, _mm512_set1_epi32(0xFFFF)); };
     const __m512i predicted =
         _mm512_permutexvar_epi32(to_halves, two_rows(predictions.row(2 * k), predictions.row(2 * k + 1)));
@@ -273,7 +273,7 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   });
 }
 
-/// Restores four blocks that have no coefficient but DC: the same number is added to all samples of a block.
+/// Reconstructs four blocks with only a DC coefficient: the same number is added to all samples of a block.
 void restore_flat(const Levels (&levels)[kBlocks], const TransformTable& table, const FourPredictions& predictions,
                   __mmask8 mask, std::uint8_t* reconstruction, std::ptrdiff_t pitch) {
   __m512i residual = _mm512_setzero_si512();
@@ -344,7 +344,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   for (int block = 0; block < count; block += 8) {
     const int blocks = std::min(count - block, 8);
     const auto valid = static_cast<__mmask32>(blocks == 8 ? ~0U : (1U << (4 * blocks)) - 1U);
-    __m512i sum_a = _mm512_setzero_si512();  // a 32-bit value holds two samples, so a block has two of them
+    __m512i sum_a = _mm512_setzero_si512();  // a 32-bit value holds two samples, so a block takes two of them
     __m512i sum_b = sum_a;
     __m512i squares = sum_a;
     __m512i products = sum_a;

@@ -1,7 +1,8 @@
 #pragma once
 
-// The forward transform of decisions for AVX2 and AVX-512: a register holds a row of several blocks, a block to each lane of
-// 128 bits. The text is written once, for both widths of registers; everything is local to the file that includes it.
+// The forward transform for decisions with AVX2 and AVX-512. A register holds a row of several blocks, one block in
+// each lane of 128 bits. The text is written once for both widths of registers. Everything is local to the file that
+// includes it.
 
 #include <immintrin.h>
 
@@ -47,16 +48,16 @@ template <typename Simd>
   });
 }
 
-// Every sum is made so much larger that what is left of it after rounding is its upper half. Rows have sums of at most
-// 11,560·2^12: residuals are multiplied, and stay below 2^13. Columns have sums of at most 92,680·11,560, so twice that and a
-// half of 2^16 is below 2^31: weights are multiplied, and are at most 32,138.
+// Every sum is scaled so that its upper half is the rounded result. Sums of rows are at most 11,560·2^12: residuals are
+// scaled, and stay below 2^13. Sums of columns are at most 92,680·11,560, so twice that plus a half of 2^16 is below
+// 2^31: weights are scaled, and are at most 32,138.
 constexpr int kResidualFactor = 1 << (16 - kRowShift);
 constexpr int kColumnFactor = 1 << (16 - kColumnShift);
 
-/// Where column `u` of a row is after a pass: the upper halves of two registers come out in turns.
+/// The place of column `u` of a row after a pass. The upper halves of two registers come out in turns.
 constexpr int place_of_column(int u) { return u < 4 ? 2 * u : 2 * (u - 4) + 1; }
 
-/// Two weights as one 32-bit number: what pairs of samples are multiplied with.
+/// Two weights as one 32-bit number, to multiply pairs of samples with.
 constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor) {
   const auto weight = [&](std::size_t row) {
     return static_cast<std::uint32_t>(static_cast<std::uint16_t>(factor * kTransformWeights[row][output]));
@@ -64,13 +65,13 @@ constexpr std::int32_t weight_pair(std::size_t r, std::size_t output, int factor
   return static_cast<std::int32_t>(weight(r) | weight(r + 1) << 16);
 }
 
-/// One pass over what lies in the registers: output i of each column of samples. Even outputs are made of sums of opposite
-/// samples, odd ones of differences; sums before rounding are exact, so this is the transform as it is defined.
+/// One pass over the registers: output i of each column of samples. Even outputs are made of sums of opposite samples,
+/// odd ones of differences. Sums before rounding are exact, so this is the transform as defined.
 template <typename Simd, int kFactor>
 [[gnu::always_inline]] inline void transform_pass(BlockRegisters<Simd>& block) {
   using V = typename Simd::Vector;
   V (&r)[8] = block.rows;
-  V low[4];  // pairs 01 and 23 of sums, then of differences: first four columns, and last four
+  V low[4];  // pairs 01 and 23 of sums, then of differences: first four columns, then last four
   V high[4];
   {
     V sums[4];
@@ -100,15 +101,15 @@ template <typename Simd, int kFactor>
   });
 }
 
-/// Puts lines that were columns of a pass back in order.
+/// Restores the order of lines that were columns of a pass.
 template <typename Simd>
 [[gnu::always_inline]] inline void put_in_order(BlockRegisters<Simd>& block) {
   const BlockRegisters<Simd> in = block;
   unroll<8>([&](auto i) __attribute__((always_inline)) { block.rows[i] = in.rows[place_of_column(i)]; });
 }
 
-/// Whether blocks come in twos, one less a prediction and the same less none: as the candidates of preset fast do. Half of what
-/// is read is enough then.
+/// True if blocks come in pairs with the same samples: one minus a prediction, one without. The candidates of preset
+/// fast do. Then half of the loads are enough.
 template <typename Simd>
 [[nodiscard]] [[gnu::always_inline]] inline bool come_in_twos(const BlockPair* pairs) {
   bool twos = true;
@@ -119,14 +120,14 @@ template <typename Simd>
   return twos;
 }
 
-/// Blocks to be transformed together, and their residuals' sums.
+/// Blocks to transform together, and the sums of their residuals.
 template <typename Simd, bool kTwos>
 struct Residuals {
-  static constexpr int kResidualBits = 17 - kRowShift;  ///< of half samples times kResidualFactor
+  static constexpr int kResidualBits = 17 - kRowShift;  ///< half samples times kResidualFactor
   static_assert(1 << kResidualBits == 2 * kResidualFactor);
 
   BlockRegisters<Simd> half_samples;                    ///< times kResidualFactor
-  alignas(64) std::int32_t sums[4 * Simd::kBlocks];     ///< the first of each four counts
+  alignas(64) std::int32_t sums[4 * Simd::kBlocks];     ///< the first of each group of four counts
   alignas(64) std::int32_t squares[4 * Simd::kBlocks];
 
   [[gnu::always_inline]] Residuals(const BlockPair* pairs) {
@@ -178,7 +179,7 @@ void transform_blocks_of(std::span<const BlockPair> pairs, const LevelTable& tab
     transform(pairs.data() + i, table, targets);
   }
   if (i == pairs.size()) return;
-  BlockPair rest[kBlocks];  // the last one again, for as many as a register has
+  BlockPair rest[kBlocks];  // the last one again, to fill a register
   for (std::size_t b = 0; b < kBlocks; ++b) {
     const std::size_t from = i + b < pairs.size() ? i + b : pairs.size() - 1;
     rest[b] = pairs[from];

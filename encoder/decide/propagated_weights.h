@@ -55,8 +55,8 @@ C63_HD void pass_on(int column, int row, MotionVector vector, std::uint32_t pass
 /// The change of λ of a frame from which `dependents` frames are predicted, in quarters of an octave.
 [[nodiscard]] C63_HD constexpr int dependents_quarters(int dependents) { return dependents == 0 ? 2 : dependents == 1 ? 0 : -1; }
 
-/// The weight of an MCU whose luma blocks have this mean importance. λ falls with the power 0.3 of the importance, from 0.6
-/// quarters of an octave above the frame's. `quarters` is added to that.
+/// The weight of an MCU whose luma blocks have this mean importance. At plain importance λ is
+/// 0.6 quarters of an octave above the frame's. It falls with the power 0.3 of the importance. `quarters` is added.
 [[nodiscard]] C63_HD constexpr Weight importance_weight(std::uint32_t importance, int quarters) {
   const int sixteenths = log2_in_sixteenths(importance) - log2_in_sixteenths(kPlainImportance);
   constexpr int kForty = kWeights * 40;  // keeps the quotient positive

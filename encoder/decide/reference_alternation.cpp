@@ -50,7 +50,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
 }
 
 void ReferenceAlternation::observe_repeat() {
-  // Pictures come twice. Frames that stay, and those before them, could not be repeats.
+  // The video shows pictures twice. Alternation ends, because frames that stay, and those before them, cannot be
+  // repeats.
   alternates_ = false;
   is_tried_ = next_stays_;
   trial_.reset();

@@ -14,7 +14,7 @@ void check_av_memory(const AvWatch& watch, int code, int system_code, const Erro
                 "decoded pictures take more than the limit of " + std::to_string(watch.max_memory()) + " bytes", place);
   }
   const bool no_memory = system_code == ENOMEM || watch.ran_out_of_memory();
-  // A refusal by the system leaves ENOMEM; a refusal by the limit leaves nothing.
+  // If the system refuses memory, errno is ENOMEM. If FFmpeg's own limit refuses it, errno does not change.
   if (const auto most = AvWatch::most_allocated();
       most && !no_memory && (code == AVERROR(ENOMEM) || watch.was_refused_memory())) {
     throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

@@ -62,7 +62,7 @@ class ClippedSource final : public FrameSource {
 
   std::int64_t skip_towards(std::int64_t next, std::int64_t index) override {
     next_ = source_->skip_towards(next_ < first_ ? next_ : first_ + next, first_ + index);
-    // If that is before the first frame, read() drops the rest.
+    // The source may stop before the first frame. Then read() drops the frames between.
     return std::max(next_ - first_, next);
   }
 

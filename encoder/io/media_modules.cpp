@@ -103,8 +103,8 @@ const MediaModule* load(const KnownModule& module, const std::string& folder) {
   const char* has = nullptr;
   const MediaModule* loaded = entry(wanted.c_str(), &has);
   if (loaded == nullptr) {
-    throw missing(
-        module, "but " + path + " is of c63 " + has + ", and this is c63 " + wanted + ": install both from one build");
+    throw missing(module, "but " + path + " is from c63 " + has + ", and this is c63 " + wanted +
+                              ": install both from one build");
   }
   if (most_allocated) loaded->limit_allocations(*most_allocated);
   if (keeps_messages) loaded->keep_messages();

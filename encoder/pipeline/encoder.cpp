@@ -54,7 +54,7 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
   auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
-    // One chain more than the GOPs that can wait whole.
+    // As many chains as GOPs fit into the memory for read frames, and one for the GOP that is being read.
     limit = std::min(limit, 1 + encode.read_ahead_frames() / settings.coding.key_interval);
   }
   const auto kept_pictures = static_cast<std::uint64_t>(settings.measurement.keep_reconstruction) +

@@ -27,7 +27,7 @@ class FrameTask : public RowProgress::Waiter {
   /// Takes the next frame to decode, which is not a repeat.
   void begin(StreamFrame&& coded, FramePictures&& pictures);
 
-  /// Decodes as far as the reference is decoded. Returns true if the frame is decoded or failed (fault()). Returns false if it must
+  /// Decodes the rows whose reference is decoded. Returns true if the frame is decoded or failed (fault()). Returns false if it must
   /// wait: resume() will be called, and the task must not be touched, since another thread may already run it.
   [[nodiscard]] bool run(TraceRow& trace) noexcept;
   /// Called when the task can go on. A derived class decides where; it does not call run() here.

@@ -31,7 +31,7 @@ class GopQueue {
     bool scene_cuts = false;
     std::int64_t first = 0;    ///< first frame, a key frame
     int lookahead = 0;         ///< following frames of the GOP that must have arrived before a frame is encoded
-    std::size_t window = 2;    ///< GOPs that may be in work before the first of them is delivered; from 2
+    std::size_t window = 2;    ///< GOPs that may be in work before the first of them is delivered; at least 2
   };
   enum class Turn {
     frame,  ///< position.next can be encoded

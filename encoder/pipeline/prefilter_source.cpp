@@ -29,8 +29,9 @@ std::optional<ByteKernel> kernel_of(const Prefilter& prefilter) {
 
 [[noreturn]] void fail(const std::string& text) {
   throw Error(ErrorKind::usage, "C63-PREFILTER",
-              "'" + text + "' is no prefilter: mean:K with an odd K up to 31, gauss:S with a deviation up to 5, or "
-              "temporal:N with 2 to 64 frames");
+              "'" + text +
+                  "' is not a prefilter: mean:K with an odd K up to 31, gauss:S with a deviation up to 5, or "
+                  "temporal:N with 2 to 64 frames");
 }
 
 }  // namespace

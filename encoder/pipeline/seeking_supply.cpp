@@ -128,7 +128,7 @@ class SeekingSupply final : public FrameSupply {
   std::mutex source_mutex_;  ///< for a source that only one thread may read at a time
 
   mutable std::mutex mutex_;  ///< guards the members below
-  std::int64_t end_;          ///< the end of the video, as far as is known
+  std::int64_t end_;          ///< the end of the video, if it is known
   std::exception_ptr fault_;  ///< the error at end_
   Clock::duration reading_{};
 

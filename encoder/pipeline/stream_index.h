@@ -26,7 +26,8 @@ class SourceFrom final : public ByteSource {
   std::uint64_t next_;
 };
 
-/// The places of a stream's frames. It is built only as far as somebody asks. Headers are checked as a decoder checks them.
+/// The places of a stream's frames. It is built only up to the requested frame. Headers are checked as a decoder checks
+/// them.
 class StreamIndex {
  public:
   /// `source` has random access and outlives the index.

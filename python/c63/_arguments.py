@@ -1,4 +1,4 @@
-"""Checks of arguments: each returns the value in Python's own type, or raises UsageError in one line."""
+"""Checks of arguments. Each returns the value as Python's own type, or raises UsageError with one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def setting_error(message: str) -> UsageError:
 
 
 def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -> int:
-    """A whole number; bools and floats are none."""
+    """Returns a whole number. Bools and floats are refused."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -34,14 +34,14 @@ def integer(name: str, value: Any, least: int = -INT32 - 1, most: int = INT32) -
     except TypeError:
         refuse(name, "an int", value)
     if not least <= number <= most:
-        # The library itself tells the range of most settings; these are what it can be given.
+        # The library itself checks the range of most settings. These are the limits of what it can be given.
         bounds = f"of {least} or more" if number < least and least >= 0 else f"from {least} to {most}"
         refuse(name, f"an int {bounds}", value)
     return number
 
 
 def number(name: str, value: Any) -> float:
-    """A real number."""
+    """Returns a real number."""
     if isinstance(value, (bool, np.bool_, str, bytes)) or not hasattr(value, "__float__") or np.ndim(value) != 0:
         refuse(name, "a number", value)
     try:
@@ -57,14 +57,14 @@ def flag(name: str, value: Any) -> bool:
 
 
 def choice(name: str, value: Any, names: Sequence[str], optional: bool = False) -> str:
-    """One of some names."""
+    """Returns one of some names."""
     if not isinstance(value, str) or value not in names:
         refuse(name, "one of " + ", ".join(names) + (" or None" if optional else ""), value)
     return str(value)
 
 
 def picture_size(value: Any, name: str = "input_res") -> Optional[tuple[int, int]]:
-    """(width, height), or None."""
+    """Returns (width, height), or None."""
     if value is None:
         return None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -73,7 +73,7 @@ def picture_size(value: Any, name: str = "input_res") -> Optional[tuple[int, int
 
 
 def by_type(name: str, value: Any, wanted: Any) -> Any:
-    """A value of a type as annotations say it: bool, int, float, a Literal of names, or Optional of one of them."""
+    """Returns a value of an annotated type: bool, int, float, a Literal of names, or Optional of one of them."""
     options = typing.get_args(wanted) if typing.get_origin(wanted) is typing.Union else (wanted,)
     optional = type(None) in options
     if optional and value is None:

@@ -1,4 +1,4 @@
-"""Memory of the library as arrays of numpy."""
+"""Memory of the library as numpy arrays."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ U8 = npt.NDArray[np.uint8]
 
 
 class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
-    """Whole frames that c63 made, as an array of numpy that knows their size.
+    """Whole frames that c63 made: a numpy array that knows their size.
 
     One frame is (height*3/2, width), several are (n, height*3/2, width); with odd heights (frame bytes,) and (n, frame bytes).
-    An array alone cannot tell a frame from a plane. So c63.estimate_motion() and c63.luma() ask this class, and parts of frames,
-    such as frame[:height], are planes again. numpy.asarray(frames) is an array that knows nothing.
+    An array alone does not say whether it is a frame or a plane. So c63.estimate_motion() and c63.luma() ask this class. Parts of
+    frames, such as frame[:height], are planes. numpy.asarray(frames) is an array that does not know its size.
     """
 
     size_of_pictures: Optional[tuple[int, int]]  #: width, height
@@ -27,14 +27,14 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
 
     def __array_function__(self, function: Any, kinds: Any, arguments: Any, keywords: Any) -> Any:
         made = super().__array_function__(function, kinds, arguments, keywords)
-        # numpy.stack and its like make arrays of no class.
+        # numpy.stack and similar functions make arrays without the class.
         if type(made) is np.ndarray and made.dtype == np.uint8 and self.size_of_pictures is not None:
             shape = frame_shape(*self.size_of_pictures)
             if made.shape[-len(shape) :] == shape:
                 return as_frames(made, *self.size_of_pictures)
         return made
 
-    def __reduce__(self) -> Any:  # for pickle: other processes know, too
+    def __reduce__(self) -> Any:  # for pickle: the size is known in other processes, too
         rebuild, arguments, state = super().__reduce__()  # type: ignore[misc]
         return rebuild, arguments, (state, self.size_of_pictures)
 
@@ -44,14 +44,14 @@ class Frames(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 def as_frames(array: Any, width: int, height: int) -> U8:
-    """The array, which knows that it holds whole frames."""
+    """Returns the array as one that knows that it holds whole frames."""
     frames: Frames = array.view(Frames)
     frames.size_of_pictures = (width, height)
     return frames
 
 
 def frame_size_of(array: Any) -> Optional[tuple[int, int]]:
-    """Width and height, if `array` is known to be whole frames; None for planes and arrays of others."""
+    """Returns (width, height) if `array` is known to be whole frames, else None: for planes and for arrays of others."""
     size = array.size_of_pictures if isinstance(array, Frames) else None
     if size is None:
         return None
@@ -60,7 +60,7 @@ def frame_size_of(array: Any) -> Optional[tuple[int, int]]:
 
 
 class Motion(NamedTuple):
-    """Motion of a plane, one vector a block of 8x8 samples."""
+    """Motion of a plane: one vector for each block of 8x8 samples."""
 
     vectors: Any  #: int8 (rows, columns, 2): x to the right, y down, to where the prediction is
     sad: Any  #: uint16 (rows, columns): sums of absolute differences, or None where they were not asked for
@@ -68,18 +68,18 @@ class Motion(NamedTuple):
 
 
 def view(memory: Any, dtype: Any, shape: Any) -> npt.NDArray[Any]:
-    """An array over `memory`, which it keeps."""
+    """Returns an array over `memory`, which the array keeps alive."""
     return np.ndarray(shape, dtype, buffer=memory)
 
 
 def picture(samples: Any, width: int, height: int) -> U8:
-    """(height*3/2, width) where chroma has whole rows in that layout, else flat."""
+    """Returns (height*3/2, width) if chroma has whole rows in that layout, else the flat shape."""
     flat = view(samples, np.uint8, (memoryview(samples).nbytes,))
     return as_frames(flat.reshape(frame_shape(width, height)), width, height)
 
 
 def frame_shape(width: int, height: int) -> tuple[int, ...]:
-    """The shape of a picture in linear layout."""
+    """Returns the shape of a picture in linear layout."""
     if height % 2 == 0:
         return (height + height // 2, width)
     return (width * height + 2 * (width * height // 4),)
@@ -96,5 +96,5 @@ def motion(plane: _c63.PlaneMotion) -> Motion:
 
 
 def kept(samples: Any, width: int, height: int) -> Optional[U8]:
-    """A picture that may not have been kept."""
+    """Returns a picture, or None if it was not kept."""
     return picture(samples, width, height) if memoryview(samples).nbytes else None

@@ -1,4 +1,4 @@
-"""The native module, for the rest of the package alone."""
+"""The native module. Only the rest of the package uses it."""
 
 from typing import Any, Optional, Union
 
@@ -7,7 +7,7 @@ REVISION: str
 STATISTICS_FIELDS: list[Any]
 
 class Samples:
-    """Memory of the library; has the buffer protocol."""
+    """Memory of the library. It has the buffer protocol."""
 
     def __buffer__(self, flags: int) -> memoryview: ...
 

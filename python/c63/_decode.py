@@ -48,12 +48,11 @@ def _bytes_of(stream: Stream) -> Any:
 class Decoder:
     """A coded stream: a file's path, or bytes.
 
-    Iterating over it decodes it in order, on threads of its own, and raises Error (input, limit) with frame and offset at the
-    first fault, after every whole frame before it has been handed out. len(decoder), decoder[17], decoder[-1] and
-    decoder[0:100:10] decode from the key frame before, or from the frame decoded last; they know the frames before the first
-    place that is none.
+    Iterating over it decodes in order, on its own threads. The first fault raises Error (input, limit) with frame and offset,
+    after every whole frame before it has been handed out. decoder[17], decoder[-1] and decoder[0:100:10] decode from the key
+    frame before the wanted frame, or from the frame decoded last. They and len(decoder) know the frames before the first fault.
 
-    prediction, motion: whether frames come with them.
+    prediction, motion: True if frames have them.
 
     A decoder can be used in a with block, which closes it.
     """
@@ -79,7 +78,7 @@ class Decoder:
 
     @property
     def width(self) -> int:
-        """In samples; 0 for an empty stream. Raises Error where the first frame has a fault, as height."""
+        """In samples; 0 for an empty stream. Raises Error if the first frame has a fault, like height."""
         return self._seekable.size()[0]
 
     @property
@@ -87,7 +86,7 @@ class Decoder:
         return self._seekable.size()[1]
 
     def close(self) -> None:
-        """Lets go of the stream. Iterators that are under way go on."""
+        """Closes the stream. Iterators in use continue."""
         self._opened = None
         self._bytes = None
 
@@ -156,7 +155,7 @@ def _hand_out(frame: _c63.Picture) -> DecodedFrame:
 
 
 def decode(stream: Stream, *, threads: int = 0) -> U8:
-    """All pictures of a stream as one array, (n, height*3/2, width). Raises as Decoder."""
+    """Returns all pictures of a stream as one array, (n, height*3/2, width). Raises like Decoder."""
     frames = _c63.SeekableStream(_bytes_of(stream), Settings(threads=integer("threads", threads, 0)), False, False)
     count = frames.count()
     width, height = frames.size()

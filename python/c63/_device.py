@@ -1,4 +1,4 @@
-"""Arrays of GPUs: their streams, and arrays of the same maker for results."""
+"""Arrays on GPUs: their streams, and result arrays of the same library."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ._arrays import Motion
 
 
 def maker_of(array: Any) -> str:
-    """The library that the array is of: "torch", "cupy", "numpy"."""
+    """Returns the library of the array: "torch", "cupy", "numpy"."""
     return type(array).__module__.partition(".")[0]
 
 
 def is_device_array(array: Any) -> bool:
-    """Whether the array is of a CUDA device, as far as it says so."""
+    """Returns True if the array says that it is on a CUDA device."""
     if maker_of(array) == "torch":
         return bool(array.is_cuda)
     if hasattr(array, "__cuda_array_interface__"):
         return True
     place = getattr(array, "__dlpack_device__", None)
-    return place is not None and place()[0] in (2, 13)  # DLPack's numbers of CUDA's memory and managed memory
+    return place is not None and place()[0] in (2, 13)  # DLPack's numbers for CUDA memory and managed memory
 
 
 def stream_of(array: Any, stream: Any = None) -> int:
-    """The handle of `stream`, or of the stream on which the array's maker works; 0: the default stream.
+    """Returns the handle of `stream`, or of the current stream of the array's library; 0: the default stream.
 
     stream: an int, or a stream of torch, CuPy or anything with __cuda_stream__.
     """
@@ -46,7 +46,7 @@ def stream_of(array: Any, stream: Any = None) -> int:
 def estimate_motion(
     current: Any, reference: Any, search_range: int, out: Optional[tuple[Any, Any]], stream: Any
 ) -> Motion:
-    """estimate_motion() of planes on a GPU; queued, not waited for."""
+    """estimate_motion() of planes on a GPU. Queues the work and does not wait for it."""
     handle = stream_of(current, stream)
     if out is None:
         height, width = current.shape if len(current.shape) == 2 else (0, 0)

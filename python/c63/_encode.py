@@ -24,12 +24,12 @@ from ._video import Video
 STATISTICS = np.dtype(_c63.STATISTICS_FIELDS, align=True)
 
 
-#: Where a stream can go.
+#: Types of outputs for a stream.
 Room = Union[bytearray, memoryview, npt.NDArray[np.uint8]]
 
 
 class Encoded(NamedTuple):
-    """What an encode made."""
+    """The result of an encode."""
 
     stream: bytes
     statistics: npt.NDArray[Any]  #: a row a frame, of dtype STATISTICS
@@ -41,7 +41,7 @@ class Encoded(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CodedFrame:
-    """A frame as it leaves an Encoder."""
+    """A coded frame from an Encoder."""
 
     index: int
     key: bool
@@ -50,7 +50,7 @@ class CodedFrame:
     statistics: Any = dataclasses.field(repr=False)  #: a row of dtype STATISTICS
     reconstruction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_reconstruction asks for it
     prediction: Optional[U8] = dataclasses.field(default=None, repr=False)  #: where keep_prediction asks for it
-    #: Of Y, U, V, where keep_motion asks for it; none in key frames.
+    #: Of Y, U, V, if keep_motion asks for it; none in key frames.
     motion: tuple[Motion, ...] = dataclasses.field(default=(), repr=False)
 
 
@@ -63,10 +63,10 @@ def encode_with_statistics(
     stream: Any = None,
     **options: Any,
 ) -> Encoded:
-    """As encode(); also hands out statistics of each frame and a summary of the run.
+    """Like encode(). Also returns statistics of each frame and a summary of the run.
 
-    summary["target"] is None, or a dict: "met", "distance" (of a size as a share of it, else in dB) and "passes", a dict each with
-    qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
+    summary["target"] is None, or a dict with "met", "distance" (as a share for sizes and rates, else in dB) and "passes". Each
+    pass is a dict with qp, lambda_scale, bytes, psnr_y, psnr_all, ssim_y.
     """
     chosen = merge(settings, options)
     handle = _stream_handle(frames, stream)
@@ -91,25 +91,25 @@ def encode(
     """Encodes a video and returns the stream, the same bytes as c63enc's.
 
     frames: uint8 (n, height*3/2, width), planes Y, U, V one below the other; or a tuple of planes (n, height, width) and
-    twice (n, height/2, width/2); or (n, frame bytes) and input_res=(width, height), for odd heights; or what c63.open() gives.
-    Arrays are taken by the buffer protocol or DLPack, without a copy: rows must lie without gaps, frames may have gaps
-    between them (video[::2]).
+    twice (n, height/2, width/2); or (n, frame bytes) and input_res=(width, height), for odd heights; or the result of c63.open().
+    Arrays are taken by the buffer protocol or DLPack, without a copy. Rows must have no gaps. Gaps between frames are allowed
+    (video[::2]).
 
-    Arrays of a GPU (__cuda_array_interface__ or DLPack) are encoded on it, from where they lie: only coded bytes come down.
-    The encode waits for what their stream was given before: `stream`, or the one on which torch or CuPy works at the moment.
+    Arrays on a GPU (__cuda_array_interface__ or DLPack) are encoded there, from where they lie. Only coded bytes come down. The
+    encode waits for earlier work on their stream: `stream`, or the current stream of torch or CuPy.
 
-    Keywords are the fields of Settings (help(c63.Settings) says what each is), in place of those of `settings`:
+    Keywords are the fields of Settings (help(c63.Settings) explains them). They override those of `settings`:
     encode(frames, qp=30, preset="good"). With bitrate, size, target_psnr or target_ssim the video is encoded several times, until
     one stream meets the target.
 
     Raises UsageError for arrays and settings that cannot be encoded, Error (input, C63-NO-FRAMES) for a video without a frame, and
-    Error for everything else that goes wrong.
+    Error for all other problems.
     """
     return encode_with_statistics(frames, settings, input_res=input_res, stream=stream, **options).stream
 
 
 def _stream_handle(frames: Any, stream: Any) -> int:
-    """The stream of device arrays; 0 for everything else."""
+    """Returns the stream of device arrays, or 0 for everything else."""
     if isinstance(frames, (str, bytes, os.PathLike)):
         refuse("frames", "arrays or c63.open(path)", frames)
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
@@ -123,9 +123,9 @@ class VideoEncoder:
     for clip in clips:
         file.write(encoder.encode(clip))
 
-    encode() gives each video the bytes of c63.encode(); opening a GPU, some 0.1 s, is paid once. Of a GPU without a number in
-    `device` the first is taken: name the one that device arrays are on. One video at a time: calls of several threads wait for
-    each other. With a target (bitrate, size, …) each pass opens its devices anew.
+    encode() gives each video the bytes of c63.encode(). A GPU is opened only once, which takes about 0.1 s. Without `device` it
+    is the first GPU, so name the GPU of your device arrays. One video is encoded at a time: calls of several threads wait for
+    each other. With a target (bitrate, size, …) each pass opens its devices again.
 
     Keywords are the fields of Settings.
     """
@@ -160,12 +160,12 @@ class VideoEncoder:
     def encode(
         self, frames: Any, *, input_res: Optional[tuple[int, int]] = None, stream: Any = None, out: Optional[Room] = None
     ) -> Union[bytes, memoryview]:
-        """Encodes a video as c63.encode() does.
+        """Encodes a video like c63.encode().
 
-        out: where the stream goes, a writable array of bytes (numpy, bytearray) that is used again and again: memory that is
-        new to the process takes longer to get than to fill. Returned is the part of it that was written.
+        out: a writable array of bytes (numpy, bytearray) for the stream. Use it again and again: a process needs longer to get
+        new memory than to fill it. The call returns the part of it that was written.
 
-        Raises as c63.encode(), UsageError for another size, and Error of kind limit where `out` is too small.
+        Raises like c63.encode(), UsageError for another size, and Error of kind limit if `out` is too small.
         """
         handle = _stream_handle(frames, stream)
         if isinstance(frames, Video):
@@ -173,24 +173,12 @@ class VideoEncoder:
         else:
             coded, rows, self.summary = self._native.encode_arrays(frames, picture_size(input_res), handle, out)
         self.statistics = np.frombuffer(rows, STATISTICS)
-        room: Any = out  # numpy's arrays have the buffer protocol, whatever its stubs say
+        room: Any = out  # numpy arrays have the buffer protocol, although numpy's stubs do not say so
         return coded if out is None else memoryview(room).cast("B")[:coded]
 
 
 class Encoder:
-    """Encodes frames that come one after another.
-
-    with c63.Encoder(352, 288, qp=25) as encoder:
-        for frame in camera:
-            encoder.push(frame)
-            for coded in encoder.poll(): file.write(coded.data)
-    for coded in encoder.poll(): file.write(coded.data)
-
-    Leaving the block finishes the stream, or ends the encoder at once where an exception leaves it. push() and finish() are
-    for one thread, poll() for the same or another one.
-
-    Keywords are the fields of Settings, but for targets: those need the whole video.
-    """
+    """Encodes frames that come one after another."""
 
     width: int
     height: int
@@ -212,15 +200,15 @@ class Encoder:
         return f"<c63.Encoder {self.width}x{self.height}, {len(self._rows)} frames polled{', finished' if self._finished else ''}>"
 
     def push(self, frame: Any) -> None:
-        """Gives the next frame: uint8 (height*3/2, width) or (frame bytes,), which is copied.
+        """Adds the next frame: uint8 (height*3/2, width) or (frame bytes,), which is copied.
 
-        Waits where the encoder is behind by as many frames as may wait in memory. Raises UsageError for other arrays and after
-        finish(), and what ended the encode, if that was an error.
+        Waits while as many frames as memory allows wait for the encoder. Raises UsageError for other arrays and after finish(),
+        and the error that ended the encode, if any.
         """
         self._native.push(frame)
 
     def poll(self) -> list[CodedFrame]:
-        """The coded frames that are there, in order. After finish(), all that are left."""
+        """Returns the finished coded frames, in order. After finish(), all that are left."""
         frames: list[CodedFrame] = []
         take = self._native.wait if self._finished else self._native.poll
         coded = take()
@@ -230,24 +218,24 @@ class Encoder:
         return frames
 
     def finish(self) -> None:
-        """There are no more frames."""
+        """Tells the encoder that there are no more frames."""
         self._native.finish()
         self._finished = True
 
     @property
     def statistics(self) -> npt.NDArray[Any]:
-        """A row for each frame that poll() gave, of dtype STATISTICS."""
+        """A row for each frame that poll() returned, of dtype STATISTICS."""
         return np.frombuffer(b"".join(self._rows), STATISTICS)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What the run was like, after finish(); waits for its end."""
+        """The summary of the run, after finish(). Waits for its end."""
         if not self._finished:
             raise setting_error("summary: it is there after finish()")
         return self._native.summary()
 
     def close(self) -> None:
-        """Ends the encoder; frames that were not polled are lost."""
+        """Ends the encoder. Frames that were not polled are lost."""
         self._native.close()
 
     def __enter__(self) -> Encoder:

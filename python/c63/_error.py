@@ -9,9 +9,9 @@ class Error(RuntimeError):
     """What went wrong, in one line: place, cause, id.
 
     kind: "internal", "usage", "input", "limit", "output", "memory", "device" or "comparison".
-    id: stable and greppable, such as "C63-SCAN-MARKER".
-    message: the cause alone.
-    file, frame (from 0), offset (bytes), block: where, as far as it is known, else None.
+    id: stable, such as "C63-SCAN-MARKER".
+    message: only the cause.
+    file, frame (from 0), offset (bytes), block: where it happened; None if unknown.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Error(RuntimeError):
 
 
 class UsageError(Error, ValueError, TypeError):
-    """Arguments that contradict each other, the format, or what an array has to be (kind "usage").
+    """Wrong arguments: a wrong value or type, or values that do not fit together (kind "usage").
 
-    A wrong value and a wrong type, so that who catches what Python's own functions raise catches this, too.
+    It is a ValueError and a TypeError, so that code which catches those of Python's own functions catches this, too.
     """

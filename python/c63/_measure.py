@@ -18,7 +18,7 @@ from ._video import Video
 
 
 class Psnr(NamedTuple):
-    """Peak signal-to-noise ratios in dB; infinite where nothing differs."""
+    """Peak signal-to-noise ratios in dB; infinite for equal planes."""
 
     y: float
     u: float
@@ -35,7 +35,7 @@ class Ssim(NamedTuple):
 
 
 def _source(frames: Any) -> tuple[Any, int]:
-    """What the native module reads frames from, and the stream of device arrays."""
+    """Returns what the native module reads frames from, and the stream of device arrays."""
     if isinstance(frames, Video):
         return frames._reader, 0
     first = frames[0] if isinstance(frames, (tuple, list)) and frames else frames
@@ -45,19 +45,19 @@ def _source(frames: Any) -> tuple[Any, int]:
 def psnr(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Psnr:
     """PSNR of two videos, of the summed squared error of all frames.
 
-    a, b: what encode() takes: arrays, tuples of planes, what c63.open() gives. input_res: as for encode(). Raises UsageError for
-    videos of two sizes or lengths, and Error (input) for those without a frame.
+    a, b: arrays, tuples of planes, or results of c63.open(), as for encode(). input_res: as for encode(). Raises UsageError for
+    videos of two sizes or lengths, and Error (input) for videos without a frame.
     """
     return Psnr(*_c63.psnr(*_source(a), *_source(b), picture_size(input_res)))
 
 
 def ssim(a: Any, b: Any, *, input_res: Optional[tuple[int, int]] = None) -> Ssim:
-    """SSIM of two videos, the mean over frames, as FFmpeg's and x264's. Takes and raises what psnr() does."""
+    """SSIM of two videos, the mean over frames, like FFmpeg and x264. Takes and raises the same as psnr()."""
     return Ssim(*_c63.ssim(*_source(a), *_source(b), picture_size(input_res)))
 
 
 class BdRate(NamedTuple):
-    """How far one rate-distortion curve lies from another; None where it cannot be told."""
+    """Distance of one rate-distortion curve from another; None if it cannot be computed."""
 
     rate_percent: Optional[float]  #: rate of the test at equal quality; negative: it needs less
     quality: Optional[float]  #: quality of the test at equal rate; positive: it is better
@@ -65,10 +65,10 @@ class BdRate(NamedTuple):
 
 
 def bd_rate(anchor: Any, test: Any) -> BdRate:
-    """Bjontegaard's deltas of two curves, each four or more points (rate, quality) in any order: (n, 2), or a list of pairs.
+    """Returns Bjontegaard's deltas of two curves. A curve has four or more points (rate, quality) in any order: (n, 2) or pairs.
 
-    Mean distance over the part that the curves share, rates on a logarithmic scale, monotone cubics (PCHIP). Raises
-    UsageError for other shapes.
+    They are mean distances over the part that the curves share. Rates are on a logarithmic scale; the curves are monotone cubics
+    (PCHIP). Raises UsageError for other shapes.
     """
     return BdRate(*_c63.bd_rate(_curve("anchor", anchor), _curve("test", test)))
 
@@ -91,15 +91,15 @@ def estimate_motion(
 ) -> Motion:
     """Searches every 8x8 block of `current` in `reference`, by the codec's own rules.
 
-    current, reference: uint8 planes (height, width) of one size, both sides multiples of 8, rows without gaps inside. The luma is
-    searched of a whole frame that c63 made: of c63.open(), c63.decode(), Decoder, Encoder. Any other array (height, width) is taken
-    for a plane; c63.luma() gives that of a whole frame.
-    search_range: 1 to 127; candidates from -range to range-1 that keep the block inside the reference, the first minimum in
-    raster order. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns). Raises UsageError.
+    current, reference: uint8 luma planes (height, width) of one size. Both sides are multiples of 8, and rows have no gaps. If c63
+    made a whole frame (c63.open(), c63.decode(), Decoder, Encoder), its luma is searched. Any other array (height, width) is taken
+    as a plane; c63.luma() returns that of a whole frame.
+    search_range: 1 to 127. Candidates are -range to range-1 in both directions, if they keep the block inside the reference. The
+    first minimum in raster order wins. Returns vectors int8 (rows, columns, 2) and SADs uint16 (rows, columns). Raises UsageError.
 
-    Planes of a GPU are searched there, on `stream` or the stream on which torch or CuPy works at the moment; the call returns
-    at once, with arrays of the same maker or with `out`, (vectors, sad), filled when the stream comes past. Raises Error
-    (device) where the GPU cannot be used.
+    Planes on a GPU are searched there, on `stream` or the current stream of torch or CuPy. The call returns at once, with arrays of
+    the same library or with `out`, (vectors, sad). They are valid for later work on the stream. Raises Error (device) if the GPU
+    cannot be used.
     """
     search_range = integer("search_range", search_range)
     choice("method", method, get_args(SearchMethod))
@@ -109,13 +109,13 @@ def estimate_motion(
             refuse("out", "(vectors, sad)", out)
         return on_device(current, reference, search_range, out, stream)
     if out is not None or stream is not None:
-        raise setting_error("out, stream: they are for arrays of a GPU alone")
+        raise setting_error("out, stream: only for arrays on a GPU")
     found = motion_of(_c63.estimate_motion(current, reference, search_range, method))
     return Motion(found.vectors, found.sad)
 
 
 def _plane(name: str, picture: Any) -> Any:
-    """The luma of a frame that is known to be one; else `picture`."""
+    """Returns the luma of `picture` if it is known to be a whole frame, else `picture` itself."""
     if frame_size_of(picture) is None:
         return picture
     plane = luma(picture)

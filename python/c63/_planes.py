@@ -12,7 +12,7 @@ from ._error import UsageError
 
 Matrix = Literal["bt601", "bt709"]
 
-#: Shares of red and blue in luma: ITU-R BT.601-7 and BT.709-6, the numbers of the standards.
+#: Weights of red and blue in luma, from ITU-R BT.601-7 and BT.709-6.
 _SHARES = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722)}
 
 
@@ -27,7 +27,7 @@ def _refuse(frames: Any, wanted: str) -> NoReturn:
 
 
 def _layout(frames: Any, input_res: Optional[tuple[int, int]]) -> tuple[int, int, bool]:
-    """Width, height, and whether frames are flat."""
+    """Returns width, height, and True if frames are flat."""
     size = picture_size(input_res) or frame_size_of(frames)
     shape = tuple(getattr(frames, "shape", ()))
     if size is not None:
@@ -45,7 +45,7 @@ def _layout(frames: Any, input_res: Optional[tuple[int, int]]) -> tuple[int, int
 
 
 def luma(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> Any:
-    """The luma of whole frames (…, height*3/2, width): (…, height, width), a view. Also of arrays of a GPU.
+    """Returns the luma of whole frames (…, height*3/2, width) as a view (…, height, width). Also for arrays on a GPU.
 
     input_res: (width, height) of flat frames (…, frame bytes), if c63 did not make them. Raises UsageError.
     """
@@ -56,7 +56,7 @@ def luma(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> Any:
 
 
 def planes(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> tuple[Any, Any, Any]:
-    """Y (…, height, width), U and V (…, height/2, width/2) of whole frames with even sides; views, also of arrays of a GPU.
+    """Returns Y (…, height, width), U and V (…, height/2, width/2) of whole frames with even sides: views, also on a GPU.
 
     encode(), psnr() and ssim() take such a tuple. Raises UsageError.
     """
@@ -72,7 +72,7 @@ def planes(frames: Any, *, input_res: Optional[tuple[int, int]] = None) -> tuple
 
 
 def join_planes(y: Any, u: Any, v: Any) -> U8:
-    """Whole frames (…, height*3/2, width) of three planes of numpy: the opposite of planes(). Raises UsageError."""
+    """Joins three numpy planes to whole frames (…, height*3/2, width): the opposite of planes(). Raises UsageError."""
     y, u, v = (np.asarray(plane) for plane in (y, u, v))
     height, width = y.shape[-2:] if y.ndim >= 2 else (0, 0)
     small = (*y.shape[:-2], height // 2, width // 2)
@@ -91,16 +91,16 @@ def join_planes(y: Any, u: Any, v: Any) -> U8:
 def yuv_to_rgb(
     frames: Any, matrix: Matrix = "bt601", *, full_range: bool = False, input_res: Optional[tuple[int, int]] = None
 ) -> U8:
-    """RGB, uint8 (…, height, width, 3), of whole frames with even sides.
+    """Returns RGB, uint8 (…, height, width, 3), of whole frames with even sides.
 
-    matrix: "bt601" (the usual one for small pictures, such as CIF) or "bt709" (for HD). full_range: luma and chroma fill 0 to 255,
-    as in JPEG; else luma is 16 to 235 and chroma 16 to 240, as in television. A file of raw video does not tell any of this. Each
-    chroma sample is taken for its four pixels. Raises UsageError.
+    matrix: "bt601" (the usual one for small pictures, such as CIF) or "bt709" (for HD). full_range: luma and chroma use 0 to 255,
+    as in JPEG. Otherwise luma is 16 to 235 and chroma 16 to 240, as in television. A file of raw video does not say which. Each
+    chroma sample is used for its four pixels. Raises UsageError.
     """
     scale, offset, red, blue = _scales(matrix, full_range)
     y, u, v = planes(_numpy(frames), input_res=input_res)
     rgb = np.empty((*y.shape, 3), np.uint8)
-    for index in np.ndindex(*y.shape[:-2]):  # frame by frame: floats take four times the memory
+    for index in np.ndindex(*y.shape[:-2]):  # frame by frame, because floats take four times the memory
         lightness = (np.asarray(y[index], np.float32) - offset) * scale[0]
         cb, cr = ((np.asarray(plane[index], np.float32) - 128) * scale[1] for plane in (u, v))
         cb, cr = (plane.repeat(2, axis=0).repeat(2, axis=1) for plane in (cb, cr))
@@ -112,7 +112,7 @@ def yuv_to_rgb(
 
 
 def rgb_to_yuv(rgb: Any, matrix: Matrix = "bt601", *, full_range: bool = False) -> U8:
-    """Whole frames (…, height*3/2, width) of RGB, uint8 (…, height, width, 3) with even sides.
+    """Returns whole frames (…, height*3/2, width) of RGB, uint8 (…, height, width, 3) with even sides.
 
     matrix, full_range: as for yuv_to_rgb(). A chroma sample is the mean of its four pixels. Raises UsageError.
     """
@@ -135,7 +135,7 @@ def rgb_to_yuv(rgb: Any, matrix: Matrix = "bt601", *, full_range: bool = False) 
 
 
 def _scales(matrix: Any, full_range: Any) -> tuple[tuple[float, float], float, float, float]:
-    """What a step of luma and of chroma is worth in RGB, where luma begins, and the shares of red and blue."""
+    """Returns the value of a step of luma and of chroma in RGB, the luma of black, and the weights of red and blue."""
     red, blue = _SHARES[choice("matrix", matrix, tuple(_SHARES))]
     if flag("full_range", full_range):
         return (1.0, 1.0), 0.0, red, blue
@@ -143,11 +143,11 @@ def _scales(matrix: Any, full_range: Any) -> tuple[tuple[float, float], float, f
 
 
 def _numpy(frames: Any) -> Any:
-    """Frames as an array of numpy, which still knows whose they are."""
+    """Returns frames as a numpy array that still knows its size."""
     return frames if isinstance(frames, np.ndarray) else np.asarray(frames)
 
 
 def _bytes(values: Any) -> U8:
-    """Rounded half up, and cut to 0..255."""
+    """Rounds half up, and limits to 0..255."""
     bounded: U8 = np.clip(np.floor(values + 0.5), 0, 255).astype(np.uint8)
     return bounded

@@ -1,4 +1,4 @@
-"""What an encode depends on."""
+"""The settings of an encode."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Backend = Literal["auto", "cpu", "cuda", "cuda,cpu", "cpu,cuda"]
 Simd = Literal["scalar", "sse4", "avx2", "avx512", "neon"]
 Planes = Literal["y", "all"]
 
-#: Options that say how large or how good the stream is to be.
+#: Options that set the size or the quality of the stream.
 TARGETS = ("bitrate", "size", "target_psnr", "target_ssim")
 
-#: What options were called at first.
+#: Earlier names of options.
 RENAMED = {
     "key_interval": "keyint",
     "scene_cuts": "scenecut",
@@ -147,7 +147,7 @@ class Settings:
 
     @property
     def has_target(self) -> bool:
-        """Whether the stream's size or quality is given, and passes over the video find qp."""
+        """True if the stream's size or quality is given, so that passes over the video find qp."""
         return any(getattr(self, target) is not None for target in TARGETS)
 
 
@@ -155,7 +155,7 @@ _resolved: dict[str, Any] = {}
 
 
 def _types() -> dict[str, Any]:
-    """The fields' types, resolved once."""
+    """Returns the types of the fields, resolved once."""
     if not _resolved:
         _resolved.update(typing.get_type_hints(Settings))
     return _resolved
@@ -213,7 +213,7 @@ _NAMES = tuple(field.name for field in dataclasses.fields(Settings))
 
 
 def merge(settings: Optional[Settings], options: dict[str, Any]) -> Settings:
-    """`settings` with `options` in place of its fields. Raises UsageError for an unknown name."""
+    """Returns `settings` with `options` in place of its fields. Raises UsageError for an unknown name."""
     if settings is not None and not isinstance(settings, Settings):
         refuse("settings", "c63.Settings", settings)
     for name in options:
@@ -230,7 +230,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def takes_options(without: Sequence[str] = ()) -> Callable[[_Function], _Function]:
     """Shows the fields of Settings as keywords of a function with **options: to help(), inspect and editors.
 
-    Checkers of types read them in _encode.pyi, which python/make_stub.py makes.
+    Type checkers read them from _encode.pyi, which python/make_stub.py makes.
     """
 
     def show(function: _Function) -> _Function:

@@ -1,4 +1,4 @@
-"""Videos that the tools read: raw, Y4M, and whatever FFmpeg does."""
+"""Videos that the tools read: raw, Y4M, and everything that FFmpeg reads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Format = Literal["auto", "raw", "y4m", "av"]
 class Video:
     """A video file; iterating over it gives its frames, uint8 (height*3/2, width).
 
-    len(video), video[17], video[-1] and video[0:100:10] work if the file can be sought in: raw video and Y4M. A slice is one array
-    (n, height*3/2, width). What FFmpeg reads, and pipes, gives its frames in order, once: iterate, or read().
+    Raw video and Y4M files also have len(video), video[17], video[-1] and video[0:100:10]. A slice is one array
+    (n, height*3/2, width). Pipes and videos that FFmpeg reads give their frames once, in order: iterate, or read().
 
     A video can be used in a with block, which closes the file.
     """
@@ -46,11 +46,11 @@ class Video:
 
     def __len__(self) -> int:
         if self.count is None:
-            raise setting_error(f"{self.path}: only its end tells how many frames it has; len(video.read()) does")
+            raise setting_error(f"{self.path}: its number of frames is unknown until its end; use len(video.read())")
         return self.count
 
     def __bool__(self) -> bool:
-        return True  # also if the number of frames is not known
+        return True  # also if the number of frames is unknown
 
     @overload
     def __getitem__(self, index: int) -> U8: ...
@@ -73,7 +73,7 @@ class Video:
         return frame
 
     def read(self, count: Optional[int] = None) -> U8:
-        """The first `count` frames, or the next ones of a source that cannot seek, as one array; None: all."""
+        """Returns the first `count` frames as one array, or the next ones of a source that cannot seek. None: all frames."""
         index = 0 if self.seekable else self._next
         if count is not None:
             count = integer("count", count, 0)
@@ -86,7 +86,7 @@ class Video:
 
     @property
     def warnings(self) -> list[str]:
-        """What was odd about the file so far."""
+        """Warnings about the file so far."""
         return list(self._reader.warnings)
 
     def close(self) -> None:
@@ -135,8 +135,8 @@ def open(
 ) -> Video:
     """Opens a video file for reading.
 
-    input_res: (width, height) of raw video whose name does not tell it. format: "auto", "raw", "y4m" or "av" (FFmpeg).
-    strict: a partial last frame is an error. Raises Error (input) for what cannot be read.
+    input_res: (width, height) of raw video, if its name does not say it. format: "auto", "raw", "y4m" or "av" (FFmpeg).
+    strict: a partial last frame is an error. Raises Error (input) if the file cannot be read.
     """
     try:
         name = os.fsdecode(path)

@@ -1,4 +1,4 @@
-"""Filters and scans on arrays of the host. All raise UsageError for arrays of other types and shapes."""
+"""Filters and scans on arrays in host memory. All raise UsageError for arrays of other types and shapes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Kernel(NamedTuple):
 
 
 def _array(name: str, values: Any, dtype: Any) -> Any:
-    """Lists become arrays, and so do arrays that know DLPack alone; what is an array stays as it is."""
+    """Turns lists into arrays, and arrays that offer only DLPack, too. Other arrays stay as they are."""
     if isinstance(values, (list, tuple)):
         try:
             array = np.asarray(values)
@@ -70,19 +70,19 @@ def _kernel(parts: tuple[int, list[int], list[int], list[int], int]) -> Kernel:
 
 
 def mean_kernel(size: int) -> Kernel:
-    """Equal taps, size x size, for pictures of bytes."""
+    """Returns equal taps, size x size, for pictures of bytes."""
     return _kernel(_c63.mean_kernel(integer("size", size)))
 
 
 def gauss_kernel(sigma: float) -> Kernel:
-    """A Gaussian of standard deviation `sigma`, up to 5, for pictures of bytes."""
+    """Returns a Gaussian of standard deviation `sigma`, up to 5, for pictures of bytes."""
     return _kernel(_c63.gauss_kernel(number("sigma", sigma)))
 
 
 def convolve(signal: Any, taps: Any) -> Array:
-    """numpy.convolve(signal, taps, "same") of float64 (n,), an odd number of taps up to 1023; to the bit the same anywhere.
+    """Returns numpy.convolve(signal, taps, "same") of float64 (n,) with an odd number of taps up to 1023.
 
-    Lists of numbers do for both.
+    The bits are the same on every machine. Both may be lists of numbers.
     """
     signal, taps = _array("signal", signal, np.float64), _array("taps", taps, np.float64)
     out = np.empty(np.size(signal), np.float64)
@@ -91,12 +91,12 @@ def convolve(signal: Any, taps: Any) -> Array:
 
 
 def mean_filter(signal: Any, width: int) -> Array:
-    """The moving mean of `width`, odd, of float64 (n,) or a list; zero outside."""
+    """Returns the moving mean of `width`, odd, of float64 (n,) or a list. Zero is assumed outside."""
     return convolve(signal, np.array(_c63.mean_taps(integer("width", width)), np.float64))
 
 
 def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
-    """A picture (height, width) convolved, zero outside. uint8: divided, rounded half up and cut to 0..255; or float32.
+    """Returns a picture (height, width) convolved, with zero outside: float32, or uint8, divided, rounded half up, limited to 0..255.
 
     kernel: a Kernel, or its taps: an array (k, k), or a list of rows.
     """
@@ -112,7 +112,7 @@ def convolve_picture(picture: Any, kernel: Union[Kernel, Any]) -> Array:
 
 
 def histogram(values: Any, bins: Optional[Any] = None) -> Array:
-    """Counts of uint8 of any shape, uint64 (256,); or of bins[value], uint8 (256,) or a list, as many as there are bins."""
+    """Returns counts of uint8 of any shape as uint64 (256,). With bins, uint8 (256,) or a list, it counts bins[value]."""
     if bins is not None:
         bins = _array("bins", bins, np.uint8)
     out = np.empty(256 if bins is None else int(np.max(bins, initial=0)) + 1, np.uint64)
@@ -121,42 +121,42 @@ def histogram(values: Any, bins: Optional[Any] = None) -> Array:
 
 
 def sum(values: Any) -> Union[int, float]:
-    """The sum of uint8, int32 (exactly), float32 or float64 (in double); 0 of nothing."""
+    """Returns the sum of uint8, int32 (exactly), float32 or float64 (in double); 0 for an empty array."""
     return _c63.reduce(values, "sum")
 
 
 def minimum(values: Any) -> Union[int, float]:
-    """The smallest value; raises for none."""
+    """Returns the smallest value. Raises for an empty array."""
     return _c63.reduce(values, "minimum")
 
 
 def maximum(values: Any) -> Union[int, float]:
-    """The largest value; raises for none."""
+    """Returns the largest value. Raises for an empty array."""
     return _c63.reduce(values, "maximum")
 
 
 def argmin(values: Any) -> int:
-    """Index of the first smallest value in C order; raises for none."""
+    """Returns the index of the first smallest value in C order. Raises for an empty array."""
     return int(_c63.reduce(values, "argmin"))
 
 
 def argmax(values: Any) -> int:
-    """Index of the first largest value in C order; raises for none."""
+    """Returns the index of the first largest value in C order. Raises for an empty array."""
     return int(_c63.reduce(values, "argmax"))
 
 
 def sum_of_squared_errors(a: Any, b: Any) -> int:
-    """The sum of squared differences of two uint8 arrays of one shape."""
+    """Returns the sum of squared differences of two uint8 arrays of one shape."""
     return _c63.sum_of_squared_errors(a, b)
 
 
 def inclusive_scan(values: Any) -> Array:
-    """out[i] = values[0] + … + values[i] of int32, uint32 (which wrap) or float64 (n,)."""
+    """Returns out[i] = values[0] + … + values[i] of int32, uint32 (which wrap) or float64 (n,)."""
     return _scan(values, False)
 
 
 def exclusive_scan(values: Any) -> Array:
-    """out[i] = values[0] + … + values[i-1], out[0] = 0, as inclusive_scan()."""
+    """Returns out[i] = values[0] + … + values[i-1], with out[0] = 0, like inclusive_scan()."""
     return _scan(values, True)
 
 
@@ -170,7 +170,7 @@ def _scan(values: Any, exclusive: bool) -> Array:
 
 
 def multiply(a: Any, b: Any) -> Array:
-    """The matrix product of float32 (n, k) and (k, m)."""
+    """Returns the matrix product of float32 (n, k) and (k, m)."""
     a, b = _array("a", a, np.float32), _array("b", b, np.float32)
     rows, columns = (np.shape(a)[0], np.shape(b)[-1]) if np.ndim(a) == 2 == np.ndim(b) else (0, 0)
     out = np.empty((rows, columns), np.float32)
@@ -179,8 +179,9 @@ def multiply(a: Any, b: Any) -> Array:
 
 
 def estimate_shift(reference: Any, frame: Any) -> Optional[tuple[float, float]]:
-    """(dx, dy) in samples with frame(x, y) = reference(x + dx, y + dy), up to about half a sample; uint8 or float32
-    (height, width). None for a reference without texture, or with texture along one direction only."""
+    """Returns (dx, dy) in samples with frame(x, y) = reference(x + dx, y + dy), up to about half a sample.
+
+    Both are uint8 or float32 (height, width). None if the reference has no texture, or texture in one direction only."""
     return _c63.estimate_shift(reference, frame)
 
 
@@ -193,11 +194,11 @@ def whiten(
     epsilon: float = 1e-6,
     reject: Optional[float] = None,
 ) -> Array:
-    """Takes out of each frame what the `memory` frames before it explain; float32 (n - memory, height, width).
+    """Removes from each frame what the `memory` frames before it predict. Returns float32 (n - memory, height, width).
 
-    frames: uint8 or float32 (n, height, width). method: weights from the frames' "shift" or from their "correlation".
-    degree: of the monomials of shifts. epsilon: for singular systems, of the diagonal's mean. reject: robust deviations from
-    which on samples of the history are outliers. Raises Error (input) for frames without texture.
+    frames: uint8 or float32 (n, height, width). method: weights from the "shift" of frames or from their "correlation".
+    degree: of the monomials of shifts. epsilon: added to the diagonal of singular systems, as a share of its mean. reject: samples
+    of the history that differ by this many robust deviations are outliers. Raises Error (input) for frames without texture.
     """
     memory, degree, epsilon = integer("memory", memory), integer("degree", degree), number("epsilon", epsilon)
     if reject is not None:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What presets are worth, and where a clip moves.
+"""Shows what presets save, and how a clip moves.
 
   rate_distortion.py [clip] [--out FOLDER] [--frames N]
 
-Encodes a clip (whatever c63.open() reads; else a moving pattern) with three presets at four qualities each, draws their
-rate-distortion curves with matplotlib, and the motion vectors of a frame over its picture; estimates the same motion on a GPU where
-there is one. Cells start with "# %%", for editors that run them one by one.
+Encodes a clip with three presets at four qualities each. The clip is any file that c63.open() reads, or a moving pattern. Draws the
+rate-distortion curves with matplotlib, and the motion vectors of a frame over its picture. Estimates the same motion on a GPU, if there
+is one. Cells start with "# %%", for editors that run them one by one.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import c63
 
 
 def pattern(count, height=144, width=176):
-    """Blocks of texture that move to the right and down."""
+    """Returns blocks of texture that move to the right and down."""
     rng = np.random.default_rng(63)
     texture = np.kron(rng.integers(40, 216, (height // 4 + 16, width // 4 + 16)), np.ones((4, 4)))
     texture = (texture + np.roll(texture, 3, 0) + np.roll(texture, 3, 1)) / 3

@@ -13,29 +13,30 @@ namespace c63::python {
 
 namespace py = pybind11;
 
-/// Somebody's array, taken without a copy: by the buffer protocol, __cuda_array_interface__ or DLPack. It is held as long as
-/// this lives. Made and destroyed with the GIL.
+/// An array of another library, taken without a copy: by the buffer protocol, __cuda_array_interface__ or DLPack. This
+/// object holds it as long as it lives. Needs the GIL to be made and destroyed.
 class Array {
  public:
-  /// `name` is what messages call it. `stream` is where the samples of a device array will be used, as CUDA's handle. Throws
-  /// Error (usage): C63-ARRAY-KIND for what is no array, C63-ARRAY-DEVICE for one on another kind of device.
+  /// Messages call it `name`. `stream` is CUDA's handle of the stream that will use a device array. Throws Error
+  /// (usage): C63-ARRAY-KIND for an object that is not an array, C63-ARRAY-DEVICE for an array on another kind of
+  /// device.
   Array(py::handle object, std::string name, std::uintptr_t stream = 0);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] const std::vector<std::ptrdiff_t>& shape() const { return shape_; }
   [[nodiscard]] const std::vector<std::ptrdiff_t>& strides() const { return strides_; }  ///< in bytes
-  [[nodiscard]] const std::string& dtype() const { return dtype_; }  ///< as numpy calls it: "uint8"
+  [[nodiscard]] const std::string& dtype() const { return dtype_; }                      ///< in numpy's words: "uint8"
   [[nodiscard]] std::ptrdiff_t item_bytes() const { return item_bytes_; }
   [[nodiscard]] int dimensions() const { return static_cast<int>(shape_.size()); }
   [[nodiscard]] std::size_t size() const;  ///< elements
   [[nodiscard]] bool on_device() const { return device_ >= 0; }
-  [[nodiscard]] int device() const { return device_; }  ///< CUDA's index; -1: on the host
+  [[nodiscard]] int device() const { return device_; }  ///< CUDA's index; -1: host memory
 
-  /// Whether the dimensions from `first` on lie without gaps, the last one fastest.
+  /// Returns true if the dimensions from `first` on have no gaps and the last one is fastest.
   [[nodiscard]] bool contiguous_from(int first) const;
 
-  /// "uint8 (10, 432, 352)", with strides where there are gaps, and with the device.
+  /// Returns "uint8 (10, 432, 352)", with strides if there are gaps, and with the device.
   [[nodiscard]] std::string description() const;
   /// Throws Error (usage): "NAME: wanted WANTED, got DESCRIPTION".
   [[noreturn]] void refuse(const char* id, const std::string& wanted) const;
@@ -47,7 +48,7 @@ class Array {
   void require_host() const;
   void require_writable() const;
 
-  /// All elements of a contiguous array on the host.
+  /// Returns all elements of a contiguous array in host memory.
   template <typename T>
   [[nodiscard]] std::span<T> span() const {
     return {static_cast<T*>(data_), size()};
@@ -67,10 +68,10 @@ class Array {
   std::ptrdiff_t item_bytes_ = 1;
   bool writable_ = false;
   int device_ = -1;
-  std::shared_ptr<void> owner_;  ///< gives the array back when it goes
+  std::shared_ptr<void> owner_;  ///< releases the array when it is destroyed
 };
 
-/// The arrays' own way to say a shape: "(10, 432, 352)", "(5,)".
+/// Returns a shape in numpy's form: "(10, 432, 352)", "(5,)".
 [[nodiscard]] std::string shape_text(std::span<const std::ptrdiff_t> shape);
 
 }  // namespace c63::python

@@ -9,7 +9,7 @@
 
 namespace c63::python {
 
-/// The frames of arrays as a source. Holds the arrays.
+/// A frame source over arrays. Holds the arrays.
 class ArraySource {
  public:
   ArraySource(py::handle frames, py::handle size, std::uintptr_t stream) : arrays_(frames, size, stream) {

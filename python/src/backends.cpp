@@ -48,7 +48,7 @@ std::unique_ptr<JoiningGpu>& joining_gpu() {
 }
 
 #if defined(C63_HAVE_CUDA)
-/// Called with the GIL.
+/// Needs the GIL.
 std::shared_ptr<JoiningDevice> first_gpu() {
   if (!joining_gpu()) joining_gpu().reset(new JoiningGpu{{}, cuda::make_joining_device()});
   return joining_gpu()->process.is_current() ? joining_gpu()->device : nullptr;

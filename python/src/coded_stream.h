@@ -15,26 +15,26 @@ namespace c63::python {
 
 namespace py = pybind11;
 
-/// Coded frames on their way into one stream: an object of Python that grows with it, or room of the caller's.
+/// Joins coded frames to one stream: a Python object that grows with it, or an array of the caller.
 ///
-/// Memory that is written for the first time costs the system more than the copy, so frames are copied many at once, by all
-/// threads of an arena, and into what is handed out in the end.
+/// New memory costs the system more than the copy. So all threads of an arena copy many frames at once, directly into
+/// the result.
 class CodedStream {
  public:
-  /// `room`: where the stream goes. Nothing: bytes are made for it.
+  /// `room`: the caller's array for the stream. If it is empty, bytes are made.
   explicit CodedStream(std::optional<std::span<std::uint8_t>> room) : room_(room) {}
-  /// With the GIL.
+  /// Needs the GIL.
   ~CodedStream() { Py_XDECREF(bytes_); }
   CodedStream(const CodedStream&) = delete;
   CodedStream& operator=(const CodedStream&) = delete;
 
-  /// Adds a frame; called without the GIL, by one thread. Throws Error (limit, C63-ROOM) where the room is too small, and
+  /// Adds a frame. One thread calls it, without the GIL. Throws Error (limit, C63-ROOM) if the room is too small, and
   /// std::bad_alloc.
   void append(std::vector<std::uint8_t>&& frame, ThreadArena& arena);
-  /// Copies what is still to be copied, and leaves no more room than there is stream; likewise.
+  /// Copies the remaining frames, and shortens the room to the stream. Called and throws like add().
   void finish(ThreadArena& arena);
 
-  /// The bytes that were made; null where the caller had room. With the GIL.
+  /// Returns the bytes that were made, or null if the caller gave the room. Needs the GIL.
   [[nodiscard]] py::object take_bytes() { return py::reinterpret_steal<py::object>(std::exchange(bytes_, nullptr)); }
   [[nodiscard]] std::size_t size() const { return written_; }
 

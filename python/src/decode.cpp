@@ -27,7 +27,7 @@
 namespace c63::python {
 namespace {
 
-/// A frame that Python looks at.
+/// A frame as Python sees it.
 struct Picture {
   explicit Picture(DecodedFrame&& frame)
       : index(frame.index), key(frame.key), repeat(frame.repeat), width(frame.width), height(frame.height),
@@ -50,7 +50,7 @@ struct Picture {
   std::vector<PlaneMotion> motion;
 };
 
-/// What Python gives as a stream: an open file, or bytes in memory, which are held.
+/// The stream that Python gives: an open file, or bytes in memory, which are held.
 class Stream {
  public:
   explicit Stream(py::handle object) {
@@ -74,7 +74,7 @@ class Stream {
   std::optional<Array> array_;
 };
 
-/// Decodes a stream on threads of its own, a few frames ahead of who takes them.
+/// Decodes a stream on its own threads, a few frames ahead of the caller.
 class DecodeStream {
  public:
   DecodeStream(py::handle stream, py::handle execution, bool prediction, bool motion, std::int64_t first, std::int64_t count)
@@ -90,7 +90,7 @@ class DecodeStream {
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
 
-  /// The next frame, or nothing at the end. Throws what the decoder did, after all frames before.
+  /// Returns the next frame, or nothing at the end. Throws the decoder's error after all frames before it.
   std::optional<Picture> next() {
     if (!process_.is_current()) throw Error(ErrorKind::usage, "C63-FORKED", "the decoder's threads are in the process that made it");
     std::optional<DecodedFrame> frame;
@@ -155,13 +155,13 @@ class DecodeStream {
   OwnProcess process_;
   Stream stream_;
   DecoderSettings settings_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
   std::deque<DecodedFrame> frames_;
   std::exception_ptr fault_;
   bool ended_ = false;
   bool closed_ = false;
-  std::jthread thread_;  ///< last: it uses all of the above
+  std::jthread thread_;  ///< last, because it uses all of the above
 };
 
 /// Any frame of a stream, one call at a time.

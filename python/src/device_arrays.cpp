@@ -22,7 +22,7 @@ namespace {
 
 CUstream_st* handle_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-/// Estimators are made once for a size, range and stream, whose calls share their buffers.
+/// Estimators for a size, range and stream. Each is made once, and its calls share its buffers.
 class Estimators {
  public:
   struct Key {
@@ -32,13 +32,13 @@ class Estimators {
   };
   struct Entry {
     Key key;
-    std::mutex mutex;  ///< one thread at a time may use it
+    std::mutex mutex;  ///< only one thread may use it at a time
     cuda::MotionEstimator estimator;
     explicit Entry(const Key& k)
         : key(k), estimator({.width = k.width, .height = k.height, .range = k.range, .device = k.device}) {}
   };
 
-  /// The one for `key`; the longest unused goes for it.
+  /// Returns the estimator for `key`. The one unused for longest is removed for it.
   std::shared_ptr<Entry> find(const Key& key) {
     constexpr std::size_t kMost = 16;
     const std::lock_guard lock(mutex_);
@@ -64,7 +64,7 @@ Estimators& estimators() {
 }
 
 cuda::MotionPlane plane_of(const Array& array) {
-  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array of the same GPU as the other plane");
+  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the same GPU as the other plane");
   array.require_dtype("uint8");
   array.require_dimensions(2, "a plane (height, width)");
   array.require_contiguous(1);
@@ -73,9 +73,9 @@ cuda::MotionPlane plane_of(const Array& array) {
           cuda::Memory::device};
 }
 
-/// Room for results on the device.
+/// Memory for results on the device.
 void* room(const Array& array, const std::string& dtype, const std::vector<std::ptrdiff_t>& shape) {
-  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array of the planes' GPU");
+  if (!array.on_device()) array.refuse("C63-ARRAY-DEVICE", "an array on the planes' GPU");
   array.require_dtype(dtype);
   if (array.shape() != shape) array.refuse("C63-ARRAY-SHAPE", shape_text(shape));
   array.require_contiguous();

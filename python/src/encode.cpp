@@ -40,17 +40,16 @@ EncoderSettings settings_for(py::handle object, const VideoFormat& format) {
 /// A video that can be read from its start for each pass.
 struct PassSource {
   VideoFormat format;
-  std::function<FrameSource&()> from_start;  ///< called without the GIL, once for a pass
+  std::function<FrameSource&()> from_start;  ///< called without the GIL, once for each pass
   std::function<void()> on_stop = {};
-  std::function<std::string()> why_empty = {};  ///< what the source had to say; asked if it has no frame
+  std::function<std::string()> why_empty = {};  ///< returns the source's warning; asked if it has no frame
 };
 
 PassSource source_of(ArraySource& arrays) {
   return {arrays.format(), [&]() -> FrameSource& { return arrays.source(); }};
 }
 
-/// `again` holds what is opened anew for passes after the first, until the next one. `passes`: whether there are
-/// several.
+/// `again` holds the file that is opened again for later passes, until the next one. `passes`: there are several.
 PassSource source_of(VideoReader& reader, bool passes, std::unique_ptr<FrameSource>& again) {
   return {reader.source().format(),
           [&reader, passes, &again]() -> FrameSource& {
@@ -76,7 +75,8 @@ class VideoEncoder {
 
   [[nodiscard]] bool has_target() const { return target_.has_value(); }
 
-  /// Stream, rows of statistics, summary. A writable array `out` takes the stream instead, which is then the number of its bytes.
+  /// Returns the stream, rows of statistics, and a summary. With a writable array `out`, the stream goes there, and its
+  /// number of bytes is returned instead.
   py::tuple encode(const PassSource& source, py::handle out) {
     std::optional<Array> room;
     if (!out.is_none()) {
@@ -89,7 +89,7 @@ class VideoEncoder {
     std::optional<TargetPasses> passes;
     if (target_) passes.emplace(settings_.coding, *target_, source.format.rate.value());
     for (;;) {
-      // A pass that is not the last may take more than there is room for.
+      // A pass that is not the last one may take more than there is room for.
       CodedStream stream(room && !passes ? std::optional(room->span<std::uint8_t>()) : std::nullopt);
       std::string rows;
       PassTotals totals;
@@ -114,7 +114,7 @@ class VideoEncoder {
               if (passes) totals.add(frame, settings_.coding);
               stream.append(std::move(frame.bytes), arena);
             },
-            stop, stop);  // what is raised leaves nobody to take the stream
+            stop, stop);  // after an exception nobody takes the stream
         stream.finish(arena);
       });
       if (summary.frames == 0) {
@@ -133,7 +133,7 @@ class VideoEncoder {
  private:
   static EncoderSettings for_target(EncoderSettings settings, const std::optional<TargetRequest>& target) {
     if (!target) return settings;
-    settings.execution.keep_devices = false;  // each pass has an encoder of its own
+    settings.execution.keep_devices = false;  // each pass has a separate encoder
     settings.measurement.psnr = true;
     settings.measurement.ssim = settings.measurement.ssim || target->target.kind == Target::Kind::ssim_y;
     return settings;
@@ -143,7 +143,7 @@ class VideoEncoder {
     return c63::python::make_encoder(std::move(settings), devices_);
   }
 
-  /// The number of a stream's bytes in the caller's room, where they are put now if they are `apart`.
+  /// Returns the number of bytes of a stream in the caller's room. Copies them there if they are `apart`.
   static py::object kept_in(const Array& room, CodedStream& stream, bool apart) {
     const std::size_t size = stream.size();
     if (apart) {
@@ -162,10 +162,10 @@ class VideoEncoder {
   EncoderSettings settings_;
   Devices devices_;
   std::optional<TargetRequest> target_;
-  Encoder encoder_;  ///< with a target, it only checks the settings
+  Encoder encoder_;  ///< with a target, this only checks the settings
 };
 
-/// Frames of a GPU are encoded on it, unless somebody says otherwise.
+/// Frames on a GPU are encoded there, unless the caller chooses another device.
 py::tuple encode_arrays(py::handle frames, py::handle size, py::handle settings, const std::string& backend,
                         py::handle devices, std::uintptr_t stream) {
   std::vector<int> gpus = ints_from(devices, "device");
@@ -201,7 +201,7 @@ py::tuple encode_arrays_with(VideoEncoder& encoder, py::handle frames, py::handl
   return encoder.encode(source_of(arrays), out);
 }
 
-/// A frame that Python looks at.
+/// A coded frame as Python sees it.
 struct CodedFrame {
   py::bytes data;
   py::bytes row;
@@ -219,7 +219,7 @@ CodedFrame hand_out(EncodedFrame&& frame) {
   return coded;
 }
 
-/// EncodeSession with the frames that Python has.
+/// EncodeSession with the frames of Python.
 class PushEncoder {
  public:
   PushEncoder(py::handle width, py::handle height, py::handle settings, const std::string& backend, py::handle gpus)
@@ -267,17 +267,17 @@ class PushEncoder {
     return dict_of(summary);
   }
 
-  /// Ends it; frames that were not polled are lost. Other threads that are in a call keep the session until they have left it.
+  /// Ends it. Frames that were not polled are lost. Other threads in a call keep the session until they have left it.
   void close() {
     if (!process_.is_current()) return;
     std::shared_ptr<EncodeSession> session = std::move(session_);
     const py::gil_scoped_release released;
-    if (session) session->close();  // who waits for a frame waits no longer
+    if (session) session->close();  // threads that wait for a frame stop waiting
     session.reset();
   }
 
  private:
-  /// To be called with the GIL, which guards session_.
+  /// Must be called with the GIL, which guards session_.
   [[nodiscard]] std::shared_ptr<EncodeSession> open() const {
     if (!process_.is_current()) {
       throw Error(ErrorKind::usage, "C63-FORKED", "the encoder's threads are in the process that made it");

@@ -4,7 +4,7 @@
 
 namespace c63::python {
 
-/// encode(), EncodeSession, and what they hand out.
+/// Adds encode(), EncodeSession and their result types to the module.
 void add_encoding(pybind11::module_& module);
 
 }  // namespace c63::python

@@ -4,7 +4,7 @@
 
 namespace c63::python {
 
-/// Has c63::Error arrive in Python as c63.Error, or c63.UsageError for its kind `usage`.
+/// Makes c63::Error arrive in Python as c63.Error, or as c63.UsageError for kind `usage`.
 void add_errors(pybind11::module_& module);
 
 }  // namespace c63::python

@@ -4,7 +4,7 @@
 
 namespace c63::python {
 
-/// The functions of c63/filters.h on arrays of the host; their outputs are arrays that Python has made.
+/// Adds the functions of c63/filters.h to the module, for arrays in host memory. Python makes the output arrays.
 void add_filters(pybind11::module_& module);
 
 }  // namespace c63::python

@@ -14,30 +14,30 @@ namespace c63::python {
 /// A plane of all frames of a video, as it lies in an array.
 struct PlaneRows {
   const std::uint8_t* data = nullptr;
-  std::ptrdiff_t frame_stride = 0;  ///< bytes from a frame to the next
-  std::ptrdiff_t row_stride = 0;    ///< bytes from a row to the next
+  std::ptrdiff_t frame_stride = 0;  ///< bytes from one frame to the next
+  std::ptrdiff_t row_stride = 0;    ///< bytes from one row to the next
   std::size_t rows = 1;
   std::size_t row_bytes = 0;
 
   [[nodiscard]] bool without_gaps() const { return rows <= 1 || row_stride == static_cast<std::ptrdiff_t>(row_bytes); }
 };
 
-/// The frames of arrays: uint8 (n, height·3/2, width), planes Y, U, V one below the other, or a tuple of planes (n, height,
-/// width) and twice (n, height/2, width/2). Holds the arrays.
+/// The frames of arrays: uint8 (n, height·3/2, width) with planes Y, U, V one below the other, or a tuple of planes (n,
+/// height, width) and twice (n, height/2, width/2). Holds the arrays.
 class FrameArrays {
  public:
-  /// A `size` of (width, height), or None, is needed for arrays (n, frame bytes) alone: sizes that have no rows of chroma.
-  /// Throws Error (usage) with what came and what was wanted.
+  /// `size` is (width, height), or None. Only arrays (n, frame bytes) need it, whose sizes have no rows of chroma.
+  /// Throws Error (usage), which says what came and what was wanted.
   FrameArrays(py::handle frames, py::handle size, std::uintptr_t stream = 0);
 
   [[nodiscard]] const VideoFormat& format() const { return format_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] bool on_device() const { return arrays_.front().on_device(); }
   [[nodiscard]] const std::array<PlaneRows, 3>& planes() const { return planes_; }
-  /// Where frames lie whole, one after another; null where there are gaps.
+  /// The place of whole frames, one after another; null if there are gaps.
   [[nodiscard]] const std::uint8_t* whole_frames() const;
 
-  /// A source of them, which this must outlive; for arrays on the host.
+  /// Returns a source of the frames, for arrays in host memory. This object must outlive it.
   [[nodiscard]] std::unique_ptr<FrameSource> source() const;
 
  private:

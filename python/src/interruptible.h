@@ -12,8 +12,9 @@
 
 namespace c63::python {
 
-/// Calls work(stop_token) on a thread of its own, without the GIL, and waits for its end. Every 50 ms the interpreter may
-/// run its signal handlers; where one raises (Ctrl-C), a stop is requested, and what was raised is thrown when `work` has ended.
+/// Calls work(stop_token) on a separate thread, without the GIL, and waits for its end. Every 50 ms the interpreter may
+/// run its signal handlers. If one raises (Ctrl-C), a stop is requested, and the exception is thrown when `work` has
+/// ended.
 template <typename Work>
 void run_interruptibly(Work&& work) {
   std::mutex mutex;
@@ -39,7 +40,7 @@ void run_interruptibly(Work&& work) {
       {
         const pybind11::gil_scoped_acquire acquired;
         if (!raised && PyErr_CheckSignals() != 0) {
-          raised.emplace();  // takes the error over from the interpreter
+          raised.emplace();  // takes the error from the interpreter
           thread.request_stop();
         }
       }

@@ -1,4 +1,5 @@
-// The module c63._c63: what of the public headers the package c63 is made of. Types and checks for people are in Python.
+// The module c63._c63: the parts of the public headers that the package c63 uses. Types and checks for people are in
+// Python.
 
 #include <pybind11/pybind11.h>
 

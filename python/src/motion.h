@@ -7,7 +7,7 @@
 
 namespace c63::python {
 
-/// The vectors of a plane as Python looks at them.
+/// The vectors of a plane as Python sees them.
 struct PlaneMotion {
   explicit PlaneMotion(MotionField&& field)
       : rows(field.rows), columns(field.columns), vectors(std::move(field.vectors)), sads(std::move(field.sads)),
@@ -16,11 +16,11 @@ struct PlaneMotion {
   int rows;
   int columns;
   Samples vectors;  ///< int8 x and y of each block
-  Samples sads;     ///< uint16; empty where there are none
-  Samples inter;    ///< a byte each; empty: all blocks are predicted by their vector
+  Samples sads;     ///< uint16; empty if there are none
+  Samples inter;    ///< one byte each; empty: a vector predicts every block
 };
 
-/// estimate_motion() and Samples.
+/// Adds estimate_motion() and Samples to the module.
 void add_motion(pybind11::module_& module);
 
 }  // namespace c63::python

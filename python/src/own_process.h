@@ -6,8 +6,8 @@
 
 namespace c63::python {
 
-/// Deletes an object in the process that made it. A forked child has the object, but not its threads: waiting for them would
-/// never end, so the child leaves the object as it is.
+/// Deletes an object in the process that made it. A forked child has the object, but not its threads. Waiting for them
+/// would never end, so a child does not delete the object.
 template <typename T>
 class DeleteInOwnProcess {
  public:
@@ -19,7 +19,7 @@ class DeleteInOwnProcess {
   pid_t process_ = ::getpid();
 };
 
-/// What Python holds of objects with threads or locks.
+/// Holds objects with threads or locks for Python.
 template <typename T>
 using OwnProcessPtr = std::unique_ptr<T, DeleteInOwnProcess<T>>;
 

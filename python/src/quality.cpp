@@ -38,7 +38,7 @@ class ComparedVideo {
 
   [[nodiscard]] VideoReader* reader() const { return reader_; }
 
-  /// To be called once, when reader() is locked, without the GIL.
+  /// Must be called once, while reader() is locked, without the GIL.
   FrameSource& open() {
     if (arrays_) return arrays_->source();
     FrameSource* const source = reader_->from_start(again_);
@@ -59,7 +59,7 @@ std::string text_of(const VideoFormat& format, std::optional<std::int64_t> count
          "x" + std::to_string(format.height);
 }
 
-/// Frame `index`, in place or in `copy`; empty past the end.
+/// Returns frame `index`, in place or in `copy`; empty past the end.
 std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, std::vector<std::uint8_t>& copy) {
   if (source.in_host_memory()) {
     if (const auto there = source.in_place(index); !there.empty()) return there;
@@ -71,7 +71,7 @@ std::span<const std::uint8_t> frame_at(FrameSource& source, std::int64_t index, 
 }
 
 /// Calls visit(a, b, format) for the frames of two videos, in order, without the GIL. Throws Error: usage for videos of
-/// two sizes or lengths, input for those without a frame.
+/// two sizes or lengths, input for videos without a frame.
 template <typename Visit>
 void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uintptr_t b_stream, py::handle size,
                    Visit&& visit) {
@@ -81,7 +81,7 @@ void for_each_pair(py::handle a, std::uintptr_t a_stream, py::handle b, std::uin
   for (const ComparedVideo* const video : {&x, &y}) {
     if (video->reader() != nullptr) readers.push_back(video->reader());
   }
-  std::ranges::sort(readers);  // whoever compares the same two locks them in the same order
+  std::ranges::sort(readers);  // every thread that compares these two locks them in the same order
   const auto same = std::ranges::unique(readers);
   const bool one_reader = !same.empty();
   readers.erase(same.begin(), same.end());
@@ -167,7 +167,7 @@ std::vector<RdPoint> curve_of(const Array& array) {
   return points;
 }
 
-/// Rate in percent, quality, and why one of them is missing.
+/// Rate in percent, quality, and the reason if one of them is missing.
 py::tuple bd_rate(py::handle anchor, py::handle test) {
   const BdResult result = bjontegaard_delta(curve_of(Array(anchor, "anchor")), curve_of(Array(test, "test")));
   return py::make_tuple(result.rate_percent, result.quality, result.why_not);

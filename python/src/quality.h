@@ -4,7 +4,7 @@
 
 namespace c63::python {
 
-/// PSNR, SSIM and Bjøntegaard's deltas.
+/// Adds PSNR, SSIM and Bjøntegaard deltas to the module.
 void add_quality(pybind11::module_& module);
 
 }  // namespace c63::python

@@ -7,7 +7,7 @@
 
 namespace c63::python {
 
-/// Memory that the library made and Python looks at, through the buffer protocol.
+/// Memory of the library that Python sees through the buffer protocol.
 class Samples {
  public:
   Samples() = default;

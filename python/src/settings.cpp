@@ -18,7 +18,7 @@ namespace py = pybind11;
   throw Error(ErrorKind::usage, "C63-SETTING", std::string(field) + ": wanted " + wanted + ", got " + py::repr(given).cast<std::string>());
 }
 
-/// `given` as a T. Numbers of numpy are numbers; True and False are none.
+/// Returns `given` as a T. numpy's numbers are accepted; True and False are not.
 template <typename T>
 T value_of(py::handle given, const char* field) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -67,14 +67,14 @@ void set(std::optional<T>& value, py::handle object, const char* field) {
   if (!given.is_none()) value = value_of<T>(given, field);
 }
 
-/// A text. Throws Error (usage) for anything else.
+/// Returns a text. Throws Error (usage) for anything else.
 std::string text_of(py::handle object, const char* field) {
   const py::object given = object.attr(field);
   if (!py::isinstance<py::str>(given)) refuse(field, "a str", given);
   return given.cast<std::string>();
 }
 
-/// What a name means, by one of the library's own lists of names.
+/// Returns the value of a name in one of the library's lists of names.
 template <typename T>
 T named(py::handle object, const char* field, std::optional<T> (*from)(std::string_view), const std::vector<T>& all) {
   const std::string text = text_of(object, field);

@@ -10,24 +10,25 @@
 
 namespace c63::python {
 
-/// The encoder's settings that an object of the class c63.Settings tells, without the picture's size. Throws Error (usage,
-/// C63-SETTING) for a name that stands for nothing and a number that is none, or that the field cannot hold.
+/// Returns the encoder settings of an object of the class c63.Settings, without the picture's size. Throws Error
+/// (usage, C63-SETTING) for an unknown name, and for a value that is not a number or does not fit the field.
 [[nodiscard]] EncoderSettings settings_from(pybind11::handle object);
 
-/// A whole number, or a list of them from 0 on. Throws Error (usage, C63-SETTING) for anything else, and for what an int cannot hold.
+/// Returns a whole number, or a list of them, from 0 on. Throws Error (usage, C63-SETTING) for anything else, and for
+/// values that do not fit an int.
 [[nodiscard]] int int_from(pybind11::handle given, const char* name);
 [[nodiscard]] std::vector<int> ints_from(pybind11::handle given, const char* name);
 
-/// Threads, lanes, SIMD level and limits alone.
+/// Only threads, lanes, SIMD level and limits.
 [[nodiscard]] ExecutionSettings execution_from(pybind11::handle object);
 
-/// What an encode is to come to, by passes over the whole video.
+/// The target of an encode, which passes over the whole video meet.
 struct TargetRequest {
   Target target;
-  std::optional<double> gop_cap;       ///< times what a bit rate gives, that a GOP may take
-  std::optional<double> frames_per_s;  ///< nothing: the video's own
+  std::optional<double> gop_cap;       ///< how many times its share of the bit rate a GOP may take
+  std::optional<double> frames_per_s;  ///< empty: the video's own
 };
-/// The target of an object of the class c63.Settings; nothing if none is set.
+/// Returns the target of an object of the class c63.Settings, or nothing if none is set.
 [[nodiscard]] std::optional<TargetRequest> target_from(pybind11::handle object);
 
 /// The library's names for settings that are one of several, and its defaults: for tests of the class c63.Settings.

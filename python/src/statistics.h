@@ -8,13 +8,13 @@
 
 namespace c63::python {
 
-/// Statistics of a frame as a row of a structured array of numpy.
+/// Statistics of a frame, as a row of a structured numpy array.
 [[nodiscard]] std::string row_of(const EncodedFrame& frame);
 
-/// The row's fields for numpy.dtype(…, align=True): (name, type) or (name, type, shape).
+/// Returns the row's fields for numpy.dtype(…, align=True): (name, type) or (name, type, shape).
 [[nodiscard]] pybind11::list row_fields();
 
-/// A run's summary by names.
+/// Returns a run's summary by names.
 [[nodiscard]] pybind11::dict dict_of(const EncodeSummary& summary);
 
 }  // namespace c63::python

@@ -9,17 +9,17 @@
 
 namespace c63::python {
 
-/// A coded stream in a regular file. It is read, not mapped: a file that another process shortens is an error then, while a
-/// mapped one would end this process.
+/// A coded stream in a regular file. It is read, not mapped. If another process shortens it, that is an error; with a
+/// mapped file it would end this process.
 class StreamFile {
  public:
-  /// Takes an own descriptor of the open file. Throws Error (input).
+  /// Duplicates the descriptor of the open file. Throws Error (input).
   explicit StreamFile(int descriptor);
   ~StreamFile();
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;
 
-  /// Fills `bytes` from `offset` on, and returns how many there were. Throws Error (input).
+  /// Fills `bytes` from `offset` on. Returns how many there were. Throws Error (input).
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
@@ -28,7 +28,7 @@ class StreamFile {
   std::uint64_t size_;
 };
 
-/// The file from its beginning on.
+/// Returns the file as a source, from its beginning.
 [[nodiscard]] std::unique_ptr<ByteSource> bytes_of(std::shared_ptr<const StreamFile> file);
 
 }  // namespace c63::python

@@ -13,7 +13,7 @@
 
 namespace c63::python {
 
-/// What a pass came to, summed over its frames.
+/// The result of a pass, summed over its frames.
 struct PassTotals {
   QualityTotals quality;
   std::vector<GopFigures> gops;
@@ -24,13 +24,13 @@ struct PassTotals {
 /// The passes over a video towards a target.
 class TargetPasses {
  public:
-  /// Throws Error (usage) for a target that no stream can have.
+  /// Throws Error (usage) for an impossible target.
   TargetPasses(const CodingSettings& coding, const TargetRequest& request, double frames_per_s);
 
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// Gives an encoder of next() what settings cannot say: the qualities of single GOPs.
+  /// Gives an encoder of next() what settings cannot express: the qualities of single GOPs.
   void prepare(Encoder& encoder) const;
-  /// Takes what a pass came to; true: it is the stream.
+  /// Takes the result of a pass. Returns true if it is the stream.
   bool add(const EncodeSummary& summary, const PassTotals& totals);
   /// Whether the target is met, how nearly, and all passes.
   [[nodiscard]] pybind11::dict summary() const;

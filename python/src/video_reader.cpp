@@ -23,7 +23,7 @@ SourceFormat format_from(const std::string& name) {
   throw Error(ErrorKind::usage, "C63-SETTING", "format: wanted auto, raw, y4m or av, got '" + name + "'");
 }
 
-/// Fills an array (n, frame bytes) with the frames from `first` on; returns how many there were.
+/// Fills an array (n, frame bytes) with the frames from `first` on. Returns how many there were.
 std::int64_t read_into(VideoReader& reader, std::int64_t first, py::handle out) {
   const Array array(out, "out");
   const VideoFormat format = reader.source().format();
@@ -66,7 +66,7 @@ FrameSource* VideoReader::from_start(std::unique_ptr<FrameSource>& again) {
   std::error_code fault;
   if (!std::filesystem::is_regular_file(options_.path, fault)) return nullptr;
   SourceOptions options = options_;
-  options.warn = {};  // the first reading tells
+  options.warn = {};  // only reading shows it
   again.reset();
   again = open_frame_source(options);
   return again.get();
@@ -79,8 +79,9 @@ std::unique_lock<std::mutex> VideoReader::use() {
 
 void add_video_reader(py::module_& module) {
   using namespace py::literals;
-  module.def("keep_media_messages", &keep_media_messages,
-             "From now on FFmpeg's errors are told in c63's errors, for the whole process, instead of on standard error.");
+  module.def(
+      "keep_media_messages", &keep_media_messages,
+      "From now on FFmpeg's messages are in c63's errors, not on standard error. This acts on the whole process.");
   py::class_<VideoReader, OwnProcessPtr<VideoReader>>(module, "VideoReader")
       .def(py::init<std::string, int, int, std::string, bool>(), "path"_a, "width"_a, "height"_a, "format"_a, "strict"_a)
       .def_property_readonly("width", [](VideoReader& r) { return r.source().format().width; })

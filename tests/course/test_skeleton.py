@@ -37,7 +37,7 @@ class Skeleton(CourseTest):
         cls.built = pathlib.Path(tempfile.mkdtemp(prefix="c63-skeleton-"))
         cls.addClassCleanup(shutil.rmtree, cls.built, ignore_errors=True)
         shutil.copytree(SKELETON, cls.built, dirs_exist_ok=True)
-        run(["make", "-s", "-j2", "OPTIMIZE=-O3 -march=native"], cls.built)
+        run(["make", "-s", "-j2", "SIMD=-O3 -march=native"], cls.built)
 
     def encode(self, video, width, height, *options):
         stream = self.folder / "stream.c63"

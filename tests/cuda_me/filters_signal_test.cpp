@@ -149,7 +149,7 @@ TEST(CudaSquaredErrors, AreExactAtEveryLengthAlsoUnaligned) {
           const Offset<std::uint8_t> first(queue, a, a_offset), second(queue, b, b_offset);
           sum_of_squared_errors(queue, first.const_span(), second.const_span(), result.data());
           ASSERT_EQ(result.download(queue)[0], c63::sum_of_squared_errors(a, b, FilterForm::serial))
-              << length << ", " << a_offset << " and " << b_offset << " bytes behind a line";
+              << length << ", " << a_offset << " and " << b_offset << " bytes after a line";
         }
       }
     }

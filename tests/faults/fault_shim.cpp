@@ -136,8 +136,8 @@ void redirect(int descriptor, const char* path, int flags) {
 ///
 ///   FAULT SECONDS FOLDER INPUT OUTPUT ERRORS COUNT
 ///
-/// (a tab between) has a child run main in that folder, with those files as standard input, output and error, and for so many
-/// seconds at most. Its status, as of waitpid(), is answered. Returns in children; ends with the input.
+/// (a tab between) has a child run main in that folder, with those files as standard input, output and error, and for
+/// at most this many seconds. Its status, as of waitpid(), is answered. Returns in children; ends with the input.
 void serve() {
   static char line[8192];
   for (;;) {

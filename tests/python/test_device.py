@@ -180,7 +180,7 @@ def test_results_go_into_out(gpu):
     for wrong, says in (
         ((out[0], out[0]), "wanted uint16"),
         ((out[0][:4], out[1]), r"wanted \(8, 8, 2\)"),
-        ((np.zeros((8, 8, 2), np.int8), out[1]), "wanted an array of the planes' GPU"),
+        ((np.zeros((8, 8, 2), np.int8), out[1]), "wanted an array on the planes' GPU"),
     ):
         with pytest.raises(c63.UsageError, match=says):
             c63.estimate_motion(*planes, out=wrong)
@@ -190,7 +190,7 @@ def test_mixed_places_are_refused(gpu, video):
     plane = gpu.put(video[0, :96])
     with pytest.raises(c63.UsageError, match="same GPU"):
         c63.estimate_motion(plane, video[0, :96])
-    with pytest.raises(c63.UsageError, match="wanted an array of the host"):
+    with pytest.raises(c63.UsageError, match="wanted an array in host memory"):
         c63.estimate_motion(video[0, :96], plane)
     with pytest.raises(c63.UsageError, match="all planes on one device"):
         c63.encode((gpu.put(video[:, :96]), video[:, 96:120].reshape(12, 48, 56), video[:, 120:].reshape(12, 48, 56)))
@@ -254,10 +254,10 @@ def test_without_a_gpu_device_arrays_are_an_error_of_the_device():
 def test_device_arrays_are_checked_before_anything_is_done():
     with pytest.raises(c63.UsageError, match=r"wanted uint8, got float32 \(2, 24, 16\) on cuda:0"):
         c63.encode(FakeDeviceArray((2, 24, 16), "<f4"))
-    with pytest.raises(c63.UsageError, match="wanted an array of the host, got uint8 .* on cuda:0"):
+    with pytest.raises(c63.UsageError, match="wanted an array in host memory, got uint8 .* on cuda:0"):
         with c63.Encoder(16, 16) as encoder:
             encoder.push(FakeDeviceArray((24, 16)))
     with pytest.raises(c63.UsageError, match="of the host"):
         c63.filters.sum(FakeDeviceArray((2, 24, 16)))
-    with pytest.raises(TypeError, match="arrays of a GPU alone"):
+    with pytest.raises(TypeError, match="only for arrays on a GPU"):
         c63.estimate_motion(np.zeros((8, 8), np.uint8), np.zeros((8, 8), np.uint8), stream=0)

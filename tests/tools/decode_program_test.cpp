@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -117,6 +119,54 @@ TEST_F(DecodeProgram, OutputFormats) {
   }
   ASSERT_EQ(run({kDec, "--quiet", "--output-format", "raw", stream_, path("o.bin.mp4")}).exit_code, 0);
   EXPECT_EQ(read_file(path("o.bin.mp4")), pictures_);
+}
+
+TEST_F(DecodeProgram, SeeksByTime) {
+  const auto decoded = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {kDec, "--quiet"});
+    options.insert(options.end(), {stream_, "-"});
+    return run(options).out;
+  };
+  EXPECT_EQ(decoded({"--seek", "0.24s"}), frames({6, 7, 8}));  // 25 frames a second
+  EXPECT_EQ(decoded({"--seek", "239ms"}), frames({5, 6, 7, 8}));
+  EXPECT_EQ(decoded({"--seek", "0:00.2", "--fps", "15", "-f", "1"}), frames({3}));
+  EXPECT_EQ(decoded({"--seek", "0:00:00.28"}), frames({7, 8}));
+  expect_one_line(run({kDec, "--quiet", "--seek", "1:00", stream_, path("o.yuv")}), 4, "c63dec", "C63-NO-FRAMES");
+  for (const char* place : {"1m", "-1", "1:60", "1:2:3:4", "s", ":5", "1e99s", "nan", ""}) {
+    expect_one_line(run({kDec, "--quiet", std::string("--seek=") + place, stream_, path("o.yuv")}), 2, "c63dec", "C63-USAGE");
+  }
+}
+
+TEST_F(DecodeProgram, WritesPictures) {
+  ASSERT_EQ(run({kDec, "--quiet", "--seek", "7", stream_, path("100%%_%03d.ppm")}).exit_code, 0);
+  EXPECT_EQ(files_in_folder(), 4);  // with the video and the stream
+  for (const int i : {7, 8}) {
+    const std::string picture = read_file(path("100%_00" + std::to_string(i) + ".ppm"));
+    const std::string header = "P6\n48 32\n255\n";
+    ASSERT_EQ(picture.size(), header.size() + 3 * 48 * 32);
+    ASSERT_TRUE(picture.starts_with(header));
+    // BT.601, video range.
+    const std::string_view frame = std::string_view(pictures_).substr(static_cast<std::size_t>(i) * kFrame, kFrame);
+    const auto sample = [&](std::size_t at) { return static_cast<double>(static_cast<std::uint8_t>(frame[at])); };
+    for (const std::size_t at : {std::size_t{0}, std::size_t{20 * 48 + 30}}) {
+      const std::size_t chroma = at / 48 / 2 * 24 + at % 48 / 2;
+      const double y = 255.0 / 219 * (sample(at) - 16);
+      const double v = sample(48 * 32 * 5 / 4 + chroma) - 128;
+      const double red = std::clamp(y + 1.402 * 255 / 224 * v, 0.0, 255.0);
+      EXPECT_NEAR(static_cast<std::uint8_t>(picture[header.size() + 3 * at]), red, 1);
+    }
+  }
+  ASSERT_EQ(run({kPred, "--quiet", "-f", "1", stream_, path("one.ppm")}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(path("one.ppm")));
+  for (const char* name : {"two.ppm", "%d_%d.ppm", "%s.ppm", "%.ppm", "%99d.ppm"}) {
+    expect_one_line(run({kDec, "--quiet", stream_, path(name)}), 2, "c63dec", "C63-OUTPUT-NAME");
+  }
+  expect_one_line(run({kDec, "--quiet", "--max-memory", "16KiB", "-f", "1", stream_, path("m.ppm")}), 5, "c63dec", "C63-MAX-MEMORY");
+  EXPECT_FALSE(std::filesystem::exists(path("m.ppm")));
+#ifdef C63_HAVE_FFMPEG
+  ASSERT_EQ(run({kDec, "--quiet", "--seek", "3", "-f", "1", stream_, path("%d.png")}).exit_code, 0);
+  EXPECT_TRUE(read_file(path("3.png")).starts_with("\x89PNG\r\n"));
+#endif
 }
 
 TEST_F(DecodeProgram, DecodesOnAGpuOrSaysWhyNot) {

@@ -59,7 +59,7 @@ TEST_F(MediaModule, OfAnotherVersionIsRefusedWithAMessage) {
   const std::string encoder = lone_encoder();
   fs::copy_file(C63_OTHER_MODULE, path("bin/") + kModule);
   expect_no_ffmpeg(encode(encoder, picture_),
-                   {"is of c63 0.9.0, interface 0, and this is c63 ", "install both from one build"});
+                   {"is from c63 0.9.0, interface 0, and this is c63 ", "install both from one build"});
 }
 
 TEST_F(MediaModule, TheLoaderSaysWhatIsMissing) {

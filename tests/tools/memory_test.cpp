@@ -13,7 +13,7 @@ class MaxMemory : public ToolsTest {
  protected:
   void SetUp() override {
 #if defined(C63_SANITIZED)
-    GTEST_SKIP() << "a sanitizer takes memory of its own";
+    GTEST_SKIP() << "a sanitizer takes its own memory";
 #endif
     ToolsTest::SetUp();
   }

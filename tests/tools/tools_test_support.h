@@ -24,6 +24,7 @@ inline const std::string kGen = C63_BIN_DIR "/c63gen";
 inline const std::string kEnc = C63_BIN_DIR "/c63enc";
 inline const std::string kDec = C63_BIN_DIR "/c63dec";
 inline const std::string kPred = C63_BIN_DIR "/c63pred";
+inline const std::string kInfo = C63_BIN_DIR "/c63info";
 inline const std::string kFilter = C63_BIN_DIR "/c63filter";
 inline const std::string kMv = C63_BIN_DIR "/c63mv";
 inline const std::string kCmp = C63_BIN_DIR "/c63cmp";

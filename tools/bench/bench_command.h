@@ -10,7 +10,7 @@
 
 namespace c63::bench {
 
-/// A subcommand that measures: `run` is called with the options that were read, and the session.
+/// A subcommand that measures. It calls `run` with the parsed options and the session.
 template <typename Options, typename Run>
 [[nodiscard]] tools::Subcommand bench_command(std::string name, std::string description, Run run) {
   const auto options = std::make_shared<Options>();

@@ -31,18 +31,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Where results go, so that no compiler leaves out what made them.
+/// Takes results, so that no compiler removes the code that made them.
 volatile std::uint64_t sink;
 
-/// Something to time: `amount` of `unit` a run.
+/// Something to time: `amount` of `unit` per run.
 struct Case {
   std::string name;
   std::string level;
   std::string unit;
   double amount = 0;
   std::function<void()> run;
-  std::optional<Limit> limit = {};  ///< what the kernel cannot do more of than the machine
-  double limit_per_unit = 1;        ///< how much of it a unit takes
+  std::optional<Limit> limit = {};  ///< the kernel cannot do more of this than the machine
+  double limit_per_unit = 1;        ///< how much of it one unit takes
   std::string note = {};            ///< why it may exceed its ceiling
   std::vector<double> seconds = {};
 };
@@ -61,7 +61,7 @@ const char* unit_of(Limit limit) {
   return "flop";
 }
 
-/// Frames with motion and noise, for machines without a video at hand.
+/// Frames with motion and noise, for machines without a video.
 std::vector<std::uint8_t> synthetic_video(int width, int height, int frames) {
   std::vector<std::uint8_t> video(static_cast<std::size_t>(frames) * frame_bytes(width, height));
   std::uint32_t random = 1;
@@ -93,7 +93,7 @@ std::vector<std::uint8_t> read_frames(const CpuBenchOptions& options, int count)
   return frames;
 }
 
-/// One inter frame in mid-video: everything that the kernels work on.
+/// One inter frame in mid-video, with everything that the kernels need.
 class Scene {
  public:
   explicit Scene(const CpuBenchOptions& options) : geometry_(options.width, options.height) {
@@ -167,7 +167,7 @@ class Scene {
   PredictionVectors previous_;
 };
 
-/// Searches the luma of the scene as the encoder does.
+/// Searches the luma of the scene like the encoder.
 std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   searcher.begin(scene.current(), scene.reference());
   searcher.prepare_rows(0, scene.current().height);
@@ -186,8 +186,8 @@ std::uint64_t search_luma(const Scene& scene, cpu::BlockSearcher& searcher) {
   return total;
 }
 
-/// Candidates of a luma block in the mean: all, and those that the sums of 4x4 samples do not rule out, given the best
-/// of the neighbours' vectors.
+/// Mean number of candidates of a luma block: all, and those that the sums of 4x4 samples do not rule out, given the
+/// best of the neighbours' vectors.
 std::pair<double, double> candidates_per_block(const Scene& scene) {
   const PlaneGeometry g = scene.geometry().plane(0);
   std::vector<std::uint16_t> sums(g.samples());
@@ -241,7 +241,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
     cases.push_back({what, text, unit, amount, std::move(run), limit, limit_per_unit});
     return &cases.back();
   };
-  // Two passes, each of 64 outputs that are eight products and their sum.
+  // Two passes, each with 64 outputs of eight products and their sum.
   constexpr double kTransformOperations = 2.0 * 64 * 16 / 64;
 
   const double differences = candidates * blocks * 64;
@@ -255,7 +255,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       added->note = "the differences of all candidates are counted; those of candidates that cannot win are not computed";
     }
   }
-  // The kernel alone, on the blocks whose windows no edge cuts.
+  // Only the kernel, on the blocks whose windows no edge cuts.
   const int full_window = 2 * scene.settings().coding.search_range;
   double whole = 0;
   scene.for_each_luma_block([&](int, int, int, const SearchWindow& w) {
@@ -324,7 +324,7 @@ void add_kernel_cases(std::vector<Case>& cases, const Scene& scene, SimdLevel le
       Limit::loads, 2);
 }
 
-/// Codes in the scan of a frame.
+/// Number of codes in the scan of a frame.
 double codes_in(const FrameSyntax& syntax) {
   double codes = 0;
   for (const PlaneSyntax& plane : syntax.planes) {
@@ -339,7 +339,7 @@ double codes_in(const FrameSyntax& syntax) {
         codes += 1 + (k - last - 1) / 16;
         last = k;
       }
-      codes += last < kBlockSamples - 1 ? 2 : 1;  // DC, and the end
+      codes += last < kBlockSamples - 1 ? 2 : 1;  // DC, and the end of the block
     }
   }
   return codes;
@@ -390,10 +390,10 @@ void run(const CpuBenchOptions& options) {
     return (c.name + " " + c.level).find(options.only) == std::string::npos && c.level != "ceiling" && c.level != "-";
   });
 
-  // Interleaved: what disturbs the machine for a while disturbs all alike.
+  // Interleaved, so that a temporary disturbance affects all alike.
   for (int round = 0; round <= options.rounds; ++round) {
     for (Case& c : cases) {
-      if (c.level == "scalar" && round > 3) continue;  // they take long and serve as a scale only
+      if (c.level == "scalar" && round > 3) continue;  // they take long and only give a scale
       const auto start = Clock::now();
       c.run();
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -416,7 +416,7 @@ void run(const CpuBenchOptions& options) {
       {"video", options.video.empty() ? "synthetic" : options.video.substr(options.video.rfind('/') + 1)},
       {"size", std::to_string(options.width) + "x" + std::to_string(options.height)},
       {"candidates_per_block", {{"all", all}, {"tested_with_elimination", tested}}}};
-  // The scalar kernels are held against what every machine of its kind has.
+  // The scalar kernels are compared with the lowest instruction set of this kind of machine.
   const auto ceiling_of = [&](Limit limit, std::string_view level) {
     double ceiling = 0;
     for (std::size_t i = 0; i < probes.size(); ++i) {

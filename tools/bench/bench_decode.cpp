@@ -1,4 +1,4 @@
-// c63bench decode: frames a second by devices and threads, of coded streams in memory.
+// c63bench decode: frames a second of coded streams in memory, by devices and threads.
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ Stream read_stream(const std::string& path) {
   return {path.substr(path.rfind('/') + 1), {std::istreambuf_iterator<char>(file), {}}};
 }
 
-/// A way to take frames, with a number of threads.
+/// A way to receive frames, with a number of threads.
 struct Case {
   std::string backend;
   std::string output;
@@ -45,7 +45,7 @@ struct Case {
   std::vector<double> frames_per_second = {};
 };
 
-/// Decodes the stream once, a decoder made for it included; returns frames a second.
+/// Decodes the stream once, and makes the decoder for it. Returns frames a second.
 double decode_once(const Stream& stream, const Case& c, const std::shared_ptr<DecodeBackend>& gpu,
                    std::vector<std::uint8_t>& frame) {
   const auto start = Clock::now();
@@ -61,7 +61,7 @@ double decode_once(const Stream& stream, const Case& c, const std::shared_ptr<De
 
 void run(const DecodeBenchOptions& options) {
   nlohmann::ordered_json figures{{"bench", "decode"}, {"streams", nlohmann::ordered_json::array()}};
-  // Opened once; its memory stays with it from run to run, and the first run is not counted.
+  // Opened once. It keeps its memory from run to run, and the first run is not counted.
   std::shared_ptr<DecodeBackend> gpu;
   if (std::ranges::count(options.backends, "cuda") > 0) {
     DecoderSettings settings;
@@ -79,7 +79,7 @@ void run(const DecodeBenchOptions& options) {
       }
     }
     std::vector<std::uint8_t> frame;
-    // Interleaved: what disturbs the machine for a while disturbs all alike.
+    // Interleaved, so that a temporary disturbance affects all alike.
     for (int round = 0; round <= options.repeats; ++round) {
       for (Case& c : cases) {
         const double rate = decode_once(stream, c, gpu, frame);
@@ -90,7 +90,7 @@ void run(const DecodeBenchOptions& options) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Case& c : cases) {
       const Sample rate = summarize(c.frames_per_second);
-      // Efficiency is that of the threads beyond the fewest that were measured.
+      // Efficiency counts the threads beyond the fewest that were measured.
       const auto& base = *std::ranges::min_element(cases, {}, [&](const Case& other) {
         return other.backend == c.backend && other.output == c.output ? other.threads : INT_MAX;
       });

@@ -9,13 +9,13 @@
 namespace c63::bench {
 namespace {
 
-/// An option of one value.
+/// An option with one value.
 template <typename T>
 CLI::Option* add(CLI::App& app, const char* name, T& value, const char* type, const char* description) {
   return app.add_option(name, value, description)->type_name(type)->capture_default_str();
 }
 
-/// An option of a list, apart by commas.
+/// An option with a list, separated by commas.
 template <typename T>
 CLI::Option* add_list(CLI::App& app, const char* name, std::vector<T>& values, const char* type,
                       const char* description) {
@@ -146,7 +146,7 @@ void add_options(CLI::App& app, MeBenchOptions& options) {
   add_sizes(app, options.sizes);
   add_list(app, "--kernels", options.kernels, "NAME", "Only these");
   add_list(app, "--contents", options.contents, "NAME", "Made content")->check(CLI::IsMember({"natural", "noise"}));
-  add_list(app, "--jobs", options.jobs, "N", "Frames a call searches, as an encode with so many lanes does")
+  add_list(app, "--jobs", options.jobs, "N", "Frames that a call searches, like an encode with that many lanes")
       ->check(CLI::Range(1, 1000));
   CLI::Option* yuv = add(app, "--yuv", options.yuv, "FILE", "Raw 4:2:0 file instead of made content");
   add(app, "--yuv-size", options.yuv_size, "WxH", "Its size")->needs(yuv);

@@ -13,7 +13,7 @@ struct CpuBenchOptions {
   std::string video;  ///< raw 4:2:0; empty: made frames
   int width = 352;
   int height = 288;
-  int frame = 60;  ///< of the video, to begin at
+  int frame = 60;  ///< first frame of the video to use
   int rounds = 15;
   std::string only;  ///< part of a kernel's name and level; empty: all
   std::string json;
@@ -23,10 +23,10 @@ struct StageBenchOptions {
   std::string yuv;
   int width = 352;
   int height = 288;
-  int frames = 61;  ///< one of them a key frame, which does not count
+  int frames = 61;  ///< one of them is a key frame, which does not count
   std::vector<std::string> presets = {"reference", "fast", "good"};
   std::vector<double> qps = {10, 25};
-  std::string simd;  ///< empty: the best that the machine has
+  std::string simd;  ///< empty: the best of the machine
   int repeats = 7;
   std::string json;
 };
@@ -40,9 +40,9 @@ struct DecodeBenchOptions {
   std::string json;
 };
 
-/// Of `c63bench filter` and `c63bench scan`.
+/// Options of `c63bench filter` and `c63bench scan`.
 struct FilterBenchOptions {
-  double megabytes = 256;  ///< of input, for what is bound by memory
+  double megabytes = 256;  ///< of input, for utilities that memory limits
   int repeats = 15;
   std::string json;
   std::vector<std::string> only;  ///< utilities; empty: all

@@ -1,5 +1,5 @@
-// c63bench stages: what a block takes in each stage of an encode on one thread, preset by preset. Kernels are timed by a table
-// of kernels that takes the time of every call; coding as a whole by the thread's own time, without that table.
+// c63bench stages: the time of a block in each stage of an encode on one thread, preset by preset. A table of kernels
+// that times every call measures the kernels. The thread's own time, without that table, measures coding as a whole.
 
 #include <oneapi/tbb/task_arena.h>
 
@@ -31,7 +31,7 @@
 namespace c63::bench {
 namespace {
 
-/// A clock that takes few cycles to read. Its unit is measured, not known.
+/// A clock that takes few cycles to read. Its unit is measured.
 std::uint64_t ticks() {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -49,10 +49,10 @@ struct StageTime {
   std::uint64_t ticks = 0;
 };
 
-/// A call of a kernel that takes so many ticks has been interrupted.
+/// A call of a kernel with this many ticks was interrupted.
 constexpr std::uint64_t kInterrupted = 1 << 16;
 
-/// What the timed kernels write to; one thread encodes.
+/// The results of the timed kernels. One thread encodes.
 std::array<StageTime, kStages> times;
 cpu::Kernels plain;
 cpu::DecisionKernels plain_decisions;
@@ -114,7 +114,7 @@ cpu::Kernels timed(const cpu::Kernels& kernels) {
           timed_decisions};
 }
 
-/// The frames of a video as the encoder has them.
+/// The frames of a video in the encoder's form.
 std::vector<cpu::PaddedPicture> read_pictures(const StageBenchOptions& options, const Geometry& geometry) {
   std::vector<cpu::PaddedPicture> pictures;
   std::ifstream file(options.yuv, std::ios::binary);
@@ -128,7 +128,7 @@ std::vector<cpu::PaddedPicture> read_pictures(const StageBenchOptions& options, 
   return pictures;
 }
 
-/// The time that the thread took for the inter frames of a GOP.
+/// Returns the thread's time for the inter frames of a GOP.
 struct GopTime {
   std::chrono::nanoseconds coding{};
   std::chrono::nanoseconds entropy{};
@@ -159,7 +159,7 @@ GopTime encode(const EncoderSettings& settings, const cpu::Kernels& kernels, con
   return time;
 }
 
-/// Ticks that reading the clock adds to what is timed.
+/// Returns the ticks that reading the clock adds to a measurement.
 double empty_ticks() {
   std::vector<double> empty;
   for (int i = 0; i < 1001; ++i) {
@@ -169,7 +169,7 @@ double empty_ticks() {
   return summarize(empty).median;
 }
 
-/// How long a clock cycle is.
+/// Returns the length of a clock cycle.
 struct Cycle {
   double ticks = 0;
   double nanoseconds = 0;
@@ -212,7 +212,7 @@ std::vector<Row> measure(const EncoderSettings& settings, const cpu::Kernels& ke
     const auto clocks_of = [&](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / cycle.nanoseconds / blocks; };
     double stages = 0;
     for (std::size_t s = 0; s < kStages; ++s) {
-      // Some take less than the clock resolves.
+      // Some calls take less than the clock resolves.
       const double net = std::max(0.0, static_cast<double>(times[s].ticks) - empty * static_cast<double>(times[s].calls));
       rows[s].calls_per_block = static_cast<double>(times[s].calls) / blocks;
       rows[s].clocks.push_back(net / cycle.ticks / blocks);
@@ -244,7 +244,7 @@ void run(const StageBenchOptions& options) {
       nlohmann::ordered_json entry{{"preset", preset}, {"qp", qp}};
       for (const Row& row : rows) {
         const Sample sample = summarize(row.clocks);
-        if (sample.high == 0) continue;  // no stage of this preset
+        if (sample.high == 0) continue;  // this preset has no such stage
         std::printf("  %-20s", row.name.c_str());
         std::printf(row.calls_per_block > 0 ? " %13.3f" : "              ", row.calls_per_block);
         std::printf(" %10.1f (%.1f..%.1f)\n", sample.median, sample.low, sample.high);

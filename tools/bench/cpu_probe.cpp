@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kCodes = 100000;
 
-/// What no decoder of a prefix code can do without: the next bits, a look at how long the code is, the bits after it.
+/// The least that a decoder of a prefix code must do: get the next bits, look up the length of the code, go to the bits
+/// after it.
 void code_chain() {
   static const std::array<std::uint32_t, 2048> lengths = [] {
     std::array<std::uint32_t, 2048> all{};
@@ -35,8 +36,8 @@ namespace {
 
 constexpr int kRounds = 20000;
 
-// The sums are independent and the operands fixed, so nothing but the execution units limits these loops. Written in
-// assembler: a compiler would see that every round does the same.
+// The sums are independent and the operands fixed, so only the execution units limit these loops. They are written in
+// assembler, because a compiler would see that every round does the same.
 
 __attribute__((target("avx512f,avx512bw"))) void differences_zmm() {
   __m512i s0 = _mm512_setzero_si512(), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
@@ -102,7 +103,7 @@ __attribute__((target("avx2"))) void floats_ymm() {
   }
 }
 
-/// Products overwrite an operand here, so their registers are filled again first; moves cost no execution unit.
+/// Here products overwrite an operand, so their registers are filled again first. Moves use no execution unit.
 void floats_xmm() {
   const __m128 a = _mm_set1_ps(1.0F);
   __m128 s0 = _mm_setzero_ps(), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
@@ -120,7 +121,7 @@ void floats_xmm() {
   }
 }
 
-/// How often the samples are read in one run: once is over too soon.
+/// How many times one run reads the samples. Once is too short.
 constexpr int kPasses = 16;
 
 __attribute__((target("avx512f"))) void loads_zmm(std::span<const std::uint8_t> samples) {
@@ -182,7 +183,7 @@ std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples) 
 }
 
 void run_clock(std::uint64_t count) {
-  // Of registers: Intel's CPUs from Golden Cove on add up several constants in one clock.
+  // In registers, because Intel's CPUs from Golden Cove on add up several constants in one clock.
   std::uint64_t value = 0;
   const std::uint64_t one = 1;
   for (std::uint64_t i = 0; i < count; i += 16) {

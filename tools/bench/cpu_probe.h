@@ -11,15 +11,15 @@
 
 namespace c63::bench {
 
-/// What a kernel can be limited by.
+/// The limits of kernels.
 enum class Limit {
-  absolute_differences,  ///< sums of absolute differences, each paired with its add, on registers
-  loads,                 ///< bytes read from where the kernels read them
-  float_operations,      ///< binary32 products, each paired with a sum, on registers
-  codes,                 ///< looks into a table of short codes, each where the one before ended
+  absolute_differences,  ///< sums of absolute differences, each with an addition, in registers
+  loads,                 ///< bytes read from the memory that the kernels read
+  float_operations,      ///< binary32 products, each with an addition, in registers
+  codes,                 ///< look-ups in a table of short codes, each at the end of the previous one
 };
 
-/// What the machine can do at most with the registers of an instruction set: a loop of nothing else.
+/// The most that the machine can do with an instruction set: a loop of nothing else.
 struct CeilingProbe {
   std::string name;
   Limit limit;
@@ -28,10 +28,11 @@ struct CeilingProbe {
   std::function<void()> run;
 };
 
-/// The probes of the instruction sets that this machine has; loads are of `samples`.
+/// Returns the probes of this machine's instruction sets. Loads read `samples`.
 [[nodiscard]] std::vector<CeilingProbe> ceiling_probes(std::span<const std::uint8_t> samples);
 
-/// Runs `count` dependent additions: one a clock on every CPU that matters here, so the time of it is the clock.
+/// Runs `count` dependent additions. Every CPU that matters here does one in a clock, so their time gives the clock
+/// rate.
 void run_clock(std::uint64_t count);
 
 }  // namespace c63::bench

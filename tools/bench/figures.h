@@ -16,13 +16,13 @@ struct Sample {
 [[nodiscard]] Sample summarize(std::vector<double> values);
 [[nodiscard]] nlohmann::ordered_json to_json(const Sample& sample);
 
-/// The figures with revision and date.
+/// Returns the figures with revision and date.
 [[nodiscard]] nlohmann::ordered_json dated(nlohmann::ordered_json figures);
 
-/// Writes a bench's figures, with revision and date; "-" is stdout, an empty name writes nothing. Throws Error
+/// Writes a bench's figures, with revision and date. "-" is stdout; an empty name writes nothing. Throws Error
 /// (output).
 void write_figures(const std::string& file, nlohmann::ordered_json figures);
-/// The same for figures of which more will come, so that they are kept if the rest does not; stdout gets them in the end only.
+/// The same before the last figures are there, so that a failure later does not lose them. Writes nothing to stdout.
 void write_figures_so_far(const std::string& file, const nlohmann::ordered_json& figures);
 
 }  // namespace c63::bench

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-// What the filters are timed on, the same on CPU and GPU.
+// The data for timing filters, the same on CPU and GPU.
 
 namespace c63::bench {
 
-/// Whole numbers of 0..255, at random.
+/// Random whole numbers of 0..255.
 template <typename T>
 std::vector<T> random_values(std::size_t count) {
   std::vector<T> values(count);
@@ -24,7 +24,7 @@ std::vector<T> random_values(std::size_t count) {
 
 inline constexpr std::array<const char*, 3> kByteContents = {"random", "video", "skewed"};
 
-/// Bytes for histograms: random; slowly changing levels with noise of a few steps; nine of ten with one value.
+/// Bytes for histograms: random; slowly changing levels with a little noise; nine of ten with one value.
 inline std::vector<std::uint8_t> bytes_of(const std::string& content, std::size_t count) {
   auto bytes = random_values<std::uint8_t>(count);
   if (content == "skewed") {

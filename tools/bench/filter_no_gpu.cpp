@@ -1,4 +1,4 @@
-// In a build without CUDA there is nothing to time on a GPU.
+// A build without CUDA has nothing to time on a GPU.
 #if !defined(C63_HAVE_CUDA)
 
 #include <cstdio>

@@ -55,31 +55,31 @@ def summary(values, digits=None):
 
 
 def version_of(program):
-    """The lines of --version: revision, compiler, CUDA, instruction sets."""
+    """Returns the lines of --version: revision, compiler, CUDA, instruction sets."""
     return run([program, "--version"]).text.splitlines()
 
 
 def stamp(check, program):
-    """The first members of every result file: what was measured, when and on what."""
+    """Returns the first members of every result file: what was measured, when and on what."""
     return {"check": check, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "version": version_of(program), "logical_cpus": os.cpu_count(), "system": platform.platform(),
             "load_average": round(os.getloadavg()[0], 1)}
 
 
 def write_result(file, result):
-    """Writes a result as JSON, and says where."""
+    """Writes a result as JSON, and prints the file's name."""
     file = pathlib.Path(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     print(f"written to {file}")
 
 
-# The libraries that every machine has, in the version that fits its kernel and loader.
+# Libraries that every machine has, in the version that fits its kernel and loader.
 OWN = re.compile(r"/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so")
 
 
 def modules(build):
-    """The modules that programs of a build load by name: libc63_ffmpeg.so, if it was built."""
+    """Returns the modules that programs of a build load by name: libc63_ffmpeg.so, if it was built."""
     return sorted(build.glob("lib*/**/c63/libc63_*.so"))
 
 
@@ -89,13 +89,13 @@ def add_programs(folder, programs, under="."):
     (folder / under).mkdir(parents=True, exist_ok=True)
     programs = list(programs)
     for program in dict.fromkeys(programs + [m for p in programs if p.parent.name == "bin" for m in modules(p.parent.parent)]):
-        # Line numbers can be had where it was built; without them it is a quarter of its size.
+        # Line numbers are only useful on the build machine. Without them the file has a quarter of the size.
         subprocess.run(["strip", "--strip-debug", "-o", folder / under / program.name, program], check=True)
         needed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
         for library in re.findall(r"=> (/\S+)", needed):
             if not OWN.search(library) and not (folder / "lib" / library.rsplit("/")[-1]).exists():
                 shutil.copy2(library, folder / "lib")
-                # Loaded by name. Without it oneTBB allocates by malloc, and then does not survive one that fails.
+                # Loaded by name. Without it oneTBB allocates by malloc, and does not survive a malloc that fails.
                 if "/libtbb.so" in library:
                     shutil.copy2(library.replace("libtbb.so.12", "libtbbmalloc.so.2"), folder / "lib")
 

@@ -22,14 +22,14 @@
 #include "c63/cuda/devices.h"
 #endif
 
-// The only file that names all backends.
+// The only file of the tools that names all backends.
 
 namespace c63::tools {
 namespace {
 
 #if defined(C63_HAVE_CUDA)
 
-/// Why no GPU can be used, as far as that is known before one is opened; empty where one may be.
+/// Says why no GPU can be used, if that is known before one is opened. Empty if one may be usable.
 std::string cuda_obstacle() {
   const cuda::DeviceList& list = cuda::listed_devices();
   return list.state == cuda::DeviceState::usable ? "" : list.reason;
@@ -39,11 +39,11 @@ bool wants_all(const BackendChoice& choice) { return std::ranges::find(choice.de
 
 /// A GPU to use.
 struct WantedDevice {
-  int index = 0;   ///< CUDA's
-  int number = 0;  ///< the user's
+  int index = 0;   ///< CUDA's number
+  int number = 0;  ///< the user's number
 };
 
-/// The GPUs to use; all others are hidden from CUDA. Called before anything of CUDA is.
+/// Selects the GPUs to use and hides all others from CUDA. Must be called before anything of CUDA.
 std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
   std::vector<WantedDevice> wanted;
   for (const std::string& device : choice.devices) wanted.push_back({std::stoi(device), std::stoi(device)});
@@ -52,7 +52,7 @@ std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
   for (const WantedDevice& device : wanted) shown.push_back(device.number);
   std::ranges::sort(shown);
   shown.erase(std::ranges::unique(shown).begin(), shown.end());
-  if (!show_only_devices(shown)) return wanted;  // whoever opens the one that does not exist is told so
+  if (!show_only_devices(shown)) return wanted;  // the factory reports the GPU that does not exist
   for (WantedDevice& device : wanted) {
     device.index = static_cast<int>(std::ranges::find(shown, device.number) - shown.begin());
   }
@@ -67,8 +67,8 @@ cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   return options;
 }
 
-/// Starts to open the GPUs, which takes the driver a quarter of a second each; their factories wait for them. Of all there are,
-/// those are left out that cannot be used.
+/// Starts to open the GPUs, which takes the driver a quarter of a second each. Their factories wait for that. If all
+/// GPUs were requested, unusable ones are left out.
 std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const std::vector<WantedDevice>& devices) {
   std::vector<std::shared_future<void>> opening;
   cuda::CudaBackendOptions options = cuda_options(choice);
@@ -98,7 +98,7 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
   return factories;
 }
 
-/// Whether GPUs that may join are being started. They are kept here, since to destroy one waits for its driver.
+/// True while GPUs that may join are being started. They are kept here, because destroying one waits for its driver.
 std::vector<std::function<bool()>>& starting_devices() {
   static auto& devices = *new std::vector<std::function<bool()>>;
   return devices;
@@ -110,7 +110,8 @@ std::shared_ptr<Device> kept(std::shared_ptr<Device> device) {
   return device;
 }
 
-/// The first GPU, to join when it is worth it. Until then nothing of CUDA is called, which would start the driver.
+/// The first GPU, which joins when that is worth it. Until then nothing of CUDA is called, because that would start the
+/// driver.
 std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
   const WantedDevice device = show_wanted_devices({}).front();
   cuda::CudaBackendOptions options = cuda_options(choice);
@@ -169,8 +170,8 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->default_str("frame")
       ->group("Machine");
   app.add_option("--launch", choice.launch,
-                 "How work gets to the GPU: stream, kernel by kernel; auto, frames recorded once and launched whole where a "
-                 "GPU has one lane")
+                 "How kernels are launched: stream, one by one; auto, as a recorded graph if a GPU "
+                 "has one lane")
       ->check(CLI::IsMember({"auto", "stream"}))
       ->type_name("NAME")
       ->default_str("auto")
@@ -231,7 +232,7 @@ SelectedBackend select_backend(const BackendChoice& choice,
 #endif
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
 #if defined(C63_HAVE_CUDA)
-  note("encoding on the CPU: " + obstacle);  // no news where no GPU was built in
+  note("encoding on the CPU: " + obstacle);  // not worth a message if no GPU support was built
 #endif
   return cpu_backend();
 }

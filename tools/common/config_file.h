@@ -15,13 +15,13 @@ class App;
 
 namespace c63::tools {
 
-/// Reads the file of --config and remembers which line sets what.
+/// Reads the file of --config and remembers which line sets which option.
 class ConfigFile final : public CLI::ConfigTOML {
  public:
-  /// Throws Error (input, C63-CONFIG-READ) where reading fails, which CLI11 would take for the end.
+  /// Throws Error (input, C63-CONFIG-READ) if reading fails. CLI11 would take that for the end of the file.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
 
-  /// What is wrong in the file, with its name and line, if `error` came of what stands there.
+  /// Returns what is wrong in the file, with its name and line, if `error` was caused by the file.
   [[nodiscard]] std::optional<Error> fault(const CLI::App& app, const CLI::ParseError& error) const;
 
  private:

@@ -40,7 +40,7 @@ void Console::clear_status() {
 }
 
 void Console::write(std::string_view text) const {
-  // Nobody can be told that standard error is closed; the data's own outputs are checked where they are written.
+  // If standard error is closed, there is nobody to tell. Outputs of data are checked where they are written.
   std::uint64_t written = 0;
   static_cast<void>(write_all(fd_, bytes_of(text), written));
 }

@@ -6,10 +6,10 @@
 
 namespace c63::tools {
 
-/// Standard error, shared by log lines and the progress line so that neither tears the other.
+/// Standard error, shared by log lines and the progress line, so that they do not overwrite each other.
 class Console {
  public:
-  /// `fd` stays the caller's.
+  /// `fd` remains the caller's.
   explicit Console(int fd = 2);
   ~Console();
   Console(const Console&) = delete;
@@ -17,10 +17,10 @@ class Console {
 
   [[nodiscard]] bool terminal() const { return terminal_; }
 
-  /// One whole line. A progress line that stands is taken away first and put back after.
+  /// Writes one whole line. Removes the progress line first and restores it afterwards.
   void line(std::string_view text);
 
-  /// The line that the next status() overwrites; only on a terminal, nothing elsewhere.
+  /// Shows a line that the next call of status() overwrites. Only on a terminal; otherwise does nothing.
   void status(std::string_view text);
   void clear_status();
 

@@ -5,8 +5,8 @@
 
 namespace c63::tools {
 
-/// A text as a field of CSV. What holds a comma, a quote or a line end is quoted. A text that a spreadsheet would take for a
-/// formula gets an apostrophe before it: names of files are from anywhere. Numbers are not for this function.
+/// Returns a text as a CSV field. It is quoted if it contains a comma, a quote or a line end. It gets a leading
+/// apostrophe if a spreadsheet would take it for a formula, because file names may come from anywhere. Not for numbers.
 [[nodiscard]] inline std::string csv_field(std::string_view text) {
   constexpr std::string_view kFormulas = "=+-@\t\r";
   std::string field;

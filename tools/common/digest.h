@@ -9,12 +9,13 @@
 
 namespace c63::tools {
 
-/// MD5, piece by piece, as md5sum and FFmpeg's md5 muxer have it. For telling frames and files apart; no protection.
+/// MD5, piece by piece, equal to that of md5sum and of FFmpeg's md5 muxer. It distinguishes frames and files; it does
+/// not protect them.
 class Md5 {
  public:
   Md5();
   void add(std::span<const std::uint8_t> bytes);
-  /// In lower-case hexadecimal digits. Begins anew.
+  /// Returns lower-case hexadecimal digits. Then begins again.
   [[nodiscard]] std::string finish();
 
  private:
@@ -26,7 +27,7 @@ class Sha256 {
  public:
   Sha256();
   void add(std::span<const std::uint8_t> bytes);
-  /// In lower-case hexadecimal digits. Begins anew.
+  /// Returns lower-case hexadecimal digits. Then begins again.
   [[nodiscard]] std::string finish();
 
  private:

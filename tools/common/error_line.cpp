@@ -11,7 +11,7 @@
 namespace c63::tools {
 namespace {
 
-// A prefix of an id stands for all ids that start with it; the first match counts.
+// A prefix stands for all ids that start with it. The first match counts.
 constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-USAGE"), std::string_view("see --help")},
     std::pair{std::string_view("C63-SIZE-UNKNOWN"), std::string_view("see --help")},

@@ -7,7 +7,7 @@
 
 namespace c63::tools {
 
-/// An error with what a program has to add to it, such as how much was written before.
+/// An error, with what a program adds to it, such as how much was written before.
 class NotedError : public Error {
  public:
   NotedError(const Error& error, std::string note) : Error(error), note_(std::move(note)) {}
@@ -17,10 +17,11 @@ class NotedError : public Error {
   std::string note_;
 };
 
-/// What a person can do about an error; by its id where there is something better to say than for its kind.
+/// Returns advice on an error: for its id if there is any, else for its kind.
 [[nodiscard]] std::string_view advice(const Error& error);
 
-/// The one line a person sees: file, frame, block, what, byte offset, note, id, advice. Without the program's name.
+/// Returns the line that the user sees: file, frame, block, what, byte offset, note, id, advice. Without the program's
+/// name.
 [[nodiscard]] std::string error_line(const Error& error);
 
 }  // namespace c63::tools

@@ -4,7 +4,7 @@
 
 namespace c63::tools {
 
-/// What a program returns to its caller. 128 + the signal's number if a signal stopped it.
+/// The exit codes of programs. 128 + the signal's number if a signal stopped it.
 enum ExitCode : int {
   kExitDone = 0,
   kExitInternal = 1,

@@ -6,8 +6,8 @@
 
 namespace c63::tools {
 
-/// Text with `open`NAME`close` replaced by its value for every name of `values`; other marks stay, and values are not
-/// looked into.
+/// Replaces `open`NAME`close` in a text by the value of NAME, for every name in `values`. Other marks stay, and marks
+/// within values are not replaced.
 [[nodiscard]] std::string fill_in(std::string_view text, char open, char close,
                                   const std::map<std::string, std::string>& values);
 

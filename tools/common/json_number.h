@@ -9,12 +9,13 @@
 
 namespace c63::tools {
 
-/// A value for JSON, which has no infinity and no NaN: null stands for both.
+/// Returns a value for JSON. Infinity and NaN, which JSON lacks, become null.
 [[nodiscard]] inline nlohmann::ordered_json json_number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-/// A whole number of at least `least`. Throws std::runtime_error for anything else: get() would cast what does not fit.
+/// Returns a whole number of at least `least`. Throws std::runtime_error for anything else. (get() would convert values
+/// that do not fit.)
 template <typename Integer>
 [[nodiscard]] Integer whole_number_from(const nlohmann::ordered_json& json, Integer least = 0) {
   if (json.is_number_unsigned()) {
@@ -27,7 +28,7 @@ template <typename Integer>
   throw std::runtime_error("a number that cannot be");
 }
 
-/// A number from `low` to `high`. Throws std::runtime_error for anything else.
+/// Returns a number from `low` to `high`. Throws std::runtime_error for anything else.
 [[nodiscard]] inline double number_from(const nlohmann::ordered_json& json, double low, double high) {
   if (json.is_number()) {
     if (const auto value = json.get<double>(); value >= low && value <= high) return value;

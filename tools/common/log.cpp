@@ -34,7 +34,7 @@ class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
   std::shared_ptr<Console> console_;
 };
 
-/// A line for which there is no memory. spdlog would print another instead, where one line per error is promised.
+/// There is no memory for a line. spdlog would print another line instead, but an error must be one line.
 void drop_line(const std::string&) {}
 
 }  // namespace

@@ -8,15 +8,15 @@
 
 namespace c63::tools {
 
-/// What --log-file names: lines with time stamps, appended. Unlike spdlog's own file it remembers that writing failed.
+/// The file of --log-file: lines with time stamps, appended. Unlike spdlog's own file it remembers that writing failed.
 class LogFile : public spdlog::sinks::base_sink<std::mutex> {
  public:
   /// Throws Error (output, C63-LOG-FILE).
   explicit LogFile(const std::string& path);
   ~LogFile() override;
 
-  /// Writes what is still held and closes the file; lines that come later are dropped. Throws Error (output,
-  /// C63-LOG-FILE) if anything could not be written.
+  /// Writes what is still buffered and closes the file. Later lines are dropped. Throws Error (output, C63-LOG-FILE) if
+  /// anything could not be written.
   void finish();
 
  protected:
@@ -30,7 +30,7 @@ class LogFile : public spdlog::sinks::base_sink<std::mutex> {
   int descriptor_ = -1;
   std::string held_;
   std::uint64_t written_ = 0;
-  int fault_ = 0;  ///< the first, as the system's error code
+  int fault_ = 0;  ///< the first error, as the system's code
 };
 
 }  // namespace c63::tools

@@ -5,10 +5,10 @@
 
 namespace c63::tools {
 
-/// What a measurement was taken on.
+/// The machine of a measurement.
 struct Machine {
-  std::string cpu;            ///< model name, "unknown" where the system does not tell
-  unsigned logical_cpus = 0;  ///< those this process may run on
+  std::string cpu;            ///< model name; "unknown" if the system does not say
+  unsigned logical_cpus = 0;  ///< CPUs that this process may use
   std::uint64_t memory_bytes = 0;
   std::string system;  ///< kernel name, release and architecture
 };

@@ -13,17 +13,17 @@ class logger;
 
 namespace c63::tools {
 
-/// What there is to say of inputs and machine before the work. It is held back until begin(), so that an error before the
-/// work comes alone; no line comes twice. Any thread may call.
+/// Messages about inputs and machine. They are held until begin(), so that an error before the work comes alone. No
+/// line comes twice. Any thread may call.
 class Notices {
  public:
   explicit Notices(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
 
   void info(const std::string& line) { add(line, false); }
   void warn(const std::string& line) { add(line, true); }
-  /// Says what is held; what is added later is said at once.
+  /// Prints the held messages. Later ones are printed at once.
   void begin();
-  /// The first warning that is held, or nothing.
+  /// Returns the first held warning, or nothing.
   [[nodiscard]] std::string held_warning();
 
  private:

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is there under a name; "-" is standard output. Nothing where there is none.
+/// Returns the file of a name ("-" is standard output), or nothing if there is none.
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   const int fault = path == "-" ? ::fstat(STDOUT_FILENO, &status) : ::stat(path.c_str(), &status);
   return fault == 0 ? std::optional(status) : std::nullopt;
 }
 
-/// Whether what is written to both would be mixed up. Devices take all they are given: a terminal, /dev/null.
+/// Returns true if two outputs to both names would be mixed up. A device may take several: a terminal, /dev/null.
 bool is_same(const struct stat& a, const struct stat& b) {
   return !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
@@ -55,6 +55,12 @@ void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vecto
       if (!outputs[k].path.empty() && same_output(outputs[k].path, outputs[i].path)) refuse(outputs[k], outputs[i]);
     }
   }
+}
+
+bool is_written_directly(const std::string& path) {
+  std::error_code fault;
+  const fs::file_status status = fs::status(path, fault);
+  return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
 }
 
 void check_apart_from_log(const NamedPath& output) {

@@ -12,28 +12,28 @@
 namespace c63::tools {
 
 enum class ProgressMode {
-  automatic,  ///< tty where standard error is a terminal, else plain
+  automatic,  ///< tty if standard error is a terminal, else plain
   tty,        ///< one line that overwrites itself, at most ten times a second
   plain,      ///< a line every five seconds
-  json,       ///< a JSON object a line every second, and one at the end
+  json,       ///< one JSON object per line, every second and at the end
   none,
 };
 
-/// How far a run is.
+/// The state of a run.
 struct ProgressState {
   std::int64_t frames = 0;
-  std::optional<std::int64_t> total = {};  ///< nothing where only the end will tell
-  std::uint64_t bytes = 0;                 ///< coded bytes of those frames
-  double video_fps = 25;                   ///< turns bytes into kb/s
+  std::optional<std::int64_t> total = {};  ///< empty if the total is unknown until the end
+  std::uint64_t bytes = 0;                 ///< coded bytes of these frames
+  double video_fps = 25;                   ///< converts bytes into kb/s
   double elapsed_s = 0;
 };
 
 /// "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01"
 [[nodiscard]] std::string progress_text(const ProgressState& state);
-/// The same as one JSON object, the unit of each figure in its key.
+/// The same as one JSON object. The key of each figure contains its unit.
 [[nodiscard]] std::string progress_json(const ProgressState& state);
 
-/// Tells how far a run is, no more often than is useful.
+/// Shows the state of a run, no more often than is useful.
 class Progress {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
@@ -44,9 +44,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// One more frame is done, or more of them, with `bytes` coded bytes.
+  /// Counts one or more finished frames with `bytes` coded bytes.
   void advance(std::uint64_t bytes, std::int64_t frames = 1);
-  /// Takes the line away (tty) or tells the end (json).
+  /// Removes the line (tty) or reports the end (json).
   void finish();
 
  private:

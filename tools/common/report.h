@@ -15,20 +15,20 @@
 
 namespace c63::tools {
 
-/// How far whole frames moved, over the frames where that was measured.
+/// How far whole frames moved, over the frames for which it was measured.
 struct GlobalMotionTotals {
   std::int64_t frames = 0;
-  std::int64_t textureless = 0;  ///< of them: no shift could be told
-  FrameShift sum;                ///< of the others' shifts
+  std::int64_t textureless = 0;  ///< of them: frames whose shift could not be measured
+  FrameShift sum;                ///< mean over the others
   double length = 0;             ///< sum of their lengths
 
   void add(const GlobalMotion& motion);
-  /// Of the frames that have a shift; zeros where there is none.
+  /// Mean over the frames that have a shift; zeros if there are none.
   [[nodiscard]] FrameShift mean() const;
   [[nodiscard]] double mean_length() const;
 };
 
-/// Values for quantiles: all of up to 2^18, else evenly spaced ones, so that memory is bounded.
+/// Values for quantiles: all of up to 2^18, else evenly spaced ones, so that memory is limited.
 class SampledValues {
  public:
   void add(double value);
@@ -37,10 +37,10 @@ class SampledValues {
  private:
   std::vector<double> values_;
   std::int64_t added_ = 0;
-  std::int64_t distance_ = 1;  ///< between the values that are kept
+  std::int64_t distance_ = 1;  ///< of this many values one is kept
 };
 
-/// What one run of the encoder learned, summed over its frames.
+/// Results of one encoder run, summed over its frames.
 struct EncodeTotals {
   EncodeSummary summary;
   QualityTotals quality;
@@ -50,18 +50,18 @@ struct EncodeTotals {
   std::vector<GopFigures> gops;
   GlobalMotionTotals global_motion;
 
-  /// Takes in one frame of width x height.
+  /// Adds one frame of width x height.
   void add(const EncodedFrame& frame, const EncoderSettings& settings);
 };
 
-/// The outcome of encoding the same on the CPU, for --compare-cpu.
+/// Result of the same encode on the CPU, for --compare-cpu.
 struct CpuComparison {
   EncodeSummary summary;
   bool identical = false;
   std::optional<std::int64_t> first_difference = {};  ///< index of the first frame whose bytes differ
 };
 
-/// Everything that c63enc has to say about a run.
+/// Everything that c63enc reports about a run.
 struct EncodeReport {
   std::string input;  ///< the file's name
   VideoFormat format;
@@ -69,11 +69,11 @@ struct EncodeReport {
   EncodeTotals totals = {};                    ///< of the run of median speed
   std::vector<double> runs_frames_per_s = {};  ///< of each measured run, in order
   std::optional<CpuComparison> cpu = {};
-  std::optional<KindBits> kinds = {};  ///< where they were counted
+  std::optional<KindBits> kinds = {};  ///< if they were counted
   std::optional<Target> target = {};
-  std::vector<TargetPass> passes = {};  ///< towards it, those of a statistics file first
+  std::vector<TargetPass> passes = {};  ///< passes towards the target; those of a statistics file come first
   std::optional<double> gop_cap = {};
-  std::map<std::int64_t, GopQuality> own_qualities = {};  ///< of GOPs that the cap is for, by their first frames
+  std::map<std::int64_t, GopQuality> own_qualities = {};  ///< GOPs with a cap, by their first frames
 };
 
 /// "FOREMAN_352x288.yuv 352x288 yuv420p, 300 frames at 25 fps"
@@ -89,10 +89,11 @@ struct EncodeReport {
 [[nodiscard]] std::string global_motion_line(const GlobalMotionTotals& totals);
 /// "read 1 %, motion 62 %, … (start-up 0.18 s not counted)": shares of the sum of all stage times.
 [[nodiscard]] std::string stages_line(const EncodeTotals& totals);
-/// "limited by kernels: reading 31 %, bus 66 %, kernels 97 %, writing 9 % of the time": what was how busy, and which of it
-/// the run had to wait for.
+/// "limited by kernels: reading 31 %, bus 66 %, kernels 97 %, writing 9 % of the time": how busy each part was, and
+/// which one the run had to wait for.
 [[nodiscard]] std::string limit_line(const EncodeSummary& summary);
-/// "latency 0.21 ms, 0.40 ms at most for 99 % of the frames": from a frame's last byte read to its bytes handed out.
+/// "latency 0.21 ms, 0.40 ms at most for 99 % of the frames": the time from a frame's last byte read until its bytes
+/// are handed out.
 [[nodiscard]] std::string latency_line(const EncodeTotals& totals);
 /// "bits: headers 2.1 %, flags 9.8 %, vectors 6.0 %, DC 14.2 %, AC 52.5 %, ends of blocks 15.4 %"
 [[nodiscard]] std::string kinds_line(const KindBits& kinds);
@@ -111,23 +112,26 @@ struct EncodeReport {
 
 [[nodiscard]] double kilobits_per_second(const EncodeSummary& summary, const VideoFormat& format);
 [[nodiscard]] double frames_per_second(const EncodeSummary& summary);
-/// The value that a share of all is not above; 0 of none.
+/// Returns the value that this share of all values does not exceed; 0 if there are none.
 [[nodiscard]] double quantile(std::vector<double> values, double share);
-/// The middle value; of an even number the lower of the two in the middle, so that it is one of them.
+/// Returns the middle value. Of an even number of values, the lower one in the middle.
 [[nodiscard]] std::size_t index_of_median(const std::vector<double>& values);
 
-/// The report as JSON; the unit of each figure is in its key. Infinite and missing figures are null.
+/// Returns the report as JSON. The key of each figure contains its unit. Infinite and missing figures are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const EncodeReport& report);
 [[nodiscard]] nlohmann::ordered_json to_json(const TargetPass& pass);
-/// What an encode depends on.
+[[nodiscard]] nlohmann::ordered_json kinds_json(const KindBits& kinds);
+/// The settings that an encode depends on.
 [[nodiscard]] nlohmann::ordered_json settings_json(const EncoderSettings& settings);
-/// Version, compiler and machine, for any program's JSON.
+/// Version, compiler and machine, for the JSON of any program.
 [[nodiscard]] nlohmann::ordered_json environment_json(const std::string& program);
-/// JSON as write_json() writes it, without the last line end. Bytes that are not UTF-8 are replaced.
+/// Returns JSON as write_json() writes it, without the last line end. Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
-/// The members of an object, without its braces and the line ends next to them: others can precede or follow them.
+/// Returns the members of an object, without its braces and the line ends next to them, so that others can precede or
+/// follow.
 [[nodiscard]] std::string json_members(const nlohmann::ordered_json& json);
-/// Writes indented JSON to a file ("-": stdout) and commits it; `is_part`: as OutputFile::commit_part(). Throws Error (output).
+/// Writes indented JSON to a file ("-": stdout) and commits it. `is_part`: as for OutputFile::commit_part(). Throws
+/// Error (output).
 void write_json(const std::string& path, const nlohmann::ordered_json& json, Durability durability = Durability::process,
                 bool is_part = false);
 void write_json(OutputFile& file, const nlohmann::ordered_json& json);
@@ -136,7 +140,7 @@ void write_json(OutputFile& file, const nlohmann::ordered_json& json);
 class FrameCsv {
  public:
   FrameCsv(const std::string& path, Durability durability);
-  /// Without `kinds` what they say stays empty.
+  /// Without `kinds` the columns of bits by kind stay empty.
   void add(const EncodedFrame& frame, const EncoderSettings& settings, const KindBits* kinds);
   void commit() { file_.commit(); }
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }

@@ -60,7 +60,7 @@ ordered_json stages_json(const StageTimes& t) {
           {"filter_ms", t.filter}};
 }
 
-/// What GOPs came to that a cap is for.
+/// Results of GOPs with a cap.
 ordered_json cap_json(const EncodeReport& report) {
   ordered_json json = {{"gop_cap", *report.gop_cap}, {"gops", ordered_json::array()}};
   const CodingSettings& of_video = report.settings.coding;
@@ -109,6 +109,11 @@ ordered_json to_json(const TargetPass& pass) {
           {"ssim_y", quality(pass.figures.ssim_y)}};
 }
 
+ordered_json kinds_json(const KindBits& kinds) {
+  return {{"header_bits", kinds.header}, {"flag_bits", kinds.flags}, {"vector_bits", kinds.vectors},
+          {"dc_bits", kinds.dc},         {"ac_bits", kinds.ac},      {"end_of_block_bits", kinds.end_of_block}};
+}
+
 ordered_json environment_json(const std::string& program) {
   const Machine machine = this_machine();
   return {{"program", program},
@@ -153,11 +158,7 @@ ordered_json to_json(const EncodeReport& report) {
                   {"luma_bits", report.totals.bits.luma},
                   {"chroma_bits", report.totals.bits.chroma}};
   json["bits_by_kind"] = nullptr;
-  if (report.kinds) {
-    json["bits_by_kind"] = {{"header_bits", report.kinds->header}, {"flag_bits", report.kinds->flags},
-                            {"vector_bits", report.kinds->vectors}, {"dc_bits", report.kinds->dc},
-                            {"ac_bits", report.kinds->ac},          {"end_of_block_bits", report.kinds->end_of_block}};
-  }
+  if (report.kinds) json["bits_by_kind"] = kinds_json(*report.kinds);
   if (report.target) {
     json["target"] = {{"what", describe(*report.target)}, {"value", report.target->value}, {"passes", ordered_json::array()}};
     for (const TargetPass& pass : report.passes) json["target"]["passes"].push_back(to_json(pass));
@@ -181,7 +182,7 @@ void write_json(const std::string& path, const ordered_json& json, Durability du
   is_part ? (void)file.commit_part() : file.commit();
 }
 
-// A file's name may be any bytes; JSON is UTF-8.
+// A file name may have any bytes; JSON is UTF-8.
 std::string json_text(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace); }
 
 std::string json_members(const ordered_json& json) {

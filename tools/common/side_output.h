@@ -8,16 +8,16 @@
 
 namespace c63::tools {
 
-/// An output beside the main one, which is good without it: a fault ends this output alone, and is told when all else is
-/// done. `Writer` has commit() and commit_part().
+/// An additional output. The main output is valid without it. An error ends only this output, and is reported when
+/// everything else is done. `Writer` has commit() and commit_part().
 template <typename Writer>
 class SideOutput {
  public:
   SideOutput() = default;
-  /// Null for no output.
+  /// Null if there is no such output.
   explicit SideOutput(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
 
-  /// Calls `action(writer)` unless there is none, or not any more.
+  /// Calls `action(writer)` if there is an output and it has not failed.
   template <typename Action>
   void use(const Action& action) {
     if (!writer_) return;
@@ -37,7 +37,7 @@ class SideOutput {
     use([](Writer& writer) { (void)writer.commit_part(); });
   }
 
-  /// Why the output is not there.
+  /// The error that ended the output, if any.
   [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
 
  private:

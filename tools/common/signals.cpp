@@ -19,7 +19,8 @@ Signals::Signals() {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;
-    // A shell that starts a job in the background has it ignore SIGINT; whoever sends one means it.
+    // A shell that starts a job in the background makes it ignore SIGINT. But a SIGINT that is sent on purpose must
+    // work.
     std::signal(signal, SIG_DFL);
     sigaddset(&watched_, signal);
   }

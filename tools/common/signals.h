@@ -7,13 +7,13 @@
 
 namespace c63::tools {
 
-/// From now on a closed pipe (SIGPIPE) and a file at its size limit (SIGXFSZ) are failed writes.
+/// From now on a closed pipe (SIGPIPE) and a file at its size limit (SIGXFSZ) make writes fail.
 void ignore_write_signals();
 
-/// Turns the first SIGINT, SIGTERM or SIGHUP into a stop request and the second into a drop request. The third ends the process
-/// at once with 128 + its number, and so does the first SIGQUIT; nothing unfinished is left (io/leftovers.h). A SIGHUP that
-/// was ignored before, as nohup has it, stays ignored. Make it before any other thread starts: the signals are taken by a
-/// thread of its own, so no call elsewhere is interrupted.
+/// Turns the first SIGINT, SIGTERM or SIGHUP into a stop request, and the second into a drop request. The third ends
+/// the process at once with 128 + its number, and so does the first SIGQUIT. Nothing unfinished is left
+/// (io/leftovers.h). A SIGHUP that was ignored before, as by nohup, stays ignored. Make the object before any other
+/// thread starts: one thread handles the signals, so that no call elsewhere is interrupted.
 class Signals {
  public:
   Signals();
@@ -23,7 +23,7 @@ class Signals {
 
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
   [[nodiscard]] std::stop_token drop_token() const { return drop_.get_token(); }
-  /// The first signal; 0 while none came.
+  /// The first signal, or 0 if none came.
   [[nodiscard]] int received() const { return received_; }
 
  private:

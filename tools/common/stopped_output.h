@@ -6,17 +6,18 @@
 
 namespace c63::tools {
 
-/// Completes an output that a signal has cut short. Returns true if an older file keeps its name; then it says how the new one
-/// is called. `Output` has commit() and commit_part().
+/// Completes an output that a signal has cut short. Returns the file's name: if an older file keeps `path`, the new one
+/// has another name, which is printed. `Output` has commit() and commit_part().
 template <typename Output>
-bool commit_stopped(Output& output, const std::string& path, bool replaces, spdlog::logger& log) {
+std::string commit_stopped(Output& output, const std::string& path, bool replaces, spdlog::logger& log) {
   if (replaces) {
     output.commit();
-    return false;
+    return path;
   }
-  const std::string part = output.commit_part();
-  if (!part.empty()) log.warn("{} is the older file; what was written now is {} (--keep-partial replaces)", path, part);
-  return !part.empty();
+  std::string part = output.commit_part();
+  if (part.empty()) return path;
+  log.warn("{} is the older file; what was written now is {} (--keep-partial replaces)", path, part);
+  return part;
 }
 
 }  // namespace c63::tools

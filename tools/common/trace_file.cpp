@@ -17,13 +17,13 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-/// From when to when.
+/// A time span: begin and end.
 struct Extent {
   TraceSpan::Clock::time_point start;
   TraceSpan::Clock::time_point end;
 
   [[nodiscard]] double ms() const { return Milliseconds(end - start).count(); }
-  /// Of a span only what lies within.
+  /// Returns the part of a span that lies within.
   [[nodiscard]] double ms(const TraceSpan& span) const {
     return std::max(0.0, Milliseconds(std::min(span.end, end) - std::max(span.start, start)).count());
   }

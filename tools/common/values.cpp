@@ -56,7 +56,7 @@ std::optional<std::pair<int, int>> size_from(const std::string& text) {
 std::pair<int, int> require_size(const std::string& option, const std::string& text) {
   const auto size = size_from(text);
   if (!size || size->first < 1 || size->second < 1) {
-    throw Error(ErrorKind::usage, "C63-SIZE", option + ": \"" + text + "\" is no size like 352x288");
+    throw Error(ErrorKind::usage, "C63-SIZE", option + ": \"" + text + "\" is not a size like 352x288");
   }
   return *size;
 }
@@ -69,7 +69,7 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
         const std::string range = high == std::numeric_limits<std::int64_t>::max()
                                       ? "from " + std::to_string(low) + " on"
                                       : "from " + std::to_string(low) + " to " + std::to_string(high);
-        return "\"" + text + "\" is no whole number " + range;
+        return "\"" + text + "\" is not a whole number " + range;
       },
       "");
 }
@@ -95,7 +95,7 @@ CLI::Validator number_of_bytes() {
         const std::string given = text;
         if (const auto bytes = integer_from<std::int64_t>(given); bytes && *bytes >= 0) return {};
         const auto bytes = quantity_from(given);
-        if (!bytes || *bytes < 0) return "\"" + given + "\" is no number of bytes like 512MiB";
+        if (!bytes || *bytes < 0) return "\"" + given + "\" is not a number of bytes like 512MiB";
         if (*bytes >= 0x1p63) return "\"" + given + "\" is more bytes than there can be";
         text = std::to_string(static_cast<std::int64_t>(std::llround(*bytes)));
         return {};
@@ -110,7 +110,7 @@ CLI::Option* add_frame_rate_option(CLI::App& app, const std::string& description
           "--fps",
           [take](const std::string& text) {
             const auto rate = frame_rate_from(text);
-            if (!rate) throw CLI::ValidationError("--fps", "\"" + text + "\" is no rate like 25 or 30000/1001");
+            if (!rate) throw CLI::ValidationError("--fps", "\"" + text + "\" is not a rate like 25 or 30000/1001");
             take(*rate);
           },
           description)

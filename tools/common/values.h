@@ -18,26 +18,27 @@ class Validator;
 
 namespace c63::tools {
 
-/// "25", "29.97", "30000/1001"; nothing for what is no positive rate. 23.976, 29.97, 59.94 and 119.88 mean n/1001.
+/// Reads "25", "29.97" or "30000/1001". Returns nothing if the text is not a positive rate. 23.976, 29.97, 59.94 and
+/// 119.88 mean n/1001.
 [[nodiscard]] std::optional<FrameRate> frame_rate_from(const std::string& text);
 
-/// "352x288"; nothing for what does not look like it. The sides may be any integers.
+/// Reads "352x288". Returns nothing for another form. The sides may be any integers.
 [[nodiscard]] std::optional<std::pair<int, int>> size_from(const std::string& text);
 
-/// The same for an option's value, of at least 1x1. Throws Error (usage).
+/// The same for the value of an option, at least 1x1. Throws Error (usage).
 [[nodiscard]] std::pair<int, int> require_size(const std::string& option, const std::string& text);
 
-/// Lets whole numbers from `low` to `high` through. CLI11 itself takes "-1" for the largest unsigned number, and numbers
-/// that are too large for the largest there is.
+/// Accepts whole numbers from `low` to `high`. (CLI11 alone takes "-1" for the largest unsigned number, and too large
+/// numbers for the largest possible one.)
 [[nodiscard]] CLI::Validator whole_number(std::int64_t low = 0,
                                           std::int64_t high = std::numeric_limits<std::int64_t>::max());
 
-/// "800k", "2.5M", "1.5MiB", "96000": a number with a unit. k, M, G and T are thousands, Ki, Mi, Gi and Ti 1024s, in either case; a B may
-/// follow. Nothing for anything else.
+/// Reads a number with a unit: "800k", "2.5M", "1.5MiB", "96000". k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti
+/// of 1024, in either case. A B may follow. Returns nothing for anything else.
 [[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
-/// Takes a number of bytes like 512MiB for the number itself; refuses what is negative or too large, which CLI11 itself takes
-/// for a huge one.
+/// Converts a number of bytes like 512MiB. Refuses negative and too large numbers, which CLI11 alone takes for a huge
+/// one.
 [[nodiscard]] CLI::Validator number_of_bytes();
 
 /// Adds --fps.

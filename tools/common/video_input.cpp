@@ -12,6 +12,7 @@
 
 #include "c63/decoder.h"
 #include "c63/error.h"
+#include "common/sidecar.h"
 #include "io/byte_source.h"
 #include "io/source_parts.h"
 #include "io/text.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
-/// Waits for no more bytes than tell: a camera's first frames may be small.
+/// Waits only for the bytes that tell the format: a camera's first frames may be small.
 bool starts_like_stream(InputFile& file) {
   constexpr std::array<std::uint8_t, 2> kStartOfImage = {0xFF, 0xD8};
   return std::ranges::equal(file.peek(kStartOfImage.size()), kStartOfImage) &&
@@ -38,7 +39,11 @@ class StreamSource final : public FrameSource {
         bytes_(make_byte_source(std::move(file))),
         reader_(*bytes_, options.limits),
         decoder_(DecoderSettings{.execution = {.limits = options.limits}}) {
-    if (options.rate) format_.rate = *options.rate;
+    if (options.rate) {
+      format_.rate = *options.rate;
+    } else if (const auto beside = live_ ? std::nullopt : sidecar_rate(options.path, options.warn)) {
+      format_.rate = beside->rate;
+    }
     next_ = decode_next();
     if (!next_) throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", {.file = path_});
     format_.width = next_->width;
@@ -46,7 +51,7 @@ class StreamSource final : public FrameSource {
     if (options.width != 0 && (format_.width != options.width || format_.height != options.height)) {
       throw Error(ErrorKind::usage, "C63-SIZE-MISMATCH",
                   "the stream is " + size_text(format_.width, format_.height) + ", not " +
-                      size_text(options.width, options.height) + " as asked for; nothing here scales",
+                      size_text(options.width, options.height) + " as requested; c63 does not scale",
                   {.file = path_});
     }
   }

@@ -7,11 +7,12 @@
 
 namespace c63::tools {
 
-/// Opens a video: what open_frame_source() opens, and c63 streams, which are decoded. Where the format is automatic, a stream is
-/// known by how it begins, whatever it is called; what is called .c63 and is no video that is known is taken for a damaged one.
+/// Opens a video: anything that open_frame_source() opens, and c63 streams, which are decoded. If the format is
+/// automatic, the first bytes show a stream, whatever its name is. A file .c63 that is not a known video counts as a
+/// damaged stream.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(const SourceOptions& options);
 
-/// Whether a regular file of that name begins like a c63 stream. Throws Error (input) where it cannot be read.
+/// Returns true if a regular file of that name begins like a c63 stream. Throws Error (input) if it cannot be read.
 [[nodiscard]] bool is_stream_file(const std::string& path);
 
 }  // namespace c63::tools

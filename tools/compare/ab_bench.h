@@ -20,25 +20,25 @@ class AbBench {
 
   /// Asks the other encoders for their versions.
   void ask_versions();
-  /// Makes every input raw frames that all sides read alike. After a stop request some may be missing.
+  /// Turns every input into raw frames that all sides read alike. After a stop request some may be missing.
   void prepare_inputs();
-  /// Fills result.points. After a stop request the result has the rounds that were finished, and is marked as stopped.
+  /// Fills result.points. After a stop request the result has the finished rounds, and is marked as stopped.
   void run_points();
-  /// Fills result.pictures from what run_points() left. After a drop request some may be missing.
+  /// Fills result.pictures from the files that run_points() left. After a drop request some may be missing.
   void make_pictures();
 
  private:
   struct Work {
     std::size_t point;   ///< in result.points
-    std::string output;  ///< where its result lies
+    std::string output;  ///< path of its result
   };
 
   void prepare_input(const std::string& path);
   void make_pictures_of(std::size_t input);
   void run_row(std::size_t input, std::size_t row);
-  /// False if a stop request ended the run.
+  /// Returns false if a stop request ended the run.
   [[nodiscard]] bool run_once(Work& work, bool measured);
-  /// Takes back the rounds of the row that not all sides have run.
+  /// Removes the rounds of the row that not all sides have run.
   void keep_finished_rounds(std::size_t first_point, std::size_t rounds);
   [[nodiscard]] std::string command_of(const AbPoint& point, const std::string& output, std::string& stdin_path,
                                        std::string& stdout_path) const;
@@ -54,7 +54,7 @@ class AbBench {
   AbResult& result_;
   ScratchFolder folder_{"", "c63cmp"};
   std::string encoder_;
-  std::unique_ptr<Progress> progress_;  ///< in frames encoded, rounds that are not measured included
+  std::unique_ptr<Progress> progress_;          ///< in frames encoded, with rounds that are not measured
   std::map<std::size_t, std::string> streams_;  ///< coded streams kept for pictures, by point
 };
 

@@ -42,7 +42,7 @@ bool names_quantizer(const std::string& options) {
 
 std::string version_question(const std::string& command) {
   const std::string program = command.substr(0, command.find_first_of(" \t"));
-  // A name that the shell would read as more than a name is not asked.
+  // Skips a name that has a special meaning for the shell.
   if (program.find_first_of("'\"`$\\;&|<>(){}*?~") != std::string::npos) return {};
   const std::string name = program.substr(program.rfind('/') + 1);
   for (const auto& [known, question] : {std::pair{"ffmpeg", "-version"},
@@ -68,7 +68,7 @@ Configuration parse_configuration(const std::string& name, const std::string& te
   const auto own = c.text.find("{qp:");
   if (own != std::string::npos) {
     const auto end = c.text.find('}', own);
-    if (end == std::string::npos) throw Error(ErrorKind::usage, "C63-USAGE", "no } behind {qp: in \"" + text + "\"");
+    if (end == std::string::npos) throw Error(ErrorKind::usage, "C63-USAGE", "no } after {qp: in \"" + text + "\"");
     c.quantizers = split_list(c.text.substr(own + 4, end - own - 4));
     c.text.replace(own, end - own + 1, "{qp}");
   } else if (c.text.find("{qp}") == std::string::npos) {

@@ -5,31 +5,32 @@
 
 namespace c63::tools {
 
-/// One side of an A/B comparison: options of c63enc, or another encoder's whole command.
+/// One side of an A/B comparison: options of c63enc, or the whole command of another encoder.
 struct Configuration {
   std::string name;
   std::string text;                     ///< as the user gave it
-  bool external = false;                ///< another encoder's command
-  std::vector<std::string> quantizers;  ///< its points; one empty string where it has no quantizer to vary
-  std::string version = {};             ///< of another encoder, as it says; empty: not one that is known to tell
+  bool external = false;                ///< command of another encoder
+  std::vector<std::string> quantizers;  ///< its points; one empty string if it has no quantizer to vary
+  /// of another encoder, as it prints it; empty: an encoder that is not known to print one
+  std::string version = {};
 };
 
-/// Understands one side. Text that is empty or starts with "-" is options of c63enc; so is text that starts with the word
-/// c63enc. Anything else is a command for /bin/sh in which these are filled in: {in} raw 4:2:0 input, {out} the file to
-/// write, {qp}, {w}, {h}, {fps}, {frames}. Without {in} the input is its standard input, without {out} its standard
-/// output is the result. {qp:18,24,30} gives the side points of its own instead of `quantizers`.
-/// Throws Error (usage).
+/// Understands one side. Text that is empty or starts with "-" is options of c63enc; so is text that starts with the
+/// word c63enc. Anything else is a command for /bin/sh in which these are filled in: {in} raw 4:2:0 input, {out} the
+/// file to write, {qp}, {w}, {h}, {fps}, {frames}. Without {in} the input is its standard input, without {out} its
+/// standard output is the result. {qp:18,24,30} gives the side its own points instead of `quantizers`. Throws Error
+/// (usage).
 [[nodiscard]] Configuration parse_configuration(const std::string& name, const std::string& text,
                                                 const std::vector<std::string>& quantizers);
 
-/// What asks the encoder of an external side for its version: "x264 --version". Empty for programs that may not know
-/// the question.
+/// Returns the command that asks the encoder of an external side for its version: "x264 --version". Empty if the
+/// program may not understand it.
 [[nodiscard]] std::string version_question(const std::string& command);
 
-/// "5,10,15" as its parts. Throws Error (usage) for an empty one.
+/// Splits "5,10,15". Throws Error (usage) for an empty part.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& text);
 
-/// True where c63enc's options name a quantizer themselves, or a target that finds one.
+/// Returns true if c63enc's options contain a quantizer, or a target that finds one.
 [[nodiscard]] bool names_quantizer(const std::string& options);
 
 }  // namespace c63::tools

@@ -117,7 +117,7 @@ std::string ab_text(const AbResult& r) {
       same += bytes.identical;
       expected = expected && bytes.same_settings;
     }
-    // That other settings write other bytes is no news.
+    // Other settings always write other bytes.
     if (compared > 0 && (expected || same > 0)) text += fmt::format("{}: bytes identical in {} of {} streams\n", pair, same, compared);
   }
   if (r.stopped) text += "Stopped: these are the rounds that were finished.\n";

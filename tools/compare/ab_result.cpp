@@ -25,7 +25,8 @@ std::vector<RdPoint> curve(const std::vector<const AbPoint*>& points, const std:
   return curve;
 }
 
-/// Frames per second of each round over several points: those that have the round, if a stop left some with fewer.
+/// Frames per second of each round over several points. Only points that have the round count; a stop may leave some
+/// with fewer.
 std::vector<double> speed_by_round(const AbResult& r, const std::vector<const AbPoint*>& points) {
   std::vector<double> speeds;
   for (std::size_t round = 0; round < static_cast<std::size_t>(r.repeat); ++round) {
@@ -41,7 +42,7 @@ std::vector<double> speed_by_round(const AbResult& r, const std::vector<const Ab
   return speeds;
 }
 
-/// Point by point if both sides have the same ones, else all of them together.
+/// Compares point by point if both sides have the same ones, else all of them together.
 Ratio speed_ratio(const AbResult& r, const std::vector<const AbPoint*>& anchor, const std::vector<const AbPoint*>& test) {
   std::vector<PairedSpeeds> pairs;
   for (const AbPoint* a : anchor) {

@@ -14,7 +14,7 @@
 
 namespace c63::tools {
 
-/// A video that is encoded, as all sides get it: raw 4:2:0.
+/// A video to encode, as all sides get it: raw 4:2:0.
 struct AbInput {
   std::string name;  ///< as the user named it
   std::string path;  ///< of the raw frames
@@ -26,10 +26,10 @@ struct AbInput {
 struct AbPoint {
   std::size_t input = 0;
   std::size_t configuration = 0;
-  std::string quantizer;  ///< empty where there is none to vary
-  std::string command;    ///< as it was run, but for the folder of temporary files
-  std::string backend;    ///< what c63enc says that it ran on
-  nlohmann::ordered_json coding;  ///< c63enc: the settings that decide what is written; else null
+  std::string quantizer;          ///< empty if there is none to vary
+  std::string command;            ///< the command, without the folder of temporary files
+  std::string backend;            ///< the devices that c63enc reports
+  nlohmann::ordered_json coding;  ///< c63enc: the settings that the bytes depend on; others: null
 
   std::uint64_t bytes = 0;
   std::string digest;        ///< MD5 of the result
@@ -37,29 +37,29 @@ struct AbPoint {
   double kilobits_per_s = 0;
   VideoQuality quality;
 
-  std::vector<double> encode_s;   ///< of each measured run; c63enc's own time, start-up not counted; else as process_s
+  std::vector<double> encode_s;   ///< of each measured run: c63enc's own time, without start-up; others: as process_s
   std::vector<double> process_s;  ///< of each measured run: the whole process
   std::vector<double> cpu_s;      ///< of each measured run: processor time of the process
   double start_up_s = 0;          ///< c63enc: opening the backend
 
-  nlohmann::ordered_json stages;             ///< c63enc: milliseconds by stage, of the last measured run; else null
-  std::vector<std::uint64_t> frame_bits;     ///< of each frame, as c63enc or ffprobe says; empty if neither does
+  nlohmann::ordered_json stages;             ///< c63enc: milliseconds by stage, of the last measured run; others: null
+  std::vector<std::uint64_t> frame_bits;     ///< of each frame, from c63enc or ffprobe; empty if neither reports it
   std::vector<std::uint8_t> frame_keys;      ///< then: 1 for key frames
-  std::string why_no_bits;                   ///< else: the reason
+  std::string why_no_bits;                   ///< otherwise: the reason
 };
 
-/// A picture that shows what a configuration did.
+/// A picture of a configuration's result.
 struct AbPicture {
   std::size_t input = 0;
-  std::optional<std::size_t> configuration;  ///< nothing: the input itself
+  std::optional<std::size_t> configuration;  ///< empty: the input itself
   std::string quantizer;
   std::int64_t frame = 0;
   std::string title;
-  std::string stored;  ///< "PNG", or "JPEG" for pictures that are only to be looked at
+  std::string stored;  ///< "PNG", or "JPEG" for pictures that are only to look at
   std::string data_uri;
 };
 
-/// One curve against the anchor's, which is another configuration.
+/// One curve against that of the anchor, which is another configuration.
 struct AbDelta {
   std::size_t anchor = 0;
   std::size_t input = 0;
@@ -68,12 +68,12 @@ struct AbDelta {
   BdResult result;
 };
 
-/// Speed against the anchor's.
+/// Speed against that of the anchor.
 struct AbSpeed {
   std::size_t anchor = 0;
   std::size_t configuration = 0;
-  std::optional<std::size_t> input;      ///< nothing: all inputs and points together
-  std::optional<std::string> quantizer;  ///< nothing: all points of the input together
+  std::optional<std::size_t> input;      ///< empty: all inputs and points together
+  std::optional<std::string> quantizer;  ///< empty: all points of the input together
   Ratio ratio;
 };
 
@@ -83,18 +83,18 @@ struct AbBytes {
   std::size_t input = 0;
   std::size_t configuration = 0;
   std::string quantizer;
-  bool same_settings = false;  ///< different bytes are news only if this is true
+  bool same_settings = false;  ///< different bytes matter only if this is true
   bool identical = false;
 };
 
 struct AbResult {
   std::vector<AbInput> inputs;
   std::vector<Configuration> configurations;
-  std::size_t anchor = 0;  ///< the configuration that the others are compared with, until a reader chooses another one
+  std::size_t anchor = 0;  ///< the configuration that others are compared with, until the reader chooses another one
   int repeat = 1;
   bool stopped = false;  ///< before all rounds were finished
   int warmup = 0;
-  bool process_clock = false;  ///< speeds are of whole processes, since not all sides are c63enc
+  bool process_clock = false;  ///< speeds are of whole processes, because not all sides are c63enc
   std::string created;         ///< UTC, ISO 8601
   std::vector<std::string> devices;
   std::vector<AbPoint> points;
@@ -103,15 +103,15 @@ struct AbResult {
   std::vector<AbSpeed> speeds;
   std::vector<AbBytes> bytes;
 
-  /// Seconds by the clock that speeds are of.
+  /// Seconds by the clock of the speeds.
   [[nodiscard]] const std::vector<double>& seconds(const AbPoint& point) const {
     return process_clock ? point.process_s : point.encode_s;
   }
   [[nodiscard]] Spread frames_per_s(const AbPoint& point) const;
 };
 
-/// Fills deltas, speeds and bytes from the points: of each configuration against each other one, those against the first before
-/// those against the second.
+/// Fills deltas, speeds and bytes from the points, for every pair of configurations. Pairs with the first one come
+/// first.
 void compare_points(AbResult& result);
 
 }  // namespace c63::tools

@@ -72,7 +72,7 @@ void check_command_line(const Session& session, const AbOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// Opened before the first run: a name that cannot be written must not cost an hour's results.
+/// Opened before the first run, so that a bad name does not cost an hour's results.
 std::unique_ptr<OutputFile> open_output(const std::string& path, Durability durability) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path, durability);
 }
@@ -126,14 +126,15 @@ void add_options(CLI::App& app, AbOptions& o) {
       ->type_name("N")
       ->group(group);
   app.add_flag("--ssim,!--no-ssim", o.ssim, "Measure SSIM (on by default)")->group(group);
-  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) where sides that are c63enc write different bytes")->group(group);
+  app.add_flag("--bitexact", o.bit_exact, "Fail (exit code 3) if sides that are c63enc write different bytes")
+      ->group(group);
   app.add_flag("--pictures,!--no-pictures", o.pictures, "Show one frame of each side in the report (on by default)")
       ->group(group);
   app.add_option("--picture-frame", o.picture_frame, "Which frame to show")
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one beside this program")
+  app.add_option("--c63enc", o.encoder, "The encoder to run; without it the one next to this program")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--keep", o.keep, "Keep every stream in this folder")->type_name("FOLDER")->group(group);
@@ -164,7 +165,7 @@ int run_ab(const Session& session, const AbOptions& o) {
   bench.run_points();
   if (result.points.empty()) {
     session.log->info("stopped before the first round was finished: there is no report");
-    return kExitDone;  // the exit code is the signal's, from the caller
+    return kExitDone;  // the caller returns the signal's exit code
   }
   compare_points(result);
   if (!session.common.quiet) write_stdout(ab_text(result));

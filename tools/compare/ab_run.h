@@ -14,13 +14,13 @@ class App;
 
 namespace c63::tools {
 
-/// What `c63cmp ab` asks for.
+/// The command line of `c63cmp ab`.
 struct AbOptions {
   std::vector<std::string> inputs;
   std::optional<std::string> a;
   std::optional<std::string> b;
   std::vector<std::string> more;  ///< NAME=TEXT
-  std::string anchor;             ///< name of the side that the others are compared with; empty: the first
+  std::string anchor;             ///< name of the side that others are compared with; empty: the first
   std::string quantizers = "10,15,20,25";
   int repeat = 3;
   int warmup = 1;
@@ -33,18 +33,18 @@ struct AbOptions {
   bool bit_exact = false;
   bool pictures = true;
   std::int64_t picture_frame = -1;  ///< -1: chosen
-  std::string encoder;              ///< path of c63enc; empty: the one beside this program
+  std::string encoder;              ///< path of c63enc; empty: the one next to this program
   std::string keep;                 ///< folder for the results of every point
   std::string html;
   std::string csv;
   std::string json;
   Limits limits;
-  Durability durability = Durability::process;  ///< of all files written
+  Durability durability = Durability::process;  ///< of all files that are written
 };
 
 void add_options(CLI::App& app, AbOptions& options);
 
-/// Runs everything and tells; returns the exit code: 3 where --bitexact is missed. Throws Error.
+/// Runs everything and prints the results. Returns the exit code: 3 if --bitexact is missed. Throws Error.
 [[nodiscard]] int run_ab(const Session& session, const AbOptions& options);
 
 }  // namespace c63::tools

@@ -16,18 +16,20 @@ int main(int argc, char** argv) {
                       "Audit vectors: c63cmp motion.",
        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, metrics); },
        .run = [&](const c63::tools::Session& session) { return c63::tools::run_metrics(session, metrics); },
-       .subcommands = {{.name = "ab",
-                        .description = "Compare encoders or settings: speed, rate, quality, bytes",
-                        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, ab); },
-                        .run = [&](const c63::tools::Session& session) { return c63::tools::run_ab(session, ab); }},
-                       {.name = "motion",
-                        .description = "Hold every vector of a stream against exact search on the stream's own references",
-                        .add_options = [&](CLI::App& app) { c63::tools::add_options(app, motion); },
-                        .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion_audit(session, motion); }}},
-       .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "PSNR and SSIM of a stream against what was encoded"},
+       .subcommands =
+           {{.name = "ab",
+             .description = "Compare encoders or settings: speed, rate, quality, bytes",
+             .add_options = [&](CLI::App& app) { c63::tools::add_options(app, ab); },
+             .run = [&](const c63::tools::Session& session) { return c63::tools::run_ab(session, ab); }},
+            {.name = "motion",
+             .description = "Hold every vector of a stream against exact search on the stream's own references",
+             .add_options = [&](CLI::App& app) { c63::tools::add_options(app, motion); },
+             .run = [&](const c63::tools::Session& session) { return c63::tools::run_motion_audit(session, motion); }}},
+       .examples = {{"c63cmp FOREMAN_352x288.yuv foreman.c63", "PSNR and SSIM of a stream against its source"},
                     {"c63cmp --bitexact --quiet a.yuv b.yuv", "Exit with 3 if two videos differ"},
                     {"c63cmp ab FOREMAN_352x288.yuv --a '--preset reference' --b '--preset good' --qp 10,20,30 --html "
                      "report.html",
                      "Compare two settings over qualities in a report"},
-                    {"c63cmp motion foreman.c63 FOREMAN_352x288.yuv", "Where an encoder's vectors differ from exact search, and what that costs"}}});
+                    {"c63cmp motion foreman.c63 FOREMAN_352x288.yuv",
+                     "Where an encoder's vectors differ from exact search, and what that costs"}}});
 }

@@ -14,7 +14,7 @@ struct ComparedVideo {
   VideoQuality quality;
 };
 
-/// The lines a person reads, the figures those of FFmpeg's filters.
+/// The printed lines, with the figures of FFmpeg's filters.
 [[nodiscard]] std::string metric_text(const ComparedVideo& video, bool with_ssim);
 
 /// A row per frame and video, written as they come.
@@ -28,7 +28,7 @@ class MetricCsv {
   TextFile file_;
 };
 
-/// Everything, written as it comes: of each video, its frames precede its sums. Infinite and missing figures are null.
+/// Everything, written as it comes. The frames of each video precede its sums. Infinite and missing figures are null.
 class MetricJson {
  public:
   MetricJson(const std::string& path, const std::string& reference, Durability durability);

@@ -65,7 +65,7 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
   if (!o.heatmap.empty()) {
     check_picture_name(o.heatmap);
     if (o.others.size() > 1) {
-      throw Error(ErrorKind::usage, "C63-USAGE", "--heatmap shows one video; name one beside the reference");
+      throw Error(ErrorKind::usage, "C63-USAGE", "--heatmap shows one video; name one in addition to the reference");
     }
   }
   if (o.min_psnr && std::isnan(*o.min_psnr)) throw Error(ErrorKind::usage, "C63-USAGE", "--min-psnr takes a number");
@@ -81,7 +81,7 @@ void check_command_line(const Session& session, const MetricRunOptions& o) {
                                 {"--log-file", session.common.log.file}});
 }
 
-/// What each of the two videos may take.
+/// Memory for each of the two videos.
 std::uint64_t source_memory(const MetricRunOptions& o) { return o.limits.max_memory / 8 * 3; }
 
 std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, const std::string& path) {
@@ -100,7 +100,7 @@ std::unique_ptr<FrameSource> open(Notices& notices, const MetricRunOptions& o, c
   }
 }
 
-/// Throws Error (limit, C63-MAX-MEMORY) where comparing takes too much.
+/// Throws Error (limit, C63-MAX-MEMORY) if comparing needs too much memory.
 void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
   constexpr std::uint64_t kFramesOfDecoder = 8;
   const std::uint64_t frame = frame_bytes(format.width, format.height);
@@ -115,7 +115,7 @@ void require_memory(const MetricRunOptions& o, const VideoFormat& format) {
               {.file = o.reference});
 }
 
-/// What a threshold says of one video; empty where it is met.
+/// The message of a missed threshold; empty if it is met.
 std::string missed(const MetricRunOptions& o, const ComparedVideo& video) {
   if (o.bit_exact && video.quality.first_difference) {
     return fmt::format("{} is not identical: {}", video.name, to_string(*video.quality.first_difference));
@@ -161,9 +161,7 @@ void add_options(CLI::App& app, MetricRunOptions& o) {
       ->group(group);
   app.add_option("--csv", o.csv, "Write a row per frame and video")->type_name("FILE")->group(group);
   app.add_option("--json", o.json, "Write all figures")->type_name("FILE")->group(group);
-  app.add_option("--heatmap", o.heatmap, "Write a picture of where luma differs (.png or .ppm)")
-      ->type_name("FILE")
-      ->group(group);
+  app.add_option("--heatmap", o.heatmap, "Draw where luma differs (.png or .ppm)")->type_name("FILE")->group(group);
   add_sync_option(app, o.durability);
   add_limit_options(app, o.limits);
 }

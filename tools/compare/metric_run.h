@@ -14,7 +14,7 @@ class App;
 
 namespace c63::tools {
 
-/// What `c63cmp ref a [b…]` asks for.
+/// The command line of `c63cmp ref a [b…]`.
 struct MetricRunOptions {
   std::string reference;
   std::vector<std::string> others;
@@ -30,12 +30,12 @@ struct MetricRunOptions {
   std::string json;
   std::string heatmap;
   Limits limits;
-  Durability durability = Durability::process;  ///< of all files written
+  Durability durability = Durability::process;  ///< of all files that are written
 };
 
 void add_options(CLI::App& app, MetricRunOptions& options);
 
-/// Compares and tells; returns the exit code: 3 where --bitexact or --min-psnr is missed. Throws Error.
+/// Compares and prints the results. Returns the exit code: 3 if --bitexact or --min-psnr is missed. Throws Error.
 [[nodiscard]] int run_metrics(const Session& session, const MetricRunOptions& options);
 
 }  // namespace c63::tools

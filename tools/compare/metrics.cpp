@@ -16,7 +16,7 @@ namespace {
 
 std::string size_of(const VideoFormat& f) { return fmt::format("{}x{}", f.width, f.height); }
 
-/// Where a byte of a frame lies.
+/// The place of a byte of a frame.
 FirstDifference locate(std::size_t offset, const VideoFormat& format) {
   FirstDifference d;
   while (d.plane < 2 && offset >= plane_bytes(format.width, format.height, d.plane)) {
@@ -82,10 +82,10 @@ VideoQuality compare_videos(FrameSource& reference, const std::string& reference
   const VideoFormat other_format = other.format();
   if (format.width != other_format.width || format.height != other_format.height) {
     throw Error(ErrorKind::comparison, "C63-CMP-SIZE",
-                fmt::format("{} is {}, {} is {}; nothing here scales", reference_name, size_of(format), other_name,
+                fmt::format("{} is {}, {} is {}; c63cmp does not scale", reference_name, size_of(format), other_name,
                             size_of(other_format)));
   }
-  // Known before the first frame where both are files.
+  // Known before the first frame if both are files.
   const auto reference_count = reference.frame_count();
   const auto other_count = other.frame_count();
   if (reference_count && other_count && *reference_count != *other_count) {

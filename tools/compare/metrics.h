@@ -34,8 +34,8 @@ struct FirstDifference {
 /// "frame 3, plane U, x 17, y 4: 128 instead of 127"
 [[nodiscard]] std::string to_string(const FirstDifference& difference);
 
-/// How one video differs from its reference. All means are over frames as FFmpeg's psnr and ssim filters take them: PSNR
-/// of the summed squared error, SSIM as mean of the frames'.
+/// How one video differs from its reference. Means over frames are those of FFmpeg's psnr and ssim filters: PSNR of the
+/// summed squared error, SSIM as the mean over frames.
 struct VideoQuality {
   VideoFormat format;
   std::array<std::uint64_t, 3> samples{};  ///< of each plane of a frame
@@ -51,15 +51,15 @@ struct VideoQuality {
   [[nodiscard]] double psnr_of(const FrameQuality& frame, int plane) const;
   /// SSIM of one frame over all planes, weighted by their sizes.
   [[nodiscard]] double ssim_of_all(const FrameQuality& frame) const;
-  /// The same of the whole video.
+  /// The same for the whole video.
   [[nodiscard]] double ssim_of_all() const;
   [[nodiscard]] double psnr_of_video(int plane) const;
 };
 
-/// SSIM in dB, as FFmpeg prints it beside the ratio.
+/// SSIM in dB, as FFmpeg prints it.
 [[nodiscard]] double ssim_db(double ssim);
 
-/// Sees every pair of frames: index, how they differ, reference, other. The video's format and samples are known.
+/// Gets every pair of frames: index, how they differ, reference, other. The video's format and samples are known.
 using FramePairVisitor = std::function<void(std::int64_t, const FrameQuality&, const VideoQuality&, std::span<const std::uint8_t>,
                                             std::span<const std::uint8_t>)>;
 
@@ -69,8 +69,8 @@ struct MetricOptions {
   bool keep_frames = true;  ///< 56 bytes each
 };
 
-/// Compares frame by frame, by index. Throws Error (comparison): C63-CMP-SIZE for different picture sizes, C63-CMP-COUNT
-/// for different numbers of frames; Error (input) where there is no frame at all.
+/// Compares frame by frame, by index. Throws Error (comparison): C63-CMP-SIZE for different picture sizes,
+/// C63-CMP-COUNT for different numbers of frames. Throws Error (input) if there is no frame.
 [[nodiscard]] VideoQuality compare_videos(FrameSource& reference, const std::string& reference_name, FrameSource& other,
                                           const std::string& other_name, const MetricOptions& options = {},
                                           const FramePairVisitor& visit = {}, const std::stop_token& stop = {});

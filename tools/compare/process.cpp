@@ -32,14 +32,14 @@ std::string end_of_file(const std::string& path) {
   return text.size() > kKept ? text.substr(text.size() - kKept) : text;
 }
 
-/// What a spawned process starts with, freed with the object.
+/// The start-up settings of a spawned process, freed with the object.
 struct SpawnSetup {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
   SpawnSetup() {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    // This program blocks and ignores signals of its own; a child starts with the usual ones.
+    // This program blocks and ignores some signals. A child starts with the default handling.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -48,7 +48,8 @@ struct SpawnSetup {
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    // A group of its own, so that what the command starts ends with it, and a signal from the terminal comes here alone.
+    // Its own process group, so that everything that the command starts ends with it, and a signal from the terminal
+    // reaches only this program.
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
@@ -60,14 +61,14 @@ struct SpawnSetup {
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 };
 
-/// A running process that leads a group of its own.
+/// A running process that leads its own group.
 class ChildGroup {
  public:
   /// Starts a process by `spawn(pid)`. Throws Error (internal).
   template <typename Spawn>
   explicit ChildGroup(const Spawn& spawn) {
     std::list<pid_t> one(1);
-    // The lock: no process is without an entry when a signal ends this one.
+    // The lock makes sure that every process has an entry when a signal ends this one.
     const std::lock_guard lock(leftovers().mutex);
     if (const int fault = spawn(&one.front()); fault != 0) {
       throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot start /bin/sh", fault);
@@ -84,7 +85,7 @@ class ChildGroup {
 
   [[nodiscard]] pid_t leader() const { return *entry_; }
   void signal(int number) const { ::kill(-*entry_, number); }
-  /// Waits for the leader's end; its number is not given to another process before it is reaped.
+  /// Waits for the leader's end. Its number is not given to another process before it is reaped.
   void wait() const {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(*entry_), &ended, WEXITED | WNOWAIT) != 0) {

@@ -2,7 +2,6 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
-
 #include <map>
 
 #include "common/command_line.h"
@@ -19,7 +18,9 @@ const std::map<std::string, OutputFormat> kFormats = {
 void add_options(CLI::App& app, DecodeOptions& o) {
   const std::string group = "Input and output";
   app.add_option("-i,--input,input", o.input, "Stream to read; - is stdin")->type_name("FILE")->group(group);
-  app.add_option("-o,--output,output", o.output, "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout")
+  app.add_option("-o,--output,output", o.output,
+                 "Video to write: .y4m by name, else raw YUV 4:2:0; - is stdout. A picture per frame: a name like "
+                 "out_%04d.png (or .ppm)")
       ->type_name("FILE")
       ->group(group);
   app.add_option_function<std::string>(
@@ -33,26 +34,31 @@ void add_options(CLI::App& app, DecodeOptions& o) {
       ->check(whole_number())
       ->type_name("N")
       ->group(group);
-  app.add_option("--seek", o.decoder.first_frame, "Start writing at that frame, counted from 0")
-      ->check(whole_number())
-      ->type_name("N")
+  add_seek_option(app, "Start writing at that frame (counted from 0), or at that time: 12.5s, 1:02.5",
+                  [&o](VideoPlace place) { o.seek = place; })
       ->group(group);
   app.add_flag("--key-frames", o.decoder.key_frames_only, "Write key frames only")->group(group);
-  app.add_flag("--list", o.list, "Print where each frame lies, its bytes, kind and tables; no output file is needed then")
+  app.add_flag("--list", o.list,
+               "Print where each frame lies, its bytes, kind and tables; no output file is needed then")
       ->group(group);
-  app.add_option("--index", o.index, "Write the same and the quantization tables as JSON; nothing here needs such a file")
+  app.add_option("--index", o.index,
+                 "Write the same and the quantization tables as JSON; nothing here needs such a file")
       ->type_name("FILE")
       ->group(group);
-  add_frame_rate_option(app, "Frames per second for the header of .y4m; 25 without it", [&o](FrameRate rate) {
-    o.rate = rate;
-  })->group(group);
+  add_frame_rate_option(app,
+                        "Frames per second, for .y4m, --seek and --index; without it those of the stream's .json "
+                        "(c63enc --sidecar), else 25",
+                        [&o](FrameRate rate) { o.rate = rate; })
+      ->group(group);
   app.add_flag("--md5", o.md5, "Print the MD5 of the written frames' samples; no output file is needed then")
       ->group(group);
   app.add_flag("--stats", o.statistics, "Print sizes of frames by kind, and a summary of the motion")->group(group);
   app.add_option("--trace", o.trace, "Write what ran when, as JSON for Perfetto or Chrome's about:tracing")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--backend", o.backend, "Where to decode: auto, cpu or cuda; auto begins on the CPU, and a GPU takes over if the rest of the stream is worth "
+  app.add_option("--backend", o.backend,
+                 "Where to decode: auto, cpu or cuda; auto begins on the CPU, and a GPU takes over if the rest of the "
+                 "stream is worth "
                  "starting it")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME")

@@ -11,23 +11,26 @@
 
 #include "c63/error.h"
 #include "common/backends.h"
+#include "common/counted.h"
+#include "common/digest.h"
 #include "common/error_line.h"
 #include "common/exit_code.h"
-#include "common/digest.h"
 #include "common/paths.h"
-#include "common/counted.h"
 #include "common/report.h"
+#include "common/sidecar.h"
 #include "common/stopped_output.h"
 #include "common/trace_file.h"
+#include "decode/list_frames.h"
+#include "decode/picture_files.h"
+#include "decode/stream_statistics.h"
 #include "io/byte_source.h"
 #include "io/frame_writer.h"
-#include "decode/list_frames.h"
-#include "decode/stream_statistics.h"
+#include "io/text.h"
 
 namespace c63::tools {
 namespace {
 
-/// Whether there is nothing to decode for.
+/// Returns true if nothing needs to be decoded.
 bool lists_only(const DecodeOptions& o) {
   return (o.list || !o.index.empty()) && o.output.empty() && !o.md5 && !o.statistics && o.trace.empty();
 }
@@ -41,30 +44,58 @@ void check_command_line(const Session& session, const DecodeOptions& o) {
                 std::string("standard output cannot carry both the video and ") + (o.md5 ? "--md5" : "--list"));
   }
   if (o.index == "-") throw Error(ErrorKind::usage, "C63-USAGE", "--index wants a file; --list prints");
-  check_distinct_files({{"the input", o.input}}, {{"the output", o.output},
-                                                  {"--index", o.index},
-                                                  {"--trace", o.trace},
-                                                  {"--log-file", session.common.log.file}});
+  check_distinct_files(
+      {{"the input", o.input}},
+      {{"the output", o.output}, {"--index", o.index}, {"--trace", o.trace}, {"--log-file", session.common.log.file}});
   check_apart_from_log({"the output", o.output});
-  if (o.format == OutputFormat::automatic) {
-    check_no_container({"the output", o.output}, "write .y4m, or to a pipe: c63dec IN - | ffmpeg -f rawvideo -s WxH -i - OUT");
+  if (o.format == OutputFormat::automatic && !names_pictures(o.output)) {
+    check_no_container({"the output", o.output},
+                       "write .y4m, or to a pipe: c63dec IN - | ffmpeg -f rawvideo -s WxH -i - OUT");
   }
 }
 
-/// Takes the decoded frames to where they go.
+bool writes_pictures(const DecodeOptions& o) { return o.format == OutputFormat::automatic && names_pictures(o.output); }
+
+bool writes_y4m(const DecodeOptions& o) {
+  return o.format == OutputFormat::y4m || (o.format == OutputFormat::automatic && extension_of(o.output) == "y4m");
+}
+
+/// Finds the video's frame rate if something depends on it. A stream has none: the user says it, or the file beside the
+/// stream. If neither does, options.rate stays empty. Returns a line for the user, or nothing.
+std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
+  const bool is_shown = writes_y4m(o) || o.seek.seconds;
+  if (o.rate || (!is_shown && o.index.empty())) return {};
+  const auto beside =
+      o.input == "-" ? std::nullopt : sidecar_rate(o.input, [&](const std::string& line) { log.warn("{}", line); });
+  if (beside) {
+    o.rate = beside->rate;
+    return fmt::format("{:.6g} frames a second, as {} says", beside->rate.value(), beside->path);
+  }
+  if (!is_shown) return {};
+  return fmt::format("a c63 stream has no frame rate: it is taken for {:.6g} frames a second (--fps gives another)",
+                     FrameRate().value());
+}
+
+/// Takes the decoded frames to their outputs.
 class DecodeSink {
  public:
   DecodeSink(const DecodeOptions& options, DecodeOutput what)
-      : writer_(options.output.empty() ? make_null_writer()
-                                       : open_frame_writer(options.output, options.rate, options.durability, options.format)),
+      : writer_(options.output.empty() || writes_pictures(options)
+                    ? make_null_writer()
+                    : open_frame_writer(options.output, options.rate.value_or(FrameRate()), options.durability,
+                                        options.format)),
         what_(what),
         with_md5_(options.md5) {
+    if (writes_pictures(options)) {
+      pictures_.emplace(options.output, options.max_frames == 1, options.durability, options.picture_memory);
+    }
     if (options.statistics) statistics_.emplace();
   }
 
   void take(const FrameView& frame) {
     const auto& planes = what_ == DecodeOutput::picture ? frame.picture : frame.prediction;
     writer_->write_planes(frame.width, frame.height, planes);
+    if (pictures_) pictures_->write(frame.index, frame.width, frame.height, planes);
     for (const auto& plane : planes) {
       if (with_md5_) md5_.add(plane);
       bytes_ += plane.size();
@@ -85,6 +116,7 @@ class DecodeSink {
 
  private:
   std::unique_ptr<FrameWriter> writer_;
+  std::optional<PictureFiles> pictures_;  // instead of the writer's file
   DecodeOutput what_;
   bool with_md5_;
   Md5 md5_;
@@ -93,7 +125,7 @@ class DecodeSink {
   std::uint64_t bytes_ = 0;
 };
 
-/// Decodes what is wanted. Where the bytes before it need not be read one after another, they are only looked through.
+/// Decodes the requested frames. If the input can be sought in, bytes before them are only searched for markers.
 DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
   const DecoderSettings& settings = options.decoder;
   auto source = open_byte_source(options.input, session.stop);
@@ -107,10 +139,12 @@ DecodeSummary decode(const Session& session, const DecodeOptions& options, const
   return Decoder(settings).decode_views(*source, take, session.stop);
 }
 
+/// `notice` is said when the first frame is there, so that an error before it comes alone.
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
-                              const ErrorPlace& place) {
-  const auto progress = session.progress(std::nullopt, options.rate.value());
+                              const ErrorPlace& place, const std::string& notice) {
+  const auto progress = session.progress(std::nullopt, options.rate.value_or(FrameRate()).value());
   const auto take = [&](const FrameView& frame) {
+    if (sink.frames() == 0 && !notice.empty()) session.log->info("{}", notice);
     sink.take(frame);
     progress->advance(frame.coded_bytes);
   };
@@ -122,7 +156,8 @@ DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& optio
     if (error.kind() == ErrorKind::output) throw;
     // The frames before the fault are whole and worth keeping.
     if (sink.frames() > 0) sink.commit();
-    throw NotedError(error.at(place), counted(sink.frames(), "frame") + (options.output.empty() ? " read" : " written"));
+    throw NotedError(error.at(place),
+                     counted(sink.frames(), "frame") + (options.output.empty() ? " read" : " written"));
   } catch (const std::exception&) {
     if (sink.frames() > 0) sink.commit();
     throw;
@@ -137,6 +172,12 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   options.decoder.max_frames = options.max_frames > 0 ? options.max_frames : -1;
   options.decoder.keep_prediction = what == DecodeOutput::prediction;
   options.decoder.keep_motion = options.statistics;
+  const std::string rate_notice = find_rate(options, *session.log);
+  options.decoder.first_frame = options.seek.frame_at(options.rate.value_or(FrameRate()));
+  if (writes_pictures(options)) {
+    options.picture_memory = options.decoder.execution.limits.max_memory / 4;
+    options.decoder.execution.limits.max_memory -= options.picture_memory;
+  }
   const ErrorPlace place{.file = options.input == "-" ? "stdin" : options.input};
 
   if (options.list || !options.index.empty()) list_frames(options, place);
@@ -145,7 +186,7 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
   DecodeSink sink(options, what);
   TraceFile trace(options.trace, options.durability, options.decoder.execution.limits.max_memory);
   options.decoder.trace = trace.sink();
-  const DecodeSummary summary = decode_and_keep(session, options, sink, place);
+  const DecodeSummary summary = decode_and_keep(session, options, sink, place, rate_notice);
   if (sink.frames() > 0 && summary.stopped) {
     std::error_code fault;
     const bool from_file = options.input != "-" && std::filesystem::is_regular_file(options.input, fault);
@@ -163,7 +204,8 @@ int run_decode(const Session& session, DecodeOptions options, DecodeOutput what)
     write_stdout(sink.md5() + "  " + (options.output.empty() ? std::string("-") : options.output) + "\n");
   }
   for (const std::string& line : sink.statistics()) session.log->info("{}", line);
-  if (summary.joined_frames > 0) session.log->info("{} decoded on the GPU, which joined", counted(summary.joined_frames, "frame"));
+  if (summary.joined_frames > 0)
+    session.log->info("{} decoded on the GPU, which joined", counted(summary.joined_frames, "frame"));
   const double seconds = summary.elapsed_ms / 1000;
   session.summary->info("{}decoded {} of {}x{} in {:.2f} s ({:.1f} fps), {} bytes",
                         summary.stopped ? stopped_text(sink.frames(), {}) + ": " : "", counted(sink.frames(), "frame"),

@@ -29,8 +29,8 @@ void print_list(SeekableDecoder& decoder) {
   const std::int64_t frames = decoder.frame_count();
   for (std::int64_t i = 0; i < frames; ++i) {
     const FrameEntry& entry = decoder.entry(i);
-    fmt::format_to(std::back_inserter(text), "{:>8} {:>12} {:>9} {:<9} {}\n", i, entry.offset, entry.bytes, kind_of(entry),
-                   entry.tables);
+    fmt::format_to(std::back_inserter(text), "{:>8} {:>12} {:>9} {:<9} {}\n", i, entry.offset, entry.bytes,
+                   kind_of(entry), entry.tables);
     if (text.size() < kPiece) continue;
     write_stdout(text);
     text.clear();
@@ -41,7 +41,11 @@ void print_list(SeekableDecoder& decoder) {
 void write_index(SeekableDecoder& decoder, const DecodeOptions& options) {
   OutputFile file(options.index, options.durability);
   const std::int64_t frames = decoder.frame_count();
-  std::string text = fmt::format("{{\"width\": {}, \"height\": {},\n \"frames\": [", decoder.width(), decoder.height());
+  const std::string rate = options.rate ? fmt::format("\"rate_numerator\": {}, \"rate_denominator\": {}",
+                                                      options.rate->numerator, options.rate->denominator)
+                                        : "\"rate_numerator\": null, \"rate_denominator\": null";
+  std::string text =
+      fmt::format("{{\"width\": {}, \"height\": {}, {},\n \"frames\": [", decoder.width(), decoder.height(), rate);
   std::uint32_t tables = 0;
   for (std::int64_t i = 0; i < frames; ++i) {
     const FrameEntry& entry = decoder.entry(i);

@@ -42,7 +42,8 @@ std::vector<std::string> StreamStatistics::lines() const {
   }
   if (replacing_ > 0) lines.push_back(fmt::format("inter frames without SOF: {}", replacing_));
   if (repeats_ > 0) lines.push_back(fmt::format("repeat frames: {}", repeats_));
-  if (blocks_ > vectors_) lines.push_back(fmt::format("luma blocks without a vector: {} of {}", blocks_ - vectors_, blocks_));
+  if (blocks_ > vectors_)
+    lines.push_back(fmt::format("luma blocks without a vector: {} of {}", blocks_ - vectors_, blocks_));
   if (vectors_ > 0) {
     const auto n = static_cast<double>(vectors_);
     lines.push_back(fmt::format("luma vectors: {}, {:.1f} % zero, mean length {:.2f}, largest component {}", vectors_,

@@ -9,10 +9,10 @@
 
 namespace c63::tools {
 
-/// What --stats tells of a stream.
+/// The statistics of --stats.
 class StreamStatistics {
  public:
-  /// Wants frames decoded with their motion.
+  /// Needs frames that are decoded with their motion.
   void add(const FrameView& frame);
   [[nodiscard]] std::vector<std::string> lines() const;
 
@@ -25,10 +25,10 @@ class StreamStatistics {
   };
 
   std::array<Sizes, 2> sizes_;  // inter, key
-  std::int64_t replacing_ = 0;  // inter frames that take the place of the one before
+  std::int64_t replacing_ = 0;  // inter frames that take the place of the previous frame
   std::int64_t repeats_ = 0;
-  std::uint64_t blocks_ = 0;    // of luma in inter frames
-  std::uint64_t vectors_ = 0;   // of these blocks
+  std::uint64_t blocks_ = 0;   // of luma in inter frames
+  std::uint64_t vectors_ = 0;  // of these blocks
   std::uint64_t zero_vectors_ = 0;
   double length_sum_ = 0;
   int largest_component_ = 0;

@@ -13,6 +13,7 @@
 #include "c63/error.h"
 #include "c63/version.h"
 #include "common/command_line.h"
+#include "common/sidecar.h"
 #include "common/values.h"
 #include "segments/segment_record.h"
 
@@ -242,6 +243,7 @@ void add_quality_options(CLI::App& app, EncodeOptions& o) {
   app.add_flag("--psnr,!--no-psnr", o.encoder.measurement.psnr, "Measure PSNR (on by default)")->group(group);
   app.add_flag("--ssim,!--no-ssim", o.encoder.measurement.ssim, "Measure SSIM")->group(group);
   app.add_option("--json", o.json, "Write settings, machine and results")->type_name("FILE")->group(group);
+  app.add_flag("--sidecar", o.sidecar, "Write the same beside the output, as OUTPUT.json: programs find the frame rate there")->group(group);
 }
 
 void add_measurement_options(CLI::App& app, EncodeOptions& o) {
@@ -315,6 +317,7 @@ void settle_options(EncodeOptions& o, int threads) {
     throw Error(ErrorKind::usage, "C63-SIZE-ZERO",
                 fmt::format("picture size {}x{}: both sides must be positive", *o.width, *o.height));
   }
+  check_sidecar(o.sidecar, o.output);
   o.encoder.coding.search_range = o.search_range.value_or(search_range_of(o.encoder.coding.preset));
   o.source.width = o.width.value_or(0);
   o.source.height = o.height.value_or(0);

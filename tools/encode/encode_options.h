@@ -50,6 +50,7 @@ struct EncodeOptions {
   std::string prediction;
   std::string csv;
   std::string json;
+  bool sidecar = false;  ///< the same is written beside the output (common/sidecar.h)
   std::string yuview;
   std::string trace;
 };

@@ -25,6 +25,7 @@
 #include "common/notices.h"
 #include "common/paths.h"
 #include "common/report.h"
+#include "common/sidecar.h"
 #include "common/stopped_output.h"
 #include "common/trace_file.h"
 #include "encode/encode_outputs.h"
@@ -106,7 +107,7 @@ class EncodeProgram {
   bool stopped_search_ = false;  // the stream is the best pass before a stop
   std::optional<CappedPass> capped_pass_;  // what a pass is encoded with where GOPs are capped
   bool live_ = false;                          // the input is
-  bool kept_older_file_ = false;               // the part of a stopped encode has another name
+  std::string written_;                        // the stream's file: the part of a stopped encode may have another name
   std::optional<std::int64_t> frame_count_;    // of the input
   std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
 };
@@ -153,6 +154,7 @@ void EncodeProgram::check_command_line() {
                         {"--trace", o.trace},
                         {"--stats", o.target.stats},
                         {"--segment-plan", o.segment_plan},
+                        {"--sidecar", o.sidecar && !o.segment ? sidecar_path(o.output) : ""},
                         {"the segment's record", o.segment ? record_path(o.output) : ""},
                         {"--log-file", session_.common.log.file}});
   check_apart_from_log({"--output", o.output});
@@ -192,6 +194,7 @@ std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
 bool EncodeProgram::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
+  video_.rate = format_.rate;
   video_.settings = settings_of_record(options_);
   const auto make = [&] {
     const bool reads = coding.scene_cuts || !first_source_->frame_count();
@@ -333,7 +336,7 @@ KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOu
 }
 
 void EncodeProgram::commit_stopped_part(EncodeOutputs& outputs) {
-  kept_older_file_ = commit_stopped(outputs, options_.output, options_.keep_partial || live_, *session_.log);
+  written_ = commit_stopped(outputs, options_.output, options_.keep_partial || live_, *session_.log);
 }
 
 void EncodeProgram::spool_input() {
@@ -483,6 +486,7 @@ int EncodeProgram::run() {
     return kExitDone;
   }
   check_command_line();
+  written_ = options_.output;
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   options_.backend.at_once = options_.compare_cpu;
   // A GPU's driver takes longer to start than anything here; the input is opened beside it.
@@ -545,7 +549,12 @@ int EncodeProgram::run() {
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
   tell(report);
-  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, kept_older_file_);
+  const bool is_part = written_ != options_.output;
+  if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, is_part);
+  // A segment's record is its sidecar.
+  if (options_.sidecar && !segment_ && report.totals.summary.frames > 0) {
+    write_json(sidecar_path(written_), to_json(report), options_.durability);
+  }
   if (side_fault) throw NotedError(*side_fault, "the stream itself is complete");
   if (report.cpu && !report.cpu->identical) {
     throw Error(ErrorKind::comparison, "C63-BACKENDS-DIFFER", "the bytes differ from the CPU's",

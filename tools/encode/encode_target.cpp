@@ -199,12 +199,6 @@ bool can_be_read_again(const std::string& path) {
   return path != "-" && fs::is_regular_file(path, fault);
 }
 
-bool is_written_directly(const std::string& path) {
-  std::error_code fault;
-  const fs::file_status status = fs::status(path, fault);
-  return path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/") || (fs::exists(status) && !fs::is_regular_file(status));
-}
-
 // A folder of its own: machines and containers that share the outer one may have the same process id.
 Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop)
     : folder_(folder, "c63-spool"), path_(folder_.file("input.yuv")) {

@@ -73,8 +73,6 @@ class TargetPasses {
 
 /// Whether a file can be opened again and read from the start.
 [[nodiscard]] bool can_be_read_again(const std::string& path);
-/// Whether what is written under a name cannot be taken back: a pipe, a device.
-[[nodiscard]] bool is_written_directly(const std::string& path);
 
 /// Frames in a raw file in a folder of its own, until this goes.
 class Spool {

@@ -19,7 +19,7 @@ std::map<std::string, SignalFormat> format_names() {
   return names;
 }
 
-/// A name that stands for a value; help lists the names alone.
+/// A name that stands for a value. The help lists only the names.
 template <typename Value>
 CLI::Validator one_of(const std::map<std::string, Value>& values) {
   std::string names;
@@ -57,7 +57,7 @@ void add_input_options(CLI::App& app, FilterOptions& o) {
          "--input-res",
          [&o](const std::string& text) {
            const auto size = size_from(text);
-           if (!size) throw CLI::ValidationError("--input-res", "'" + text + "' is no size such as 352x288");
+           if (!size) throw CLI::ValidationError("--input-res", "'" + text + "' is not a size such as 352x288");
            o.source.width = size->first;
            o.source.height = size->second;
          },
@@ -86,7 +86,7 @@ void add_device_options(CLI::App& app, FilterOptions& o) {
 }  // namespace
 
 void add_options(CLI::App& app, FilterOptions& o) {
-  app.require_subcommand(0, 1);  // that there is none is told when it runs: --describe-options needs none
+  app.require_subcommand(0, 1);  // a missing input is reported at run time, because --describe-options needs none
   add_input_options(app, o);
   add_device_options(app, o);
   add_sync_option(app, o.durability);

@@ -22,7 +22,7 @@
 namespace c63::tools {
 namespace {
 
-/// The video being read, and what every command does with it.
+/// The video being read, and the work on it that all commands share.
 class VideoRun {
  public:
   VideoRun(const Session& session, const FilterOptions& o)
@@ -34,7 +34,7 @@ class VideoRun {
   [[nodiscard]] std::span<const std::uint8_t> frame() const { return frame_; }
   [[nodiscard]] FrameSource& source() { return *source_; }
 
-  /// Calls `each(index)` for all frames in order; returns how many there were. An error is told with its frame.
+  /// Calls `each(index)` for all frames in order. Returns their number. An error contains its frame.
   std::int64_t for_all(const std::function<void(std::int64_t)>& each) {
     const auto progress = session_.progress(source_->frame_count(), format_.rate.value());
     std::int64_t index = 0;
@@ -78,7 +78,7 @@ class VideoRun {
   bool stopped_ = false;
 };
 
-/// Bytes that a command takes for pictures.
+/// Memory of a command for pictures, in bytes.
 std::uint64_t memory_of(const FilterOptions& o, const VideoFormat& format) {
   const std::uint64_t frame = frame_bytes(format.width, format.height);
   const std::uint64_t luma = plane_bytes(format.width, format.height, 0);
@@ -89,7 +89,7 @@ std::uint64_t memory_of(const FilterOptions& o, const VideoFormat& format) {
     case FilterCommand::reduce: return frame + luma * sizeof(double);
     case FilterCommand::shift: return 2 * frame;
     case FilterCommand::whiten: {
-      // Each engine has its history and, to replace outliers, a copy of it; then there are planes of floats.
+      // Each engine has its history and, to replace outliers, a copy of it. In addition there are planes of floats.
       const std::uint64_t copies = o.whitening.reject ? 2 : 1;
       const auto history = static_cast<std::uint64_t>(std::max(o.whitening.memory, 0)) * copies + 1;
       return frame * 3 + luma * (engines * history + (2 + engines) * sizeof(float));
@@ -103,7 +103,7 @@ ByteKernel kernel_of(const FilterOptions& o) {
   if (o.kernel.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "a convolution needs --kernel: mean:K or gauss:S");
   const Prefilter named = prefilter_from(o.kernel);
   if (named.kind == Prefilter::Kind::temporal) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is no kernel: mean:K or gauss:S");
+    throw Error(ErrorKind::usage, "C63-USAGE", "'" + o.kernel + "' is not a kernel: mean:K or gauss:S");
   }
   return named.kind == Prefilter::Kind::mean ? mean_kernel(named.size) : gauss_kernel(named.sigma);
 }
@@ -118,7 +118,7 @@ void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engine
     const auto to = split_planes(std::span<std::uint8_t>(out), size.width, size.height);
     const auto to_serial = split_planes(std::span<std::uint8_t>(engines.serial ? expected : out), size.width, size.height);
     for (std::size_t plane = 0; plane < 3; ++plane) {
-      if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // no rows: left as it is
+      if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // without rows it stays unchanged
         std::ranges::copy(from[plane], to[plane].begin());
         continue;
       }
@@ -160,11 +160,11 @@ void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, 
   write_values(o, totals);
 }
 
-/// Reduces what a frame's luma reduces to; places count samples from the start of the video.
+/// Combines the results of all frames. Places count samples from the start of the video.
 void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
   const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
   std::optional<double> result;
-  double best = 0;  ///< what was found at a place
+  double best = 0;  ///< the result at a place
   std::vector<double> luma(luma_bytes);
   run.for_all([&](std::int64_t index) {
     std::ranges::copy(run.frame().first(luma_bytes), luma.begin());
@@ -289,7 +289,7 @@ void whiten_video(const Session& session, VideoRun& run, const FilterOptions& o,
     session.log->info("signal-to-noise ratio of the object: {:.1f} dB before, {:.1f} dB after: {:+.1f} dB", *b, *a,
                       *a - *b);
   } else if (!o.truth.empty()) {
-    session.log->warn("{}: the object is in none of the whitened frames", o.truth);
+    session.log->warn("{}: no whitened frame contains the object", o.truth);
   }
 }
 

@@ -33,7 +33,7 @@ namespace {
 constexpr double kMotionUnit = 256;  // parts of a sample
 constexpr double kNoiseUnit = 16;    // parts of a grey level
 
-/// A number of units that fits an int; nothing for what is no number.
+/// Reads a number of units that fits an int. Returns nothing for any other text.
 std::optional<int> units_from(std::string_view text, double unit) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,7 +57,7 @@ std::vector<std::string> pattern_names() {
   return names;
 }
 
-/// The true motion as CSV; the frames come in order.
+/// Writes the true motion as CSV. Frames come in order.
 class TruthWriter {
  public:
   TruthWriter(const std::string& path, Durability durability, const SequenceGenerator& source)
@@ -87,7 +87,7 @@ class TruthWriter {
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
-  // Exact: a 256th has eight binary places.
+  // Exact: a 256th has eight binary digits.
   static double samples(std::int64_t units) { return static_cast<double>(units) / kMotionUnit; }
 
   OutputFile file_;
@@ -129,7 +129,7 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          "--mv",
          [&o](const std::string& text) {
            o.sequence.motion = motion_from(text);
-           if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is no motion such as 3,-2");
+           if (!o.sequence.motion) throw CLI::ValidationError("--mv", "'" + text + "' is not a motion such as 3,-2");
          },
          "How far things move a frame, right and down, in samples (default: the pattern's own)")
       ->type_name("X,Y")
@@ -142,7 +142,8 @@ void add_options(CLI::App& app, GenerateOptions& o) {
          "--noise",
          [&o](const std::string& text) {
            o.sequence.noise = units_from(text, kNoiseUnit);
-           if (!o.sequence.noise) throw CLI::ValidationError("--noise", "'" + text + "' is no deviation such as 1.25");
+           if (!o.sequence.noise)
+             throw CLI::ValidationError("--noise", "'" + text + "' is not a deviation such as 1.25");
          },
          "Standard deviation of the sensor noise in grey levels (default: the pattern's own)")
       ->type_name("SD")

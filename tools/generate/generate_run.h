@@ -12,18 +12,18 @@ class App;
 
 namespace c63::tools {
 
-/// What c63gen's command line asks for.
+/// The command line of c63gen.
 struct GenerateOptions {
   SequenceOptions sequence;
   std::string output;
-  Durability durability = Durability::process;  ///< of all files written
-  bool keep_partial = false;  ///< a part replaces an older file
+  Durability durability = Durability::process;  ///< of all files that are written
+  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
   std::string truth;  ///< file for the true motion; empty: none
 };
 
 void add_options(CLI::App& app, GenerateOptions& options);
 
-/// Writes the video and, where asked for, its true motion; returns the exit code.
+/// Writes the video and, if requested, its true motion. Returns the exit code.
 [[nodiscard]] int run_generate(const Session& session, const GenerateOptions& options);
 
 }  // namespace c63::tools

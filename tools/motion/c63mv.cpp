@@ -1,4 +1,4 @@
-// Looks at the motion in c63 streams.
+// Shows the motion in c63 streams.
 
 #include "motion/motion_run.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "c63/error.h"
+#include "common/sidecar.h"
 #include "common/report.h"
 #include "common/text_file.h"
 #include "motion/motion_page.h"
@@ -28,7 +29,9 @@ class YuviewOutput final : public MotionOutput {
   [[nodiscard]] std::uint64_t memory(int /*width*/, int /*height*/) const override { return TextFile::kMemory; }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {
     if (!writer_) {
-      writer_.emplace(options_.output, options_.input, VideoFormat{frame.blocks.width, frame.blocks.height, {}},
+      const auto beside = options_.input == "-" ? std::nullopt : sidecar_rate(options_.input);
+      const VideoFormat format{frame.blocks.width, frame.blocks.height, beside ? beside->rate : FrameRate()};
+      writer_.emplace(options_.output, options_.input, format,
                       BlockTypes{wants(options_, "mv"), wants(options_, "sad"), wants(options_, "bits")},
                       options_.durability);
     }
@@ -135,12 +138,12 @@ class JsonOutput final : public MotionOutput {
 
 int scale_of(const MotionOptions& o, int width) { return o.scale > 0 ? o.scale : std::clamp(1100 / width, 1, 4); }
 
-/// How many pictures lie side by side: one for each type.
+/// Returns the number of pictures next to each other: one for each type.
 std::size_t panel_count(const MotionOptions& o) {
   return static_cast<std::size_t>(wants(o, "mv")) + static_cast<std::size_t>(wants(o, "sad")) + static_cast<std::size_t>(wants(o, "bits"));
 }
 
-/// A picture for each type that is asked for, side by side.
+/// A picture for each requested type, next to each other.
 Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   OverlayOptions overlay;
   overlay.background = o.overlay == "pred" ? OverlayOptions::Background::prediction : OverlayOptions::Background::reconstruction;
@@ -163,7 +166,7 @@ Image all_panels(const MotionOptions& o, const MotionFrame& frame) {
   return all;
 }
 
-/// A side of the picture that is coded.
+/// A side of the coded picture.
 std::uint64_t padded(int side) { return static_cast<std::uint64_t>((side + 15) / 16 * 16); }
 
 [[noreturn]] void fail_without_frame(std::int64_t frame) {
@@ -206,7 +209,7 @@ class PageOutput final : public MotionOutput {
   }
 
   [[nodiscard]] std::uint64_t memory(int width, int height) const override {
-    // The picture as it is shown, FFmpeg's copies, and the coded picture as bytes and as text: 1.5 bytes a sample each at most.
+    // The shown picture, FFmpeg's copies, and the coded picture as bytes and as text: at most 1.5 bytes a sample each.
     return padded(width) * padded(height) * 6 + TextFile::kMemory;
   }
   void add(const MotionFrame& frame, const MotionTruth* /*truth*/) override {

@@ -14,7 +14,7 @@
 #include "pictures/picture_file.h"
 
 namespace c63::tools::motion_files {
-// Made from tools/motion/page when this is built.
+// Made from tools/motion/page during the build.
 extern const std::string_view html;
 extern const std::string_view css;
 extern const std::string_view js;
@@ -70,7 +70,7 @@ void MotionPage::begin_stream(const std::string& name) {
 void MotionPage::add(const MotionFrame& frame) {
   const FrameBlocks& blocks = frame.blocks;
   const std::uint64_t bits = blocks.bits.sum();
-  const bool alone = blocks.repeat && frames_ == 0;  // the picture before it is not shown: it has its own
+  const bool alone = blocks.repeat && frames_ == 0;  // the previous picture is not shown, so this repeat has its own
   if (frames_ == 0) first_index_ = frame.index;
   if (blocks.repeat && !alone) {
     if (repeats_ > 0 && bits != repeat_bits_) end_run();

@@ -22,7 +22,7 @@
 namespace c63::tools {
 namespace {
 
-/// What a format goes to where nothing is named.
+/// Returns the default output of a format.
 std::string output_of(const MotionOptions& o) {
   if (!o.output.empty() || o.format.empty()) return o.output;
   if (o.format == "png" || o.format == "html") {
@@ -59,7 +59,7 @@ void add_options(CLI::App& app, MotionOptions& o) {
   app.add_option("-o,--output", o.output, "File to write; its name tells the format where --format does not; - is stdout")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--format", o.format, "What to write beside the summary")
+  app.add_option("--format", o.format, "What to write in addition to the summary")
       ->check(CLI::IsMember({"yuview", "csv", "json", "png", "html"}))
       ->type_name("FORMAT")
       ->group(group);
@@ -101,17 +101,17 @@ void add_options(CLI::App& app, MotionOptions& o) {
 
 namespace {
 
-/// What of a stream was shown.
+/// The part of a stream that was shown.
 struct StreamShown {
   MotionSummary summary;
   int width = 0;
   int height = 0;
 };
 
-/// Takes the frames that are wanted of a stream to the output.
+/// Takes the requested frames of a stream to the output.
 StreamShown show_stream(const Session& session, const MotionOptions& o, const std::string& path, const MotionTruth* truth,
                         MotionOutput* output) {
-  // Raw sources tell no size: the stream's first frame does.
+  // Raw sources have no size, so the first frame of the stream gives it.
   std::unique_ptr<FrameSource> source;
   if (!o.source.empty()) {
     MotionStream beginning(path, nullptr, o.limits);
@@ -130,8 +130,9 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
       break;
     }
     if (frames == 0 && !blocks_line_up(frame->blocks.width)) {
-      session.log->info("width {} is no multiple of 16: blocks are shown on the sheared picture that the codec makes of it",
-                        frame->blocks.width);
+      session.log->info(
+          "width {} is not a multiple of 16: blocks are shown on the sheared picture that the codec codes",
+          frame->blocks.width);
     }
     frames = frame->index + 1;
     if (truth != nullptr) truth->check_length(frames, false);
@@ -151,7 +152,7 @@ StreamShown show_stream(const Session& session, const MotionOptions& o, const st
   return shown;
 }
 
-/// The second stream beside the first. Returns its summary.
+/// Shows the second stream next to the first. Returns its summary.
 MotionSummary show_beside(const Session& session, const MotionOptions& o, const StreamShown& first, MotionOutput& output) {
   output.end_stream(first.summary, o.beside);
   const StreamShown second = show_stream(session, o, o.beside, nullptr, &output);
@@ -185,7 +186,7 @@ int run_motion(const Session& session, const MotionOptions& given) {
   const auto output = make_motion_output(o);
   const StreamShown shown = show_stream(session, o, o.input, truth ? &*truth : nullptr, output.get());
   if (output) output->finish(o.beside.empty() ? shown.summary : show_beside(session, o, shown, *output));
-  // Standard output belongs to the data where they go there.
+  // If the data go to standard output, messages must not.
   if (o.output == "-" || session.common.quiet) {
     session.log->debug("{}", shown.summary.text());
   } else {

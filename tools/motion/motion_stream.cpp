@@ -38,8 +38,8 @@ MotionStream::MotionStream(const std::string& path, std::unique_ptr<FrameSource>
       max_memory_(limits.max_memory) {}
 
 void MotionStream::require_memory(const Geometry& geometry) const {
-  // In samples of a picture: decoding takes 2.5 and three pictures with their predictions, what blocks say 2 and a half for
-  // their values, the frame that is handed out two, its source one.
+  // In samples of a picture: 2.5 and three pictures with predictions for decoding, 2.5 for the values of blocks, two
+  // for the frame that is handed out, one for the source's frame.
   const std::uint64_t samples = geometry.padded_samples();
   const std::uint64_t own = samples * 13 + (source_ ? samples : 0);
   const std::uint64_t more = reserve_ ? reserve_(geometry.width(), geometry.height()) : 0;
@@ -57,7 +57,7 @@ void MotionStream::decode(const StreamFrame& coded) {
     return;
   }
   if (frame_.picture.empty()) require_memory(coded.parsed.geometry);
-  frame_ = MotionFrame();  // before there is another one
+  frame_ = MotionFrame();  // until there is another one
   frame_.index = coded.index;
   DecodedFrame decoded = decoder_.decode(coded.bytes);
   frame_.picture = std::move(decoded.picture);

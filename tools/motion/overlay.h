@@ -16,20 +16,20 @@ struct OverlayOptions {
   enum class Heat { none, sad, bits };
 
   Background background = Background::reconstruction;
-  bool vectors = true;  ///< an arrow from each luma block to where it was predicted from; a dot for the zero vector
+  bool vectors = true;  ///< an arrow from each luma block to the place that predicts it; a dot for the zero vector
   Heat heat = Heat::none;
-  int scale = 3;  ///< pixels a sample
+  int scale = 3;  ///< pixels per sample
 };
 
-/// Width and height of the picture that blocks are shown on: their own where they do not line up with the frame's.
+/// Returns width and height of the picture for the blocks: the blocks' own if they are not aligned with the frame's.
 [[nodiscard]] std::pair<int, int> shown_size(const FrameBlocks& blocks);
-/// The samples of a frame as that picture, in linear 4:2:0 layout.
+/// Returns the samples of a frame as that picture, in linear 4:2:0 layout.
 [[nodiscard]] std::vector<std::uint8_t> shown_samples(std::span<const std::uint8_t> frame, const FrameBlocks& blocks);
 
-/// Luma's blocks over the picture. Arrows are green to yellow by length; blocks without a vector in inter frames have a
-/// magenta frame. The brightest heat is the 99th percentile of the frame; blocks without a vector have no SAD. A repeat is
-/// the picture alone.
-/// Where blocks do not line up with the picture, it is shown as it is coded, sheared and padded.
+/// Draws luma's blocks over the picture. Arrows are green to yellow by length. Blocks without a vector in inter frames
+/// have a magenta frame. The brightest heat is the 99th percentile of the frame. Blocks without a vector have no SAD. A
+/// repeat is only the picture. If blocks are not aligned with the picture, it is shown as it is coded, sheared and
+/// padded.
 [[nodiscard]] Image motion_picture(const MotionFrame& frame, const OverlayOptions& options);
 
 }  // namespace c63::tools

@@ -13,7 +13,7 @@
 
 namespace c63::tools {
 
-/// What the luma vectors of a stream are like.
+/// A summary of the luma vectors of a stream.
 class MotionSummary {
  public:
   /// `truth` may be null.
@@ -21,7 +21,7 @@ class MotionSummary {
 
   [[nodiscard]] std::string text(bool with_histogram = true) const;
   [[nodiscard]] nlohmann::ordered_json json() const;
-  /// Histogram of the longer component: label and count of vectors.
+  /// Histogram of the longer component: label and number of vectors.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> histogram() const;
 
  private:

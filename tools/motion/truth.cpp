@@ -66,7 +66,7 @@ MotionTruth::MotionTruth(const std::string& path, std::uint64_t max_memory) : pa
     const auto mv_y = parse<double>((*fields)[4]);
     if (!mv_x || !mv_y || !std::isfinite(*mv_x) || !std::isfinite(*mv_y)) fail(number, "the vector is no pair of numbers");
     std::vector<Entry>& entries = frames_[*frame];
-    // Errors are floats, twice while their median is taken, in a vector that grows by doubling, as the entries'.
+    // Errors are floats, twice while their median is computed, in a vector that grows by doubling, like the entries.
     memory_ += 2 * (sizeof(Entry) + 2 * sizeof(float)) + (entries.empty() ? kBytesOfFrame : 0);
     if (memory_ > max_memory) {
       throw Error(ErrorKind::limit, "C63-MAX-MEMORY",

@@ -9,24 +9,25 @@
 
 namespace c63::tools {
 
-/// The true motion of a sequence, as c63gen writes it: CSV with the columns frame,x,y,mv_x,mv_y, the vector in samples
-/// from the block at x,y to where it was in the frame before; empty where it was hidden.
+/// The true motion of a sequence, as c63gen writes it: CSV with the columns frame,x,y,mv_x,mv_y. The vector is in
+/// samples, from the block at x,y to its place in the previous frame. It is empty if that place was hidden.
 class MotionTruth {
  public:
-  /// Throws Error (input, C63-TRUTH) that names the line, Error (limit, C63-MAX-MEMORY) for a list that takes more.
+  /// Throws Error (input, C63-TRUTH) with the line, or Error (limit, C63-MAX-MEMORY) if the list takes more.
   MotionTruth(const std::string& path, std::uint64_t max_memory);
 
-  /// Bytes that the list takes, and what is kept of errors against it.
+  /// Returns the bytes of the list and of the errors kept with it.
   [[nodiscard]] std::uint64_t memory() const { return memory_; }
 
-  /// Number of frames of the video, of which the first has no motion.
+  /// Returns the number of frames of the video. The first one has no motion.
   [[nodiscard]] std::int64_t frame_count() const { return last_frame_ + 1; }
 
-  /// Throws Error (input, C63-TRUTH) if the stream has `frames` frames, or that many and more, and the truth another number.
+  /// Throws Error (input, C63-TRUTH) if the stream has `frames` frames (or at least that many) and the truth has
+  /// another number.
   void check_length(std::int64_t frames, bool all) const;
 
-  /// Distances in samples between the true vectors of a frame's luma blocks and the coded ones; nothing for blocks
-  /// without either.
+  /// Returns distances in samples between the true and the coded vectors of a frame's luma blocks. Blocks without one
+  /// of them are left out.
   [[nodiscard]] std::vector<double> endpoint_errors(std::int64_t frame, const FrameBlocks& blocks) const;
 
  private:

@@ -9,7 +9,8 @@
 namespace c63::tools {
 namespace {
 
-// Ids of the types, and where their colour scales end: most blocks lie below, YUView shows those above as the end.
+// Ids of the types, and the upper ends of their colour scales. Most blocks lie below; YUView shows higher values as the
+// end.
 constexpr int kVector = 0;
 constexpr int kSad = 1;
 constexpr int kBits = 2;
@@ -17,7 +18,7 @@ constexpr int kIntra = 3;
 constexpr int kSadScale = 2048;
 constexpr int kBitsScale = 256;
 
-/// A field of the format holds neither its separator nor a line end.
+/// A field of the format contains neither its separator nor a line end.
 std::string field(std::string text) {
   std::replace_if(text.begin(), text.end(), [](char c) { return c == ';' || static_cast<unsigned char>(c) < ' '; }, '_');
   return text;
@@ -58,7 +59,7 @@ YuviewWriter::YuviewWriter(const std::string& path, const std::string& name, con
     header += fmt::format("%;type;{};Bits;range;\n%;defaultRange;0;{};jet\n%;gridColor;255;255;255;\n", kBits, kBitsScale);
   }
   file_.add("{}", header);
-  file_.flush();  // a file that cannot be written is known before the first frame is encoded
+  file_.flush();  // an unwritable file is reported before the first frame is encoded
 }
 
 void YuviewWriter::add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads) {

@@ -10,23 +10,24 @@
 
 namespace c63::tools {
 
-/// Which statistics of luma's blocks are wanted.
+/// The requested statistics of luma's blocks.
 struct BlockTypes {
   bool vectors = true;
   bool sads = true;
   bool bits = true;
 };
 
-/// Statistics of luma's blocks as YUView (github.com/IENT/YUView) lays them over a video: its CSV format, version 1.2.
-/// Where blocks do not line up with the picture (see blocks_line_up()), positions are those of the coded, padded picture.
+/// Statistics of luma's blocks for YUView (github.com/IENT/YUView), which draws them over a video: its CSV format,
+/// version 1.2. If blocks are not aligned with the picture (see blocks_line_up()), positions are those of the coded,
+/// padded picture.
 class YuviewWriter {
  public:
-  /// `name` is the sequence's.
+  /// `name` is the sequence's name.
   YuviewWriter(const std::string& path, const std::string& name, const VideoFormat& format, BlockTypes types,
                Durability durability = Durability::process);
 
-  /// Frames come in order. `sads` holds one value a luma block, and may be empty. Blocks without a vector get no
-  /// rows for it and its SAD, repeats no rows at all.
+  /// Frames must come in order. `sads` has one value for each luma block, or is empty. A block without a vector gets no
+  /// row for its vector and SAD. A repeat gets no rows.
   void add(std::int64_t frame, const FrameBlocks& blocks, std::span<const std::uint32_t> sads);
   void commit() { file_.commit(); }
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
@@ -34,7 +35,7 @@ class YuviewWriter {
  private:
   TextFile file_;
   BlockTypes types_;
-  int width_;   ///< of the picture that positions are of
+  int width_;  ///< of the picture that positions refer to
   int height_;
 };
 

@@ -13,8 +13,8 @@
 
 namespace {
 
-/// Whether whoever started this process says that it is not the first rank. Known before MPI is started, so that what
-/// is wrong with a command line is told once.
+/// Returns true if the launcher says that this process is not the first rank. Known before MPI starts, so that a wrong
+/// command line is reported once.
 bool is_another_rank() {
   constexpr std::array kNames = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (const char* name : kNames) {
@@ -23,7 +23,7 @@ bool is_another_rank() {
   return false;
 }
 
-/// Other ranks' errors are told by the first.
+/// The first rank reports the errors of other ranks.
 void be_silent() {
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nothing < 0) return;
@@ -32,7 +32,7 @@ void be_silent() {
   ::close(nothing);
 }
 
-/// A launcher that sees a rank fail ends the others: the first one needs a moment to tell why.
+/// A launcher ends all ranks when it sees one fail. The first rank needs a moment to report why.
 void let_the_first_tell() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
 
 constexpr int kFirstSignalCode = 128;

@@ -15,6 +15,7 @@
 #include "common/machine.h"
 #include "common/paths.h"
 #include "common/report.h"
+#include "common/sidecar.h"
 #include "encode/encode_source.h"
 #include "segments/plan_file.h"
 
@@ -26,7 +27,7 @@ using nlohmann::ordered_json;
 
 constexpr int kMostSegmentsChosen = 1024;
 
-/// What a rank's part of preparing has to do with.
+/// The inputs of a rank's preparation.
 struct Preparation {
   ClusterJob& job;
   const Session& session;
@@ -47,7 +48,7 @@ void choose_backend(const Preparation& p) {
   EncodeOptions& o = p.options();
   p.job.threads = choose_threads(o.encoder.execution.threads, p.ranks);
   o.encoder.execution.arena = std::make_shared<ThreadArena>(p.job.threads);
-  o.encoder.execution.threads = 0;  // those of the arena
+  o.encoder.execution.threads = 0;  // threads of the arena
   o.backend.sharer = p.ranks.local_rank();
   o.backend.queues = queues_for(o.encoder.coding);
   p.job.backend = select_backend(o.backend, [&](const std::string& note) { p.session.log->info("{}", note); });
@@ -59,7 +60,7 @@ SegmentPlan make_plan(const Preparation& p) {
   reading.source.seek_table = std::make_shared<SeekTable>();
   const auto source = open_encode_source(reading, p.session.stop, {}).frames;
   const bool reads = o.encoder.coding.scene_cuts || !source->frame_count();
-  if (reads) p.session.log->info("reading the whole input for where segments may begin");
+  if (reads) p.session.log->info("reading the whole input to find where segments may begin");
   const auto progress = p.session.progress(source->frame_count(), p.job.format.rate.value());
   SegmentPlan plan = plan_segments(*source, o.encoder.coding, p.session.stop, [&] {
     if (reads) progress->advance(0);
@@ -94,7 +95,7 @@ void make_folder(ClusterJob& job) {
   throw Error(ErrorKind::output, "C63-WRITE-OPEN", "cannot make the folder: " + fault.message(), {.file = job.folder});
 }
 
-/// The first rank's part: whatever is wrong, it tells, before there is any work.
+/// The first rank's part. It reports everything that is wrong, before the work begins.
 void prepare_first(const Preparation& p) {
   EncodeOptions& o = p.options();
   const auto warn = [&](const std::string& message) { p.session.log->warn("{}: {}", o.source.path, message); };
@@ -104,6 +105,7 @@ void prepare_first(const Preparation& p) {
   o.encoder.coding.height = p.job.format.height;
   validate(o.encoder);
   p.job.video.input = identify_input(o.source.path);
+  p.job.video.rate = p.job.format.rate;
   p.job.video.settings = settings_of_record(o);
   open_output(p);
   p.session.log->info("{}", input_line(o.source.path, p.job.format, source->frame_count()));
@@ -115,10 +117,12 @@ void prepare_first(const Preparation& p) {
   make_folder(p.job);
 }
 
-/// What the first rank found, for the others.
+/// The first rank's results, for the others.
 ordered_json findings_of(const ClusterJob& job) {
   return {{"width", job.format.width},
           {"height", job.format.height},
+          {"rate_numerator", job.format.rate.numerator},
+          {"rate_denominator", job.format.rate.denominator},
           {"bytes", job.video.input.bytes},
           {"sample_sha256", job.video.input.sample_sha256},
           {"modified_ns", job.video.input.modified_ns},
@@ -126,7 +130,7 @@ ordered_json findings_of(const ClusterJob& job) {
           {"plan", to_json(job.video.plan)}};
 }
 
-/// Another rank's part: it takes over what the first one found, and has to see the same.
+/// Another rank's part. It takes over the first rank's results, and must see the same input.
 void prepare_other(const Preparation& p, const ordered_json& findings) {
   EncodeOptions& o = p.options();
   o.encoder.coding.width = findings.at("width").get<int>();
@@ -134,9 +138,10 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   p.job.video.input = {.bytes = findings.at("bytes").get<std::uint64_t>(),
                        .sample_sha256 = findings.at("sample_sha256").get<std::string>(),
                        .modified_ns = findings.at("modified_ns").get<std::int64_t>()};
+  p.job.video.rate = {findings.at("rate_numerator").get<int>(), findings.at("rate_denominator").get<int>()};
   p.job.video.settings = findings.at("settings");
   p.job.video.plan = plan_from(findings.at("plan"));
-  // Each machine may have a copy of its own.
+  // Each machine may have its own copy.
   if (!same_content(identify_input(o.source.path), p.job.video.input)) {
     throw Error(ErrorKind::input, "C63-MPI-INPUT", "is not the first rank's input", {.file = o.source.path});
   }
@@ -150,7 +155,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   choose_backend(p);
 }
 
-/// So many segments that even slow and fast ranks end at nearly the same time.
+/// Enough segments that slow and fast ranks end at nearly the same time.
 int segment_count(const ClusterJob& job) {
   if (job.options.segments > 0) return job.options.segments;
   return count_key_frames(job.video.plan, job.options.encode.encoder.coding.key_interval, kMostSegmentsChosen);
@@ -190,6 +195,7 @@ void check_command_line(ClusterOptions& options, const Session& session) {
   check_distinct_files({{"the input", o.source.path}}, {{"--output", o.output},
                                                         {"--stats", o.target.stats},
                                                         {"--json", o.json},
+                                                        {"--sidecar", o.sidecar ? sidecar_path(o.output) : ""},
                                                         {"--segment-plan", o.segment_plan},
                                                         {"--log-file", session.common.log.file}});
 }

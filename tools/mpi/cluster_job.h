@@ -13,7 +13,7 @@
 
 namespace c63::tools {
 
-/// What all ranks know before there is any work, and what this one has opened.
+/// What all ranks know before the work begins, and what this rank has opened.
 struct ClusterJob {
   ClusterOptions options;
   VideoFormat format;
@@ -28,18 +28,18 @@ struct ClusterJob {
   ClusterJob() = default;
   ClusterJob(const ClusterJob&) = delete;
   ClusterJob& operator=(const ClusterJob&) = delete;
-  /// Removes the folder if it was made for this job and nothing is in it.
+  /// Removes the folder if it was made for this job and is empty.
   ~ClusterJob();
 
-  /// Where a segment's stream lies.
+  /// Returns the path of a segment's stream.
   [[nodiscard]] std::string stream_of(const Segment& segment) const;
 };
 
-/// Throws Error (usage) for what no rank has to look at a file for.
+/// Throws Error (usage) for mistakes that can be found without opening a file.
 void check_command_line(ClusterOptions& options, const Session& session);
 
-/// Prepares `job`, whose options are set, on all ranks. The first one opens input and output and makes the plan; the
-/// others compare with it what they see. Throws Error, the same on all ranks.
+/// Prepares `job`, whose options are set, on all ranks. The first rank opens input and output and makes the plan. The
+/// others compare it with what they see. Throws Error, the same on all ranks.
 void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks);
 
 }  // namespace c63::tools

@@ -6,11 +6,11 @@
 
 namespace c63::tools {
 
-/// What c63mpi's command line asks for.
+/// The command line of c63mpi.
 struct ClusterOptions {
   EncodeOptions encode;
   int segments = 0;            ///< 0: chosen
-  std::string segment_folder;  ///< where finished segments wait; empty: beside the output
+  std::string segment_folder;  ///< folder of finished segments; empty: next to the output
 };
 
 void add_options(CLI::App& app, ClusterOptions& options);

@@ -17,6 +17,7 @@
 #include "c63/error.h"
 #include "common/exit_code.h"
 #include "common/report.h"
+#include "common/sidecar.h"
 #include "encode/encode_target.h"
 #include "mpi/cluster_job.h"
 #include "mpi/communicator.h"
@@ -31,16 +32,16 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using nlohmann::ordered_json;
 
-/// What the first rank knows in the end.
+/// What the first rank knows at the end.
 struct ClusterResult {
   std::vector<RankLoad> loads;
   std::vector<SegmentRecord> records;
-  EncodeSummary summary;  ///< its own, of its last segment
+  EncodeSummary summary;  ///< its own settings, of its last segment
   double start_up_s = 0;
   double elapsed_s = 0;
 };
 
-/// Writes the output from all ranks' segments. Returns the seconds it took.
+/// Writes the output from the segments of all ranks. Returns the seconds it took.
 double join(ClusterJob& job, Communicator& ranks, const std::vector<SegmentFile>& own) {
   const auto start = Clock::now();
   const EncodeOptions& o = job.options.encode;
@@ -64,7 +65,7 @@ double join(ClusterJob& job, Communicator& ranks, const std::vector<SegmentFile>
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Sums over all segments, of this run and of those before it.
+/// Sums over all segments, of this run and earlier ones.
 EncodeTotals totals_of(const ClusterJob& job, const ClusterResult& result) {
   EncodeTotals all;
   all.summary = result.summary;
@@ -108,7 +109,7 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
   if (found > 0) session.log->info("{} of {} segments were there already", found, job.segments.size());
   session.log->info("{}", quality_line(all, o.encoder));
   session.summary->info("{}", result_line(all, job.format));
-  if (o.json.empty()) return;
+  if (o.json.empty() && !o.sidecar) return;
   EncodeReport report{.input = o.source.path, .format = job.format, .settings = o.encoder};
   report.totals = all;
   report.target = o.target.target;
@@ -119,11 +120,12 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
   json["segments_found"] = found;
   json["imbalance"] = imbalance_of(result.loads);
   json["ranks"] = ranks;
-  write_json(o.json, json, o.durability);
+  if (!o.json.empty()) write_json(o.json, json, o.durability);
+  if (o.sidecar) write_json(sidecar_path(o.output), json, o.durability);
 }
 
 void remove_segments(const ClusterJob& job) {
-  // What cannot be removed is in nobody's way: the output is complete.
+  // A folder that cannot be removed does no harm: the output is complete.
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(job.folder, ignored)) {
     if (entry.path().filename().string().starts_with("segment-")) fs::remove(entry.path(), ignored);
@@ -131,7 +133,7 @@ void remove_segments(const ClusterJob& job) {
   fs::remove(job.folder, ignored);
 }
 
-/// Brings together on the first rank what each has done.
+/// Collects on the first rank what each rank has done.
 void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, const std::vector<SegmentFile>& own) {
   result.loads.clear();
   result.records.clear();
@@ -144,7 +146,7 @@ void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, co
   }
 }
 
-/// The passes towards a target: the first rank chooses the settings of each, all code with them.
+/// The passes towards a target. The first rank chooses the settings of each pass, and all ranks code with them.
 class Passes {
  public:
   Passes(ClusterJob& job, const Session& session, Communicator& ranks) : job_(job), ranks_(ranks) {
@@ -155,7 +157,7 @@ class Passes {
     set_next();
   }
 
-  /// Whether what a pass came to is the stream; if not, the job has the settings of the next one.
+  /// Returns true if the result of a pass is the stream. Otherwise the job has the settings of the next pass.
   [[nodiscard]] bool take(const ClusterResult& result) {
     if (!job_.options.encode.target.target) return true;
     bool done = false;
@@ -163,7 +165,7 @@ class Passes {
       try {
         done = passes_ && passes_->take(totals_of(job_, result), job_.format);
       } catch (const Error&) {
-        remove_segments(job_);  // the next run has no use for those of a target that cannot be
+        remove_segments(job_);  // the next run cannot use the segments of an impossible target
         throw;
       }
     });
@@ -183,7 +185,7 @@ class Passes {
     EncodeOptions& o = job_.options.encode;
     CodingSettings& coding = o.encoder.coding;
     if (passes_) coding = passes_->next();
-    // All of them, as they are: ranks are of one build, which prepare_job() has checked.
+    // All of them unchanged: prepare_job() has checked that all ranks have the same build.
     static_assert(std::is_trivially_copyable_v<CodingSettings>);
     const std::string bytes = ranks_.broadcast({reinterpret_cast<const char*>(&coding), sizeof coding});
     std::memcpy(&coding, bytes.data(), sizeof coding);
@@ -233,7 +235,7 @@ int run_cluster(const Session& session, ClusterOptions options) {
   try {
     run(job, session, ranks, started);
   } catch (const Communicator::Stopped&) {
-    // The exit code is the signal's, from the caller.
+    // The caller returns the signal's exit code.
     session.log->info("stopped: finished segments are kept, the same command goes on from there");
   }
   return kExitDone;

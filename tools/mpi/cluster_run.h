@@ -5,8 +5,8 @@
 
 namespace c63::tools {
 
-/// Encodes on all ranks of an MPI job; returns the exit code. Throws the same Error on all of them, which only the
-/// first tells.
+/// Encodes on all ranks of an MPI job. Returns the exit code. Throws the same Error on all ranks; only the first
+/// reports it.
 [[nodiscard]] int run_cluster(const Session& session, ClusterOptions options);
 
 }  // namespace c63::tools

@@ -37,7 +37,7 @@ Error error_from(const std::string& text) {
           json.at("message").get<std::string>(), place};
 }
 
-/// What `work` threw, as an Error.
+/// Returns what `work` threw, as an Error.
 std::optional<Error> fault_of(const std::function<void()>& work) {
   try {
     work();
@@ -53,7 +53,7 @@ std::optional<Error> fault_of(const std::function<void()>& work) {
 
 int length_of(const std::string& text) {
   if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorKind::limit, "C63-MPI-LENGTH", "there is more to tell other ranks than MPI takes at once");
+    throw Error(ErrorKind::limit, "C63-MPI-LENGTH", "a message to other ranks is longer than MPI allows");
   }
   return static_cast<int>(text.size());
 }

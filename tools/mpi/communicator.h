@@ -10,18 +10,18 @@
 
 namespace c63::tools {
 
-/// Throws Error (internal, C63-MPI) for a call of MPI that failed.
+/// Throws Error (internal, C63-MPI) if a call of MPI failed.
 void check_mpi(int code, const char* call);
 
-/// MPI, from its start to its end in this process, and the ranks of the job. All calls come from one thread. Whatever
-/// waits for other ranks sleeps meanwhile: they may have the same CPU. Calls that wait throw Stopped once `stop` is
-/// asked for: a rank that was told to end waits for nobody.
+/// MPI in this process, from start to end, and the ranks of the job. All calls come from one thread. A call that waits
+/// for other ranks sleeps meanwhile, because they may use the same CPU. It throws Stopped once `stop` is requested: a
+/// rank that must end waits for nobody.
 class Communicator {
  public:
   struct Stopped {};
 
   explicit Communicator(std::stop_token stop);
-  /// Ends MPI where all ranks do. Where a call failed or a stop was asked for, others may never come.
+  /// Ends MPI together with all ranks. If a call failed or a stop was requested, others may never come.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -29,23 +29,23 @@ class Communicator {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool is_first() const { return rank_ == 0; }
-  /// Among the ranks of this machine.
+  /// Number of this rank among the ranks of its machine.
   [[nodiscard]] int local_rank() const { return local_rank_; }
   [[nodiscard]] int local_size() const { return local_size_; }
   [[nodiscard]] const std::string& host() const { return host_; }
 
-  /// Whether this rank is where the others expect it: nothing threw between two calls that belong together.
+  /// Returns true if this rank is where the others expect it: nothing threw between two calls that belong together.
   [[nodiscard]] bool orderly() const { return orderly_; }
 
-  /// Calls `work` on every rank and waits for all of them. Where one threw, all throw that Error, of the lowest such
-  /// rank.
+  /// Calls `work` on every rank and waits for all of them. If one threw, all throw the Error of the lowest rank that
+  /// did.
   void together(const std::function<void()>& work);
 
-  /// What the first rank has, on all.
+  /// Sends the first rank's value to all.
   [[nodiscard]] std::string broadcast(std::string text);
-  /// What all ranks have, on the first; empty elsewhere.
+  /// Collects all ranks' values on the first rank. Returns an empty list on others.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
-  /// Sums over the ranks, of each element.
+  /// Returns the sums over the ranks, of each element.
   [[nodiscard]] std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values);
 
   /// Waits for a call that was started.
@@ -63,18 +63,18 @@ class Communicator {
   std::string host_;
 };
 
-/// How far a job is, in the memory of the first rank, which all read and change by themselves.
+/// Counters of the job's progress in the memory of the first rank. All ranks read and change them.
 class JobCounters {
  public:
   enum Counter : int { segments_taken, frames_done, bytes_done, faults, kCounters };
 
-  /// All ranks make it together, and end it together.
+  /// All ranks make and end it together.
   explicit JobCounters(Communicator& ranks);
   ~JobCounters();
   JobCounters(const JobCounters&) = delete;
   JobCounters& operator=(const JobCounters&) = delete;
 
-  /// Adds and returns what was there before, in one step.
+  /// Adds, and returns the earlier value, in one step.
   std::int64_t add(Counter counter, std::int64_t value);
   [[nodiscard]] std::int64_t get(Counter counter) { return add(counter, 0); }
 

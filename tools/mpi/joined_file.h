@@ -9,12 +9,12 @@
 
 namespace c63::tools {
 
-/// Where each segment's bytes begin in the joined stream, and behind the last, where it ends: the exclusive scan of
+/// Where each segment begins in the joined stream, and after the last one, where the stream ends: the exclusive scan of
 /// their sizes.
 [[nodiscard]] std::vector<std::uint64_t> offsets_of(const std::vector<std::uint64_t>& sizes);
 
-/// Writes the segments that this rank has to their places in the file that becomes `output`, which the first rank has;
-/// all ranks call it. What is read is checked against the records. Throws Error (output, C63-WRITE-FAILED; input,
+/// Writes the segments of this rank to their places in the file that becomes `output`, which the first rank has. All
+/// ranks call it. It compares what it reads with the records. Throws Error (output, C63-WRITE-FAILED; input,
 /// C63-SEGMENT-DAMAGED), on all ranks.
 void write_joined(Communicator& ranks, const std::string& part_path, const std::string& output_name,
                   const std::vector<SegmentFile>& segments, const std::vector<std::uint64_t>& offsets,

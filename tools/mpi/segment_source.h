@@ -12,13 +12,13 @@ namespace c63::tools {
 /// Opens the whole video.
 using OpenSource = std::function<std::unique_ptr<FrameSource>()>;
 
-/// The segments of one video, one after another. A source that can seek is opened once; any other is read on as long as
+/// The segments of one video, one after another. A source that can seek is opened once. Any other is read on while
 /// segments come in order, and frames between them are dropped.
 class SegmentSource {
  public:
   explicit SegmentSource(OpenSource open) : open_(std::move(open)) {}
 
-  /// The frames of a segment, from 0. Only one such object is used at a time, and this one outlives it.
+  /// Returns the frames of a segment, from 0. Only one such object may be in use, and this object must outlive it.
   [[nodiscard]] std::unique_ptr<FrameSource> frames_of(const Segment& segment);
 
  private:
@@ -26,7 +26,7 @@ class SegmentSource {
 
   OpenSource open_;
   std::unique_ptr<FrameSource> source_;
-  std::int64_t next_ = 0;  ///< frame that a source which cannot seek gives next
+  std::int64_t next_ = 0;  ///< the next frame of a source that cannot seek
 };
 
 }  // namespace c63::tools

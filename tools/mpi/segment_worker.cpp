@@ -30,7 +30,7 @@ std::unique_ptr<FrameSource> SegmentWorker::open_source() {
   return std::move(source.frames);
 }
 
-/// Behind frames_of(), which says how much memory the source takes.
+/// Must follow frames_of(), which knows how much memory the source takes.
 Encoder& SegmentWorker::open_encoder() {
   if (encoder_) return *encoder_;
   EncoderSettings settings = job_.options.encode.encoder;
@@ -98,7 +98,7 @@ void SegmentWorker::show(Progress& progress, JobCounters& counters) {
   shown_bytes_ = bytes;
 }
 
-/// MPI moves only while it is called: the first rank's counters are read by others through this.
+/// MPI makes progress only during calls. Other ranks read the first rank's counters through this one.
 void SegmentWorker::wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress) {
   using namespace std::chrono_literals;
   auto told = Clock::now();

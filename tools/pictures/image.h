@@ -24,7 +24,7 @@ class Image {
     return {p[0], p[1], p[2]};
   }
   void set(int x, int y, Colour colour) { std::copy(colour.begin(), colour.end(), &rgb_[offset(x, y)]); }
-  /// Mixes `colour` in, opacity 0..1; outside the picture nothing happens.
+  /// Mixes `colour` in, with opacity 0..1. Does nothing outside the picture.
   void blend(int x, int y, Colour colour, double opacity);
 
  private:
@@ -35,14 +35,14 @@ class Image {
   std::vector<std::uint8_t> rgb_;
 };
 
-/// The picture of a frame in linear 4:2:0 layout (BT.601, video range), each sample `scale` pixels a side. Chroma of sizes
-/// with an odd side, which has no rows, is left grey.
+/// Returns the picture of a frame in linear 4:2:0 layout (BT.601, video range). Each sample is `scale` pixels wide and
+/// high. Chroma of sizes with an odd side has no rows, and stays grey.
 [[nodiscard]] Image to_image(std::span<const std::uint8_t> frame, int width, int height, int scale = 1);
 
-/// Colours from dark violet (0) over red to pale yellow (1), evenly rising in lightness.
+/// Returns a colour from dark violet (0) over red to pale yellow (1). Its lightness rises evenly.
 [[nodiscard]] Colour heat_colour(double value);
 
-/// A line from (x0, y0) to (x1, y1), `thickness` pixels wide, edges smoothed.
+/// A line from (x0, y0) to (x1, y1), `thickness` pixels wide, with smooth edges.
 void draw_line(Image& image, double x0, double y0, double x1, double y1, double thickness, Colour colour);
 
 /// A line with a head at its end.

@@ -15,12 +15,12 @@
 namespace c63::tools {
 namespace {
 
-/// `take` gets the picture as PNG.
+/// Calls `take` with the picture as PNG.
 void encode_as_png(const Image& image, const std::function<void(std::span<const std::uint8_t>)>& take) {
   ffmpeg_module().encode(PictureCode::png, image.bytes(), image.width(), image.height(), 0, take);
 }
 
-/// What `encode` gives to its argument.
+/// Returns the bytes that `encode` gives to its argument.
 template <typename Encode>
 std::vector<std::uint8_t> copied(const Encode& encode) {
   std::vector<std::uint8_t> bytes;
@@ -28,7 +28,8 @@ std::vector<std::uint8_t> copied(const Encode& encode) {
   return bytes;
 }
 
-/// Samples of video range stretched to all of 0..255, which JPEG has: `levels` from black, or either side of 128.
+/// Stretches samples of video range to 0..255, the range of JPEG: `levels` count from black, or from 128 in both
+/// directions.
 std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
   std::array<std::uint8_t, 256> table{};
   for (int v = 0; v < 256; ++v) {
@@ -38,7 +39,7 @@ std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
   return table;
 }
 
-/// `quality` is 2, the best, to 31; `sample` tells those of a plane by x and y.
+/// `quality` is 2 (best) to 31. `sample` returns the samples of a plane by x and y.
 template <typename SampleAt>
 std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, const SampleAt& sample) {
   std::vector<std::uint8_t> planes;
@@ -80,7 +81,7 @@ std::vector<std::uint8_t> encode_png(const Image& image) {
 }
 
 std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height) {
-  const int quality = width * height < 500'000 ? 5 : 9;  // large pictures are looked at from further away
+  const int quality = width * height < 500'000 ? 5 : 9;  // large pictures are seen from further away
   static const auto kLuma = stretched(16, 219, 0);
   static const auto kChroma = stretched(128, 224, 128);
   const auto planes = split_planes(samples, width, height);
@@ -94,7 +95,7 @@ std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int
 }
 
 std::vector<std::uint8_t> encode_jpeg(const Image& image, std::size_t most_bytes) {
-  // JFIF's luma and chroma, in 256ths; a sample of chroma is the mean of up to four pixels.
+  // JFIF's luma and chroma, in 256ths. A chroma sample is the mean of up to four pixels.
   const auto value = [&](int plane, int x, int y) {
     static constexpr std::array<std::array<int, 3>, 3> kWeights = {{{77, 150, 29}, {-43, -85, 128}, {128, -107, -21}}};
     const Colour c = image.at(x, y);
@@ -129,7 +130,7 @@ void check_picture_name(const std::string& path) {
 }
 
 std::uint64_t memory_to_save(const std::string& path, std::uint64_t image_bytes) {
-  // What FFmpeg codes and the packet it hands out; deflate makes nothing longer by more than a few bytes a block.
+  // FFmpeg's input picture and its output packet. Deflate adds at most a few bytes to a block.
   return path.ends_with(".ppm") ? 0 : 2 * (image_bytes + image_bytes / 64);
 }
 

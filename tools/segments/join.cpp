@@ -7,6 +7,7 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -15,6 +16,8 @@
 #include "common/counted.h"
 #include "common/exit_code.h"
 #include "common/paths.h"
+#include "common/report.h"
+#include "common/sidecar.h"
 
 namespace c63::tools {
 namespace {
@@ -73,6 +76,7 @@ void add_options(CLI::App& app, JoinOptions& o) {
       ->type_name("FILE...")
       ->group(group);
   app.add_option("-o,--output", o.output, "Stream to write; - is stdout")->type_name("FILE")->group(group);
+  app.add_flag("--sidecar", o.sidecar, "Write OUTPUT.json, too: programs find the frame rate there")->group(group);
   add_sync_option(app, o.durability);
 }
 
@@ -133,6 +137,18 @@ void order_segments(std::vector<SegmentFile>& segments) {
   }
 }
 
+namespace {
+
+void write_sidecar(const JoinOptions& options, const SegmentRecord& first, std::uint64_t bytes) {
+  nlohmann::ordered_json json = environment_json("c63join");
+  json["input"] = nlohmann::ordered_json::object();
+  if (first.rate) json["input"] = {{"rate_numerator", first.rate->numerator}, {"rate_denominator", first.rate->denominator}};
+  json["result"] = {{"frames", first.video_frames}, {"bytes", bytes}};
+  write_json(sidecar_path(options.output), json, options.durability);
+}
+
+}  // namespace
+
 int run_join(const Session& session, const JoinOptions& options) {
   if (options.segments.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no segments were given");
   if (options.output.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no output file was given (-o)");
@@ -143,7 +159,10 @@ int run_join(const Session& session, const JoinOptions& options) {
     inputs.push_back({"a segment", stream});  // named by its record alone
     inputs.push_back({"a segment's record", record_path(stream)});
   }
-  check_distinct_files(inputs, {{"--output", options.output}, {"--log-file", session.common.log.file}});
+  check_sidecar(options.sidecar, options.output);
+  check_distinct_files(inputs, {{"--output", options.output},
+                                {"--sidecar", options.sidecar ? sidecar_path(options.output) : ""},
+                                {"--log-file", session.common.log.file}});
   check_apart_from_log({"--output", options.output});
   std::vector<SegmentFile> segments;
   for (const std::string& stream : streams) segments.push_back({stream, read_record(stream)});
@@ -156,6 +175,7 @@ int run_join(const Session& session, const JoinOptions& options) {
     output.append_file(file.stream, file.record.bytes);
   }
   output.commit();
+  if (options.sidecar) write_sidecar(options, segments.front().record, output.bytes_written());
   session.summary->info("joined {}: {}, {} bytes", counted(std::ssize(segments), "segment"),
                         counted(segments.front().record.video_frames, "frame"), output.bytes_written());
   return kExitDone;

@@ -17,6 +17,7 @@ namespace c63::tools {
 struct JoinOptions {
   std::vector<std::string> segments;
   std::string output;
+  bool sidecar = false;  ///< writes the video's frame rate beside the output
   Durability durability = Durability::process;
 };
 

@@ -11,6 +11,7 @@
 
 #include "c63/error.h"
 #include "common/json_number.h"
+#include "common/sidecar.h"
 #include "common/whole_file.h"
 #include "io/input_file.h"
 
@@ -29,6 +30,8 @@ ordered_json or_null(const std::optional<Value>& value) {
 }  // namespace
 
 ordered_json to_json(const SegmentRecord& r) {
+  ordered_json input = {{"bytes", r.input.bytes}, {"sample_sha256", r.input.sample_sha256}, {"modified_ns", r.input.modified_ns}};
+  if (r.rate) input.update({{"rate_numerator", r.rate->numerator}, {"rate_denominator", r.rate->denominator}});
   ordered_json key_frames = ordered_json::array();
   for (const auto& [frame, offset] : r.key_frames) key_frames.push_back({{"frame", frame}, {"offset_bytes", offset}});
   return {{"c63_segment_record", kRecordVersion},
@@ -39,8 +42,7 @@ ordered_json to_json(const SegmentRecord& r) {
           {"video_frames", r.video_frames},
           {"bytes", r.bytes},
           {"sha256", r.sha256},
-          {"input",
-           {{"bytes", r.input.bytes}, {"sample_sha256", r.input.sample_sha256}, {"modified_ns", r.input.modified_ns}}},
+          {"input", input},
           {"settings", r.settings},
           {"squared_errors", or_null(r.squared_errors)},
           {"mean_ssim", or_null(r.mean_ssim)},
@@ -61,6 +63,9 @@ SegmentRecord record_from(const ordered_json& json) {
   r.input = {.bytes = whole_number_from<std::uint64_t>(input.at("bytes")),
              .sample_sha256 = input.at("sample_sha256").get<std::string>(),
              .modified_ns = whole_number_from(input.at("modified_ns"), std::numeric_limits<std::int64_t>::min())};
+  if (input.contains("rate_numerator")) {
+    r.rate = {whole_number_from<int>(input.at("rate_numerator"), 1), whole_number_from<int>(input.at("rate_denominator"), 1)};
+  }
   r.settings = json.at("settings");
   if (const ordered_json& errors = json.at("squared_errors"); !errors.is_null()) {
     const auto sum = [&](std::size_t p) { return whole_number_from<std::uint64_t>(errors.at(p)); };
@@ -82,7 +87,7 @@ SegmentRecord record_from(const ordered_json& json) {
   return r;
 }
 
-std::string record_path(const std::string& stream) { return stream + ".json"; }
+std::string record_path(const std::string& stream) { return sidecar_path(stream); }
 
 SegmentRecord read_record(const std::string& stream) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
@@ -150,6 +155,7 @@ SegmentRecorder::SegmentRecorder(const SegmentedVideo& video, const Segment& seg
   record_.segment = segment;
   record_.video_frames = video.plan.frames;
   record_.input = video.input;
+  record_.rate = video.rate;
   record_.settings = video.settings;
 }
 

@@ -21,6 +21,7 @@ struct SegmentedVideo {
   InputIdentity input;
   nlohmann::ordered_json settings;  ///< all that changes bytes (settings_of_record())
   SegmentPlan plan;
+  FrameRate rate = {};  ///< of the input; changes no byte
 };
 
 constexpr int kMostSegments = 1'000'000;
@@ -35,6 +36,7 @@ struct SegmentRecord {
   Segment segment;
   std::int64_t video_frames = 0;
   InputIdentity input;
+  std::optional<FrameRate> rate = {};  ///< of the input; records of older versions have none
   nlohmann::ordered_json settings;
   std::uint64_t bytes = 0;
   std::string sha256;  ///< of the stream
@@ -47,7 +49,7 @@ struct SegmentRecord {
 /// Throws what is no Error for JSON that is no record.
 [[nodiscard]] SegmentRecord record_from(const nlohmann::ordered_json& json);
 
-/// The name of the record beside a stream.
+/// The name of the record beside a stream, which is also its sidecar.
 [[nodiscard]] std::string record_path(const std::string& stream);
 
 /// Throws Error (input): C63-SEGMENT-NO-RECORD where there is none, C63-SEGMENT-RECORD for what is none.

@@ -1,5 +1,5 @@
-// Writes the manual page and the bash completion of one program; run while building.
-// Usage: c63_shell_files <program> <manual page> <completion> <all programs, apart by commas>
+// Writes the manual page and the bash completion of one program, during the build.
+// Usage: c63_shell_files <program> <manual page> <completion> <all programs, separated by commas>
 
 #include <algorithm>
 #include <array>

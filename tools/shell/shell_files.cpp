@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What follows an option: "FORMAT:{a,b}" is the word FORMAT and the choices a and b.
+/// The text after an option: "FORMAT:{a,b}" is the word FORMAT and the choices a and b.
 struct Value {
   std::string word;
   std::vector<std::string> choices;
@@ -41,7 +41,7 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-/// Text that troff prints as it is.
+/// Text that troff prints unchanged.
 std::string troff(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -134,7 +134,7 @@ the GPU that was demanded cannot be used
 stopped by SIGHUP, SIGINT or SIGTERM; what was written is whole
 )";
 
-/// One case of the completion for options that take a value.
+/// One case of the completion for options with a value.
 std::string completion_cases(const ordered_json& program) {
   std::string cases;
   for (const auto& option : program.at("options")) {

@@ -235,7 +235,8 @@ template <typename Sample>
 void correlate(BasicPlaneView<const Sample> frame, std::span<const BasicPlaneView<const Sample>> history,
                std::span<double> r, std::span<double> b, FilterForm form = FilterForm::fast);
 
-/// The smallest robust deviation. With it, a history without variation rejects nothing that a camera's rounding could cause.
+/// The lower limit of the deviation D. So if a history does not vary, a difference of a rounding step is not an
+/// outlier.
 inline constexpr double kMinDeviation = 0.5;
 
 /// Writes each history frame with its outliers replaced. m is the lower median over time at a position, and

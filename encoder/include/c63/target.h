@@ -82,7 +82,7 @@ class TargetSearch {
  private:
   /// A pass as a point of the curve that is searched: distance from the target over quality.
   struct Point {
-    double place = 0;  ///< log2 of the qp that has its λ
+    double place = 0;  ///< log2 of the qp whose λ is the pass's λ
     double error = 0;  ///< log2 of the share of a size, or dB; negative below the target
     int step = 0;      ///< the step of its tables; 0 if tables do not matter
   };

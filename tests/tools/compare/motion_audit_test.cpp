@@ -18,7 +18,7 @@ test::ShellResult shell(const std::string& program, const std::string& arguments
   return test::shell("'" C63_BIN_DIR "/" + program + "' " + arguments + " 2>&1");
 }
 
-/// Moving noise of a width that is no multiple of 16, so that coded planes are padded and sheared.
+/// Moving noise. Its width is not a multiple of 16, so coded planes are padded and sheared.
 class MotionAuditProgram : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -59,7 +59,7 @@ YuviewFile parse_yuview(const std::string& path) {
       result.width = std::stoi(m[1]);
       result.height = std::stoi(m[2]);
     } else if (line.starts_with("%")) {
-      EXPECT_TRUE(result.rows.empty()) << "a header line behind rows";
+      EXPECT_TRUE(result.rows.empty()) << "a header line after rows";
       if (std::regex_match(line, m, kType)) {
         type = std::stoi(m[1]);
         EXPECT_TRUE(result.kinds.emplace(type, m[2]).second) << "type " << type << " twice";

@@ -285,6 +285,17 @@ TEST_F(Segments, ImpossibleCommandLinesAreRefused) {
                   "C63-WRITE-OPEN");
 }
 
+TEST_F(Segments, KeepTheFrameRate) {
+  const std::string video = write_file("in.y4m", "YUV4MPEG2 W32 H32 F30:1\nFRAME\n" + std::string(kFrame32, 9) + "FRAME\n" + std::string(kFrame32, 9));
+  const Words files = encode_segments(2, video, {"--keyint", "1"});
+  EXPECT_TRUE(run({kDec, "--quiet", files[1], path("s.y4m")}).exit_code == 0);
+  EXPECT_NE(read_file(path("s.y4m")).find(" F30:1 "), std::string::npos);
+  ASSERT_EQ(run(Words{kJoin, "--quiet", "--sidecar", "-o", path("out.c63")} + files).exit_code, 0);
+  ASSERT_EQ(run({kDec, "--quiet", path("out.c63"), path("o.y4m")}).exit_code, 0);
+  EXPECT_NE(read_file(path("o.y4m")).find(" F30:1 "), std::string::npos);
+  expect_one_line(run(Words{kJoin, "--quiet", "--sidecar", "-o", "-"} + files), 2, "c63join", "C63-USAGE");
+}
+
 TEST_F(Segments, ShareAPlanThatTheFirstOfThemMade) {
   const Words options = {"--scenecut", "--segment-plan", path("plan.json")};
   const auto log_of = [&](int number) {

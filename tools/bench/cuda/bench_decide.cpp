@@ -1,5 +1,5 @@
-// c63bench decide: what the stages of decisions by rate take on the device, when everything lies there already, as shares of
-// what its memory and its differences reach in the same run.
+// c63bench decide: the time of each stage of decisions by rate on the device, with all data there, as shares of the
+// rates of memory and differences in the same run.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ class DecidedFrames {
 
   [[nodiscard]] const cuda::Stream& stream() const { return resident_.stream(); }
   [[nodiscard]] const cuda::FrameLayout& layout() const { return resident_.context().layout; }
-  /// What there was to decide in one of the frames.
+  /// The decisions in one of the frames.
   [[nodiscard]] DecidedCounts count() const { return count_decided(layout(), groups_.front().frames.frames, stream()); }
   /// Differences of four samples that a search candidate by candidate takes.
   [[nodiscard]] double brute_differences() const {
@@ -83,7 +83,7 @@ class DecidedFrames {
     }
     return candidates * (kBlockSamples / 4);
   }
-  /// A stage of all frames; how many they are.
+  /// A stage of all frames, and their number.
   int enqueue(const cuda::RateStage& stage) {
     int frames = 0;
     for (const cuda::RateStages::Group& group : groups_) {
@@ -101,7 +101,7 @@ class DecidedFrames {
   std::vector<cuda::RateStages::Group> groups_;
 };
 
-/// Microseconds a frame of stages one after another, several times in a row.
+/// Returns the microseconds a frame of stages one after another, several times in a row.
 Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stages, int repeats) {
   constexpr int kTimes = 4;
   const cuda::Event start(cuda::Event::Timing::on);
@@ -121,8 +121,8 @@ Sample time_stages(DecidedFrames& frames, std::span<const cuda::RateStage> stage
   return summarize(std::move(microseconds));
 }
 
-/// The same of stage `index` alone. Candidates whose levels are chosen are counted from where they are listed, so that stage comes
-/// with those from there on, whose time is taken off again.
+/// The same for stage `index` alone. Candidates for levels are counted when they are listed. So that stage is measured
+/// together with those from there on, whose time is subtracted.
 Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
   const auto stages = cuda::rate_stages();
   if (stages[index].name != "choose levels") return time_stages(frames, stages.subspan(index, 1), repeats);
@@ -134,7 +134,7 @@ Sample time_stage(DecidedFrames& frames, std::size_t index, int repeats) {
   return sample;
 }
 
-/// Of one size, preset and number of lanes.
+/// Figures for one size, preset and number of lanes.
 nlohmann::ordered_json measure(DecidedFrames& frames, int repeats, double memory_ceiling, double difference_ceiling) {
   const DecidedCounts counts = frames.count();
   nlohmann::ordered_json stages;

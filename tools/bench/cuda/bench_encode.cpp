@@ -1,4 +1,4 @@
-// c63bench encode: whole encodes on the GPU with frames from memory, against the bus of the same run.
+// c63bench encode: whole encodes on the GPU with frames from memory, compared with the bus in the same run.
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,7 @@ class PageLock {
   void* memory_;
 };
 
-/// A video in all the places that encodes may take it from; they are made when they are asked for.
+/// A video in all places from which an encode may take it. A place is filled when it is first requested.
 class Places {
  public:
   Places(const EncodeBenchOptions& options, int width, int height, ThreadArena& arena)
@@ -70,13 +70,13 @@ class Places {
     return video_;
   }
 
-  /// Bytes a second that all threads read there, and that GPUs are fed with from there.
+  /// Bytes a second that all threads read there, and at which GPUs are fed from there.
   struct Rates {
     double reading;
     double feeding;
   };
 
-  /// Nothing where GPUs take the frames themselves.
+  /// Nothing if GPUs take the frames themselves.
   std::optional<Rates> rates(const std::string& from, std::span<const int> devices) {
     if (from == "page-locked" || from == "device") return std::nullopt;
     std::optional<Rates>& known = from == "file" ? file_rates_ : memory_rates_;
@@ -106,7 +106,7 @@ class EncodeBench {
  public:
   explicit EncodeBench(const EncodeBenchOptions& options)
       : options_(options), arena_(std::make_shared<ThreadArena>(options.threads)) {
-    int queues = 0;  // as c63enc has them
+    int queues = 0;  // like c63enc
     for (const std::string& preset : options.presets) queues = std::max(queues, tools::queues_for({.preset = *preset_from(preset)}));
     tools::ask_for_queues(queues);
     devices_ = options.devices.empty() ? std::vector<int>{0} : options.devices;
@@ -161,7 +161,7 @@ class EncodeBench {
     if (settings.coding.preset != Preset::reference && options_.tune == "ssim") settings.coding.rate.tune = Tune::ssim;
     settings.coding.qp = options_.qp;
     settings.execution.lanes = lanes;
-    settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // as many lanes as are asked for
+    settings.execution.limits.max_memory = std::uint64_t{64} << 30;  // as many lanes as requested
     settings.execution.arena = arena_;
     cuda::CudaBackendOptions backend;
     backend.devices = options_.devices;
@@ -182,7 +182,7 @@ class EncodeBench {
     }
     const Sample fps = summarize(rates);
     const double bytes = fps.median * static_cast<double>(frame_bytes(settings.coding.width, settings.coding.height));
-    // Frames that are there already take neither the bus nor the host.
+    // Frames on the device use neither the bus nor the host.
     const bool uploaded = from != "device";
     double ceiling = uploaded ? buses_.together : 0;
     if (host) ceiling = std::min({ceiling, host->reading, host->feeding});

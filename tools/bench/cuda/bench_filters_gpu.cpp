@@ -21,7 +21,8 @@ using cuda::FilterQueue;
 
 constexpr const char* kWhere = "gpu";
 
-/// Milliseconds of one run of what `work` queues, measured by events around `inner` runs in a graph.
+/// Returns the milliseconds of one run of the work that `work` queues, measured by events around `inner` runs in a
+/// graph.
 Sample time_on_gpu(const FilterQueue& queue, int repeats, int inner, const std::function<void()>& work) {
   work();
   queue.synchronize();
@@ -48,7 +49,7 @@ double copy_rate(const FilterQueue& queue, std::size_t bytes, int repeats) {
   return 2.0 * static_cast<double>(bytes) / (ms.median * 1e-3);
 }
 
-/// Opens the GPU and measures its copy; nothing where there is none.
+/// Opens the GPU and measures its copy. Returns nothing if there is none.
 std::optional<FilterQueue> open(const FilterBenchOptions& options, FilterTable& table) {
   if (cuda::devices().state != cuda::DeviceState::usable) {
     std::printf("GPU: %s\n", cuda::devices().reason.c_str());
@@ -255,8 +256,8 @@ void bench_errors(const FilterBenchOptions& options, FilterTable& table, FilterQ
              serial_ms, 1, ""});
 }
 
-/// What a frame would take longer if the encoder called the library for its sums and offsets, instead of doing the same
-/// in the kernels that have the samples and the lengths in registers.
+/// How much longer a frame would take if the encoder called the library for its sums and offsets. Its kernels compute
+/// them from samples and lengths in registers.
 void bench_frame(const FilterBenchOptions& options, FilterTable& table, FilterQueue& queue) {
   constexpr std::size_t kSamples = 1920 * 1080;
   constexpr std::size_t kSegments = 1020;

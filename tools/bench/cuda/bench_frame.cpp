@@ -1,4 +1,4 @@
-// c63bench frame: what one frame takes on the device, stage by stage, when everything lies there already.
+// c63bench frame: the time of one frame on the device, stage by stage, with all data there.
 
 #include <algorithm>
 #include <array>
@@ -24,13 +24,14 @@
 namespace c63::bench {
 namespace {
 
-/// Microseconds a frame of a graph of `frames` inter frames, all lanes each; `enqueue` puts one on the stream.
+/// Returns the microseconds a frame of a graph of `frames` inter frames, for all lanes. `enqueue` puts one on the
+/// stream.
 template <typename Enqueue>
 Sample time_graph(ResidentFrames& resident, int frames, const FrameBenchOptions& options, Enqueue&& enqueue) {
   resident.choose(0);
   resident.code();
   resident.write();
-  constexpr int kCallsToChoose = 6;  // a motion kernel that chooses by times takes them before the graph is captured
+  constexpr int kCallsToChoose = 6;  // a motion kernel that chooses by time measures before the graph is captured
   for (int call = 0; call < kCallsToChoose; ++call) {
     resident.choose(1);
     resident.search();
@@ -66,8 +67,10 @@ void run(const FrameBenchOptions& options) {
                                     {"motion_kernel", options.kernel},
                                     {"lanes", options.lanes},
                                     {"results", nlohmann::ordered_json::array()}};
-  std::printf("%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs beside other work\n",
-              device.name.c_str(), options.kernel.c_str(), options.lanes);
+  std::printf(
+      "%s, motion kernel %s, %d lane(s) a launch; microseconds a frame; the download runs at the same time as other "
+      "work\n",
+      device.name.c_str(), options.kernel.c_str(), options.lanes);
   std::printf("%-12s %9s %9s %9s %9s %19s %9s %12s\n", "size", "motion", "code", "scan", "all",
               "p10..p90", "download", "coded bytes");
   for (const std::string& text : options.sizes) {

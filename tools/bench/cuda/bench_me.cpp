@@ -1,4 +1,4 @@
-// c63bench me: every motion search kernel on the GPU, side by side, against the VABSDIFF4 ceiling of the same run.
+// c63bench me: every motion search kernel of the GPU, compared with the VABSDIFF4 ceiling of the same run.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ namespace {
 
 using cuda::MotionJob;
 
-/// Candidates that a search of a plane has to compare.
+/// Returns the number of candidates in a search of a plane.
 double count_candidates(int width, int height, int range) {
   double count = 0;
   for (int row = 0; row < height / kBlockSize; ++row) {
@@ -67,7 +67,7 @@ class ResidentVideo {
 
   [[nodiscard]] const std::vector<MotionJob>& jobs() const { return jobs_; }
 
-  /// Uploads both frames of pair i, as a program does that keeps nothing on the device.
+  /// Uploads both frames of pair i, like a program that keeps nothing on the device.
   void upload_pair(std::size_t i, cudaStream_t stream) {
     for (std::size_t k = i; k < i + 2; ++k) {
       cuda::copy_async(device_[k].data(), pinned_[k].data(), pinned_[k].size(), stream);
@@ -107,7 +107,7 @@ bool equal(const std::vector<MotionField>& a, const std::vector<MotionField>& b)
   return a.size() == b.size();
 }
 
-/// What the rules say: the scalar search, written from codec/search_window.h.
+/// The result by the rules: the scalar search, which uses only codec/search_window.h.
 MotionField search_by_rule(const LumaVideo& video, std::size_t frame, int range) {
   const std::uint8_t* current = video.frames[frame].data();
   const std::uint8_t* reference = video.frames[frame - 1].data();
@@ -149,7 +149,7 @@ std::vector<MotionField> search_on_cpu(const LumaVideo& video, int range) {
   return fields;
 }
 
-/// Microseconds a frame: a graph of `calls` calls, each of which enqueues `frames` frames, replayed.
+/// Returns the microseconds a frame of a replayed graph of `calls` calls. Each call enqueues `frames` frames.
 template <typename EnqueueCall>
 Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda::Stream& stream,
                   EnqueueCall&& enqueue_call) {
@@ -169,7 +169,7 @@ Sample time_calls(std::size_t calls, std::size_t frames, int repeats, const cuda
   return summarize(std::move(microseconds));
 }
 
-/// Bytes a second, read and written, of a copy within the device.
+/// Returns the bytes a second, read and written, of a copy within the device.
 double copy_rate(const cuda::Stream& stream) {
   constexpr std::size_t kBytes = std::size_t{1} << 28;
   const cuda::DeviceBuffer<std::uint8_t> from(kBytes);
@@ -253,7 +253,7 @@ class MeBench {
                   true);
       }
       for (const int jobs : options_.jobs) {
-        // Call after call takes the next pairs, from the first again after the last.
+        // Each call takes the next pairs, and begins again after the last.
         const auto frames = static_cast<std::size_t>(jobs);
         std::vector<MotionJob> call_jobs(frames);
         const auto enqueue = [&](std::size_t call) {
@@ -261,12 +261,12 @@ class MeBench {
           search->enqueue(call_jobs, stream_);
         };
         resident.poison(stream_);
-        constexpr int kCallsToChoose = 6;  // a kernel that chooses by times takes them before the graph is captured
+        constexpr int kCallsToChoose = 6;  // a kernel that chooses by time measures before the graph is captured
         for (int call = 0; call < kCallsToChoose; ++call) {
           enqueue(0);
           stream_.synchronize();
         }
-        constexpr std::size_t kLeastCalls = 4;  // what starts and ends a replay counts for little then
+        constexpr std::size_t kLeastCalls = 4;  // so that the start and end of a replay count little
         const std::size_t calls = std::max((pairs.size() + frames - 1) / frames, kLeastCalls);
         const Sample us = time_calls(calls, frames, options_.repeats, stream_, enqueue);
         const std::vector<MotionField> results = resident.results(stream_);

@@ -17,17 +17,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBytes = 64U << 20;
-constexpr int kRounds = 8;  ///< of which the first does not count
-constexpr int kCopies = 4;  ///< a round and GPU
+constexpr int kRounds = 8;  ///< the first one does not count
+constexpr int kCopies = 4;  ///< per round and GPU
 
-/// One GPU's way from the host. Made while the GPU is the current one.
+/// The way from the host to one GPU. Must be made while that GPU is the current one.
 struct Bus {
   cuda::PinnedBuffer<std::uint8_t> host{kBytes};
   cuda::DeviceBuffer<std::uint8_t> memory{kBytes};
   cuda::Stream stream;
 };
 
-/// Bytes a second over buses that are used at the same time.
+/// Returns bytes a second over buses that are used at the same time.
 double rate(std::span<const std::unique_ptr<Bus>> buses) {
   std::vector<double> rates;
   for (int round = 0; round < kRounds; ++round) {

@@ -21,9 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< as an encode has it, for each GPU
+constexpr std::size_t kStaging = std::size_t{48} << 20;    ///< like an encode, for each GPU
 constexpr std::size_t kRoundBytes = std::size_t{1} << 30;  ///< for each GPU
-constexpr int kReadings = 5;                               ///< of which the first does not count
+constexpr int kReadings = 5;                               ///< the first one does not count
 
 /// How frames of a source go through page-locked memory.
 struct Way {
@@ -37,7 +37,7 @@ struct Way {
   std::int64_t frames;
 };
 
-/// Reads frames [first, past the end) side by side to places from `to` on.
+/// Reads frames from `first` up to the end, in parallel, to places from `to` on.
 void read_frames(FrameSource& source, ThreadArena& arena, const Way& way, std::int64_t first, std::int64_t end, std::uint8_t* to) {
   arena.execute([&] {
     oneapi::tbb::parallel_for(first, end, [&](std::int64_t index) {
@@ -46,7 +46,7 @@ void read_frames(FrameSource& source, ThreadArena& arena, const Way& way, std::i
   });
 }
 
-/// The median rate of rounds of so many bytes.
+/// Returns the median rate of rounds with this many bytes.
 template <typename Round>
 double rate(double bytes, const Round& round) {
   std::vector<double> rates;
@@ -59,8 +59,8 @@ double rate(double bytes, const Round& round) {
   return summarize(rates).median;
 }
 
-/// One GPU that is fed: frames are read into one half of its memory while the other half goes up. Made while the GPU is the
-/// current one.
+/// A GPU that is fed: frames are read into one half of its memory while the other half is uploaded. Must be made while
+/// that GPU is the current one.
 class Feeder {
  public:
   explicit Feeder(const Way& way)

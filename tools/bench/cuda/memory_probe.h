@@ -4,8 +4,8 @@
 
 namespace c63::bench {
 
-/// Bytes a second that the current device's memory reads and writes together: copies of 256 MiB, best of several. The ceiling of
-/// whatever touches its data once.
+/// Returns the bytes a second that the current device's memory reads and writes together, by copies of 256 MiB, best of
+/// several. It is the ceiling of work that touches its data once.
 [[nodiscard]] double measure_memory_ceiling(cudaStream_t stream);
 
 }  // namespace c63::bench

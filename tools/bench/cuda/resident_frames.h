@@ -19,7 +19,7 @@
 
 namespace c63::bench {
 
-/// Chains that each hold a few frames of a video, and the work of coding one of them.
+/// Chains that each hold a few frames of a video, and the work to code one of them.
 class ResidentFrames {
  public:
   ResidentFrames(const CodingSettings& coding, const MemoryVideo& video, int lanes, const std::string& kernel)
@@ -62,10 +62,10 @@ class ResidentFrames {
   [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
   [[nodiscard]] const cuda::CodingContext& context() const { return context_; }
   [[nodiscard]] std::span<const cuda::Chain> chains() const { return chains_; }
-  /// Those that were chosen, one a chain.
+  /// The chosen frames, one for each chain.
   [[nodiscard]] std::span<const cuda::CodingJob> jobs() const { return jobs_; }
 
-  /// Frame `index` of all chains; frame 0 is a key frame.
+  /// Frame `index` of all chains. Frame 0 is a key frame.
   void choose(int index) {
     jobs_.clear();
     searches_.clear();

@@ -14,14 +14,15 @@ struct LumaVideo {
   std::vector<std::vector<std::uint8_t>> frames;
 };
 
-/// Looks like video to a motion search: textures of several scales, a camera that pans by fractions of a sample, objects
-/// that move on their own, and sensor noise. The same on every machine.
+/// Returns frames that look like video to a motion search: textures of several scales, a camera that pans by fractions
+/// of a sample, moving objects, and sensor noise. The same on every machine.
 [[nodiscard]] LumaVideo natural_video(int width, int height, int frames);
 
-/// Independent noise in every frame: nothing matches, nothing can be left out.
+/// Returns independent noise in every frame: nothing matches, and nothing can be left out.
 [[nodiscard]] LumaVideo noise_video(int width, int height, int frames);
 
-/// The first luma planes of a raw 4:2:0 file, filled up to multiples of 16 as the codec does it. Throws Error (input).
+/// Returns the first luma planes of a raw 4:2:0 file, filled up to multiples of 16 like the codec. Throws Error
+/// (input).
 [[nodiscard]] LumaVideo read_luma(const std::string& file, int width, int height, int frames);
 
 }  // namespace c63::bench

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Whole encodes on the GPU: bytes against the course encoder's, and speed.
 
-# Every sequence that the bundle carries together with the course encoder's stream of it.
+# Every sequence in the bundle that has the course encoder's stream.
 section_golden() {
   local golden name size source status=0 list=() start seconds equal run runs
   for golden in "$dir"/shared/golden/*.c63; do
@@ -39,8 +39,8 @@ section_bench_encode() {
     --repeats 3 --json "$work/bench_encode.json"
 }
 
-# on_gpus NAME GOPS LANES ARGUMENT...: the same on 1, 2, 4, … GPUs, as many as there are, into NAME.json as a list. GOPS for each
-# of all GPUs, so that lanes have whole rounds on however many; LANES for each of those that are used (0: chosen).
+# on_gpus NAME GOPS LANES ARGUMENT...: runs the same on 1, 2, 4, … GPUs, up to all, and writes a list to NAME.json. GOPS is for
+# each of all GPUs, so that lanes have whole rounds with any number of GPUs. LANES is for each GPU in use (0: chosen).
 on_gpus() {
   local name=$1 gops=$2 lanes=$3 gpus count list=()
   shift 3
@@ -65,7 +65,7 @@ section_bench_gpus_presets() {
   on_gpus bench_gpus_presets 64 32 --sizes 1920x1080,352x288 --preset fast,good --from memory,page-locked
 }
 
-# Frames of all lanes kernel by kernel against recorded frames of every lane.
+# One run with all lanes kernel by kernel, one with recorded graphs in every lane.
 section_bench_launch() {
   "$dir/c63bench" encode --sizes 352x288,1920x1080 --lanes 1,16 --launch stream,auto --json "$work/bench_launch.json"
 }

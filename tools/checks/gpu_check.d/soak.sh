@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154  # dir and work are gpu_check's
 # Many encodes in one process: memory of host and device must not grow.
 
-# flat_memory COUNT FAILED [WHAT]: of so many encodes, or what else was done, reads a line "RSS DEVICE" a sample (kB, MiB), writes
-# what became of it as JSON, and succeeds where memory is flat. An encode takes memory and gives it back, the driver's in pieces of 2 MiB, and a sample may fall anywhere in
-# it; so quarters of the run are compared by their least: the last must not be above the third by more than 2 % of the
-# host's memory, nor by any of the device's.
+# flat_memory COUNT FAILED [WHAT]: reads a line "RSS DEVICE" (kB, MiB) for each sample of COUNT encodes (or WHAT). Writes the
+# result as JSON, and succeeds if memory is flat. An encode takes memory and gives it back, the driver in pieces of 2 MiB, and
+# a sample may come at any moment. So the lowest samples of quarters of the run are compared: the last quarter must not exceed
+# the third by more than 2 % of the host's memory, nor at all in the device's memory.
 flat_memory() {
   awk -v count="$1" -v failed="$2" -v what="${3:-encodes}" 'BEGIN { n = 0 }
     NF == 2 { rss[n] = $1; device[n++] = $2 }
@@ -22,8 +22,8 @@ flat_memory() {
     }'
 }
 
-# sample_memory PID SAMPLES SECONDS: resident KiB of a process and MiB of the device, until it ends; the device is asked once for
-# that many samples of the process, so many seconds apart, as asking it takes long.
+# sample_memory PID SAMPLES SECONDS: prints resident KiB of a process and MiB of the device until the process ends. It samples
+# the process every SECONDS. Asking the device takes long, so it is asked once for that many SAMPLES.
 sample_memory() {
   local process=$1 samples=$2 seconds=$3 device i
   while kill -0 "$process" 2> /dev/null; do
@@ -35,8 +35,8 @@ sample_memory() {
   done
 }
 
-# soak_of NAME COUNT ARGUMENT...: encodes are warm-ups, of which c63enc keeps nothing; of measured runs it keeps those that may
-# yet be the median.
+# soak_of NAME COUNT ARGUMENT...: makes encodes as warm-ups, of which c63enc keeps nothing. Of measured runs it keeps those that
+# may still become the median.
 soak_of() {
   local name=$1 count=$2 source=$dir/shared/sequences/static_152x100.yuv encoder failed=0
   shift 2
@@ -54,7 +54,7 @@ soak_of() {
 
 section_soak() { soak_of soak 10000; }
 
-# With one lane, every encode records its frames anew.
+# With one lane, every encode records its graphs again.
 section_soak_graphs() { soak_of soak_graphs 4000 --lanes 1 -f 10; }
 
 section_soak_presets() {

@@ -5,7 +5,8 @@
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
 
-  // Okabe and Ito's colours, told apart with every kind of colour vision; each side also has a point shape of its own.
+  // Okabe and Ito's colours, which people with any colour vision can distinguish. Each side also has its own shape of
+  // points.
   const kColours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f"];
   const kShapes = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded"];
   const kStageColours = {
@@ -26,15 +27,15 @@
   const colour = (c) => kColours[c % kColours.length];
   const shape = (c) => kShapes[c % kShapes.length];
   const label = (point) => configurations[point.configuration].name + (point.quantizer ? " qp " + point.quantizer : "");
-  // Names are as long as a command line may be; plots have room for its ends. Hovering tells all of it.
+  // Names may be as long as a command line; plots have room for their ends. Hover to see the whole name.
   const short = (name, most = 26) => name.length <= most ? name : name.slice(0, Math.ceil(most / 2)) + "…" + name.slice(1 - Math.floor(most / 2));
   const shortLabel = (point) => short(configurations[point.configuration].name, 20) + (point.quantizer ? " qp " + point.quantizer : "");
   const format = (value, digits) => value === null || value === undefined ? "–" : value.toFixed(digits);
-  // JSON has no infinity: a PSNR that is null is that of equal pictures.
+  // JSON has no infinity. A PSNR of null means equal pictures.
   const psnr = (value, digits) => value === null ? "∞" : value.toFixed(digits);
   const external = (p) => configurations[p.configuration].external;
   const kNoSsim = "not measured (--no-ssim), or the pictures are too small";
-  // Plots tell what they cannot show, and why.
+  // Plots say what they cannot show, and why.
   function tellMissing(id, reasons) { $(id + "-missing").textContent = [...new Set(reasons)].join("; "); }
   const whyNoStages = (p) => short(configurations[p.configuration].name) + ": another encoder tells no stages";
   const element = (tag, text, className) => {
@@ -47,8 +48,8 @@
   // What is shown.
   let input = 0;
   let metric = "psnr_y_db";
-  let anchor = data.anchor;  // the side that the others are compared with
-  let rank = null;  // which of their quantizers, lowest first, the sides are shown with where it is one at a time
+  let anchor = data.anchor;  // the side that others are compared with
+  let rank = null;  // which of their quantizers, lowest first, is shown if plots show one at a time
   const charts = {};
   const pointsOf = (c) => data.points.filter((p) => p.input === input && p.configuration === c);
   const shownPoints = () => data.points.filter((p) => p.input === input);
@@ -90,7 +91,7 @@
     }));
   }
 
-  // Spans a logarithmic axis over the values, and labels it with numbers rather than powers.
+  // Spans a logarithmic axis over the values, with numbers as labels, not powers.
   function logarithmic(title, values) {
     const positive = values.filter((v) => v > 0);
     const low = Math.min(...positive), high = Math.max(...positive);
@@ -230,7 +231,7 @@
   function verdictOnBytes(index) {
     const bytes = data.bytes.filter((b) => b.anchor === anchor && b.configuration === index);
     const same = bytes.filter((b) => b.identical).length;
-    // That other settings write other bytes is no news.
+    // Other settings always write other bytes.
     if (!bytes.length || !same && !bytes.every((b) => b.same_settings)) return [];
     return [["bytes", same === bytes.length ? "identical" : same ? "some differ" : "different", same + " of " + bytes.length + " streams", same === bytes.length ? "good" : "bad"]];
   }
@@ -343,7 +344,7 @@
     $("speed-note").textContent = (data.stopped ? "stopped: median of the finished rounds" : "median of " + data.repeat) + ", slowest to fastest";
   }
 
-  // Pictures of the shown input: a list of sides, one of layers, and two of them on top of each other.
+  // Pictures of the shown input: a list of sides, one of layers, and two sides on top of each other.
   const sideOf = (p) => p.configuration === null ? "the input" : label(p);
   function pictures() {
     const list = (window.c63Pictures || []).filter((p) => p.input === input);
@@ -379,7 +380,7 @@
     if (differs) drawDifference();
     zoom();
   }
-  // What the frame that is shown took, and how good it is.
+  // Bits and quality of the frame that is shown.
   function frameFigures(p) {
     if (p.configuration === null) return 'the input';
     const point = data.points.find(
@@ -411,7 +412,7 @@
     canvas.getContext('2d').putImageData(left, 0, 0);
     zoom();
   }
-  // Samples of the video are a number of pixels wide, or as many as fit.
+  // Samples of the video are a whole number of pixels wide, or as large as fits.
   function zoom() {
     const times = Number($('zoom').value), width = times ? data.inputs[input].width_pixels * times + 'px' : '';
     for (const id of ['wipe', 'difference'])

@@ -121,7 +121,7 @@ struct options {
 static void usage(void) {
   fprintf(stderr,
           "usage: c63enc -w WIDTH -h HEIGHT [-f FRAMES] [-q QP] [-t] -o OUTPUT.c63 INPUT.yuv\n"
-          "  -q QP  5 to 25; a smaller one is finer and takes more bits (25)\n"
+          "  -q QP  5 to 25; a larger one is finer and takes more bits (25)\n"
           "  -t     prints how long each stage takes\n"
           "INPUT is raw 4:2:0 video. - is standard input or output.\n");
   exit(2);

@@ -12,7 +12,7 @@
     const start = last ? last.start + last.length : 0;
     runs.push({ start, length: Number(length), type: type === "alone" ? "repeat" : type, bits: Number(bits), shown: type === "repeat" ? last.shown : start });
   }
-  /// The run of a frame; of the last one for numbers past the end.
+  /// The run of a frame, or the last run for numbers past the end.
   const entryOf = (stream, number) => {
     let low = 0, high = stream.runs.length - 1;
     while (low < high) {
@@ -22,8 +22,8 @@
     return stream.runs[low];
   };
   const kBlock = 8;
-  const kFramesPerSecond = 25;  // a stream does not tell its own
-  const kModes = [["copied from the left block", "#3b82f6"], ["vector of its own", "#22c55e"], ["inherited vector", "#eab308"],
+  const kFramesPerSecond = 25;  // a stream does not contain its own
+  const kModes = [["copied from the left block", "#3b82f6"], ["own vector", "#22c55e"], ["inherited vector", "#eab308"],
                   ["no prediction", "#ff00c8"]];
   const kStops = [[12, 8, 38], [82, 16, 110], [160, 42, 99], [224, 92, 62], [251, 165, 36], [252, 250, 180]];
   const heatColour = (value) => {
@@ -37,7 +37,7 @@
     return node;
   };
 
-  // What is shown. x and y are the picture's point in the middle of each view.
+  // What is shown. x and y are the point of the picture in the middle of each view.
   const types = streams[0].types;
   const first = streams[0].first_index;
   const state = { frame: 0, playing: false, zoom: 1, x: streams[0].width / 2, y: streams[0].height / 2, hover: null, kept: null };
@@ -97,7 +97,7 @@
     const view = element("figure", undefined, "view");
     const canvas = element("canvas");
     canvas.style.aspectRatio = stream.width + " / " + stream.height;
-    // As high as the window leaves it, so that picture and values are seen together.
+    // As high as the window allows, so that picture and values are visible together.
     const most = "max(18rem, 100vh - 14rem) * " + stream.width / stream.height;
     view.style.maxWidth = "calc(" + most + ")";
     $("views").style.maxWidth = "calc(" + streams.length + " * (" + most + " + 0.8rem))";
@@ -136,10 +136,10 @@
     g.globalAlpha = 1;
   }
 
-  /// Arrows are at least 12 pixels apart, or nobody could tell one from the next: of every how many blocks there is one.
+  /// Arrows are at least 12 pixels apart, so that they can be distinguished. Returns how many blocks share one arrow.
   const strideAt = (scale) => Math.max(1, Math.ceil(12 / (kBlock * scale)));
 
-  /// Blocks without prediction where they are too small to be framed.
+  /// Blocks without prediction, if they are too small for a frame.
   function drawUnpredicted(g, s, frame) {
     const stream = streams[s], image = new ImageData(stream.columns, stream.rows);
     for (let block = 0; block < stream.columns * stream.rows; ++block) {
@@ -188,7 +188,8 @@
   function peakOf(heat, frames) {
     const values = [];
     frames.forEach((frame, s) => {
-      if (frame.samples.length < 12 * streams[s].columns * streams[s].rows) return;  // a repeat of nothing that is shown
+      // a repeat without an earlier shown picture
+      if (frame.samples.length < 12 * streams[s].columns * streams[s].rows) return;
       for (let block = 0; block < streams[s].columns * streams[s].rows; ++block) {
         const v = heats[heat][1](valuesOf(s, frame, block));
         if (v !== null) values.push(v);
@@ -299,7 +300,7 @@
     if (document.activeElement !== $("number")) $("number").value = index;
     $("label").textContent = "frame " + index + (entry.type === "inter" ? "" : " (" + entry.type + ")") + ", " + streams.map((s) => entryOf(s, state.frame).bits.toLocaleString("en")).join(" and ") + " bits";
   }
-  /// Keeps the address in step, so that it can be copied. Not while frames play: browsers limit how often it changes.
+  /// Updates the address, so that it can be copied. Not while frames play, because browsers limit how often it changes.
   function tellAddress() {
     if (!state.playing) history.replaceState(null, "", "#frame=" + (first + state.frame));
   }
@@ -333,7 +334,7 @@
     const step = 1000 / (kFramesPerSecond * Number($("speed").value));
     if (now - last >= step) {
       const next = (state.frame + 1) % count;
-      // A frame that is not decoded yet is waited for, not left out.
+      // The page waits for a frame that is not decoded yet. It does not skip it.
       if (streams.every((_, s) => fetchFrame(s, next).ready !== null)) { last = now - last > 2 * step ? now : last + step; go(next); }
     }
     requestAnimationFrame(tick);
@@ -348,7 +349,7 @@
 
   function zoomTo(zoom, s, x, y) {
     const next = Math.min(32, Math.max(1, zoom));
-    if (s !== undefined) {  // what is under the pointer stays there
+    if (s !== undefined) {  // the point under the pointer stays there
       state.x = x + (state.x - x) * state.zoom / next;
       state.y = y + (state.y - y) * state.zoom / next;
     }

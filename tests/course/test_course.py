@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""c63course, the tasks, the rule files, the solutions, and what both programs say of themselves."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from course_support import COURSE, PROGRAMS, SKELETON, SOURCE, CourseTest, main, run
+
+sys.path.insert(0, str(COURSE))
+from c63_course import explain, report, rules  # noqa: E402
+from c63_course.programs import CourseError  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+CUDA_PATH = f"{os.environ['PATH']}:/usr/local/cuda/bin"
+
+
+class Course(CourseTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+
+    def course(self, *words, code=0, program="c63course"):
+        ended = subprocess.run([str(word) for word in (COURSE / program, *words)], env=self.environment, text=True, cwd=self.folder,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+        return ended.stdout + ended.stderr
+
+    def need_all(self):
+        self.need_programs("c63gen", "c63enc", "c63dec", "c63cmp", "c63mv")
+
+    # ---- from nothing to the first result ----
+
+    def test_two_commands_to_the_first_result(self):
+        self.need_all()
+        began = time.monotonic()
+        self.course("new", "mine")
+        said = self.course("--task", "profile", "mine", program="c63grade", code=3)  # no answers yet
+        seconds = time.monotonic() - began
+        self.assertIn("40 of 100 points, 60 more are given by hand; mine.profile.html", said)
+        print(f"from c63course new to the first result: {seconds:.1f} s")
+        self.assertLess(seconds, 120)
+        result = json.loads((self.folder / "mine.profile.json").read_text())
+        self.assertEqual({check["id"] for check in result["checks"]}, {"build", "optimized", "own", "decodable", "bytes", "answers"})
+
+    def test_what_is_handed_out(self):
+        self.need_programs("c63gen")
+        self.course("new", "mine")
+        for name in ("Makefile", "search.c", "tasks/01-profile.md", "tasks/01-profile.toml", "notebooks", "videos/sample_352x288.yuv"):
+            self.assertTrue((self.folder / "mine" / name).exists(), name)
+        self.assertEqual((self.folder / "mine/videos/sample_352x288.yuv").stat().st_size, 30 * 352 * 288 * 3 // 2)
+        self.assertIn("is there already", self.course("new", "mine", code=6))
+        for name in ("mine.tar.gz", "mine.zip"):
+            self.course("new", name)
+            shutil.unpack_archive(self.folder / name, self.folder / name.replace(".", "_"))
+            self.assertTrue((self.folder / name.replace(".", "_") / "mine" / "search.c").is_file())
+            self.assertIn("is there already", self.course("new", name, code=6))
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".c63course")], [])
+
+    # ---- tasks ----
+
+    def test_every_task_is_whole(self):
+        guide = (SOURCE / "docs" / "course.md").read_text()
+        self.assertGreaterEqual(len(rules.tasks()), 10)
+        for name, file in rules.tasks().items():
+            with self.subTest(task=name):
+                task = rules.load(file)
+                page = file.with_suffix(".md").read_text()
+                self.assertTrue(page.startswith(f"# {task['task']['title']}\n"))
+                for part in ("What to do", "What to read", "What to measure", "Questions", "Hints", "How it is graded"):
+                    self.assertIn(f"\n## {part}\n", page)
+                self.assertIn(f"start from `{task['task']['start']}`", page)
+                self.assertTrue((SKELETON / task["task"]["start"].replace(".cu", ".c")).is_file())
+                self.assertGreaterEqual(page.count("<details>"), 2)
+                self.assertEqual(page.count("<details>"), page.count("</details>"))
+                self.assertEqual(sum(task["points"].values()), 100)
+                self.assertEqual(len(re.findall(r"(?m)^\d+\. ", page.split("## Questions")[1].split("## Hints")[0])),
+                                 task["answers"]["questions"])
+                self.assertIn(f"make grade TASK={name}\n", page)
+                step = task["task"]["step"]
+                self.assertRegex(guide.lower(), re.escape(step.lower()))
+                self.assertTrue(any(sequence["hidden"] for sequence in task["sequence"]))
+
+    def test_tasks_are_listed(self):
+        listed = self.course("tasks")
+        for name in rules.tasks():
+            self.assertRegex(listed, rf"(?m)^{name} ")
+
+    # ---- rule files ----
+
+    def test_wrong_rule_files_are_refused(self):
+        good = (HERE / "rules.toml").read_text()
+        for old, new, why in (("equal = true", "equl = true", "there is no key 'equl'"), ("[bytes]\n", "[byte]\n", "there is no table [byte]"),
+                              ("seconds = 30", 'seconds = "30"', "'seconds' must be int"), ('"16 MiB"', '"16 MB"', "is no size"),
+                              ('sequence = "large"', 'sequence = "huge"', "names no sequence"), ("decodable = 10", "search = 10", "no table [search]"),
+                              ("[[1.1, 0], [1.3, 20]", "[[1.3, 0], [1.1, 20]", "rising"), ("[bytes]\nequal = true\n", "", "either [bytes] or [quality]"),
+                              ("width = 64", "width = 0", "no size that can be encoded"), ('name = "hidden"', 'name = "public"', "name of its own"),
+                              ("[build]", "[build", "line"), ("frames = 5\n", "", "'frames' is missing")):
+            with self.subTest(why=why):
+                file = self.folder / "rules.toml"
+                self.assertIn(old, good)
+                file.write_text(good.replace(old, new, 1))
+                with self.assertRaisesRegex(CourseError, re.escape(why)):
+                    rules.load(file)
+        self.assertIn("there is no task 'nothing'; there are profile,", self.course("--task", "nothing", "x", program="c63grade", code=4))
+
+    def test_points_lie_on_a_line_between_pairs(self):
+        curve = [[1, 0], [2, 10], [4, 20]]
+        self.assertEqual([rules.points_for(x, curve) for x in (0.5, 1, 1.5, 2, 3, 4, 9)], [0, 0, 5, 10, 15, 20, 20])
+        self.assertEqual(rules.points_for(3, []), 0)
+
+    # ---- tables ----
+
+    def result(self, student, task, points, date="2026-01-01T00:00:00Z", of=100):
+        file = self.folder / "results" / f"{len(list(self.folder.glob('results/*')))}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps({"program": "c63grade", "student": student, "task": task, "points": points, "of": of, "date": date, "still_to_give": 5}))
+
+    def test_table_of_a_class(self):
+        self.result("Ada, Countess", "simd", 80)
+        self.result("Ada, Countess", "simd", 90, "2026-02-01T00:00:00Z")
+        self.result("Ada, Countess", "kernel", 60.5)
+        self.result("=HYPERLINK()", "simd", 10)
+        (self.folder / "results" / "other.json").write_text('{"program": "c63cmp"}')
+        self.assertEqual(self.course("table", "results"),
+                         "student,kernel,simd,sum,of,still to give\n'=HYPERLINK(),,10,10,100,5\n\"Ada, Countess\",60.5,90,150.5,200,10\n")
+        self.course("table", "results", "--format", "moodle", "-o", "class.csv")
+        self.assertEqual((self.folder / "class.csv").read_text(), "ID number,kernel,simd\n'=HYPERLINK(),,10\n\"Ada, Countess\",60.5,90\n")
+        canvas = self.course("table", "results", "--format", "canvas").splitlines()
+        self.assertEqual(canvas[1], "Points Possible,,,,,100,100")
+        self.assertEqual(canvas[3], '"Ada, Countess","Ada, Countess",,"Ada, Countess",,60.5,90')
+        (self.folder / "results" / "broken.json").write_text("{")
+        self.assertIn("is no result of c63grade", self.course("table", "results", code=4))
+        (self.folder / "empty").mkdir()
+        self.assertIn("no results", self.course("table", "empty", code=4))
+
+    # ---- words about themselves ----
+
+    def test_help_and_manual_pages(self):
+        for program in ("c63course", "c63grade"):
+            tree = json.loads(self.course("--describe-options", program=program))
+            help_text = self.course("--help", program=program)
+            names = {name for one in [tree, *tree["subcommands"]] for option in one["options"] for name in option["names"]}
+            self.assertTrue({"--help", "--version", "--quiet", "--verbose"} <= names)
+            for option in tree["options"]:
+                self.assertTrue(option["description"])
+                for name in option["names"]:
+                    self.assertIn(name, help_text)
+            self.assertIn("Exit codes: 0 done", help_text)
+            self.assertTrue(self.course("--version", program=program).startswith(program))
+            manual = PROGRAMS.parent / "shell" / "man1" / f"{program}.1"
+            if manual.is_file():
+                page = manual.read_text()
+                for name in names:
+                    self.assertIn("\\fB" + name.replace("-", "\\-") + "\\fR", page)
+                self.assertIn(".SH EXAMPLES", page)
+
+    def test_wrong_usage(self):
+        for words in ([], ["--task", "profile"], ["--task", "profile", "--rounds", "0", "x"], ["--nonsense"], ["--task", "profile", "--given", "speed=3", "x"]):
+            said = self.course(*words, program="c63grade", code=2)
+            self.assertEqual(len(said.strip().splitlines()), 1, said)
+        self.course(code=2)
+        self.need_all()
+        self.assertIn("neither a folder nor a command", self.course("--task", "profile", "absent", program="c63grade", code=4))
+
+    # ---- solutions ----
+
+    def handin(self, task, step):
+        folder = self.folder / f"{task}-{step}"
+        shutil.copytree(SKELETON, folder)
+        for file in (HERE / "solutions" / task / step).iterdir():
+            shutil.copy(file, folder)
+            if file.suffix == ".cu":
+                (folder / file.with_suffix(".c").name).unlink()
+        return folder
+
+    def test_steps_of_the_simd_task_are_right(self):
+        self.need_all()
+        for step in ("1-early-exit", "3-eliminate"):  # 2-sse2 is a hand-in of test_handins.py
+            self.course("--task", HERE / "rules.toml", "--no-speed", self.handin("simd", step), program="c63grade", code=0)
+
+    def test_steps_of_the_kernel_task(self):
+        self.need(shutil.which("nvcc", path=CUDA_PATH), "no nvcc here")
+        steps = [self.handin("kernel", step) for step in ("1-textbook", "2-packed", "3-registers")]
+        for folder in steps:
+            output = run(["make", "-s", "build/search.o"], folder, env=dict(os.environ, PATH=CUDA_PATH))
+            self.assertEqual(output, "")
+        gpu = shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
+        self.need(gpu, "compiled, but not run: no GPU here")
+        self.need_all()
+        task = self.folder / "rules.toml"
+        task.write_text((HERE / "rules.toml").read_text().replace('"256 MiB"', '"8 GiB"').replace("processes = 24", "processes = 256"))
+        for folder in steps:
+            self.course("--task", task, "--no-speed", folder, program="c63grade", code=0)
+
+    # ---- explanations ----
+
+    def test_faults_that_a_person_would_see(self):
+        width, height = 48, 32
+        luma = bytes((5 * x + 3 * y + x * y // 7) & 255 for y in range(height) for x in range(width))
+        chroma = bytes(range(192)) * 2, bytes(reversed(range(192))) * 2
+        right = luma + chroma[0] + chroma[1]
+        self.assertIsNone(explain.look_of(right, right, width, height))
+        self.assertIn("U and V are swapped", explain.look_of(luma + chroma[1] + chroma[0], right, width, height))
+        self.assertIn("pink or green", explain.look_of(luma + bytes(768), right, width, height))
+        down = luma[:width] + luma[:-width]
+        self.assertIn("moved: 1 row down.", explain.look_of(down + chroma[0] + chroma[1], right, width, height))
+        self.assertIn("moved: 2 columns left.", explain.look_of(luma[2:] + luma[:2] + chroma[0] + chroma[1], right, width, height))
+        self.assertIn("is wrong", explain.look_of(bytes(len(right)), right, width, height))
+
+    def test_page_escapes_what_others_wrote(self):
+        bad = "<script>"
+        result = {"student": bad, "title": bad, "points": 1, "of": 2, "still_to_give": 0, "isolation": [bad], "answers": {"1": bad}, "build_log": bad,
+                  "checks": [{"id": "own", "name": bad, "passed": None, "points": 0, "of": 1, "lines": [bad]}], "date": bad, "version": [bad],
+                  "machine": {"cpu": bad, "cpus": 1, "gpu": bad, "load": 0.0}, "hidden_sequences": bad}
+        self.assertNotIn(bad, report.page(result))
+
+
+if __name__ == "__main__":
+    main()

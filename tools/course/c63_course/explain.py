@@ -1,0 +1,119 @@
+"""Why a stream is not what it should be: the first frame and block that differ, and what such a difference usually means."""
+
+import csv
+import io
+import json
+import pathlib
+import subprocess
+
+from .programs import call, find_program
+
+HINTS = {
+    "tie": "Both have the same sum. The first in raster order wins: compare with <, row by row from the top, left to right.",
+    "missed": "The search missed a smaller sum: is the whole range covered, and are the bounds right at the edges?",
+    "outside": "Its sum is smaller than any that the search may find: it lies outside the window, or the reference is another picture.",
+    "levels": "The vectors agree up to here, so transform or quantization differ. A fused multiply-add rounds differently: build with "
+              "-ffp-contract=off, and with -fmad=false for nvcc. So do a reciprocal instead of a division, and another order of sums.",
+    "codes": "Vectors and levels agree, so the codes or the headers differ.",
+}
+
+
+def blocks_of(stream, source, size):
+    """A row a block: what c63mv says. SADs are of the source."""
+    text = call([find_program("c63mv"), "--quiet", stream, "--source", source, "--format", "csv", "-o", "-"])
+    return list(csv.DictReader(io.StringIO(text.decode())))
+
+
+def planes_of(video, width, height, frame):
+    luma, chroma = width * height, width * height // 4
+    start = frame * (luma + 2 * chroma)
+    return [video[start:start + luma], video[start + luma:start + luma + chroma], video[start + luma + chroma:start + luma + 2 * chroma]]
+
+
+def difference(a, b):
+    """The mean absolute difference of two planes."""
+    return sum(abs(x - y) for x, y in zip(a, b)) / max(1, min(len(a), len(b)))
+
+
+def look_of(decoded, expected, width, height):
+    """What the picture looks like, for faults that a person would see at once. Nothing if it looks right."""
+    frames = min(len(decoded), len(expected)) // (width * height * 3 // 2)
+    if frames == 0:
+        return None
+    mine, theirs = planes_of(decoded, width, height, frames - 1), planes_of(expected, width, height, frames - 1)
+    luma, chroma = difference(mine[0], theirs[0]), max(difference(mine[p], theirs[p]) for p in (1, 2))
+    if luma < 3 and chroma > 4:
+        swapped = max(difference(mine[1], theirs[2]), difference(mine[2], theirs[1])) < chroma / 2
+        return "The luma is right and the colours are not: " + ("U and V are swapped." if swapped else "people look pink or green.")
+    if luma < 3:
+        return None
+    shifts = {}
+    for dy in range(-2, 3):
+        for dx in range(-2, 3):
+            rows = range(max(0, dy), min(height, height + dy), 3)
+            columns = slice(max(0, dx), min(width, width + dx))
+            back = slice(max(0, -dx), min(width, width - dx))
+            shifts[dy, dx] = sum(difference(mine[0][y * width:(y + 1) * width][columns], theirs[0][(y - dy) * width:(y - dy + 1) * width][back])
+                                 for y in rows) / len(rows)
+    (dy, dx), least = min(shifts.items(), key=lambda item: item[1])
+    if (dy, dx) != (0, 0) and least < luma / 3:
+        def name(n, one):
+            return f"{abs(n)} {one}{'s' if abs(n) != 1 else ''}"
+        where = " and ".join(text for text in ((name(dy, "row") + (" down" if dy > 0 else " up")) if dy else "",
+                                               (name(dx, "column") + (" right" if dx > 0 else " left")) if dx else "") if text)
+        return f"The picture is right but moved: {where}."
+    return f"The picture is wrong: its luma is off by {luma:.1f} levels on average."
+
+
+def first_difference(stream, expected, source):
+    """The first block of the two streams that differs, in words, with its kind."""
+    for mine, theirs in zip(blocks_of(stream, source, None), blocks_of(expected, source, None)):
+        where = (f"frame {mine['frame']}, plane {mine['plane']}, block at ({mine['x']}, {mine['y']})")
+        if mine["inter"] != theirs["inter"]:
+            return f"{where}: " + ("has a vector" if mine["inter"] == "1" else "has no vector") + ", unlike the course encoder's.", "codes"
+        if (mine["mv_x"], mine["mv_y"]) != (theirs["mv_x"], theirs["mv_y"]):
+            a, b = mine["sad"] or "?", theirs["sad"] or "?"
+            kind = "missed" if not (a.isdigit() and b.isdigit()) else "tie" if a == b else "missed" if int(a) > int(b) else "outside"
+            return (f"{where}: vector ({mine['mv_x']}, {mine['mv_y']}) with SAD {a} instead of ({theirs['mv_x']}, {theirs['mv_y']}) "
+                    f"with SAD {b}."), kind
+        if mine["coefficient_bits"] != theirs["coefficient_bits"] or mine["sad"] != theirs["sad"]:
+            return f"{where}: levels take {mine['coefficient_bits']} bits instead of {theirs['coefficient_bits']}.", "levels"
+        if mine["vector_bits"] != theirs["vector_bits"]:
+            return f"{where}: the vector takes {mine['vector_bits']} bits instead of {theirs['vector_bits']}.", "codes"
+    return None
+
+
+def motion_audit(stream, source):
+    """What `c63cmp motion` says of all vectors: its first difference, its suspicions and its totals. None if it is not there."""
+    program = find_program("c63cmp")
+    tree = json.loads(call([program, "--describe-options"]))
+    if "motion" not in [sub["name"] for sub in tree["subcommands"]]:
+        return None
+    report = pathlib.Path(stream).with_suffix(".audit.json")
+    said = subprocess.run([program, "motion", stream, source, "--quiet", "--json", str(report)], capture_output=True, text=True)
+    return json.loads(report.read_text()) if said.returncode in (0, 3) and report.exists() else None
+
+
+def why_different(stream, expected, source, decoded, expected_decoded, width, height):
+    """Lines that say how a stream that can be decoded differs from the expected one."""
+    lines = []
+    a, b = pathlib.Path(stream).read_bytes(), pathlib.Path(expected).read_bytes()
+    size = width * height * 3 // 2
+    if len(decoded) != len(expected_decoded):
+        lines.append(f"It has {len(decoded) // size} frames instead of {len(expected_decoded) // size}.")
+    look = look_of(decoded, expected_decoded, width, height)
+    if look:
+        lines.append(look)
+    found = first_difference(stream, expected, source)
+    if found:
+        lines.append("First difference: " + found[0])
+        lines.append(HINTS[found[1]])
+    else:
+        at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+        lines.append(f"First difference: byte {at} of {len(b)}.")
+        if len(decoded) == len(expected_decoded):
+            lines.append(HINTS["levels"] if decoded != expected_decoded else HINTS["codes"])
+    audit = motion_audit(stream, source)
+    if audit:
+        lines += [f"The audit of all vectors suspects: {suspicion['text']}" for suspicion in audit.get("suspicions", [])]
+    return lines

@@ -1,0 +1,119 @@
+"""What c63course and c63grade share: options in the manner of the other programs, where things lie, and errors."""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+EXIT_CODES = """Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 a rule does not hold, 4 bad input, 6 output not written,
+130 and 143 stopped by SIGINT and SIGTERM."""
+
+
+class CourseError(Exception):
+    """An error that is the user's business: one line, and an exit code."""
+
+    def __init__(self, message, code):
+        super().__init__(message)
+        self.code = code
+
+
+def course_folder():
+    """The folder of skeleton, tasks and notebooks."""
+    return pathlib.Path(__file__).resolve().parents[1]
+
+
+def find_program(name, needed=True):
+    """A c63 program: beside this one, or on the PATH."""
+    for folder in (pathlib.Path(sys.argv[0]).absolute().parent, pathlib.Path(sys.argv[0]).resolve().parent):
+        if os.access(folder / name, os.X_OK) and (folder / name).is_file():
+            return str(folder / name)
+    found = shutil.which(name)
+    if found is None and needed:
+        raise CourseError(f"{name} is neither beside this program nor on the PATH; build or install c63", 4)
+    return found
+
+
+def call(command, **keywords):
+    """Runs a c63 program; its standard output. Its own error line is ours if it fails."""
+    result = subprocess.run([str(word) for word in command], capture_output=True, **keywords)
+    if result.returncode != 0:
+        said = result.stderr.decode(errors="replace").strip().splitlines()
+        raise CourseError(said[-1] if said else f"{command[0]} ended with {result.returncode}", 4)
+    return result.stdout
+
+
+def version():
+    """Of the programs beside this one."""
+    enc = find_program("c63enc", needed=False)
+    return call([enc, "--version"]).decode().splitlines()[:2] if enc else ["c63enc is not here"]
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line, and wrong usage is exit code 2."""
+
+    def error(self, message):
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+def make_parser(name, description, examples):
+    epilog = "Examples:\n" + "".join(f"  {command}\n      {text}\n" for command, text in examples)
+    parser = Parser(prog=name, description=description, allow_abbrev=False, add_help=False,
+                    epilog=epilog + "\nLog goes to standard error, data to standard output.\n" + EXIT_CODES,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    general = parser.add_argument_group("General")
+    general.add_argument("--help", action="help", help="Print this help and exit")
+    general.add_argument("--version", action="store_true", help="Print version and build and exit")
+    general.add_argument("-v", "--verbose", action="store_true", help="Say more")
+    general.add_argument("--quiet", action="store_true", help="Say nothing but errors")
+    general.add_argument("--describe-options", action="store_true", help=argparse.SUPPRESS)
+    parser.examples = examples
+    return parser
+
+
+def describe(parser):
+    """The options as JSON, as the other programs print them for their manual pages."""
+    options, subcommands = [], []
+    for group in parser._action_groups:
+        for action in group._group_actions:
+            if isinstance(action, argparse._SubParsersAction):
+                subcommands += [describe(sub) for sub in action.choices.values()]
+                continue
+            if action.help == argparse.SUPPRESS:
+                continue
+            value = None if action.nargs == 0 else action.metavar or action.dest.upper()
+            if action.choices and value is not None:
+                value = f"{value}:{{{','.join(action.choices)}}}"
+            default = action.default if action.nargs != 0 and action.default not in (None, argparse.SUPPRESS) else ""
+            option = {"names": list(action.option_strings), "group": group.title or "General", "value": value,
+                      "default": str(default or ""), "description": action.help}
+            if not action.option_strings:
+                option["positional"] = action.dest
+            options.append(option)
+    return {"name": parser.prog.split()[-1], "description": parser.description, "options": options, "subcommands": subcommands,
+            "examples": [{"command": command, "text": text} for command, text in getattr(parser, "examples", [])]}
+
+
+def main_of(parser, act):
+    """Runs a program: parses, acts, and turns errors into one line and a code."""
+    arguments = sys.argv[1:]
+    if "--describe-options" in arguments:
+        print(json.dumps(describe(parser)))
+        return 0
+    if "--version" in arguments:
+        print(parser.prog, *version(), sep="\n")
+        return 0
+    try:
+        return act(parser.parse_args(arguments))
+    except CourseError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: stopped", file=sys.stderr)
+        return 130
+    except OSError as error:
+        print(f"{parser.prog}: {error.filename or ''}: {error.strerror}", file=sys.stderr)
+        return 6

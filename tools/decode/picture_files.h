@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "io/output_file.h"
+
+namespace c63::tools {
+
+/// Returns true if an output of this name is pictures: it ends in .png or .ppm.
+[[nodiscard]] bool names_pictures(const std::string& output);
+
+/// Writes frames as pictures, a file each.
+class PictureFiles {
+ public:
+  /// `pattern` has one place for the frame's number, like %d or %04d; %% stands for %. It may have none if `single`.
+  /// Throws Error (usage, C63-OUTPUT-NAME) for other patterns, (usage, C63-NO-PNG) if PNG cannot be written here.
+  PictureFiles(std::string pattern, bool single, Durability durability, std::uint64_t max_memory);
+
+  /// Writes the picture of frame `index`. Throws Error (output), (limit) if it takes more than the memory.
+  void write(std::int64_t index, int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes);
+
+ private:
+  [[nodiscard]] std::string name_of(std::int64_t index) const;
+
+  std::string pattern_;
+  Durability durability_;
+  std::uint64_t max_memory_;
+};
+
+}  // namespace c63::tools

@@ -1,0 +1,151 @@
+#include "info/info_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "c63/error.h"
+#include "common/exit_code.h"
+#include "common/paths.h"
+#include "common/report.h"
+#include "common/sidecar.h"
+#include "common/text_file.h"
+#include "common/values.h"
+#include "info/stream_info.h"
+#include "io/byte_source.h"
+
+namespace c63::tools {
+namespace {
+
+/// JSON with the GOPs as they come, so that their number takes no memory. What is known at the end follows them.
+class InfoJson {
+ public:
+  InfoJson(const InfoOptions& options, const std::string& name) : file_(options.json, options.durability) {
+    nlohmann::ordered_json head = environment_json("c63info");
+    head["file"] = name;
+    file_.add("{{\n{},\n  \"gops\": [", json_members(head));
+  }
+  void add(const GopInfo& gop) {
+    file_.add("{}\n    {{\"first_frame\": {}, \"frames\": {}, \"bytes\": {}}}", std::exchange(any_, true) ? "," : "",
+              gop.first_frame, gop.frames, gop.bytes);
+  }
+  void finish(const nlohmann::ordered_json& rest) {
+    file_.add("\n  ],\n{}\n}}\n", json_members(rest));
+    file_.commit();
+  }
+
+ private:
+  TextFile file_;
+  bool any_ = false;
+};
+
+/// Reads a whole stream, or up to its first fault, which is returned.
+class StreamLook {
+ public:
+  StreamLook(const Session& session, const InfoOptions& options, const ErrorPlace& place)
+      : session_(session),
+        options_(options),
+        place_(place),
+        source_(open_byte_source(options.input, session.stop)),
+        reader_(*source_, options.limits),
+        analyser_(options.limits) {}
+
+  std::optional<Error> read(StreamInfo& info, const std::function<void(const GopInfo&)>& on_gop) {
+    const auto progress = session_.progress(std::nullopt, options_.rate.value_or(FrameRate()).value());
+    std::optional<Error> fault;
+    try {
+      while (!session_.stop.stop_requested() && take_frame(info, on_gop)) progress->advance(0);
+    } catch (const Error& error) {
+      fault = error.at(place_);
+    }
+    progress->finish();
+    if (const auto gop = info.finish()) on_gop(*gop);
+    return fault;
+  }
+
+ private:
+  bool take_frame(StreamInfo& info, const std::function<void(const GopInfo&)>& on_gop) {
+    auto frame = options_.quick ? reader_.pass() : reader_.next();
+    if (!frame) return false;
+    std::optional<FrameBlocks> blocks;
+    try {
+      if (!options_.quick) blocks = analyser_.analyse(frame->bytes);
+    } catch (const Error& error) {
+      throw in_stream(error, *frame);
+    }
+    if (const auto gop = info.add(*frame, blocks ? &*blocks : nullptr)) on_gop(*gop);
+    reader_.reuse(std::move(frame->bytes));
+    return true;
+  }
+
+  const Session& session_;
+  const InfoOptions& options_;
+  ErrorPlace place_;
+  std::unique_ptr<ByteSource> source_;
+  StreamReader reader_;
+  BlockAnalyser analyser_;
+};
+
+}  // namespace
+
+void add_options(CLI::App& app, InfoOptions& o) {
+  const std::string group = "Input and output";
+  app.add_option("-i,--input,input", o.input, "Stream to look at; - is stdin")->type_name("FILE")->group(group);
+  app.add_option("--json", o.json,
+                 "Write everything as JSON, with every GOP; - is stdout, then nothing else is printed")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--quick", o.quick, "Read headers only: no bits by kind, no blocks, no faults within frames")
+      ->group(group);
+  add_frame_rate_option(app, "Frames per second; without it those of the stream's .json (c63enc --sidecar)",
+                        [&o](FrameRate rate) { o.rate = rate; })
+      ->group(group);
+  add_sync_option(app, o.durability);
+  add_limit_options(app, o.limits);
+}
+
+int run_info(const Session& session, InfoOptions options) {
+  if (options.input.empty()) throw Error(ErrorKind::usage, "C63-USAGE", "no stream was given");
+  check_distinct_files({{"the stream", options.input}},
+                       {{"--json", options.json}, {"--log-file", session.common.log.file}});
+  const std::string name = options.input == "-" ? "stdin" : options.input;
+  std::string rate_from;
+  if (!options.rate && options.input != "-") {
+    if (const auto beside =
+            sidecar_rate(options.input, [&](const std::string& line) { session.log->warn("{}", line); })) {
+      options.rate = beside->rate;
+      rate_from = " (" + beside->path + ")";
+    }
+  }
+  const ErrorPlace place{.file = name};
+  StreamLook look(session, options, place);
+  std::optional<InfoJson> json;
+  if (!options.json.empty()) json.emplace(options, name);
+  StreamInfo info;
+  const std::optional<Error> fault = look.read(info, [&](const GopInfo& gop) {
+    if (json) json->add(gop);
+  });
+  if (info.frames() == 0 && fault) throw Error(*fault);
+  if (info.frames() == 0 && !session.stop.stop_requested())
+    throw Error(ErrorKind::input, "C63-STREAM-EMPTY", "the stream is empty", place);
+  if (json) {
+    nlohmann::ordered_json rest = info.json(options.rate);
+    rest["complete"] = !fault && !session.stop.stop_requested();
+    json->finish(rest);
+  }
+  // Of a damaged stream, what lies before the fault is told, and then the fault.
+  if (options.json != "-" && info.frames() > 0) {
+    std::string text;
+    for (const std::string& line : info.lines(name, options.rate, rate_from)) text += line + "\n";
+    write_stdout(text);
+  }
+  if (fault) throw Error(*fault);
+  return kExitDone;
+}
+
+}  // namespace c63::tools

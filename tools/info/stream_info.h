@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c63/picture.h"
+#include "pipeline/block_statistics.h"
+#include "pipeline/preset_marks.h"
+#include "pipeline/stream_reader.h"
+
+namespace c63::tools {
+
+/// A number of values with their sum, the smallest and the largest.
+struct ValueRange {
+  std::int64_t count = 0;
+  std::uint64_t sum = 0;
+  std::uint64_t smallest = 0;
+  std::uint64_t largest = 0;
+
+  void add(std::uint64_t value);
+  [[nodiscard]] double mean() const { return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count); }
+};
+
+/// A group of pictures: a key frame and the frames up to the next one.
+struct GopInfo {
+  std::int64_t first_frame = 0;
+  std::int64_t frames = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What is known of a stream. Its memory does not grow with the stream.
+class StreamInfo {
+ public:
+  /// Frames come in order. `blocks` is null if only headers are read. Returns the GOP that the frame before has ended,
+  /// if one did.
+  std::optional<GopInfo> add(const StreamFrame& frame, const FrameBlocks* blocks);
+  /// Ends the last GOP and returns it; nothing for an empty stream.
+  std::optional<GopInfo> finish();
+
+  [[nodiscard]] std::int64_t frames() const { return frames_; }
+  /// Lines for people, with headings of one width.
+  [[nodiscard]] std::vector<std::string> lines(const std::string& name, const std::optional<FrameRate>& rate,
+                                               const std::string& rate_from) const;
+  [[nodiscard]] nlohmann::ordered_json json(const std::optional<FrameRate>& rate) const;
+
+ private:
+  enum Kind { key, inter, replacing, repeat, kKinds };
+
+  std::optional<GopInfo> end_gop();
+
+  int width_ = 0;
+  int height_ = 0;
+  std::int64_t frames_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::array<ValueRange, kKinds> kinds_;  // bytes of their frames
+  ValueRange gop_frames_;
+  ValueRange gop_bytes_;
+  std::optional<GopInfo> gop_;
+  PresetMarks marks_;
+  std::optional<KindBits> bits_;
+  std::uint64_t blocks_ = 0;     // of inter frames
+  std::uint64_t predicted_ = 0;  // of these, by a vector
+  std::uint64_t empty_ = 0;      // blocks of all frames without a level that is not zero
+  std::uint64_t all_blocks_ = 0;
+};
+
+}  // namespace c63::tools
