@@ -38,7 +38,7 @@ class FileSearch : public MotionSearch {
 /// Returns true for names that load_search() takes.
 [[nodiscard]] bool is_search_file(const std::string& path);
 
-/// Returns true if the text of a .cu has a host part, which must be compiled first.
+/// Returns true if the .cu file contains host code. NVRTC cannot compile that: such a file must become a library first.
 [[nodiscard]] bool has_host_part(const std::string& path);
 
 }  // namespace c63::cuda

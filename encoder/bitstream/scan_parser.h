@@ -139,7 +139,8 @@ class WordReader {
 #endif
   }
 
-  /// A word with its first byte on top. It is not called at the load, because that would wait for the load.
+  /// Returns the word with its first byte as the most significant one. Called when the word is used, not when it is loaded:
+  /// there the thread would have to wait for the load.
   [[nodiscard]] C63_HD static std::uint32_t in_order(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
     return __byte_perm(word, 0, 0x0123);

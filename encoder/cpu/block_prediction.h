@@ -51,9 +51,9 @@ void for_each_block_of_mcu_row(const PlaneGeometry& g, int plane, int mcu_row, V
 /// kernel's step.
 inline constexpr int kBlocksPerRun = 64;
 
-/// Calls visit(block index, column, row, predictions) for runs of neighbouring blocks. Together they are MCU row
-/// `mcu_row` of a plane. Index, column and row are those of a run's first block. Predictions are copied to `kept` if it
-/// is not null.
+/// Goes through the blocks of MCU row `mcu_row` of a plane in runs of neighbouring blocks. Calls visit(block index, column,
+/// row, predictions) once a run. Index, column and row are those of the run's first block. Also copies the predictions to
+/// `kept` if it is not null.
 template <typename Visit>
 void for_each_run_of_mcu_row(const PlaneGeometry& g, const PredictionVectors& vectors, int plane, int mcu_row,
                              const PaddedPicture& reference, PaddedPicture* kept, Visit&& visit) {

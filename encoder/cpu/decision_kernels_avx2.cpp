@@ -1,6 +1,6 @@
 #if defined(C63_SIMD_X86)
 
-// The decision kernels with AVX2: its own transform, and the portable kernels.
+// The decision kernels with AVX2. The transform is written for AVX2, the other kernels are the portable ones.
 
 #include "cpu/choose_levels_portable.h"
 #include "cpu/decision_kernels_portable.h"

@@ -253,7 +253,7 @@ void restore_four(const Levels (&levels)[kBlocks], const TransformTable& table, 
   __m512i b_and_d[8];
   residual_of_pair<kLines>(levels[0], levels[2], table, a_and_c);
   residual_of_pair<kLines>(levels[1], levels[3], table, b_and_d);
-  // Lanes of halves of rows: A and B low, A and B high, C and D low, C and D high; and their places in whole rows.
+  // to_halves sorts lanes into half rows: A and B low, A and B high, C and D low, C and D high. to_rows makes whole rows again.
   const __m512i to_halves = _mm512_setr_epi32(0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15);
   const __m512i to_rows = _mm512_setr_epi32(0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15);
   const __m512i zero = _mm512_setzero_si512();

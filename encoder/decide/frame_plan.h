@@ -21,8 +21,8 @@ struct FramePlan {
   /// The weight of each MCU's error in a frame that is decided by rate; null: all equal.
   std::shared_ptr<const FrameWeights> weights = {};
 
-  /// Returns true if the previous picture becomes the reference. Otherwise this frame has the same reference as the previous
-  /// one, and its picture replaces that frame's.
+  /// Returns true if the previous frame's picture becomes the reference. Otherwise this frame uses the same reference as the
+  /// previous frame, and overwrites the previous frame's picture.
   [[nodiscard]] bool advances_reference() const { return headers.frame; }
 };
 

@@ -25,7 +25,7 @@ EncodeRun::EncodeRun(const ResolvedEncode& encode, std::span<const std::unique_p
       changes_(changes),
       joining_(joining),
       time_left_(joining.work) {
-  // A caller's arena may be full during the whole run, so each device's frames are read by one thread then.
+  // All threads of a caller's arena may be busy during the whole run. One thread then reads the frames of a device.
   const ThreadArena& arena = *encode.settings.execution.arena;
   readers_ = arena.is_callers() ? 1 : arena.concurrency();
   // Looking ahead is enough work for several threads, however fast reading is.

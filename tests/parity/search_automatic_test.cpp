@@ -20,7 +20,7 @@ using parity::Content;
 
 constexpr int kRound = 256;  // frames
 
-/// What a kernel does instead of using time, and how often it was called.
+/// The time that a test kernel pretends to take, and the number of its calls.
 struct Cost {
   std::atomic<int> nanoseconds = 1;
   std::atomic<int> calls = 0;

@@ -134,7 +134,7 @@ class StoppedEncodes : public ToolsTest {
     return result;
   }
 
-  /// Returns the number of frames of a stream. It must be whole.
+  /// Returns the number of frames of a stream. Expects that the stream decodes without an error.
   [[nodiscard]] std::size_t frames_of_stream(const std::string& name) const {
     const ProcessResult decoded = run({kDec, "--quiet", path(name), "-"});
     EXPECT_EQ(decoded.exit_code, 0) << decoded.err;

@@ -35,7 +35,7 @@ struct Sidecar {
   std::optional<FrameRate> rate;
 };
 
-/// Throws what is no Error for other content.
+/// Throws an exception of the JSON library, not Error, if the content is not a sidecar's.
 Sidecar sidecar_from(const nlohmann::ordered_json& json) {
   const nlohmann::ordered_json& input = json.at("input");
   Sidecar sidecar{

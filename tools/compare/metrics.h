@@ -21,7 +21,7 @@ struct FrameQuality {
   bool identical = false;
 };
 
-/// The first sample in which two videos differ. x and y are -1 for chroma that has no rows of one length (odd sides).
+/// The first sample in which two videos differ. x and y are -1 in chroma if a side is odd: its rows then differ in length.
 struct FirstDifference {
   std::int64_t frame = 0;
   int plane = 0;

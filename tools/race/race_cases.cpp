@@ -87,8 +87,8 @@ void fill_noise(RaceCase& c, Random& random) {
   set(c, sample, sample);
 }
 
-/// Noise in the reference. Each block of the current plane is the reference's at a corner of its window, or one sample
-/// outside.
+/// Fills the reference with noise. Copies each block of the current plane from the reference: from a corner of the block's
+/// search window, or from one sample outside the window.
 void fill_corners(RaceCase& c, Random& random) {
   for (int y = 0; y < c.height; ++y) {
     for (int x = 0; x < c.width; ++x)
