@@ -2,7 +2,7 @@
 
 #include "tools_test_support.h"
 
-// How tools/gpu_check judges samples of a process's memory: whether many encodes leave anything behind.
+// How tools/gpu_check judges samples of a process's memory: whether it grows over many encodes.
 
 namespace c63::test {
 namespace {

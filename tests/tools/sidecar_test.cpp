@@ -1,4 +1,4 @@
-// A stream has no frame rate. The .json beside it has, and every program that reads the stream uses it.
+// A stream has no frame rate. The sidecar (.json) has one. Every program that reads the stream uses it.
 
 #include <gtest/gtest.h>
 
