@@ -7,10 +7,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 from course_support import COURSE, PROGRAMS, SKELETON, CourseTest, main, run
+
+sys.path.insert(0, str(COURSE))
+from c63_course.box import SERVER, Box  # noqa: E402
 
 RULES = pathlib.Path(__file__).with_name("rules.toml")
 SOLUTIONS = pathlib.Path(__file__).with_name("solutions")
@@ -443,6 +447,30 @@ class Handins(CourseTest):
             self.skipTest("another user cannot reach the programs here")
         self.assertEqual(tried.returncode, 3, tried.stdout)
         self.assertRegex(tried.stdout, r"CapEff:\s+0000000000000000|Cannot fork|processes were still running")
+
+
+class Inside(CourseTest):
+    """What a program sees in the box."""
+
+    def shell(self, script):
+        with Box("full", disk=16 << 20) as box:
+            box.seal()
+            limits = {"seconds": 20, "memory": 256 << 20, "disk": 16 << 20, "processes": 64}
+            return box.run(["sh", "-c", script], limits)
+
+    def test_threads_get_names_and_the_machine_keeps_its_settings(self):
+        self.need(NAMESPACES, "no namespaces here")
+        ended = self.shell(
+            "printf named >/proc/$$/task/$$/comm && cat /proc/$$/comm\n"  # CUDA does not start if this fails
+            "find /proc/sys /proc/irq /proc/bus /proc/fs /proc/sysrq-trigger /etc -writable ! -type l 2>/dev/null | head -3"
+        )
+        self.assertEqual(ended["output"], "named\n")
+
+    def test_never_ends_processes_of_others(self):
+        spec = {"namespaces": True, "uid": None, "disk": 1 << 20, "root": str(self.folder), "hide": [], "hide_files": []}
+        words = [sys.executable, "-I", "-S", "-B", SERVER, json.dumps(spec)]  # not process 1
+        ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=20)
+        self.assertIn("no process namespace", ended.stdout)
 
 
 class Tasks(CourseTest):
