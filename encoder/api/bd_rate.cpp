@@ -11,14 +11,15 @@
 namespace c63 {
 namespace {
 
-/// The knots of a curve, with x strictly increasing.
+/// The points of a curve that are interpolated, with x strictly increasing.
 struct Curve {
   std::vector<double> x;
   std::vector<double> y;
 };
 
-/// The slope at an end, from the two intervals next to it, the nearer one first: that of the parabola through the three points,
-/// limited against overshoot. Boost uses the slope of the end interval instead, but the published tools do not.
+/// Returns the slope at an end point of a curve, from the widths and slopes of the two intervals next to it. It is the
+/// slope of the parabola through the three points, limited against overshoot. Boost uses the slope of the end interval;
+/// the published tools do not.
 double end_slope(double near_width, double far_width, double near_slope, double far_slope) {
   const double slope = ((2 * near_width + far_width) * near_slope - near_width * far_slope) / (near_width + far_width);
   if (slope * near_slope <= 0) return 0;
@@ -47,7 +48,7 @@ double mean(const Curve& curve, double low, double high) {
   return sum / (high - low);
 }
 
-/// The mean of `test` minus the mean of `anchor` over their common range; empty if there is none.
+/// Returns the mean of `test` minus the mean of `anchor` over the range that both cover; empty if they share none.
 std::optional<double> mean_distance(const Curve& anchor, const Curve& test) {
   const double low = std::max(anchor.x.front(), test.x.front());
   const double high = std::min(anchor.x.back(), test.x.back());

@@ -22,7 +22,7 @@ std::string one_line(std::string text) {
   const auto is_control = [&](std::size_t i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c < ' ' || c == 127) return true;
-    // U+0080 to U+009F: terminals also take them as control sequences.
+    // U+0080 to U+009F are control characters, too, and terminals obey them.
     return c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) >= 0x80 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
   };
   for (std::size_t i = 0; i < text.size(); ++i) {

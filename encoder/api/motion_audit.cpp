@@ -27,7 +27,7 @@ std::uint32_t sad_at(const FoundMotion& found, int column, int row, MotionVector
 
 MotionField exact_motion(const FoundMotion& found) {
   if (found.range > 0) return estimate_motion(found.current, found.reference, found.range);
-  // Without a range there is no candidate, and each block has the zero vector.
+  // Range 0 has no candidates, so every block has the zero vector.
   MotionField field{found.current.width / kBlockSize, found.current.height / kBlockSize, {}, {}};
   field.vectors.resize(found.vectors.size());
   for (int row = 0; row < field.rows; ++row) {
@@ -53,12 +53,12 @@ std::string pair_text(int x, int y) {
 }
 std::string text_of(MotionVector v) { return pair_text(v.x, v.y); }
 
-/// How often a mistake explains what was found.
+/// Counts how well a mistake explains the found vectors.
 struct Tried {
-  std::int64_t wrong = 0;      ///< differing blocks that it was tried on
-  std::int64_t explained = 0;  ///< of which it finds the same vector
-  std::int64_t right = 0;      ///< right blocks that it was tried on
-  std::int64_t kept = 0;       ///< of which it finds the same vector
+  std::int64_t wrong = 0;      ///< differing blocks on which it was tried
+  std::int64_t explained = 0;  ///< differing blocks for which it gives the found vector
+  std::int64_t right = 0;      ///< right blocks on which it was tried
+  std::int64_t kept = 0;       ///< right blocks for which it gives the found vector
 
   [[nodiscard]] double share() const {
     return wrong > 0 ? static_cast<double>(explained) / static_cast<double>(wrong) : 0;
@@ -69,7 +69,7 @@ struct Tried {
   [[nodiscard]] bool fits() const { return explained > 0 && explained * 10 >= wrong * 9 && kept * 10 >= right * 9; }
 };
 
-/// What is common to the differing blocks.
+/// How many of the differing blocks lie in each place.
 struct Places {
   std::int64_t first_column = 0;
   std::int64_t last_column = 0;
@@ -135,7 +135,7 @@ std::string to_string(const MotionDifference& d, const std::string& whose) {
 }
 
 struct MotionAudit::State {
-  /// What trying a mistake on one block may cost: small enough that wrong results are told at once.
+  /// Limits of the work on mistakes, so that an audit of wrong results stays fast.
   static constexpr std::int64_t kCandidatesPerPlane = 24576;
   static constexpr std::int64_t kMostTriedPerPlane = 24;
   static constexpr std::int64_t kMostTried = 160;
@@ -149,7 +149,7 @@ struct MotionAudit::State {
   std::int64_t blocks_tried = 0;
   Places places;
   std::int64_t sads_8_bits = 0;
-  std::int64_t sads_untold = 0;  ///< SADs of right vectors that are zero where they should not be
+  std::int64_t sads_untold = 0;  ///< SADs that are reported as 0 but are not, although the vectors are right
 
   MotionDifference judge(const FoundMotion& found, int column, int row) const;
   void note_place(const FoundMotion& found, const MotionDifference& d);
@@ -217,18 +217,19 @@ void MotionAudit::State::try_mistakes(const FoundMotion& found) {
       Tried& t = tried[i];
       if (t.refuted()) continue;
       const std::optional<MotionVector> guess = motion_mistakes()[i].find(searched);
-      const bool same = guess ? *guess == v : !is_wrong;  // one that cannot be tried changes nothing
+      // A mistake that cannot be tried on this block changes nothing.
+      const bool same = guess ? *guess == v : !is_wrong;
       ++(is_wrong ? t.wrong : t.right);
       (is_wrong ? t.explained : t.kept) += same ? 1 : 0;
     }
     ++blocks_tried;
   };
-  // Spread over the plane.
+  // Try differing blocks that are spread over the plane.
   const auto step = std::max<std::size_t>(1, wrong.size() / static_cast<std::size_t>(most));
   for (std::size_t i = 0, done = 0; i < wrong.size() && done < static_cast<std::size_t>(most); i += step, ++done) {
     try_all(wrong[i]->column, wrong[i]->row, true);
   }
-  // Right blocks must stay right.
+  // Try right blocks, too: a mistake must not change them.
   std::vector<std::uint8_t> is_wrong(exact.vectors.size());
   for (const MotionDifference& d : differences)
     is_wrong[static_cast<std::size_t>(d.row * exact.columns + d.column)] = 1;
@@ -324,7 +325,7 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
       found.push_back({"sad-only", "the vectors are right, but the SADs told are not theirs", 1});
     }
   }
-  // The mistakes that explain most; the list's order decides between equals.
+  // Report the mistakes that explain most blocks. Of equal ones, the list's order decides.
   std::vector<std::pair<std::int64_t, std::size_t>> fitting;
   for (std::size_t i = 0; i < s.tried.size(); ++i) {
     if (s.tried[i].fits()) fitting.emplace_back(-(s.tried[i].explained + s.tried[i].kept), i);
@@ -336,7 +337,7 @@ std::vector<MotionSuspicion> MotionAudit::suspicions() const {
     const MotionMistake& mistake = motion_mistakes()[fitting[i].second];
     found.push_back({mistake.id, mistake.text, s.tried[fitting[i].second].share()});
   }
-  // What is common to the blocks.
+  // Report what all differing blocks have in common.
   const Places& p = s.places;
   const auto all_in = [&](std::int64_t some, const char* id, const std::string& text) {
     if (some == all) found.push_back({id, text, 1});

@@ -12,7 +12,7 @@ namespace {
 
 using Found = std::optional<MotionVector>;
 
-/// A candidate's difference from the block.
+/// Computes how much a candidate differs from the block: the exact SAD, or a wrong one.
 using SadFunction = std::uint32_t (*)(const std::uint8_t* current, std::ptrdiff_t current_pitch,
                                       const std::uint8_t* reference, std::ptrdiff_t reference_pitch);
 
@@ -66,7 +66,7 @@ std::uint32_t sad_saturated(const std::uint8_t* a, std::ptrdiff_t ap, const std:
   return std::min(sad_exact(a, ap, b, bp), 255U);
 }
 
-/// The order of candidates of equal difference: the smaller one is kept.
+/// Which of several candidates with the same SAD is kept.
 enum class Order { raster, reversed, columns, nearest, zero_first };
 
 template <Order kOrder>
@@ -84,13 +84,13 @@ SearchWindow window_of(const SearchedBlock& b) {
   return search_window(b.column, b.row, b.current.width, b.current.height, b.range);
 }
 
-/// The window as it lies in the plane: the part that can be read.
+/// Returns the part of a window that lies in the plane.
 SearchWindow readable(const SearchedBlock& b, SearchWindow w) {
   return {std::max(w.left, 0), std::max(w.top, 0), std::min(w.right, b.current.width - kBlockSize + 1),
           std::min(w.bottom, b.current.height - kBlockSize + 1)};
 }
 
-/// The candidates of a window that are tried: all but those that `tried` refuses.
+/// Searches the candidates of `window` that lie in the plane and for which `tried` returns true.
 template <Order kOrder = Order::raster, SadFunction kSad = sad_exact, typename Tried>
 Found search(const SearchedBlock& b, SearchWindow window, const Tried& tried) {
   const SearchWindow w = readable(b, window);
@@ -123,7 +123,7 @@ Found search(const SearchedBlock& b, SearchWindow window) {
   return search<kOrder, kSad>(b, window, [](int, int) { return true; });
 }
 
-/// The search in the first `count` candidates of the window.
+/// Searches only the first `count` candidates of the window, in raster order.
 Found search_first(const SearchedBlock& b, int count) {
   const SearchWindow w = window_of(b);
   const int width = w.right - w.left;
@@ -138,7 +138,7 @@ Found with_range(const SearchedBlock& b, int range) {
   return search(b, window_of(other));
 }
 
-/// The search with rows of a plane that are as far apart as the plane is wide.
+/// Searches with the plane's width in place of its pitch, for one plane or both.
 Found with_width_as_pitch(const SearchedBlock& b, bool current, bool reference) {
   const bool changes =
       (current && b.current.pitch != b.current.width) || (reference && b.reference.pitch != b.reference.width);
@@ -160,7 +160,7 @@ SearchWindow changed(const SearchedBlock& b, int left, int top, int right, int b
   return {w.left + left, w.top + top, w.right + right, w.bottom + bottom};
 }
 
-/// The window of a search that gets a bound of one side wrong, and cuts it at the plane's edge after that.
+/// The window with errors in its bounds (in samples), which is cut at the plane's edges after the error.
 SearchWindow reaching(const SearchedBlock& b, int left, int top, int right, int bottom) {
   const int x = b.column * kBlockSize;
   const int y = b.row * kBlockSize;
@@ -169,14 +169,14 @@ SearchWindow reaching(const SearchedBlock& b, int left, int top, int right, int 
           std::min(b.current.height - kBlockSize, y + b.range + bottom)};
 }
 
-/// The window that includes candidates at the plane's border, on both axes or one.
+/// The window with the candidates at the plane's right or bottom border, or both, which the codec excludes.
 SearchWindow to_border(const SearchedBlock& b, bool right, bool bottom) {
   const SearchWindow w = window_of(b);
   const SearchWindow whole = whole_search_window(b.column, b.row, b.current.width, b.current.height, b.range);
   return {w.left, w.top, right ? whole.right : w.right, bottom ? whole.bottom : w.bottom};
 }
 
-/// The window of full size, moved into the plane instead of cut.
+/// The window with its full size, moved into the plane; the codec cuts it instead.
 SearchWindow moved_in(const SearchedBlock& b) {
   const auto moved = [](int own, int range, int last) {
     int first = own - range;
@@ -212,7 +212,8 @@ std::uint32_t sad_of_part(const std::uint8_t* a, std::ptrdiff_t ap, const std::u
   return sum_of<kWidth, kHeight, kRowStep>(a, ap, b, bp, kAbsolute);
 }
 
-/// From the zero vector to the best of eight neighbours until none is better: what every fast search ends with.
+/// Starts at the zero vector and moves to the best of its eight neighbours until none is better, as every fast search
+/// ends.
 Found descend(const SearchedBlock& b) {
   const SearchWindow w = window_of(b);
   if (w.empty()) return MotionVector{};
@@ -237,7 +238,7 @@ Found descend(const SearchedBlock& b) {
 }
 
 constexpr std::array kMistakes = {
-    // The order of equals.
+    // The order of candidates with equal SAD.
     MotionMistake{"last-of-equals",
                   "of candidates with equal SAD the last is kept: compare with <, not <=, and let a reduction prefer "
                   "the lower candidate",

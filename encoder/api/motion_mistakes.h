@@ -8,26 +8,26 @@
 
 namespace c63 {
 
-/// One block as a search sees it.
+/// The samples and settings with which one block is searched.
 struct SearchedBlock {
   ConstPlaneView current;
   ConstPlaneView reference;
-  int range = 0;  ///< of the plane
+  int range = 0;  ///< the plane's range, in samples
   int column = 0;
   int row = 0;
-  std::span<const MotionVector> previous;  ///< the result of the call before; may be empty
-  std::span<const MotionVector> exact;     ///< of the plane
+  std::span<const MotionVector> previous;  ///< the exact result of the previous call for this plane; may be empty
+  std::span<const MotionVector> exact;     ///< the exact result for this plane
 };
 
-/// A mistake that searches are known to have.
+/// A mistake that programmers often make in a motion search.
 struct MotionMistake {
   const char* id;
-  const char* text;  ///< what a person should look at
-  /// What a search with the mistake finds; empty if the mistake cannot be tried on the block.
+  const char* text;  ///< advice: where a person should look
+  /// Returns the vector that a search with this mistake finds; empty if the mistake cannot be tried on the block.
   std::optional<MotionVector> (*find)(const SearchedBlock& block);
 };
 
-/// All known mistakes; of those that explain the same, the first is the likelier.
+/// All known mistakes. Of mistakes that give the same vectors, the first is the most likely.
 [[nodiscard]] std::span<const MotionMistake> motion_mistakes();
 
 }  // namespace c63

@@ -25,30 +25,32 @@ using JoiningDecoder = LateDevice<std::shared_ptr<DecodeBackend>>;  // c63/joini
 /// What a decoder does with a stream, and on which device.
 struct DecoderSettings {
   ExecutionSettings execution = {};     ///< `lanes` is ignored
-  bool keep_prediction = false;         ///< hands out the prediction of every frame
-  bool keep_motion = false;             ///< hands out the vectors of every inter frame, including inherited ones
-  std::int64_t first_frame = 0;         ///< earlier frames are decoded if needed, but not handed out
-  std::int64_t max_frames = -1;         ///< the most frames that are handed out; -1: all
+  bool keep_prediction = false;         ///< gives the sink the prediction of every frame
+  bool keep_motion = false;             ///< gives the sink the vectors of every inter frame, including inherited ones
+  std::int64_t first_frame = 0;         ///< earlier frames are decoded if needed, but not given to the sink
+  std::int64_t max_frames = -1;         ///< the most frames that the sink receives; -1: all
   bool key_frames_only = false;         ///< skips all other frames
   TraceSink* trace = nullptr;           ///< receives the time of each stage; must outlive the decoder
-  /// The device that decodes (c63/cuda/decoder.h); null: the CPU. It serves one decoder at a time, and keeps its memory for
-  /// the next decoder with pictures of that size. It cannot keep predictions or vectors, and FrameDecoder cannot use it.
+  /// The device that decodes (c63/cuda/decoder.h); null: the CPU. A device serves one decoder at a time. It keeps its
+  /// memory for the next decoder of pictures of the same size. It cannot keep predictions or vectors, and FrameDecoder
+  /// cannot use it.
   std::shared_ptr<DecodeBackend> device = {};
-  /// The device that takes over from the CPU at a key frame. It does so when it is ready, if the rest of the stream is worth
-  /// it. No decode waits for it, and a device that cannot be opened is left out. Only Decoder uses it, and only if `device` is
-  /// null and neither predictions nor vectors are kept.
+  /// A device that may still be starting; null: none. Decoding begins on the CPU. At a key frame, the device continues
+  /// if it is ready and the rest of the stream is worth it. No decode waits for the device; if it cannot be opened, the
+  /// CPU decodes everything. Only Decoder uses it, and only if `device` is null and neither predictions nor vectors are
+  /// kept.
   std::shared_ptr<JoiningDecoder> joining = {};
 };
 
-/// A decoded frame's properties, without its samples.
+/// The properties of a decoded frame, without its samples.
 struct FrameInfo {
   std::int64_t index = 0;
   bool key = false;
   bool repeat = false;               ///< nothing is coded: picture and prediction are those of the previous frame
-  bool advances_reference = true;    ///< false: it uses the same reference as the previous frame
+  bool advances_reference = true;    ///< false: it is predicted from the same reference as the previous frame
   int width = 0;
   int height = 0;
-  std::uint64_t offset = 0;              ///< of the coded frame in the stream, in bytes
+  std::uint64_t offset = 0;              ///< byte offset of the coded frame in the stream
   std::uint64_t coded_bytes = 0;
 };
 
@@ -68,16 +70,16 @@ struct FrameView : FrameInfo {
 
 /// The result of a decode.
 struct DecodeSummary {
-  std::int64_t frames = 0;  ///< that were handed out
+  std::int64_t frames = 0;  ///< frames that the sink received
   int width = 0;            ///< 0 for an empty stream
   int height = 0;
-  std::uint64_t bytes = 0;  ///< of the stream that were read
+  std::uint64_t bytes = 0;  ///< bytes of the stream that were read
   double elapsed_ms = 0;
   bool stopped = false;     ///< a stop request ended the decode
   std::int64_t joined_frames = 0;  ///< frames that DecoderSettings::joining decoded, including repeats
 };
 
-/// The source of a coded stream.
+/// A coded stream that is read as bytes.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -94,19 +96,21 @@ class ByteSource {
   }
 };
 
-/// Decodes c63 streams. A repeat frame takes 4 bytes of a stream and makes a whole picture. So bound the number of frames of
-/// streams that you do not trust, with max_frames or a sink that throws.
+/// Decodes c63 streams. A repeat frame takes 4 bytes of the stream and gives a whole picture, so a small stream can
+/// hold very many frames. If you do not trust a stream, bound the number of frames: with max_frames, or with a sink
+/// that throws.
 class Decoder {
  public:
   using Sink = std::function<void(DecodedFrame&&)>;
-  /// Takes a frame that is not copied. The view is valid until the call returns.
+  /// Takes a frame without a copy of its samples. The view is valid until the call returns.
   using ViewSink = std::function<void(const FrameView&)>;
 
   /// Throws Error (usage, C63-SEEK-RANGE) if first_frame is below 0.
   explicit Decoder(DecoderSettings settings = {});
 
-  /// Decodes to the end of the stream. Calls `sink` on this thread, in order. Hands out every whole frame before the first
-  /// fault, then throws Error (input, limit) with the fault's frame and byte offset.
+  /// Decodes to the end of the stream. Calls `sink` on this thread, with the frames in order. If the stream has an
+  /// error, `sink` receives every frame before it; then decode() throws Error (input, limit) with the frame's index and
+  /// the byte offset.
   DecodeSummary decode(ByteSource& source, const Sink& sink, std::stop_token stop = {});
   DecodeSummary decode(std::span<const std::uint8_t> stream, const Sink& sink, std::stop_token stop = {});
   /// Decodes as decode() does, but gives `sink` views of the frames.
@@ -119,17 +123,18 @@ class Decoder {
 
 /// A coded frame's entry in the index of a stream.
 struct FrameEntry {
-  std::uint64_t offset = 0;         ///< in the stream, in bytes
+  std::uint64_t offset = 0;         ///< byte offset of the frame in the stream
   std::uint64_t bytes = 0;
   bool key = false;
   bool repeat = false;              ///< nothing is coded
-  bool advances_reference = true;   ///< false: it uses the same reference as the previous frame
-  std::uint32_t tables = 0;         ///< number of its set of quantization tables, for SeekableDecoder::tables()
+  bool advances_reference = true;   ///< false: it is predicted from the same reference as the previous frame
+  /// the number of the frame's set of quantization tables, for SeekableDecoder::tables()
+  std::uint32_t tables = 0;
 };
 
-/// Decodes any frame of a stream whose bytes can be read in any order (a file, memory). It searches the stream for markers
-/// only up to the frame that is asked for. Decoding begins at the key frame before that frame, or after the frame that was
-/// decoded last if that is nearer. Only one thread at a time may use an object.
+/// Decodes any frame of a stream whose bytes can be read in any order (a file, memory). It searches the stream for
+/// markers only up to the frame that is asked for. Decoding begins at the last key frame before that frame, or after
+/// the frame that was decoded last if that is nearer. Only one thread at a time may use an object.
 class SeekableDecoder {
  public:
   /// Opens the stream in a file. Ignores first_frame and max_frames of the settings. Throws Error (input), with the id
@@ -146,15 +151,16 @@ class SeekableDecoder {
   [[nodiscard]] int width();
   [[nodiscard]] int height();
 
-  /// The number of frames before the first fault(), or of all frames.
+  /// The number of frames before fault(), or of all frames if there is no fault.
   [[nodiscard]] std::int64_t frame_count();
-  /// The fault that ends the list of frames before the stream's end: bytes that are not a frame, or a truncated frame. Faults
-  /// within scans are only found by decoding.
+  /// The fault at which the list of frames ends: bytes that are not a frame, or a truncated frame. Empty if the list
+  /// reaches the stream's end. Faults within scans are only found by decoding.
   [[nodiscard]] const std::optional<Error>& fault();
 
   /// Returns true if frame `index` exists. Searches no further than that frame.
   [[nodiscard]] bool has_frame(std::int64_t index);
-  /// The entry of frame `index`. Throws the fault() before it, or Error (usage, C63-SEEK-RANGE) past the end.
+  /// The entry of frame `index`. Throws fault() if that fault lies before the frame, or Error (usage, C63-SEEK-RANGE)
+  /// if the stream ends before it.
   [[nodiscard]] const FrameEntry& entry(std::int64_t index);
   /// The quantization tables of Y, U and V in zig-zag order. `number` is FrameEntry::tables.
   [[nodiscard]] const std::array<std::array<std::uint8_t, 64>, 3>& tables(std::uint32_t number) const;
@@ -170,7 +176,7 @@ class SeekableDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes a stream frame by frame on the caller's thread, in order, as a player or `--verify` does.
+/// Decodes one frame after another on the caller's thread, as a player or `--verify` needs it.
 class FrameDecoder {
  public:
   explicit FrameDecoder(DecoderSettings settings = {});
@@ -178,8 +184,8 @@ class FrameDecoder {
   FrameDecoder(FrameDecoder&&) noexcept;
   FrameDecoder& operator=(FrameDecoder&&) noexcept;
 
-  /// Decodes the one coded frame in `bytes`, SOI to EOI. Throws Error (input, limit) with the frame's index and the offset in
-  /// `bytes`. After an error, decoding continues at the next key frame; frames before it are refused.
+  /// Decodes the one coded frame in `bytes`, from SOI to EOI. Throws Error (input, limit) with the frame's index and
+  /// the offset in `bytes`. After an error, only a key frame can be decoded; until then every other frame is refused.
   DecodedFrame decode(std::span<const std::uint8_t> bytes);
 
  private:
@@ -187,7 +193,8 @@ class FrameDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes a whole stream. Returns its frames in linear layout, without gaps. Throws as Decoder::decode() does.
+/// Decodes a whole stream. Returns its frames one after another, each in linear layout (frame_bytes()). Throws as
+/// Decoder::decode() does.
 [[nodiscard]] std::vector<std::uint8_t> decode(std::span<const std::uint8_t> stream,
                                                const DecoderSettings& settings = {});
 

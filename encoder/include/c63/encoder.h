@@ -20,7 +20,7 @@ namespace c63 {
 
 /// Milliseconds that one frame spent in each stage, as wall time, on any device.
 struct StageTimes {
-  double read = 0;      ///< from the source, including any filter in it (Prefilter)
+  double read = 0;      ///< reading from the source, including any filter in the source (Prefilter)
   double upload = 0;    ///< host to device; 0 on the CPU
   double motion = 0;
   double transform = 0; ///< compensation, transform, quantization, reconstruction
@@ -28,7 +28,7 @@ struct StageTimes {
   double entropy = 0;
   double download = 0;
   double write = 0;     ///< the caller's sink
-  double lookahead = 0;  ///< before coding: references, propagated weights, global motion
+  double lookahead = 0;  ///< before coding: finding references, propagated weights and global motion
   double filter = 0;     ///< before coding: the presets' temporal filter, and the weights of its result
 
   StageTimes& operator+=(const StageTimes& other);
@@ -44,21 +44,21 @@ struct BitCounts {
   BitCounts& operator+=(const BitCounts& other);
 };
 
-/// The shift of a whole frame relative to the previous frame.
+/// The shift of a whole frame against the previous frame.
 struct GlobalMotion {
-  bool measured = false;            ///< never in key frames
+  bool measured = false;            ///< always false in key frames
   std::optional<FrameShift> shift;  ///< empty if the previous frame has no texture, or only along one direction
 };
 
-/// What was measured of one frame.
+/// What was measured in one frame.
 struct FrameStatistics {
   std::array<std::uint64_t, 3> sse{};   ///< squared error of each plane over its coded samples
   std::array<double, 3> ssim{};
-  std::uint64_t luma_sad = 0;           ///< sum of the chosen SADs of luma; 0 in key frames
-  GlobalMotion global_motion;           ///< of luma, by estimate_shift(): accurate up to a shift of about half a sample
+  std::uint64_t luma_sad = 0;           ///< sum of the SADs of the chosen luma vectors; 0 in key frames
+  GlobalMotion global_motion;           ///< of luma, by estimate_shift(): accurate for shifts up to about half a sample
   BitCounts bits;
   StageTimes times;
-  double latency_ms = 0;                ///< from reading the frame's last byte to handing out its bytes
+  double latency_ms = 0;                ///< from reading the frame's last byte to giving its coded bytes to the sink
 };
 
 /// One encoded frame, as given to the sink.
@@ -73,8 +73,8 @@ struct EncodedFrame {
   std::array<MotionField, 3> motion;         ///< empty unless kept; always empty for key frames and repeats
 };
 
-/// The share of a run, 0 to 1, that each stage was busy. A value near 1 marks the bottleneck. If several threads or devices do
-/// the same work, the value is their mean.
+/// The share of an encode's time, 0 to 1, that each stage was busy. A value near 1 marks the bottleneck. If several
+/// threads or devices do the same work, the value is their mean.
 struct EncodeLoad {
   double reading = 0;
   double bus = 0;      ///< uploads; 0 on the CPU
@@ -95,13 +95,14 @@ struct EncodeSummary {
   std::int64_t frames = 0;
   std::int64_t key_frames = 0;
   std::uint64_t bytes = 0;
-  double start_up_ms = 0;   ///< opening the backend
-  double elapsed_ms = 0;    ///< first read to last write, without start_up_ms
+  double start_up_ms = 0;   ///< the time to open the backend
+  double elapsed_ms = 0;    ///< from the first read to the last write, without start_up_ms
   int lanes = 1;
   EncodeLoad load;
   std::string backend;      ///< the devices' names in plain text
   std::vector<DeviceShare> devices = {};  ///< the devices that took part, in the order in which they began
-  bool stopped = false;     ///< a stop request ended the encode early; the bytes handed out are a whole stream
+  /// a stop request ended the encode early; the frames that the sink received are a whole stream
+  bool stopped = false;
   std::int64_t dropped = 0;  ///< frames that were read from a live source and not coded; 0 unless stopped
 };
 
@@ -109,7 +110,7 @@ class Backend;
 struct ResolvedEncode;
 
 /// Opens one device for an encode. If settings.execution.lanes is 0, the device chooses its number of chains, at most
-/// `max_chains`; otherwise it has `max_chains`.
+/// `max_chains`. Otherwise it has exactly `max_chains`.
 using BackendFactory = std::function<std::unique_ptr<Backend>(const ResolvedEncode& encode, int max_chains)>;
 
 /// Opens the CPU as a device. Encoder uses it by default.
@@ -138,23 +139,26 @@ class Encoder {
 
   [[nodiscard]] const EncoderSettings& settings() const;
 
-  /// Sets a device to use instead of all others if one fails with a device error. `on_fallback` receives the reason. Encoding
-  /// continues at the last key frame that was handed out, with the same bytes and no frame handed out twice. Input that
-  /// cannot seek is then kept in memory: one GOP and the frames in the lanes. If one GOP needs more than half of the memory
-  /// limit, a failure after the first frame ends the encode.
+  /// Sets a device that replaces all others if one of them fails with a device error. `on_fallback` receives the
+  /// reason. The new device begins again at the last key frame that the sink received. The stream has the same bytes,
+  /// and the sink receives no frame twice. For this, input that cannot seek is kept in memory: one GOP and the frames
+  /// in the lanes. If one GOP needs more than half of the memory limit, a failure after the first frame ends the
+  /// encode.
   void set_fallback(BackendFactory factory, std::function<void(const std::string& reason)> on_fallback);
 
-  /// Lets a device join each encode when it is ready, if the remaining work is worth it (c63/joining_device.h). It then encodes
-  /// the rest, and the first devices are free. If a GOP of input that cannot seek does not fit into memory, the first devices
-  /// finish the GOPs that they have begun. No encode waits for the device. If it cannot be opened, the encode goes on without
-  /// it, and `on_problem` receives the reason at the end.
+  /// Lets a device join each encode when it is ready, if the remaining work is worth it (c63/joining_device.h). The
+  /// device then encodes the rest, and the first devices are free. If a GOP of input that cannot seek does not fit into
+  /// memory, the first devices finish the GOPs that they have begun. No encode waits for the device. If it cannot be
+  /// opened, the encode continues without it, and `on_problem` receives the reason at the end.
   void set_joining(std::shared_ptr<JoiningDevice> device, std::function<void(const std::string& reason)> on_problem);
-  /// Sets a function for a stop of a live source. It receives the number of frames that were read and are still to be coded.
-  /// It is called on the thread that requests the stop, and only if there are any.
+  /// Sets a function that is called when a stop of a live source is requested. It receives the number of frames that
+  /// were read but are not yet coded. It is called on the thread that requests the stop, and only if there are such
+  /// frames.
   void set_on_drain(std::function<void(std::int64_t frames)> on_drain);
 
-  /// Sets the frames of the source at which scenes start, in ascending order. Scene cuts are then not searched for. With it, a
-  /// part of a video gets the same key frames as in the whole. Needs CodingSettings::scene_cuts.
+  /// Sets the frames of the source at which scenes start, in ascending order. They replace the search for scene cuts.
+  /// With the scene starts of a whole video, a part of it gets the same key frames as in the whole. Needs
+  /// CodingSettings::scene_cuts.
   void set_scene_starts(std::vector<std::int64_t> frames);
 
   /// Sets a planner that replaces the settings' preset. The header of Planner is in the source tree and is not installed.
@@ -163,9 +167,9 @@ class Encoder {
   /// Encodes all frames of `source`. Calls `sink` on this thread, in display order. Encodes frames of sources that cannot seek
   /// as they arrive. The source must have the settings' size.
   ///
-  /// `stop` ends the encode early. Frames that devices already have are coded and handed out; of a live source, all frames that
-  /// were read. `drop` also ends it, but abandons frames that are not yet coded. Neither waits for more than that. The frames
-  /// handed out are always a whole stream.
+  /// `stop` ends the encode early: nothing more is read, and frames that devices already have are coded. Of a live
+  /// source, all frames that were read are coded. `drop` ends it too, but abandons frames that are not yet coded. The
+  /// frames that `sink` received are always a whole stream.
   EncodeSummary encode(FrameSource& source, const Sink& sink, std::stop_token stop = {}, std::stop_token drop = {});
 
  private:
@@ -173,8 +177,8 @@ class Encoder {
   std::unique_ptr<State> state_;
 };
 
-/// Encodes whole frames in linear layout without gaps; returns the stream.
-/// Throws Error (input) if `frames` does not hold a whole number of frames.
+/// Encodes frames that lie one after another in linear layout (frame_bytes()); returns the stream. Throws Error (input)
+/// if `frames` does not hold a whole number of frames.
 [[nodiscard]] std::vector<std::uint8_t> encode(std::span<const std::uint8_t> frames, const EncoderSettings& settings);
 
 }  // namespace c63

@@ -27,10 +27,12 @@ struct ErrorPlace {
   std::string block = {};                   ///< for example "Y block 3,7"
 };
 
-/// Returns `text` with blanks for control characters, so that text from a file cannot break a line or move a cursor.
+/// Returns `text` with a blank in place of each control character, so that text from a file cannot break a line or move
+/// a cursor.
 [[nodiscard]] std::string one_line(std::string text);
 
-/// The only exception that the library throws because of its input. what() is one line: place, cause, id.
+/// The only exception that the library throws because of its input. what() is one line: the place, the cause and the
+/// id.
 class Error : public std::runtime_error {
  public:
   /// `id` is stable and easy to search for, for example "C63-MV-RANGE".
@@ -41,7 +43,7 @@ class Error : public std::runtime_error {
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const ErrorPlace& place() const noexcept { return place_; }
 
-  /// Returns the same error with the unknown parts of its place filled in from `outer`.
+  /// Returns the same error. Parts of its place that are unknown are taken from `outer`.
   [[nodiscard]] Error at(const ErrorPlace& outer) const;
 
  private:

@@ -7,7 +7,7 @@
 #include "c63/error.h"
 #include "c63/picture.h"
 
-// The checks that filters on the CPU and on a GPU share. All throw Error (usage) with the shapes in the message.
+// Checks that filters on the CPU and on a GPU share. All throw Error (usage) with the shapes in the message.
 
 namespace c63 {
 
@@ -36,7 +36,7 @@ void check_same_shape(const BasicPlaneView<A>& a, const char* a_name, const Basi
 }
 
 inline void check_same_length(std::size_t a, const char* a_name, std::size_t b, const char* b_name) {
-  if (a == b) return;  // the message is only built for an error: it takes longer than a short sum
+  if (a == b) return;  // the message is only built for an error, because building it takes longer than a short sum
   require(false, "C63-FILTER-SHAPE",
           std::string(a_name) + " has " + std::to_string(a) + " values, " + b_name + " has " + std::to_string(b));
 }

@@ -17,9 +17,10 @@ namespace c63 {
 
 /// A source of frames. Frames are 8-bit 4:2:0, planes Y, U, V without gaps, frame_bytes(width, height) bytes each.
 ///
-/// An encode calls read() from its own threads. For a source that cannot seek, one thread reads frame after frame, ahead of
-/// the coding. For a concurrent source, several threads call it at once. For any other seekable source, one thread at a time
-/// calls it. All other functions that describe the source are called before that, on the caller's thread.
+/// An encode calls read() from its own threads. If the source cannot seek, one thread reads frame after frame, ahead of
+/// the coding. If the source is concurrent, several threads call read() at once. Otherwise one thread at a time calls
+/// it. The functions that describe the source, such as format() and frame_count(), are called before the first read(),
+/// on the caller's thread.
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
@@ -29,27 +30,32 @@ class FrameSource {
   [[nodiscard]] virtual std::optional<std::int64_t> frame_count() const = 0;
   /// Returns true if read() takes any index at any time. Otherwise indices come in the order 0, 1, 2, …
   [[nodiscard]] virtual bool seekable() const = 0;
-  /// Returns true if frames that are not coded now are lost: a pipe, a camera, pushed frames. A stop then codes all that was read.
+  /// Returns true if frames that are not read in time are lost: a pipe, a camera, pushed frames. After a stop, all
+  /// frames that were read are still coded.
   [[nodiscard]] virtual bool live() const { return !seekable(); }
   /// Returns true if several threads may call read() at once. Only a seekable source may be concurrent.
   [[nodiscard]] virtual bool concurrent() const { return false; }
   /// Fills `frame` with frame `index`. Returns false if that frame does not exist. Throws Error (input) if reading fails.
   [[nodiscard]] virtual bool read(std::int64_t index, std::span<std::uint8_t> frame) = 0;
-  /// Tells a source that cannot seek that frame `index` is wanted soon; the next read() would be for `next`, at most `index`.
-  /// The source skips what it can. Returns the index that the next read() must use, from `next` to `index`.
+  /// Tells a source that cannot seek that frame `index` is wanted soon. The next read() would be for frame `next`, at
+  /// most `index`. The source skips frames if it can. Returns the index that the next read() must use, from `next` to
+  /// `index`.
   [[nodiscard]] virtual std::int64_t skip_towards(std::int64_t next, [[maybe_unused]] std::int64_t index) { return next; }
   /// Called from another thread when the encode is ending. A read() that waits for input should give up and return false.
   virtual void stop_waiting() {}
-  /// Returns frame `index` in place. A concurrent source may do this if the memory does not change until the encode is over.
-  /// Empty if the source cannot, or if the frame does not exist. A GPU takes frames from its own memory and from page-locked
-  /// memory (cudaMallocHost, cudaHostRegister) directly, without a copy by read().
+  /// Returns the bytes of frame `index` where they lie, without a copy. Only a concurrent source may do this, and only
+  /// if the memory does not change until the encode is over. Empty if the source cannot, or if the frame does not
+  /// exist. A GPU reads frames in its own memory and in page-locked memory (cudaMallocHost, cudaHostRegister) directly,
+  /// without a call of read().
   [[nodiscard]] virtual std::span<const std::uint8_t> in_place([[maybe_unused]] std::int64_t index) { return {}; }
-  /// Returns true if the CPU can read what in_place() returns. False: it is a GPU's memory, and read() copies it to the host.
+  /// Returns true if the CPU can read what in_place() returns. False: it lies in a GPU's memory, and read() copies it
+  /// to the host.
   [[nodiscard]] virtual bool in_host_memory() const { return true; }
 };
 
-/// Whole frames in memory, without gaps. The memory must outlive the source. Throws Error (input, C63-PARTIAL-FRAME) if it
-/// does not hold a whole number of frames. Frames are offered in place: page-locked memory goes straight to a GPU.
+/// A source of whole frames in memory, without gaps. The memory must outlive the source. The constructor throws Error
+/// (input, C63-PARTIAL-FRAME) if the memory does not hold a whole number of frames. in_place() returns the frames, so a
+/// GPU reads page-locked memory directly.
 class MemorySource final : public FrameSource {
  public:
   MemorySource(std::span<const std::uint8_t> frames, VideoFormat format);
@@ -70,36 +76,37 @@ class MemorySource final : public FrameSource {
 
 /// The format of a video file.
 enum class SourceFormat {
-  automatic,  ///< decided by content, then by name
-  raw,        ///< only the planes of 4:2:0
+  automatic,  ///< found from the content, then from the name
+  raw,        ///< only the planes of 4:2:0 frames, without headers
   y4m,
   av,  ///< anything that FFmpeg can read
 };
 
-/// The seek points of a container, and checksums of its frames. It is made while the whole video is read once in order. Other
-/// sources of the same video then skip to the frames they need.
+/// The seek points of a video container, and checksums of its frames. The table is filled while the whole video is read
+/// once in order. Later sources of the same video use it to skip to the frames that they need.
 struct SeekTable {
   struct Point {
     std::int64_t frame = 0;    ///< a key frame
-    std::int64_t time = 0;     ///< presentation time, in units of the container
-    std::int64_t decoded = 0;  ///< decoding time, in units of the container; containers are searched by it
+    std::int64_t time = 0;     ///< presentation time, in the container's units
+    std::int64_t decoded = 0;  ///< decoding time, in the container's units; seeking uses this time
 
     bool operator==(const Point&) const = default;
   };
   std::vector<Point> points;        ///< in ascending order of frames
-  std::vector<std::uint64_t> sums;  ///< a checksum of every frame's samples; frames that are read after a skip are compared
+  /// a checksum of each frame's samples; a frame that is read after a skip is compared with it
+  std::vector<std::uint64_t> sums;
 
   bool operator==(const SeekTable&) const = default;
 };
 
-/// A block that a video's codec predicted, as FFmpeg exports it.
+/// A block of a video and the vector with which the video's own codec predicted it, as FFmpeg exports them.
 struct CodecVector {
   int source = 0;  ///< negative: predicted from an earlier frame in display order; positive: from a later one
-  int width = 0;   ///< of the block, in samples
+  int width = 0;   ///< the block's width, in samples
   int height = 0;
   int from_x = 0;  ///< centre of the prediction, in whole samples
   int from_y = 0;
-  int to_x = 0;    ///< centre of the block
+  int to_x = 0;    ///< centre of the block, in whole samples
   int to_y = 0;
   int motion_x = 0;  ///< from the block to its prediction, in 1/scale samples
   int motion_y = 0;
@@ -113,34 +120,34 @@ struct CodecVector {
 struct SourceOptions {
   std::string path;  ///< "-" is stdin
   SourceFormat format = SourceFormat::automatic;
-  int width = 0;  ///< in samples; 0: from the file or its name
+  int width = 0;  ///< in samples; 0: taken from the file or its name
   int height = 0;
   std::optional<FrameRate> rate = {};  ///< empty: the file's, or 25 per second
   bool strict = false;                 ///< a partial last frame is an error instead of a warning
-  bool tolerant = false;               ///< for FFmpeg: damaged packets are skipped; a warning gives their number
-  /// For FFmpeg. An empty table is filled while frames are read. With a full table the source skips to frames. If a frame
-  /// there differs from the table, the source decodes from the start.
+  bool tolerant = false;               ///< for FFmpeg: damaged packets are skipped, and a warning gives their number
+  /// For FFmpeg: an empty table is filled while frames are read; with a filled table, the source skips to frames. If
+  /// the samples of such a frame differ from the table's checksum, the source decodes from the start.
   std::shared_ptr<SeekTable> seek_table = {};
-  /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted. MPEG-1, MPEG-2,
-  /// MPEG-4 and H.264 have them, among others; other frames give none.
+  /// For FFmpeg: receives the vectors of each frame that is read, in FFmpeg's order; null: vectors are not wanted.
+  /// MPEG-1, MPEG-2, MPEG-4 and H.264 have vectors, among others. For other codecs the list is empty.
   std::shared_ptr<std::vector<CodecVector>> codec_vectors = {};
   Limits limits = {};
-  std::stop_token stop = {};             ///< ends the wait for a pipe, as if the pipe had ended
+  std::stop_token stop = {};             ///< a stop request ends the wait for a pipe, as if the pipe had ended
   std::function<void(const std::string&)> warn = {};  ///< receives one line, without the file's name
-  /// The folder of libc63_ffmpeg.so. Empty: the folder of the program or library, or where the module was installed. The
-  /// module is loaded once for the process.
+  /// The folder of libc63_ffmpeg.so. Empty: the folder of the program or library, or where the module was installed. A
+  /// process loads the module only once.
   std::string module_folder = {};
 };
 
-/// Opens a video. `automatic` reads as Y4M what starts like it. It reads as raw what is named *.yuv or *.raw. A file with
-/// `width` and `height` given is raw too, unless it has a video container's name. All else goes to FFmpeg.
-/// Raw input and Y4M from regular files (also redirected to stdin) can seek; pipes and FFmpeg's input cannot.
-/// FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit), with (input, C63-NO-FFMPEG) if
-/// c63's module for FFmpeg or a library of FFmpeg is missing.
+/// Opens a video. With SourceFormat::automatic, a file that starts as Y4M does is read as Y4M. A file named *.yuv or
+/// *.raw is raw. A file with `width` and `height` given is raw too, unless its name is that of a video container.
+/// FFmpeg reads all others. Raw and Y4M files can seek, also if they are redirected to stdin; pipes and FFmpeg's input
+/// cannot. FFmpeg is loaded at the first video that needs it. Throws Error (usage, input, limit), and (input,
+/// C63-NO-FFMPEG) if c63's module for FFmpeg or a library of FFmpeg is missing.
 [[nodiscard]] std::unique_ptr<FrameSource> open_frame_source(const SourceOptions& options);
 
-/// Returns a source with the frames of `source` from `first` on, at most `count` (-1: all), numbered from 0. If `source`
-/// cannot seek, earlier frames are read and dropped.
+/// Returns a source of the frames of `source` from `first` on, at most `count` (-1: all), numbered from 0. If `source`
+/// cannot seek, the frames before `first` are read and dropped.
 [[nodiscard]] std::unique_ptr<FrameSource> clip_frames(std::unique_ptr<FrameSource> source, std::int64_t first,
                                                        std::int64_t count = -1);
 

@@ -13,7 +13,7 @@
 
 namespace c63 {
 
-/// The size of one GOP in a pass.
+/// The size of one GOP in one pass.
 struct GopFigures {
   std::int64_t first_frame = 0;
   std::int64_t frames = 0;
@@ -27,18 +27,21 @@ struct GopQuality {
   friend bool operator==(const GopQuality&, const GopQuality&) = default;
 };
 
-/// What a pass over a video is encoded with: the settings, and GOPs with another quality, by their first frames.
+/// What one pass over a video is encoded with. `gops` has the GOPs whose quality is not that of `settings`, by their
+/// first frames.
 struct CappedPass {
   CodingSettings settings;
   std::map<std::int64_t, GopQuality> gops;
 };
 
-/// Returns planners for Encoder::set_planner(): the plans of the settings' preset, with each GOP's quality.
+/// Returns planners for Encoder::set_planner(). They make the plans of the settings' preset, but with each GOP's own
+/// quality.
 [[nodiscard]] PlannerFactory planner_of(const CappedPass& pass);
 
-/// Finds qualities that meet a bit rate under a cap for each GOP. The cap is a multiple of what the rate gives for the GOP's
-/// duration. The whole video has one quality, and each GOP above the cap has another. Use it like TargetSearch, but set
-/// planner_of(next()) and add the size of each GOP. A GOP's size depends on its own quality alone.
+/// Finds qualities with which a video meets a bit rate and no GOP exceeds a cap. The cap of a GOP is `cap` times the
+/// bytes that the rate gives for the GOP's duration. All GOPs have the same quality, except those that would exceed the
+/// cap: each of them gets its own, lower one. Use it like TargetSearch, but set planner_of(next()) for each pass and
+/// give add() the size of each GOP. A GOP's size must depend only on its own quality.
 class CappedSearch {
  public:
   /// Throws Error (usage): C63-TARGET for a rate that no stream can have, C63-GOP-CAP for a cap below 1.
@@ -49,11 +52,11 @@ class CappedSearch {
   /// quality is too large: C63-TARGET-LIMIT if it exceeds the rate, C63-GOP-CAP if a GOP exceeds the cap.
   bool add(const PassFigures& figures, std::span<const GopFigures> gops);
 
-  /// The distance of the last pass from the rate, as a share of the rate.
+  /// The distance of the last pass from the rate, as a share of the rate; negative below the rate.
   [[nodiscard]] double distance() const;
-  /// Returns true if the last pass keeps what Target::Kind promises.
+  /// Returns true if the last pass meets the rate within the tolerance of Target::Kind::bitrate.
   [[nodiscard]] bool met() const;
-  /// All passes, with the whole video's quality.
+  /// All passes, with the quality that most of their GOPs have.
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return passes_; }
   /// The number of GOPs above the cap in the last pass.
   [[nodiscard]] int over() const { return over_; }
@@ -63,12 +66,12 @@ class CappedSearch {
     std::int64_t first_frame = 0;
     std::int64_t frames = 0;
     std::uint64_t most_bytes = 0;
-    std::vector<TargetPass> samples;  ///< each quality once
+    std::vector<TargetPass> samples;  ///< the GOP's size with each quality that was measured
   };
   /// A GOP's quality in a pass, and its size.
   struct Choice {
     GopQuality quality;
-    bool has_own = false;  ///< the quality is not the whole video's
+    bool has_own = false;  ///< the quality is not that of the whole video
     bool is_known = false; ///< `bytes` was measured, and no better quality is left to try
     std::uint64_t bytes = 0;
   };
@@ -91,7 +94,7 @@ class CappedSearch {
   std::vector<TargetPass> passes_;
   std::vector<Gop> gops_;
   int over_ = 0;
-  bool last_ = false;  ///< the next pass is the stream
+  bool last_ = false;  ///< the next pass gives the final stream
 };
 
 }  // namespace c63

@@ -10,23 +10,25 @@
 
 namespace c63 {
 
-/// A device whose driver takes long to start, such as a GPU. Encodes and decodes begin on the CPU or on other devices. This
-/// device is started if the remaining work is worth it, and takes part when it is ready (Encoder::set_joining,
-/// DecoderSettings::joining). Several encodes may share it; it is started once. Any thread may call all functions.
+/// A device whose driver takes long to start, such as a GPU. Encodes and decodes begin on the CPU or on other devices.
+/// If the remaining work is worth it, this device is started. It joins when it is ready (Encoder::set_joining,
+/// DecoderSettings::joining). Several encodes and decodes may share it; it is started once. Any thread may call all
+/// functions.
 ///
-/// `Opened` is what the started driver gives: BackendFactory (JoiningDevice), or std::shared_ptr<DecodeBackend>
+/// `Opened` is what starting the driver gives: BackendFactory (JoiningDevice), or std::shared_ptr<DecodeBackend>
 /// (JoiningDecoder).
 template <typename Opened>
 class LateDevice {
  public:
-  /// How much work, in ms on the devices at work, must remain for this device to be worth it. The defaults suit a GPU: its
-  /// driver takes 230 to 380 ms to start and 60 ms to stop, and its buffers take 30 to 100 ms.
+  /// This device is worth it if the devices at work need at least this long for the remaining work, in ms. The defaults
+  /// suit a GPU: its driver takes 230 to 380 ms to start and 60 ms to stop, and its buffers take 30 to 100 ms.
   struct Worth {
-    double starting_ms = 800;
-    double opening_ms = 150;  ///< if it is already started
+    double starting_ms = 800;  ///< if the driver is not yet started
+    double opening_ms = 150;   ///< if the driver is already started
   };
 
-  /// `start` starts the driver and returns what it gives. It runs at most once, on its own thread. wait() and ready() rethrow
+  /// `start` starts the driver and returns what it gives. It runs at most once, on its own thread. If it throws, wait()
+  /// and ready() throw its exception again.
   /// what it throws.
   explicit LateDevice(std::function<Opened()> start);
   LateDevice(std::function<Opened()> start, const Worth& worth);

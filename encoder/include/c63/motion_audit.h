@@ -14,80 +14,84 @@
 
 namespace c63 {
 
-/// The motion that somebody's search found in one plane, with the samples that it searched. Both planes have the same
-/// size, with sides that are multiples of 8. All spans have one value per 8x8 block, in raster order, or are empty.
+/// The result of a motion search that is to be audited, for one plane, with the samples that were searched. Both planes
+/// have the same size, with sides that are multiples of 8. Each span has one value per 8x8 block, in raster order, or
+/// is empty.
 struct FoundMotion {
   ConstPlaneView current;
   ConstPlaneView reference;
-  int range = 16;                                ///< of this plane, in samples, 0..127; 0 has no candidate
+  /// Of this plane, in samples, 0..127; with 0 every block has the zero vector.
+  int range = 16;
   std::span<const MotionVector> vectors;         ///< never empty
-  std::span<const std::uint16_t> sads = {};      ///< what the search says; empty: it says nothing
-  std::span<const std::uint8_t> audited = {};    ///< 0: the block is left out; empty: all blocks are audited
+  std::span<const std::uint16_t> sads = {};      ///< the SADs that the search reports; empty: it reports none
+  std::span<const std::uint8_t> audited = {};    ///< 0: the block is not audited; empty: all blocks are audited
   std::span<const std::uint8_t> unwritten = {};  ///< 1: the search wrote nothing for the block
   std::span<const std::uint8_t> unsteady = {};   ///< 1: two searches of the same samples gave different results
-  std::span<const MotionVector> previous = {};   ///< the exact result of the call before, to recognize an old one
-  std::int64_t frame = 0;                        ///< for texts
-  int plane = 0;                                 ///< 0 Y, 1 U, 2 V: for texts
+  /// The exact result of the previous call, to recognize results that are out of date; empty: unknown.
+  std::span<const MotionVector> previous = {};
+  std::int64_t frame = 0;                        ///< number of the frame, for messages
+  int plane = 0;                                 ///< 0 Y, 1 U, 2 V; for messages
 };
 
-/// What is wrong with one block. The first that applies is told.
+/// What is wrong with the result of one block. If several apply, the first of this list is reported.
 enum class MotionFault {
   none,
-  unwritten,      ///< the search wrote nothing
+  unwritten,      ///< the search wrote no result
   unsteady,       ///< another search of the same samples gave another result
   leaves_plane,   ///< the vector points outside the reference plane
-  leaves_window,  ///< the vector is no candidate
+  leaves_window,  ///< the vector is not a candidate
   not_smallest,   ///< a candidate has a smaller SAD
-  not_first,      ///< a candidate of the same SAD comes first in raster order
-  wrong_sad,      ///< the vector is right; the SAD that the search tells is not
+  not_first,      ///< a candidate with the same SAD comes first in raster order
+  wrong_sad,      ///< the vector is right, but the SAD that the search reports is not
 };
 inline constexpr int kMotionFaults = 8;
 
-/// What an audit counted.
+/// The counts of an audit.
 struct AuditCounts {
-  std::int64_t blocks = 0;                              ///< that were audited
-  std::array<std::int64_t, kMotionFaults> faults = {};  ///< blocks by MotionFault
-  std::uint64_t sad = 0;        ///< sum of the SADs of what was found, over blocks whose vectors are candidates
-  std::uint64_t exact_sad = 0;  ///< sum of the least SADs of the same blocks
+  std::int64_t blocks = 0;                              ///< audited blocks
+  std::array<std::int64_t, kMotionFaults> faults = {};  ///< number of blocks with each MotionFault
+  std::uint64_t sad = 0;        ///< sum of the found vectors' SADs, over the blocks whose vectors are candidates
+  std::uint64_t exact_sad = 0;  ///< sum of the least SADs over the same blocks
 
   [[nodiscard]] std::int64_t count(MotionFault fault) const { return faults[static_cast<std::size_t>(fault)]; }
   [[nodiscard]] std::int64_t differing() const { return blocks - count(MotionFault::none); }
 };
 
-/// One block that differs from exact search.
+/// One block whose result differs from exact search.
 struct MotionDifference {
   std::int64_t frame = 0;
   int plane = 0;
   int column = 0;
   int row = 0;
   MotionFault fault = MotionFault::none;
-  MotionVector vector;                         ///< that was found
-  std::uint32_t sad = 0;                       ///< of that vector; 0 if it leaves the plane
-  std::optional<std::uint16_t> told_sad = {};  ///< what the search says
-  MotionVector exact;                          ///< the first vector of least SAD
+  MotionVector vector;                         ///< the found vector
+  std::uint32_t sad = 0;                       ///< SAD of the found vector; 0 if the vector leaves the plane
+  std::optional<std::uint16_t> told_sad = {};  ///< the SAD that the search reports
+  MotionVector exact;                          ///< the first vector with the least SAD
   std::uint32_t exact_sad = 0;
 
-  /// The SAD that the difference costs; 0 if the vector leaves the plane or the window.
+  /// How much larger the found SAD is than the least. 0 if the found vector leaves the plane or the window.
   [[nodiscard]] std::uint32_t lost() const { return sad > exact_sad ? sad - exact_sad : 0; }
 };
 
-/// One sentence: "frame 3, Y, block (12, 7): your vector (5, -2), SAD 310; the first smallest is (4, -2), SAD 298".
-/// `whose` is the word before "vector".
+/// Returns one sentence: "frame 3, Y, block (12, 7): your vector (5, -2), SAD 310; the first smallest is (4, -2), SAD
+/// 298". `whose` is the word before "vector".
 [[nodiscard]] std::string to_string(const MotionDifference& difference, const std::string& whose = "your");
-/// A short name: "unwritten", "not smallest", …
+/// Returns the fault's name: "not written", "not the smallest", …
 [[nodiscard]] std::string to_string(MotionFault fault);
 
 /// A likely cause of the differences.
 struct MotionSuspicion {
   std::string id;    ///< stable: "window-right-short", "last-of-equals", …
-  std::string text;  ///< what a person should look at
-  double share = 0;  ///< of the differing blocks that were tried, which the cause explains; 0..1
+  std::string text;  ///< advice: where a person should look
+  double share = 0;  ///< how many of the differing blocks it explains, of those that were tried; 0..1
 };
 
-/// Holds found motion against exact search: the codec's rules, every candidate, the first of least SAD.
+/// Compares the results of a motion search with exact search: all candidates by the codec's rules, and the first with
+/// the least SAD.
 ///
-/// To name causes it repeats common mistakes: it searches some blocks once more with each mistake, and compares what
-/// comes out with what was found. A mistake that gives the found vectors is the suspicion.
+/// It also suggests causes. It repeats the search of some blocks with each of a list of common mistakes. If a mistake
+/// gives the found vectors, it is a likely cause.
 class MotionAudit {
  public:
   MotionAudit();
@@ -95,21 +99,21 @@ class MotionAudit {
   MotionAudit(MotionAudit&&) noexcept;
   MotionAudit& operator=(MotionAudit&&) noexcept;
 
-  /// Audits one plane. Returns the number of its blocks that differ. Throws Error (usage) for planes or spans of other
-  /// sizes.
+  /// Audits one plane. Returns the number of blocks that differ. Throws Error (usage) if the planes or spans do not
+  /// have the sizes that FoundMotion asks for.
   std::int64_t add(const FoundMotion& found);
 
   [[nodiscard]] const AuditCounts& totals() const;
   [[nodiscard]] const AuditCounts& totals(int plane) const;
-  /// The first difference, in the order of add(); empty if there is none.
+  /// The first difference of all calls of add(); empty if there is none.
   [[nodiscard]] const std::optional<MotionDifference>& first() const;
   /// The differences of the last add().
   [[nodiscard]] std::span<const MotionDifference> differences() const;
   /// The exact result of the last add().
   [[nodiscard]] std::span<const MotionVector> exact_vectors() const;
   [[nodiscard]] std::span<const std::uint16_t> exact_sads() const;
-  /// Likely causes, most likely first; empty if nothing differs. Where no known mistake fits, it says what is common to
-  /// the blocks.
+  /// Likely causes, the most likely first; empty if nothing differs. They include what all differing blocks have in
+  /// common, such as the first column.
   [[nodiscard]] std::vector<MotionSuspicion> suspicions() const;
 
  private:

@@ -10,50 +10,55 @@
 
 namespace c63 {
 
-/// Two planes of one size. The blocks of `current` are searched in `reference`.
+/// Two planes of one size. Each block of `current` is searched for in `reference`.
 struct MotionPair {
   ConstPlaneView current;
   ConstPlaneView reference;
 };
 
-/// How estimate_motion() searches pairs, and how it chooses.
+/// How estimate_motion() searches, and which vector it chooses.
 struct MotionSettings {
   int range = 16;  ///< 1..127 samples
   SearchMethod method = SearchMethod::full;
-  /// The zero vector is chosen if its SAD is below the smallest SAD plus this; 0..16320. 0 changes nothing; with 1 the zero vector
-  /// wins ties. With 1 and more it takes part even if it is not a candidate.
+  /// The zero vector is chosen if its SAD is below the smallest SAD plus this; 0..16320. 0 has no effect; with 1 the
+  /// zero vector wins ties. Above 0, the zero vector takes part even if it is not a candidate.
   int zero_bias = 0;
-  /// MotionResults::seconds leaves out candidates that are closer to the chosen vector than this, on both axes; 1..127 samples.
-  /// With 1 only the chosen vector itself is left out.
+  /// MotionResults::seconds does not count candidates that are less than this far from the chosen vector, on both axes;
+  /// 1..127 samples. With 1, only the chosen vector itself does not count.
   int second_distance = 1;
-  /// The 64 bytes before and after each plane can be read; their values do not matter. Planes are then searched without a copy.
+  /// True: the 64 bytes before and after each plane can be read; their values do not matter. Planes are then searched
+  /// without a copy.
   bool guarded = false;
 };
 
-/// The destination of the results of n pairs, pair after pair. Each pair has one entry for each 8x8 block, in raster order.
+/// Where the results of all pairs are written: those of the first pair, then those of the second, and so on. A pair has
+/// one entry for each 8x8 block, in raster order. The caller owns the memory.
 struct MotionResults {
   MotionVector* vectors = nullptr;
   std::uint16_t* sads = nullptr;      ///< sums of absolute differences (SADs) of the vectors, 0..16320; null: not wanted
-  std::uint16_t* seconds = nullptr;   ///< smallest SAD of the other candidates, kNoSecond without one; null: not wanted
-  std::uint16_t* quarters = nullptr;  ///< four a block: SADs of its 4x4 quarters in raster order; null: not wanted
+  /// Smallest SAD of the candidates that were not chosen (see second_distance); kNoSecond if there is none; null: not
+  /// wanted.
+  std::uint16_t* seconds = nullptr;
+  /// Four values per block: the SADs of its 4x4 quarters, in raster order; null: not wanted.
+  std::uint16_t* quarters = nullptr;
 
   static constexpr std::uint16_t kNoSecond = 65535;
 };
 
-/// Finds the best vector of every 8x8 block of every pair, on the CPU, on all threads of the caller's arena. All planes have one
-/// size, with sides that are multiples of 8.
+/// Finds the best vector of every 8x8 block of every pair, on the CPU, with all threads of the caller's arena. All
+/// planes have the same size, with sides that are multiples of 8.
 ///
-/// The candidates are those of the codec: -range to range-1 on each axis, the block inside `reference`, upper bounds exclusive at
-/// the plane's edges, too. The first minimum in raster order wins. A block without candidates gets the vector (0, 0).
+/// Candidates follow the codec's rules: components from -range to range-1, and the block inside `reference`. Upper
+/// bounds are exclusive also at the plane's right and bottom edges. Of equal SADs, the first in raster order wins. A
+/// block without candidates gets (0, 0).
 ///
-/// `around` has a vector for each block of each pair, or is null. The range then counts from that vector. Vectors stay in
-/// -128..127.
-/// Throws Error (usage) for other sizes and settings.
+/// `around` is null, or has a vector for each block of each pair. The range then counts from that vector instead of (0,
+/// 0). Components of vectors stay in -128..127. Throws Error (usage) for other sizes and settings.
 void estimate_motion(std::span<const MotionPair> pairs, const MotionSettings& settings, const MotionResults& results,
                      const MotionVector* around = nullptr);
 
-/// estimate_motion() for one call after another on planes of one size. It keeps its memory, and learns which form of an exact search
-/// is faster on the video. Only one thread at a time may use it.
+/// Does the work of estimate_motion() for several calls with planes of the same size. It keeps its memory between
+/// calls, and learns which kind of exact search is faster on the video. Only one thread at a time may use it.
 class PlaneSearcher {
  public:
   explicit PlaneSearcher(const MotionSettings& settings);
@@ -61,7 +66,8 @@ class PlaneSearcher {
   PlaneSearcher(PlaneSearcher&&) noexcept;
   PlaneSearcher& operator=(PlaneSearcher&&) noexcept;
 
-  /// As estimate_motion(). Throws Error (usage) for planes of another size than those before, too.
+  /// Works as estimate_motion() does. Also throws Error (usage) if the size of the planes is not that of the first
+  /// call.
   void estimate(std::span<const MotionPair> pairs, const MotionResults& results, const MotionVector* around = nullptr);
 
  private:

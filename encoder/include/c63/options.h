@@ -11,37 +11,38 @@
 
 namespace c63 {
 
-/// When a decision needs decisions by rate and distortion.
+/// When a value of a decision means that the encode decides by rate and distortion: never, if it is true (or above 0),
+/// or if it is set.
 enum class ByRate { never, if_true, if_set };
 
-/// What is said of an option: a row of c63/options.inc.
+/// The description of an option: a row of c63/options.inc.
 struct OptionInfo {
-  std::string_view name;         ///< as on the command line, without dashes; Python's has underscores
-  std::string_view letter = {};  ///< of the short form; empty: none
+  std::string_view name;         ///< as on the command line, without dashes; in Python with underscores for dashes
+  std::string_view letter = {};  ///< its short form, one letter; empty: none
   std::string_view unit = {};    ///< what help shows for the value; empty: a flag
   std::string_view group = {};
-  bool daily = false;            ///< --help shows it; --help-all shows the others, too
-  bool in_programs = true;       ///< false: for users of the library and of Python only
+  bool daily = false;            ///< true: --help shows it; false: only --help-all does
+  bool in_programs = true;       ///< false: only users of the library and of Python can set it
   bool by_preset = false;        ///< the default depends on the preset
   std::string_view one_of = {};  ///< options with the same word here exclude each other
   ByRate by_rate = ByRate::never;
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  std::string_view range_id = {};  ///< of the error for values outside least..most
-  std::string_view reason = {};    ///< why there are none outside
+  std::string_view range_id = {};  ///< the id of the error for values outside least..most
+  std::string_view reason = {};    ///< why other values are not possible, for the error's message
   std::string_view key = {};       ///< in JSON reports; empty: the name with underscores
   std::string_view example = {};   ///< values as they are typed on a command line
-  std::string_view help = {};      ///< without range, examples and presets' values, which are added
+  std::string_view help = {};      ///< the help text; the range, the examples and the presets' values are added to it
 
-  /// Returns true if the bytes of a stream depend on it. Targets change bytes by these options alone.
+  /// Returns true if the option changes the bytes of a stream.
   [[nodiscard]] constexpr bool changes_bytes() const { return group == "Coding" || group == "Decisions"; }
 };
 
-/// The names of an enumeration's values, in the order of the help texts.
+/// Returns the names of an enumeration's values, in the order of the help texts.
 template <typename Enum>
 [[nodiscard]] std::span<const std::pair<Enum, std::string_view>> names_of();
 
-/// Calls visit(info, field) for every option that is a field of EncoderSettings, in the order of the table.
+/// Calls visit(info, value) for every option that is a field of EncoderSettings, in the order of the table.
 template <typename Settings, typename Visit>
 void for_each_option(Settings& settings, Visit&& visit) {
 #define C63_OPTION(field, ...) visit(OptionInfo{__VA_ARGS__}, settings.field);
@@ -49,7 +50,7 @@ void for_each_option(Settings& settings, Visit&& visit) {
 #include "c63/options.inc"
 }
 
-/// Calls visit(info, field, its value in each preset) for every decision that presets make.
+/// Calls visit(info, value, ByPreset of the presets' values) for every decision that presets make.
 template <typename Rate, typename Visit>
 void for_each_decision(Rate&& rate, Visit&& visit) {
 #define C63_DECISION(type, field, defaults, ...) visit(OptionInfo{__VA_ARGS__}, rate.field, ByPreset<type> defaults);
@@ -60,7 +61,8 @@ void for_each_decision(Rate&& rate, Visit&& visit) {
 [[nodiscard]] std::span<const OptionInfo> all_options();
 /// Returns the option of this name, which must exist.
 [[nodiscard]] const OptionInfo& option_info(std::string_view name);
-/// The range and the presets' values of an option, as help adds them: "1 to 8; reference: 1, fast: 1, good: 4, best: 8".
+/// Returns the text that help adds to an option: its range and the presets' values, for example "1 to 8; reference: 1,
+/// fast: 1, good: 4, best: 8".
 [[nodiscard]] std::string details_of(const OptionInfo& option);
 
 }  // namespace c63

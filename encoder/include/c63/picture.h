@@ -45,8 +45,8 @@ struct VideoFormat {
   FrameRate rate = {};
 };
 
-/// The bytes of plane 0 (Y), 1 (U) or 2 (V) of a frame: W·H for luma, floor(W·H/4) for each chroma plane. This is the course
-/// codec's rule for every size, odd ones included.
+/// The bytes of plane 0 (Y), 1 (U) or 2 (V) of a frame: W·H for luma, floor(W·H/4) for each chroma plane. This rule of
+/// the course codec also holds for odd sizes.
 [[nodiscard]] constexpr std::size_t plane_bytes(int width, int height, int plane) {
   const auto luma = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   return plane == 0 ? luma : luma / 4;

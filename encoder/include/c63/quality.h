@@ -8,16 +8,16 @@
 
 namespace c63 {
 
-/// The peak signal-to-noise ratio in dB of 8-bit samples; infinity for sse = 0. sum_of_squared_errors() (c63/filters.h) gives
-/// `sse`.
+/// Returns the peak signal-to-noise ratio in dB of `samples` 8-bit samples with the squared error `sse`; infinity for
+/// sse = 0. sum_of_squared_errors() (c63/filters.h) gives `sse`.
 [[nodiscard]] double psnr(std::uint64_t sse, std::uint64_t samples);
 
-/// The mean structural similarity, computed as FFmpeg and x264 do: 8x8 windows in steps of 4, equal weights.
+/// Returns the mean structural similarity, computed as FFmpeg and x264 do: 8x8 windows in steps of 4, equal weights.
 /// NaN for planes smaller than 8x8, which have no window.
 [[nodiscard]] double ssim(ConstPlaneView a, ConstPlaneView b);
 
-/// The SSIM of each plane of two frames in linear layout. NaN for a plane smaller than 8x8, and for chroma if a side is odd:
-/// then the chroma plane is not a rectangle.
+/// Returns the SSIM of each plane of two frames in linear layout. NaN for a plane smaller than 8x8. NaN for chroma if a
+/// side is odd, because the chroma plane is then not a rectangle.
 [[nodiscard]] std::array<double, 3> ssim_of_frames(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                                    int width, int height);
 

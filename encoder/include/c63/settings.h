@@ -23,15 +23,16 @@ enum class SearchMethod {
 /// Named sets of coding decisions.
 enum class Preset {
   reference,  ///< the course encoder's decisions and bytes
-  fast,       ///< nearly as fast, and about half the bits
-  good,       ///< fewer bits, in several times the time
-  best,       ///< fewer still, in several times that
+  fast,       ///< about half the bits of reference, nearly as fast
+  good,       ///< fewer bits than fast, several times slower
+  best,       ///< fewer bits than good, several times slower again
 };
 
-/// Quantization tables: the course encoder's, or the same step for all coefficients.
+/// Shapes of quantization tables: the course encoder's tables, or the same step for all coefficients.
 enum class TableShape { course, flat };
 
-/// What decisions by rate optimize: squared error, or structural similarity, which tolerates errors in detailed areas.
+/// What decisions by rate and distortion optimize: squared error, or structural similarity, which tolerates errors in
+/// detailed areas.
 enum class Tune { psnr, ssim };
 
 /// Frame headers: the course encoder's full headers in every frame, or only what a decoder needs.
@@ -40,7 +41,8 @@ enum class HeaderSet { full, compact };
 /// Instruction sets of the CPU kernels. All give the same bytes.
 enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 
-/// Returns true if the method finds what the course encoder finds: the first minimum of all candidates.
+/// Returns true if the method finds the same vectors as the course encoder: the first with the least SAD of all
+/// candidates.
 [[nodiscard]] constexpr bool is_exhaustive(SearchMethod method) { return method <= SearchMethod::full_eliminate; }
 
 [[nodiscard]] std::string_view name(SearchMethod method);
@@ -57,7 +59,7 @@ enum class SimdLevel { scalar, sse4, avx2, avx512, neon };
 [[nodiscard]] std::vector<SearchMethod> all_search_methods();
 [[nodiscard]] std::vector<SimdLevel> all_simd_levels();
 [[nodiscard]] std::vector<Preset> all_presets();
-/// The instruction sets that both this machine and this build have, slowest first; never empty.
+/// The instruction sets that both the machine and this build support, slowest first; never empty.
 [[nodiscard]] std::vector<SimdLevel> available_simd_levels();
 
 /// What a stream or a run may use at most.
@@ -77,15 +79,16 @@ class ByPreset {
   T values_[4];
 };
 
-/// What is decided by rate and distortion. A value that is not set is the preset's.
+/// Decisions by rate and distortion. Each field that is not set has the preset's value.
 struct RateSettings {
-  // tables, headers, choose_levels, candidates, beam, ...: c63/options.inc says what each is, and what presets set.
+  // c63/options.inc describes each field (tables, headers, choose_levels, candidates, beam, …) and gives the presets'
+  // values.
 #define C63_DECISION(type, field, ...) std::optional<type> field = {};
 #include "c63/options.inc"
   Tune tune = Tune::psnr;
-  double lambda_scale = 1;  ///< factor of λ; more gives fewer bits and worse pictures; 0.05..4
+  double lambda_scale = 1;  ///< factor of λ, 0.05..4; a larger one gives fewer bits and worse pictures
 
-  /// Returns true if a value is set that needs decisions by rate.
+  /// Returns true if a field is set that needs decisions by rate and distortion.
   [[nodiscard]] bool decides_by_rate() const;
 };
 
@@ -95,31 +98,31 @@ struct CodingSettings {
   int height = 0;         ///< 1..65535; width·height a multiple of 4
   Preset preset = Preset::reference;
   double qp = 25;         ///< quality, least_qp()..50; higher is better (the course codec's scale)
-  int key_interval = 100; ///< distance of key frames, at least 1
-  bool scene_cuts = false; ///< key frames at scene cuts too; the interval starts again there
+  int key_interval = 100; ///< the most frames from one key frame to the next, at least 1
+  bool scene_cuts = false; ///< also place key frames at scene cuts; the interval then counts from that key frame
   int search_range = 16;  ///< 1..127 samples for luma, half for chroma; see search_range_of()
   SearchMethod method = SearchMethod::full;
   RateSettings rate = {};
 };
 
-/// How an encode or decode runs. No setting here changes a byte.
+/// How an encode or decode runs. These settings do not change the bytes.
 struct ExecutionSettings {
-  int threads = 0;                     ///< 0: as many as the machine or the arena has; must be 0 with an arena
+  int threads = 0;                     ///< 0: as many as the machine has; must be 0 if `arena` is set
   std::shared_ptr<ThreadArena> arena = {};  ///< the threads to use (c63/thread_arena.h); null: a new arena
   int lanes = 0;                       ///< GOPs encoded at the same time; 0: automatic
   bool keep_devices = false;           ///< an Encoder keeps devices and their memory from one encode() to the next
-  std::optional<SimdLevel> simd = {};  ///< empty: the best that this machine has
+  std::optional<SimdLevel> simd = {};  ///< empty: the fastest that the machine has
   Limits limits = {};
 };
 
-/// What is reported of every frame in addition to its bytes.
+/// What is measured in each frame, and what is given to the sink in addition to its bytes.
 struct MeasurementSettings {
   bool psnr = true;                 ///< fills FrameStatistics::sse
   bool ssim = false;                ///< fills FrameStatistics::ssim
   bool global_motion = false;       ///< fills FrameStatistics::global_motion
-  bool keep_reconstruction = false; ///< hands out the decoded picture
-  bool keep_prediction = false;     ///< hands out the motion-compensated prediction
-  bool keep_motion = false;         ///< hands out the vector and SAD of every block
+  bool keep_reconstruction = false; ///< gives the sink the decoded picture
+  bool keep_prediction = false;     ///< gives the sink the motion-compensated prediction
+  bool keep_motion = false;         ///< gives the sink the vector and SAD of every block
   TraceSink* trace = nullptr;       ///< receives the time of each stage (c63/trace.h); must outlive the encoder
 };
 
@@ -132,19 +135,20 @@ struct EncoderSettings {
 
 /// The preset's default for CodingSettings::search_range.
 [[nodiscard]] int search_range_of(Preset preset);
-/// Returns true if the preset needs a look-ahead: to filter frames, to weigh their errors, or to choose their references.
+/// Returns true if the preset looks ahead: to filter frames, to weight their errors, or to choose their references.
 [[nodiscard]] bool looks_ahead(const CodingSettings& settings);
 
-/// Returns true if a backend decides anything by rate and distortion.
+/// Returns true if the settings need decisions by rate and distortion.
 [[nodiscard]] bool decides_by_rate(const CodingSettings& settings);
 
-/// The lowest quality: 5, where the entries of the course encoder's tables still fit into a byte; 1 with flat tables.
+/// The lowest quality that the settings allow. It is 5 with the course encoder's tables, whose entries would not fit
+/// into a byte below that. It is 1 with flat tables.
 [[nodiscard]] double least_qp(const CodingSettings& settings);
 
 /// Throws Error (usage or limit) if the settings cannot be used. The message says why, and what is allowed.
 void validate(const EncoderSettings& settings);
 
-/// The reasons why these settings do not give the course encoder's bytes, one sentence each; empty if they do.
+/// Returns the reasons why these settings do not give the course encoder's bytes, one sentence each; empty if they do.
 [[nodiscard]] std::vector<std::string> differences_from_course(const EncoderSettings& settings);
 
 }  // namespace c63

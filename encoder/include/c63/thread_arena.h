@@ -7,14 +7,16 @@
 
 namespace c63 {
 
-/// The threads that encoders and decoders compute with: a oneTBB arena. It limits only its users and changes nothing in the
-/// rest of the process. Several encoders and decoders may share one.
+/// The threads that encoders and decoders compute with: a oneTBB arena. It limits the threads of those who use it and
+/// changes nothing else in the process. Several encoders and decoders may share one.
 class ThreadArena {
  public:
   /// Makes an arena in which at most `threads` threads work at the same time; 0: as many as the machine has. Starts the
-  /// workers that oneTBB lacks. Throws std::bad_alloc, or Error (limit, C63-THREADS) if the system has no threads left.
+  /// oneTBB workers that are missing. Throws std::bad_alloc, or Error (limit, C63-THREADS) if the system cannot start
+  /// more threads.
   explicit ThreadArena(int threads = 0);
-  /// Uses the caller's arena, which must outlive this. If oneTBB must then start a thread and cannot, it ends the process.
+  /// Uses the caller's arena, which must outlive this object. If oneTBB cannot start a thread later, it ends the
+  /// process.
   explicit ThreadArena(oneapi::tbb::task_arena& arena) : arena_(&arena) {}
 
   ~ThreadArena();
@@ -23,19 +25,20 @@ class ThreadArena {
 
   [[nodiscard]] bool is_callers() const { return own_ == nullptr; }
 
-  /// The number of threads that may work in it at the same time.
+  /// The number of threads that may work in the arena at the same time.
   [[nodiscard]] int concurrency() const { return arena_->max_concurrency(); }
 
-  /// How many of them are reserved for threads that are not workers of oneTBB.
+  /// The number of those places that are reserved for threads that are not oneTBB's workers.
   [[nodiscard]] int places_kept() const { return places_kept_; }
 
-  /// Lets a worker call `work` soon, if there is a worker.
+  /// Returns at once; one of oneTBB's workers calls `work` soon. If oneTBB has no worker, nobody calls it.
   template <typename Work>
   void enqueue(Work&& work) {
     arena_->enqueue(std::forward<Work>(work));
   }
 
-  /// Calls `work` as one of the arena's threads and waits for it. Its parallel loops run in the arena.
+  /// Calls `work` on this thread, as one of the arena's threads. Parallel loops in `work` run in the arena. Returns
+  /// what `work` returns.
   template <typename Work>
   decltype(auto) execute(Work&& work) {
     return arena_->execute(std::forward<Work>(work));

@@ -12,12 +12,12 @@
 
 namespace c63 {
 
-/// The kind of row in a trace. With an index, it names the row of a span.
+/// The kind of thing that a row of a trace shows. Kind and index name the row.
 enum class TraceTrack {
-  loop,     ///< the caller's thread: waiting for frames and writing them
+  loop,     ///< the caller's thread, which waits for frames and writes them
   feeder,   ///< a thread that reads frames and hands out work
-  input,    ///< reading for one lane; lanes may read at the same time
-  lane,     ///< one lane's chain of dependent frames
+  input,    ///< reading for one lane; several lanes may read at the same time
+  lane,     ///< the frames of one lane, one after another
   thread,   ///< one of the threads that decode
   entropy,  ///< entropy coding for one lane, at the same time as the lane's next frame
   device,   ///< work on a device, one index per stream
@@ -35,8 +35,8 @@ struct TraceSpan {
   Clock::time_point end;
 };
 
-/// Receives every span, from any thread. All times use one clock. The reporter converts a device's times: it takes the host's
-/// time when the device has just passed an event, and adds the device's time since that event.
+/// Receives every span, from any thread. All times are of one clock. Times of a device are converted before: the host's
+/// clock is read when the device has just passed an event, and the device's time since that event is added.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -62,8 +62,8 @@ class TraceScope {
   TraceSpan span_;
 };
 
-/// A row without gaps: each span ends where the next one begins, so their sum is the time from first to last. Time that was
-/// not reported goes to the next span. Only one thread at a time may use it.
+/// A row of a trace without gaps: each span begins where the previous one ended. So the sum of the spans is the time
+/// from first to last. Only one thread at a time may use it.
 class TraceRow {
  public:
   using Clock = TraceSpan::Clock;
@@ -72,8 +72,8 @@ class TraceRow {
   TraceRow(TraceSink* sink, TraceTrack track, int index = 0)
       : sink_(sink), track_(track), index_(index), last_(Clock::now()) {}
 
-  /// Reports the work since the last call, or since the construction, up to `end`. Returns the end of the last span, also
-  /// without a sink. Reports nothing if no time has passed.
+  /// Reports the time since the last call, or since the construction, as work that ended at `end`. Reports nothing if
+  /// no time has passed. Returns the end of the last span, also without a sink.
   Clock::time_point did(const char* name, std::int64_t frame = -1, Clock::time_point end = Clock::now()) {
     if (end <= last_) return last_;
     if (sink_ != nullptr) sink_->span({name, track_, index_, frame, last_, end});
@@ -90,7 +90,7 @@ class TraceRow {
 /// Keeps spans in memory.
 class TraceRecorder final : public TraceSink {
  public:
-  /// Bytes that a span takes until the trace is written.
+  /// Memory that each span takes until the trace is written.
   static constexpr std::uint64_t kBytesPerSpan = 256;
 
   /// Keeps the first `most` spans; later ones are counted and dropped.
@@ -103,10 +103,10 @@ class TraceRecorder final : public TraceSink {
   /// The number of spans that were not kept, because memory ran out or `most` was reached.
   [[nodiscard]] std::size_t dropped() const;
 
-  /// The trace as a JSON object for Chrome's about:tracing and Perfetto (ui.perfetto.dev). Times are in microseconds since
-  /// this recorder was made.
+  /// Returns the trace as a JSON object for Chrome's about:tracing and Perfetto (ui.perfetto.dev). Times are in
+  /// microseconds since this recorder was constructed.
   [[nodiscard]] std::string chrome_json() const;
-  /// Writes that JSON object in pieces.
+  /// Gives the same JSON object to `write`, in pieces.
   void write_chrome_json(const std::function<void(std::string_view)>& write) const;
 
  private:
