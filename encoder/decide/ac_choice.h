@@ -11,14 +11,15 @@
 
 namespace c63 {
 
-/// The chosen AC levels of a block as two masks, one bit for each coefficient in zig-zag order, and their cost.
+/// The AC levels chosen for a block, as two masks with one bit for each coefficient in zig-zag order, and their cost.
 struct AcChoice {
   Cost cost = 0;
-  std::uint64_t coded = 0;  ///< coefficients that are not zero
-  std::uint64_t lower = 0;  ///< coefficients whose level is one below the nearest
+  std::uint64_t coded = 0;  ///< coefficients whose level is not zero
+  std::uint64_t lower = 0;  ///< coefficients whose level is one below the nearest level
 };
 
-/// The level of a coded coefficient. `lower` is its bit, `reciprocal` the quantizer's for it, `max_level` its largest level.
+/// Returns the level of a coefficient that is not coded as zero. `lower` is the coefficient's bit in AcChoice::lower.
+/// `reciprocal` and `max_level` are the quantizer's.
 [[nodiscard]] C63_HD inline int chosen_level(int coefficient, std::int32_t reciprocal, int max_level, bool lower) {
   const int level = nearest_kept_level(coefficient < 0 ? -coefficient : coefficient, reciprocal, max_level) - (lower ? 1 : 0);
   return coefficient < 0 ? -level : level;
@@ -28,18 +29,20 @@ struct AcChoice {
   return chosen_level(coefficient, quantizer.reciprocals[k], quantizer.max_level, lower);
 }
 
-/// Chooses what choose_ac_levels() chooses. Keeps only the paths that the next coefficient may continue, with masks of their
-/// choices, so that all fits in registers.
+/// Makes the same choices as choose_ac_levels(). It keeps only the paths that the next coefficient may continue, each
+/// with masks of its choices, so that everything fits in registers.
 C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const AcSummary& summary,
                                        const Quantizer& quantizer, const AcBits& bits, Cost lambda) {
-  /// The cheapest path to a coefficient: its cost minus that of all zeros.
+  /// The cheapest path that ends at coefficient k. Its cost is the difference from coding all coefficients as zero.
   struct Way {
     AcChoice choice;
     int k;
   };
-  // Above the cost of any path. No sum with it overflows: levels gain less than 2^30, and bits cost less than 2^29.
+  // Higher than the cost of any path. Sums with it do not overflow: levels gain less than 2^30, and bits cost less than
+  // 2^29.
   constexpr Cost kNoWay = 1 << 30;
-  // The last kLookBack paths, and the cheapest of all older ones.
+  // `last`, `second` and `third` are the paths to the last kLookBack kept coefficients; `older` is the cheapest of all
+  // earlier ones.
   static_assert(kLookBack == 3);
   Way older{{kNoWay, 0, 0}, 0};
   Way third = older;
@@ -54,7 +57,7 @@ C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const A
 #endif
     const int magnitude = coefficients[k] < 0 ? -coefficients[k] : coefficients[k];
     const int nearest = nearest_kept_level(magnitude, quantizer, k);
-    const int lower = nearest > 1 ? nearest - 1 : 1;  // if both are equal, the first counts
+    const int lower = nearest > 1 ? nearest - 1 : 1;  // if it equals `nearest`, continue_way() takes the nearest
     const int step = quantizer.steps[static_cast<std::size_t>(k)];
     const Cost gain = square(magnitude - reconstruct_level(nearest, step)) - square(magnitude);
     const Cost lower_gain = square(magnitude - reconstruct_level(lower, step)) - square(magnitude);
@@ -90,7 +93,7 @@ C63_HD inline AcChoice choose_ac_masks(const std::int16_t* coefficients, const A
   return best;
 }
 
-/// Chooses what round_ac_levels() chooses.
+/// Makes the same choices as round_ac_levels().
 C63_HD inline AcChoice round_ac_masks(const std::int16_t* coefficients, const AcSummary& summary,
                                       const Quantizer& quantizer, const AcBits& bits, Cost lambda) {
   return {round_ac_levels(coefficients, summary, quantizer, bits, lambda, nullptr), summary.kept, 0};

@@ -10,13 +10,13 @@
 
 namespace c63 {
 
-/// A summary of a block's AC coefficients before levels are chosen.
+/// What level decisions need to know of a block's AC coefficients.
 struct AcSummary {
-  std::uint64_t kept = 0;  ///< coefficients above their threshold: the others become zero
-  Cost energy = 0;         ///< squared error if all are zero
+  std::uint64_t kept = 0;  ///< coefficients above their threshold; all others become zero
+  Cost energy = 0;         ///< squared error if all AC coefficients become zero
 };
 
-/// Summarizes `coefficients`, in zig-zag order. Ignores the first.
+/// Summarizes 64 coefficients in zig-zag order. The first, DC, is ignored.
 [[nodiscard]] C63_HD inline AcSummary summarize_ac(const std::int16_t coefficients[64], const Quantizer& quantizer) {
   AcSummary summary;
   for (int k = 1; k < 64; ++k) {
@@ -27,7 +27,7 @@ struct AcSummary {
   return summary;
 }
 
-/// The nearest level of a kept coefficient: at least 1, and one that can be coded.
+/// Returns the level nearest to a kept coefficient, limited to 1..max_level.
 [[nodiscard]] C63_HD inline int nearest_kept_level(int magnitude, std::int32_t reciprocal, int max_level) {
   const int level = nearest_level(magnitude, reciprocal);
   return level < 1 ? 1 : level > max_level ? max_level : level;
@@ -36,21 +36,26 @@ struct AcSummary {
   return nearest_kept_level(magnitude, quantizer.reciprocals[k], quantizer.max_level);
 }
 
-/// A path continues one of the last kLookBack kept coefficients, or the cheapest path to any earlier one.
+/// A path to a kept coefficient continues the path to one of the kLookBack kept coefficients before it, or the cheapest
+/// older path.
 inline constexpr int kLookBack = 3;
 
-/// Chooses the AC levels of a block by D + λR: rate-distortion optimized quantization.
+/// Chooses the AC levels of a block by D + λR: rate-distortion optimized quantization, as a search for the cheapest
+/// path. A path codes some of the kept coefficients, each with its nearest level or the one below, and the rest as
+/// zero.
 ///
-/// Each kept coefficient has the nearest level or the one below. The cheapest path to it continues the path to one of the last
-/// kLookBack kept coefficients, or the cheapest path to any older one. The start of the block counts as one; of equal older
-/// ones the later wins. Of equal paths, the one from the older coefficient wins, and the nearest level wins.
+/// The cheapest path to a kept coefficient continues the path to one of the kLookBack kept coefficients before it, or
+/// the cheapest path to an older one; the block's start counts as a coefficient. If older paths cost the same, the one
+/// to the later coefficient is continued. Otherwise, of equal costs, the path from the earlier coefficient wins, and
+/// the nearest level wins.
 ///
-/// `coefficients` are in zig-zag order; the first is ignored. If `levels` is not null, it receives 64 levels, the first of
-/// them 0. Returns the squared error of the AC coefficients plus λ times their bits, including the end of block.
+/// `coefficients` are in zig-zag order; the first, DC, is ignored. If `levels` is not null, it receives 64 levels, of
+/// which the first is 0. Returns the squared error of the AC coefficients plus λ times their bits, including the end of
+/// block.
 C63_HD inline Cost choose_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary,
                                     const Quantizer& quantizer, const AcBits& bits, Cost lambda, std::int16_t* levels) {
   struct Node {
-    Cost cost;  // of all up to here, minus that of all zeros
+    Cost cost;  // of the path to this coefficient, minus the cost of coding all as zero
     std::int16_t level;
     std::int8_t k;
     std::int8_t previous;
@@ -99,7 +104,7 @@ C63_HD inline Cost choose_ac_levels(const std::int16_t coefficients[64], const A
   return summary.energy + best;
 }
 
-/// Gives every kept coefficient its nearest level. Parameters and result are those of choose_ac_levels().
+/// Gives every kept coefficient its nearest level. The parameters and the result are those of choose_ac_levels().
 C63_HD inline Cost round_ac_levels(const std::int16_t coefficients[64], const AcSummary& summary, const Quantizer& quantizer,
                                    const AcBits& bits, Cost lambda, std::int16_t* levels) {
   Cost cost = summary.energy;

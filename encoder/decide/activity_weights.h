@@ -12,7 +12,7 @@
 
 namespace c63 {
 
-/// log2 of a positive number in sixteenths. The fraction is interpolated linearly.
+/// Returns log2 of a positive number in sixteenths, with linear interpolation between powers of two.
 [[nodiscard]] C63_HD constexpr int log2_in_sixteenths(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   const int exponent = 31 - __clz(static_cast<int>(value));
@@ -23,42 +23,45 @@ namespace c63 {
   return 16 * exponent + static_cast<int>(digits & 15U);
 }
 
-/// A quarter of a block's variance, times 4096, from the sum of its samples and the sum of their squares.
+/// Returns 1024 times a block's variance, from the sum of its 64 samples and the sum of their squares.
 [[nodiscard]] C63_HD constexpr std::uint32_t variance_share(std::uint32_t sum, std::uint32_t squares) {
   return (kBlockSamples * squares - sum * sum) / 4;
 }
 
-/// The activity of an MCU's luma: the logarithm of the mean variance of its four blocks, plus a constant so that noise in flat
-/// areas does not count. `variance` is the sum of the blocks' variance_share()s.
+/// Returns the activity of an MCU's luma: log2 of the mean variance of its four blocks, in sixteenths. A constant is
+/// added to the variance, so that noise in flat areas has little effect. `variance` is the sum of variance_share() of
+/// the four blocks.
 [[nodiscard]] C63_HD constexpr int activity_of(std::uint32_t variance) {
-  // Half of the constant that structural similarity adds to variances, (0.03·255)².
+  // Half of the constant that structural similarity adds to variances, (0.03·255)², times 4096.
   constexpr std::uint32_t kFloor = 29 * 4096;
   return log2_in_sixteenths(variance + kFloor);
 }
 
-/// The weight of an MCU with this activity in a frame whose mean activity is `mean`. λ grows with the variance to the power of
-/// `power` sixteenths.
+/// Returns the weight of an MCU with this activity in a frame whose mean activity is `mean`. The MCU's λ is
+/// proportional to its variance to the power of `power` sixteenths.
 [[nodiscard]] C63_HD constexpr Weight activity_weight(int activity, int mean, int power) {
-  // From sixteenths of sixteenths of an octave to quarters of one. The shift rounds down for either sign.
+  // The product is in 1/256 octaves, a weight in 1/4 octaves. The shift also rounds negative products down.
   constexpr int kShift = 6;
   return weight_above(((activity - mean) * power + (1 << (kShift - 1))) >> kShift);
 }
 
-/// The activity of an MCU, by activity_of().
+/// Returns activity_of() for an MCU of a luma plane.
 [[nodiscard]] int activity(ConstPlaneView luma, int mcu_column, int mcu_row);
 
-/// Weights by activity, for structural similarity: errors are less visible in detailed areas. λ grows with the variance to the
-/// power of `power` sixteenths. Its geometric mean over a frame is the frame's λ.
+/// Returns the weights of all MCUs by activity, for structural similarity: errors are less visible in detailed areas.
+/// An MCU's λ is proportional to its variance to the power of `power` sixteenths. The geometric mean of all λ is the
+/// frame's λ.
 [[nodiscard]] FrameWeights activity_weights(ConstPlaneView luma, int power);
 
-/// Throws Error (internal, C63-PLAN-WEIGHTS) unless a plan has one valid weight for each of `mcus` MCUs.
+/// Throws Error (internal, C63-PLAN-WEIGHTS) unless a plan's weights are one valid weight for each of `mcus` MCUs.
 void require_weights(const FramePlan& plan, std::size_t mcus);
 
-/// The weights of a planned frame: the plan's weights, weights by activity, or both combined. Empty if the plan asks for none.
-/// Never empty if chroma is weighed differently from luma.
+/// Returns the luma weights of a planned frame: the plan's weights, the weights by activity, or both combined. Empty if
+/// the plan asks for neither and chroma has the same weight as luma.
 [[nodiscard]] FrameWeights frame_weights(const FramePlan& plan, ConstPlaneView luma);
 
-/// The weights of chroma in MCUs with these weights. `chroma` is its weight in MCUs of kPlainWeight.
+/// Returns the chroma weights of MCUs with these luma weights. `chroma` is the chroma weight for luma weight
+/// kPlainWeight.
 [[nodiscard]] FrameWeights chroma_weights(FrameWeights weights, Weight chroma);
 
 }  // namespace c63

@@ -12,11 +12,12 @@
 
 namespace c63 {
 
-// The choice of vectors and DC levels for the blocks of one plane in one MCU row. The cost of a block's vector and DC level
-// depends on the blocks before it. So the few cheapest ways to code all blocks so far are kept: a beam. MCU rows are
-// independent: the DC difference of a row's first block is not counted.
+// A beam search for the vectors and DC levels of one plane's blocks in one MCU row. What a vector or DC level costs
+// depends on the previous blocks. So the search keeps the few cheapest ways to code all blocks so far. MCU rows are
+// independent: the bits of the first block's DC difference are not counted.
 
-/// The vector of a block as one number. It is kNoVector for blocks without a vector, and left of column 0.
+/// A block's vector as one number. kNoVector is used for blocks without a vector, and for the neighbour left of column
+/// 0.
 using VectorNumber = std::int32_t;
 inline constexpr VectorNumber kNoVector = -1;
 [[nodiscard]] C63_HD constexpr VectorNumber vector_number(MotionVector vector) {
@@ -28,56 +29,58 @@ inline constexpr VectorNumber kNoVector = -1;
 }
 
 inline constexpr int kMaxBeamWidth = 8;
-inline constexpr int kBeamCandidates = 8;                       ///< per block
-inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< a lane is a candidate with a DC level
+inline constexpr int kBeamCandidates = 8;                       ///< candidates per block, at most
+inline constexpr int kBeamLanes = kBeamCandidates * kDcLevels;  ///< A lane is a candidate with one of its DC levels.
 
-/// The cost of an invalid DC level of a candidate.
+/// Marks a DC level that a candidate does not have.
 inline constexpr Cost kInvalidCost = INT32_MAX;
-/// Costs in a beam are relative to the least, and are limited to this. A way that costs so much more (128 bits at the largest λ)
-/// is never chosen in the end. The sum of two such costs and a block's bits stays below kUnreachable. That leaves room for a
-/// lane's number below a cost.
+/// In a beam, costs are differences from the cheapest state's, limited to this. A way of coding that is so much dearer
+/// (128 bits at the largest λ) never wins in the end. The sum of two such costs and a block's bits is below
+/// kUnreachable. kUnreachable leaves free bits above it, so that a lane's number can be stored below a cost.
 inline constexpr Cost kMaxBeamCost = 1 << 25;
 inline constexpr Cost kUnreachable = 1 << 27;
 
-/// One way to code a block, without its DC level.
+/// One way to code a block: its prediction, with several DC levels to choose from.
 struct BeamCandidate {
   VectorNumber vector = kNoVector;
-  std::int32_t vector_bits = 0;  ///< of flags and vector, if it is not reused
+  std::int32_t vector_bits = 0;  ///< bits of flags and vector, if the vector is not that of the left neighbour
   std::array<std::int16_t, kDcLevels> levels{};
-  std::array<Cost, kDcLevels> costs{};  ///< D + λR without vector, flags and DC; kInvalidCost: not a separate level
+  /// D + λR of each DC level, without the bits of vector, flags and DC; kInvalidCost: no such level.
+  std::array<Cost, kDcLevels> costs{};
 };
 
-/// One way to code all blocks so far.
+/// One way to code all blocks so far: what matters of it for the following blocks, and its cost.
 struct BeamState {
   Cost cost = kUnreachable;
-  std::int32_t dc = 0;                                        ///< of the previous block
-  std::array<VectorNumber, 2> left = {kNoVector, kNoVector};  ///< the last vectors of both block rows of the MCU row
+  std::int32_t dc = 0;                                        ///< DC level of the previous block
+  /// The last vector in each of the two block rows of the MCU row.
+  std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
 };
 
-/// The states so far, cheapest first.
+/// The kept states, cheapest first.
 struct Beam {
   std::array<BeamState, kMaxBeamWidth> states;
-  std::int64_t base = 0;  ///< the cost of the first state so far
+  std::int64_t base = 0;  ///< cost of the cheapest state; the states' costs are differences from it
   bool started = false;
 
   C63_HD Beam() { states[0].cost = 0; }
 };
 
-/// The lane with which a state codes the latest block, and the state that it continues.
+/// What a state chose for the latest block, and the state that it continues.
 struct BeamChoice {
   std::uint8_t lane = 0;  ///< candidate · kDcLevels + DC level
   std::uint8_t parent = 0;
 };
 using BeamChoices = std::array<BeamChoice, kMaxBeamWidth>;
 
-/// The bits of a block's vector, including flags, if its left neighbour has the vector `left`.
+/// Returns the bits of a candidate's vector and flags. `left` is the vector of the block's left neighbour.
 [[nodiscard]] C63_HD inline int motion_bits(const BeamCandidate& candidate, VectorNumber left) {
   return candidate.vector != kNoVector && candidate.vector == left ? kVectorFlagBits : candidate.vector_bits;
 }
 
-/// Extends the first `width` states of a beam by a block in block row `row` (0 or 1) of its MCU row. Each lane continues the state
-/// from which it is cheapest. The `width` cheapest lanes become the new states. Of equals, the first wins. At least one of the 1
-/// to kBeamCandidates candidates must have a valid cost.
+/// Extends the first `width` states of a beam by one block, which lies in block row `row` (0 or 1) of its MCU row. Each
+/// lane continues the state with which it is cheapest. The `width` cheapest lanes become the new states, and of equal
+/// ones the first. `count` is 1..kBeamCandidates; at least one candidate must have a valid cost.
 C63_HD inline BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane,
                                       Cost lambda) {
   Cost least = kInvalidCost;

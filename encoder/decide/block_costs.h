@@ -14,17 +14,18 @@
 
 namespace c63 {
 
-/// The transformed difference of a block and one of its predictions.
+/// The transformed difference between a block and one of its predictions.
 struct TransformedBlock {
   alignas(64) std::array<std::int16_t, 64> coefficients;  ///< zig-zag order
-  std::int32_t residual_sum;      ///< of the residuals of its samples
+  std::int32_t residual_sum;      ///< sum of the residuals
   std::int32_t residual_squares;
   AcSummary ac;
 };
 
-/// The cost of a block with each of its DC levels, without flags, vector and the bits of the DC level. It has either the AC levels
-/// that cost `ac`, or none. Sets bit i of `without_ac` if DC level i has no AC levels. Without AC levels, the error is measured on
-/// the decoder's samples, otherwise on the coefficients.
+/// Returns the cost of a block with each of its DC levels, without the bits of flags, vector and DC level. The block
+/// has either the AC levels that cost `ac`, or no AC levels if that is not dearer; then bit i of `without_ac` is set
+/// for DC level i. Without AC levels, the error is that of the decoder's samples; with them, it is that of the
+/// coefficients.
 [[nodiscard]] C63_HD inline std::array<Cost, kDcLevels> block_costs(const TransformedBlock& block, const DcLevels& dc,
                                                                     Cost ac, const Quantizer& quantizer,
                                                                     const AcBits& bits, Cost lambda,

@@ -12,7 +12,8 @@
 
 namespace c63 {
 
-/// The vectors to try for a block, without repetition. There is room for one more candidate: the block without prediction.
+/// The vectors to try for a block, each once. There are at most kBeamCandidates - 1, because the block without
+/// prediction is also a candidate.
 class CandidateVectors {
  public:
   C63_HD constexpr CandidateVectors(const PlaneGeometry& geometry, int column, int row)
@@ -21,8 +22,7 @@ class CandidateVectors {
         width_(static_cast<unsigned>(geometry.width - kBlockSize)),
         height_(static_cast<unsigned>(geometry.height - kBlockSize)) {}
 
-  /// Adds a vector, if there is room and it is legal here (vector_is_legal()). The room depends on the vectors added before, so the
-  /// order matters.
+  /// Adds a vector, if the list is not full and the vector is legal for the block (vector_is_legal()).
   C63_HD constexpr void add(MotionVector vector) {
     const bool legal = static_cast<unsigned>(vector.x - left_) <= width_ && static_cast<unsigned>(vector.y - top_) <= height_;
     if (count_ == kCapacity || !legal) return;
@@ -38,7 +38,7 @@ class CandidateVectors {
  private:
   static constexpr std::size_t kCapacity = kBeamCandidates - 1;
 
-  int left_;  ///< legal vectors range from here to left_ + width_
+  int left_;  ///< x of the leftmost legal vector; legal ones go up to left_ + width_
   int top_;
   unsigned width_;
   unsigned height_;
@@ -46,9 +46,10 @@ class CandidateVectors {
   std::size_t count_ = 0;
 };
 
-/// The vectors to try, in this order: the best found here, the search's choices left, right, above and below, the zero vector, and
-/// the rest found here. `chosen` holds the search's choices for all blocks of the plane; `found` the best of this block, best
-/// first. `List` is CandidateVectors or an equivalent.
+/// Returns the vectors to try for a block, in this order: the best one found for it, those chosen for its left, right,
+/// upper and lower neighbours, the zero vector, and the others found for it. `chosen` has the search's choice for each
+/// block of the plane. `found` has the block's own `found_count` vectors, best first. `List` is CandidateVectors or an
+/// equivalent.
 template <typename List = CandidateVectors>
 [[nodiscard]] C63_HD constexpr List candidate_vectors(const PlaneGeometry& geometry, int column, int row,
                                                       const MotionVector* chosen, const MotionVector* found, int found_count) {

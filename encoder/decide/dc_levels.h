@@ -15,8 +15,8 @@ namespace c63 {
 
 inline constexpr int kDcLevels = 4;
 
-/// The possible DC levels of a block: the one nearest to its coefficient, zero, and the first one's neighbours, nearer to zero and
-/// further away. A repeated level is not valid.
+/// The DC levels to try for a block: the level nearest to its coefficient, zero, and the nearest level's two neighbours
+/// (first the one nearer to zero). Levels that repeat an earlier one are not valid.
 struct DcLevels {
   std::array<std::int16_t, kDcLevels> levels{};
   std::array<bool, kDcLevels> valid{};
@@ -45,7 +45,8 @@ struct DcLevels {
   return static_cast<std::int32_t>(scale_coefficient(value, 0, 0));
 }
 
-/// The squared error of such a block, if no sample is clamped, from the sum of its residuals and the sum of their squares.
+/// Returns the squared error of a block with only a DC level, if no sample is clamped. `flat` is flat_residual() of the
+/// level. The sums are those of the block's residuals and of their squares.
 [[nodiscard]] C63_HD constexpr Cost flat_error(int residual_sum, int residual_squares, int flat) {
   return (residual_squares - 2 * flat * residual_sum + kBlockSamples * flat * flat) * (1 << kCostFractionBits);
 }

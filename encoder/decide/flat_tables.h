@@ -6,12 +6,13 @@
 #include "codec/quantization.h"
 #include "decide/cost.h"
 
-// The same step for all coefficients. The course encoder's tables have larger steps for higher frequencies; for squared error,
-// equal steps are better at equal bits.
+// Tables with the same step for all coefficients. The course encoder's tables have larger steps for higher frequencies.
+// At the same bits, equal steps give a smaller squared error.
 
 namespace c63 {
 
-/// The step, in sixteenths, that gives the same quality as the course encoder's tables of a qp: 74·qp^-0.6.
+/// Returns the step, in sixteenths, that gives the same quality as the course encoder's tables with this qp:
+/// 74·qp^-0.6.
 [[nodiscard]] inline int equal_step_in_sixteenths(double qp) {
   return static_cast<int>(std::lround(16.0 * 74.0 * std::pow(qp, -0.6)));
 }
@@ -22,18 +23,18 @@ namespace c63 {
   return tables;
 }
 
-/// Flat tables with the nearest multiple of four to that step. A decoder rounds level·step/4, so other steps are uneven. λ
-/// covers the range between the steps.
+/// Returns flat tables for a qp. The step of the qp is rounded to a multiple of four: a decoder rounds level·step/4,
+/// which would make other steps uneven. Qualities between two steps differ only in λ.
 [[nodiscard]] inline QuantizationTables flat_tables(double qp) {
   return flat_tables_of_step(std::clamp((equal_step_in_sixteenths(qp) + 32) / 64 * 4, 4, 252));
 }
 
-/// Flat tables with four fifths of the step, rounded to a multiple of four.
+/// Returns flat tables whose step is four fifths of the step of `flat`, rounded to a multiple of four.
 [[nodiscard]] inline QuantizationTables finer_tables(const QuantizationTables& flat) {
   return flat_tables_of_step(std::max(4, (flat[0][0] + 2) / 5 * 4));
 }
 
-/// λ = 0.2·step², times `scale`. At scale 1, a video has the best pictures for its bits.
+/// Returns λ = 0.2·step², times `scale`. At scale 1, a video has the best pictures for its bits.
 [[nodiscard]] inline Cost lambda_of_qp(double qp, double scale) {
   const double step = equal_step_in_sixteenths(qp) / 16.0;
   const double lambda = scale * 0.2 * step * step * (1 << kCostFractionBits);

@@ -8,11 +8,12 @@
 
 namespace c63 {
 
-// The forward transform for decisions: the orthonormal 8x8 DCT in integers, so the order of additions does not matter. The format
-// does not fix the forward transform. The course encoder's (codec/dct.h) is needed for its bytes.
+// The forward transform for decisions: the orthonormal 8x8 DCT in integers, so the order of additions does not matter.
+// The format does not define a forward transform. The course encoder's transform (codec/dct.h) is only used to get that
+// encoder's bytes.
 
-/// round(2^15 · ½·cos((2r+1)·i·π/16)), and 2^15/√8 for i = 0: row r, column i. All are below 2^14, so the sum of two products of 16
-/// bits fits in 32.
+/// The weights of the transform with 15 fraction bits: ½·cos((2r+1)·i·π/16) in row r and column i, and 1/√8 for i = 0.
+/// All are below 2^14, so the sum of two products with 16-bit numbers fits in 32 bits.
 inline constexpr std::array<std::array<std::int16_t, 8>, 8> kTransformWeights = {{
     {11585, 16069, 15137, 13623, 11585, 9102, 6270, 3196},
     {11585, 13623, 6270, -3196, -11585, -16069, -15137, -9102},
@@ -27,15 +28,16 @@ inline constexpr std::array<std::array<std::int16_t, 8>, 8> kTransformWeights = 
 inline constexpr int kRowShift = 12;
 inline constexpr int kColumnShift = 15;
 
-/// The residual of a sample in half samples. A decoder truncates residuals toward zero. Without prediction they are never negative,
-/// and half a sample more turns the truncation into rounding.
+/// Returns the residual of a sample in half samples. A decoder truncates residuals toward zero. Without prediction,
+/// residuals are never negative; half a sample is added, which turns the truncation into rounding.
 [[nodiscard]] C63_HD constexpr std::int16_t half_samples(int current, int prediction, bool predicted) {
   return static_cast<std::int16_t>(2 * (current - prediction) + (predicted ? 0 : 1));
 }
 
-/// Transforms residuals in half samples (at most 511, raster order) to coefficients with kCoefficientFractionBits, in zig-zag
-/// order. `weights` is kTransformWeights and `places` is kZigZagPlace; they are parameters because device code keeps its own
-/// copies. Row results are at most 11,560, coefficients 32,704, and their sums stay below 2^31.
+/// Transforms 64 residuals in half samples (at most 511, raster order) to coefficients with kCoefficientFractionBits,
+/// in zig-zag order. `weights` is kTransformWeights and `places` is kZigZagPlace; they are parameters because device
+/// code keeps its own copies. The results of rows are at most 11,560, the coefficients at most 32,704, and all sums
+/// stay below 2^31.
 template <typename Weights, typename Places>
 C63_HD inline void forward_transform(const std::int16_t residual[64], std::int16_t coefficients[64],
                                      const Weights& weights, const Places& places) {

@@ -10,48 +10,48 @@
 #include "decide/cost.h"
 #include "decide/weight.h"
 
-// The weight of squared error in the MCUs of a frame. Each MCU compares D + λR with its own λ: where error counts less, λ is
-// larger.
+// Weights of squared error for the MCUs of a frame. In each MCU, D + λR is computed with the MCU's own λ. The less its
+// error counts, the larger is its λ.
 
 namespace c63 {
 
 /// The weights of a frame's MCUs, in raster order.
 using FrameWeights = std::vector<Weight>;
 
-/// 2^(i/4) with 16 fraction bits, for i from -16 to 16.
+/// 2^(i/4) with 16 fraction bits, for i from -16 to 16; entry i + 16.
 inline constexpr std::array<std::int32_t, 2 * kWeights - 1> kWeightRatios = {
     4096,  4871,  5793,  6889,   8192,   9742,   11585,  13777,  16384,  19484,  23170,
     27554, 32768, 38968, 46341,  55109,  65536,  77936,  92682,  110218, 131072, 155872,
     185364, 220436, 262144, 311744, 370728, 440872, 524288, 623487, 741455, 881744, 1048576};
 inline constexpr int kWeightRatioBits = 16;
 
-/// λ for MCUs with a weight.
+/// Returns λ for MCUs of a weight. `lambda` is the frame's λ.
 [[nodiscard]] constexpr Cost weighted_lambda(Cost lambda, Weight weight) {
   const std::int64_t product = std::int64_t{lambda} * kWeightRatios[static_cast<std::size_t>(weight) + kPlainWeight];
   const std::int64_t rounded = (product + (1 << (kWeightRatioBits - 1))) >> kWeightRatioBits;
   return rounded < 1 ? 1 : rounded > kMaxLambda ? kMaxLambda : static_cast<Cost>(rounded);
 }
 
-/// A cost, or a squared error, times one of kWeightRatios.
+/// Returns a cost or a squared error times `ratio`, one of kWeightRatios.
 [[nodiscard]] C63_HD constexpr std::int64_t reweigh_by(std::int64_t cost, std::int32_t ratio) {
   return (cost * ratio) >> kWeightRatioBits;
 }
-/// The index of the ratio that converts costs in MCUs of weight `from` to costs in MCUs of weight `to`.
+/// Returns the index of the ratio that converts costs in MCUs of weight `from` to costs in MCUs of weight `to`.
 [[nodiscard]] C63_HD constexpr int weight_ratio_index(Weight from, Weight to) { return to - from + kWeights - 1; }
 [[nodiscard]] constexpr std::int64_t reweigh(std::int64_t cost, Weight from, Weight to) {
   return reweigh_by(cost, kWeightRatios[static_cast<std::size_t>(weight_ratio_index(from, to))]);
 }
 
-/// The weight that is `quarters` quarters of an octave of λ above the frame's, or the nearest one.
+/// Returns the weight whose λ is `quarters` quarters of an octave above the frame's λ, or the nearest weight.
 [[nodiscard]] C63_HD constexpr Weight weight_above(int quarters) {
   const int weight = kPlainWeight + quarters;
   return static_cast<Weight>(weight < 0 ? 0 : weight >= kWeights ? kWeights - 1 : weight);
 }
 
-/// The weight that combines two weights.
+/// Returns the weight for the product of both weights' factors of λ.
 [[nodiscard]] C63_HD constexpr Weight combined_weight(Weight a, Weight b) { return weight_above(a + b - 2 * kPlainWeight); }
 
-/// Converts a beam for MCUs of another weight.
+/// Converts the costs in a beam from MCUs of weight `from` to MCUs of weight `to`.
 inline void reweigh_beam(Beam& beam, int width, Weight from, Weight to) {
   for (int i = 0; i < width; ++i) {
     Cost& cost = beam.states[i].cost;

@@ -14,17 +14,17 @@
 namespace c63 {
 namespace {
 
-// A GOP with its own quality takes between these shares of its cap, if its content allows it.
+// A GOP with its own quality takes kLeastShare to 1 of its cap, if its content allows it. The search aims at kAim.
 constexpr double kLeastShare = 0.95;
 constexpr double kAim = 0.975;
 
-/// Plans each GOP with its own quality.
+/// Plans each GOP with the quality that the pass gives it.
 class GopQualityPlanner final : public Planner {
  public:
   explicit GopQualityPlanner(std::shared_ptr<const CappedPass> pass)
       : pass_(std::move(pass)), planner_(make_planner_factory(pass_->settings)()) {}
 
-  [[nodiscard]] int lag() const override { return planner_->lag(); }  // the same for all qualities
+  [[nodiscard]] int lag() const override { return planner_->lag(); }  // lag() does not depend on the quality
 
   [[nodiscard]] LookaheadDecisions lookahead(std::int64_t key) const override {
     return preset_decisions(settings_of_gop(key)).lookahead;
@@ -74,7 +74,7 @@ CappedSearch::CappedSearch(const CodingSettings& settings, double bits_per_s, do
   }
 }
 
-/// The distance of a size from the rate in octaves; negative below the rate.
+/// The distance of a size from the rate, in octaves; negative if the size is below the rate.
 double CappedSearch::rate_error(std::uint64_t bytes) const {
   const PassFigures& video = passes_.back().figures;
   const auto frames = static_cast<double>(std::max<std::int64_t>(1, video.frames));
@@ -87,7 +87,8 @@ bool CappedSearch::met() const { return over_ == 0 && is_size_met(rate_error(pas
 
 double CappedSearch::place_of(const TargetPass& pass) const { return target_place(settings_, pass.qp, pass.lambda_scale); }
 
-/// Returns true if a GOP takes more than the cap with a quality, as measured or as the nearest measured qualities suggest.
+/// Returns true if a GOP exceeds the cap with a quality: as measured, or because it exceeded the cap with a lower
+/// quality.
 bool CappedSearch::is_over(const Gop& gop, GopQuality quality) const {
   if (const TargetPass* const sample = find_sample(gop.samples, quality)) return sample->figures.bytes > gop.most_bytes;
   const double place = target_place(settings_, quality.qp, quality.lambda_scale);
@@ -96,7 +97,7 @@ bool CappedSearch::is_over(const Gop& gop, GopQuality quality) const {
   });
 }
 
-/// The GOP's own quality, for a GOP that exceeds the cap with the video's quality.
+/// Returns the quality for a GOP that exceeds the cap with the video's quality.
 CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
   const auto most = static_cast<double>(gop.most_bytes);
   const TargetPass* fitting = nullptr;
@@ -116,7 +117,7 @@ CappedSearch::Choice CappedSearch::own_choice(const Gop& gop) const {
       if (error.id() != "C63-TARGET-LIMIT") throw;
     }
   }
-  // Nothing is left to try.
+  // No other quality is worth a try.
   if (fitting != nullptr) return {quality_of(*fitting), true, true, fitting->figures.bytes};
   const auto least = std::ranges::min(gop.samples, {}, [](const TargetPass& sample) { return sample.figures.bytes; });
   throw Error(ErrorKind::limit, "C63-GOP-CAP",
@@ -144,7 +145,7 @@ void CappedSearch::plan_pass(GopQuality of_video, bool is_last) {
 }
 
 void CappedSearch::plan() {
-  // The size of the video with each of its qualities, if all GOPs keep to the cap.
+  // The size of the video with one quality for all GOPs, except those above the cap, which have their own.
   struct Whole {
     std::uint64_t bytes = 0;
     std::uint64_t without_cap = 0;
@@ -164,7 +165,8 @@ void CappedSearch::plan() {
     return whole;
   };
   std::vector<TargetPass> known;
-  std::optional<TargetPass> all_capped;  // the lowest quality with all GOPs at the cap that keeps the rate
+  // The lowest quality at which every GOP is limited by the cap and the video keeps the rate.
+  std::optional<TargetPass> all_capped;
   for (const TargetPass& pass : passes_) {
     if (find_sample(known, quality_of(pass)) != nullptr) continue;
     const Whole whole = whole_with(quality_of(pass));
@@ -173,7 +175,7 @@ void CappedSearch::plan() {
     if (!whole.all_capped) {
       known.push_back(kept);
     } else if (rate_error(whole.bytes) > 0) {
-      kept.figures.bytes = whole.without_cap;  // tells the search the distance
+      kept.figures.bytes = whole.without_cap;  // shows the search how far off this quality is
       known.push_back(kept);
     } else if (!all_capped || place_of(kept) < place_of(*all_capped)) {
       all_capped = kept;
@@ -189,7 +191,7 @@ void CappedSearch::plan() {
   if (found != nullptr) {
     quality = quality_of(*found);
   } else {
-    // If all GOPs are at the cap, a higher quality of the video changes nothing.
+    // If the cap limits all GOPs, a higher quality of the video changes nothing.
     quality = all_capped ? quality_of(*all_capped) : quality_of(TargetSearch(settings_, target_, known).next());
   }
   if (!may_try()) {

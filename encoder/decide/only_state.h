@@ -12,14 +12,15 @@
 
 namespace c63 {
 
-// A beam of one state (decide/beam.h), split into parts that can be computed at the same time.
+// A beam of one state (decide/beam.h), computed in parts that can run at the same time.
 //
-// A single state needs no cost. The choice for a block depends only on the DC level of the previous block and the vector to its
-// left. A unit is the four blocks of an MCU of Y, or one block of U or V. Blocks of two candidates have eight lanes. So a unit can
-// begin in only a few ways: its joints with the previous unit. All units compute their choices for every joint at the same time.
-// Then a row is walked from joint to joint.
+// A single state needs no cost. Its choice for a block depends only on the previous block's DC level and the left
+// neighbour's vector. A unit is the four blocks of an MCU of Y, or one block of U or V. A block with two candidates has
+// eight lanes, so the previous unit can end in only a few ways that matter; each is a joint. All units compute their
+// choices for every possible joint at the same time. Then one pass over the row picks, from unit to unit, the joint
+// that was really reached.
 
-/// A cost with a lane's number below it. The smallest one belongs to the cheapest lane; of equals, to the first.
+/// A cost, and a lane's number in its lowest bits. So the minimum is the cheapest lane, and of equal ones the first.
 using LaneCost = std::uint32_t;
 inline constexpr int kNarrowLaneBits = 3;
 static_assert(kUnreachable <= Cost{1} << (31 - kNarrowLaneBits));
@@ -27,18 +28,19 @@ static_assert(kUnreachable <= Cost{1} << (31 - kNarrowLaneBits));
   return static_cast<LaneCost>(cost) << kNarrowLaneBits | static_cast<LaneCost>(lane);
 }
 
-/// A block with at most two candidates. A lane is a candidate with a DC level.
+/// A block with at most two candidates. A lane is a candidate with one of its DC levels.
 struct alignas(16) NarrowBlock {
   static constexpr int kLanes = 2 * kDcLevels;
   static_assert(kLanes == 1 << kNarrowLaneBits);
 
-  std::array<LaneCost, kLanes> lanes;       ///< costs above the least, up to kMaxBeamCost
+  std::array<LaneCost, kLanes> lanes;       ///< costs above the block's smallest cost, up to kMaxBeamCost
   std::array<std::int16_t, kLanes> levels;
   std::array<VectorNumber, 2> vectors;
-  std::array<LaneCost, 2> vector_costs;     ///< λ times the bits of flags and vector, if it is not reused
+  /// λ times the bits of flags and vector, if the vector is not that of the left neighbour.
+  std::array<LaneCost, 2> vector_costs;
 
-  /// Sets the four lanes of a candidate. `least` is the block's smallest cost, and `costs` is BeamCandidate::costs. All lanes are
-  /// invalid if the candidate does not exist.
+  /// Sets the four lanes of candidate `slot`. `costs` is BeamCandidate::costs, and `least` is the block's smallest
+  /// cost. A candidate that does not exist has only invalid costs.
   C63_HD void set_candidate(int slot, const std::array<Cost, kDcLevels>& costs, Cost least, VectorNumber vector, int vector_bits,
                             Cost lambda) {
     for (int i = 0; i < kDcLevels; ++i) {
@@ -51,7 +53,7 @@ struct alignas(16) NarrowBlock {
   }
 };
 
-/// λ times the bits of a DC difference of a plane, by its size.
+/// λ times the bits of a DC difference in a plane, by the size of the difference.
 struct DcCosts {
   static constexpr int kSizes = 17;
   std::array<LaneCost, kSizes> by_size;
@@ -59,14 +61,15 @@ struct DcCosts {
   C63_HD void set(int size, int plane, Cost lambda) { by_size[size] = lane_cost(lambda * dc_bits((1 << size) - 1, plane)); }
 };
 
-/// The state on which the next block's bits depend.
+/// What the next block's bits depend on: the previous block's DC level, and the last vector in each block row.
 struct OnlyState {
   bool started = false;
   std::int32_t dc = 0;
   std::array<VectorNumber, 2> left = {kNoVector, kNoVector};
 };
 
-/// Returns the lane that extend_beam() of width 1 chooses for a block, and its cost above the least. Updates the state.
+/// Makes the choice of extend_beam() with width 1 for a block. Returns the chosen lane and its cost above the block's
+/// least, and updates the state.
 C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& block, int row, const DcCosts& dc_costs,
                                          Cost lambda) {
   const VectorNumber left = row == 0 ? state.left[0] : state.left[1];
@@ -92,7 +95,8 @@ C63_HD inline LaneCost extend_only_state(OnlyState& state, const NarrowBlock& bl
   return best;
 }
 
-/// A unit of `kBlocks` blocks, 4 or 1. The lanes of its blocks form a word with three bits each, the first block's lowest.
+/// A unit of 4 or 1 blocks. The lanes of its blocks are stored in one word, three bits for each, the first block's in
+/// the lowest bits.
 template <int kBlocks>
 struct RowUnit {
   static_assert(kBlocks == 4 || kBlocks == 1);
@@ -102,8 +106,8 @@ struct RowUnit {
   [[nodiscard]] C63_HD static constexpr int lane(unsigned lanes, int block) {
     return static_cast<int>(lanes >> (3 * block) & 7U);
   }
-  /// The joint after a unit with these lanes: the lane of its last block and, for an MCU of Y, the candidate of its upper right
-  /// one.
+  /// Returns the joint after a unit with these lanes: the lane of the last block and, for an MCU of Y, the candidate of
+  /// the upper right block.
   [[nodiscard]] C63_HD static constexpr unsigned joint(unsigned lanes) {
     return kBlocks == 4 ? lanes >> 9 | (lanes >> 5 & 1U) << 3 : lanes;
   }

@@ -10,15 +10,17 @@
 
 namespace c63 {
 
-/// What the scheduling of GOPs and the look-ahead know of a frame.
+/// A frame's place in the video, and what the look-ahead found out about it.
 struct FramePosition {
   std::int64_t index = 0;  ///< in display order
   bool key = false;        ///< the first of its GOP
-  // Found by the look-ahead.
-  std::shared_ptr<const FrameWeights> weights = {};  ///< propagated_weights.h; null: none
+  // The look-ahead sets the following members.
+  std::shared_ptr<const FrameWeights> weights = {};  ///< weights of the frame's MCUs (propagated_weights.h); null: none
   bool stays = false;        ///< the frame should use the same reference as the previous frame (reference_choice.h)
-  bool is_replaced = false;  ///< the next frame stays, so this one must not become a repeat
-  bool hardly_new = false;   ///< the frame may become a repeat of the previous one (reference_choice.h)
+  /// The next frame uses the same reference as this one, so this one must not become a repeat.
+  bool is_replaced = false;
+  /// The frame is so similar to the previous one that it may become a repeat (reference_choice.h).
+  bool hardly_new = false;
 };
 
 /// The result of coding a frame.
@@ -30,8 +32,8 @@ struct FrameOutcome {
   FrameStatistics statistics;
 };
 
-/// Makes the plans of one GOP's frames, in order. A planner knows nothing of other GOPs, so plans do not depend on how many are
-/// encoded at the same time. Only one thread at a time calls it.
+/// Makes the plans of one GOP's frames, in order. A planner knows nothing of other GOPs, so plans do not depend on how
+/// many GOPs are encoded at the same time. Only one thread at a time calls it.
 class Planner {
  public:
   /// The lag() of planners that observe nothing.
@@ -39,17 +41,19 @@ class Planner {
 
   virtual ~Planner() = default;
 
-  /// The delay of observation, in frames, at least 1. Frame k is planned when exactly the GOP's frames up to k - lag() have been
-  /// observed. With small values a GOP waits for itself.
+  /// The delay of observation, in frames, at least 1. When frame k is planned, exactly the GOP's frames up to k - lag()
+  /// have been observed. If the delay is short, a GOP must often wait for its own frames.
   [[nodiscard]] virtual int lag() const { return kNeverObserves; }
-  /// What the look-ahead decides in the GOP that begins at frame `key`. Only λ may differ between the GOPs of an encode.
+  /// Returns what the look-ahead does in the GOP that begins at frame `key`. Only λ may differ between the GOPs of an
+  /// encode.
   [[nodiscard]] virtual LookaheadDecisions lookahead([[maybe_unused]] std::int64_t key) const { return {}; }
   [[nodiscard]] virtual FramePlan plan(const FramePosition& frame) = 0;
   /// Receives the result of the next frame.
   virtual void observe([[maybe_unused]] const FrameOutcome& frame) {}
 };
 
-/// The planner of the settings' preset. The reference preset's planner makes constant plans: the course encoder's bytes.
+/// Returns a factory of planners for the settings' preset. The reference preset's planner makes constant plans, which
+/// give the course encoder's bytes.
 [[nodiscard]] PlannerFactory make_planner_factory(const CodingSettings& settings);
 
 }  // namespace c63

@@ -1,5 +1,6 @@
-// A preset decides the same for all key frames, and the same for all inter frames except for which of them stay. The reference
-// preset decides as the course encoder does: its tables and all headers in every frame, nothing by rate.
+// A preset makes the same decisions for all key frames and the same for all inter frames, except for which of them stay
+// (reference_choice.h). The reference preset decides as the course encoder does: it uses that encoder's tables, writes
+// all headers in every frame, and decides nothing by rate.
 
 #include <numeric>
 #include <optional>
@@ -12,10 +13,10 @@
 namespace c63 {
 namespace {
 
-/// For a replaced frame: no frame is predicted from it, so its λ is three quarters of an octave higher.
+/// No frame is predicted from a replaced frame, so its λ is three quarters of an octave higher.
 constexpr Weight kReplacedWeight = kPlainWeight + 3;
 
-/// For a key frame with finer tables: its λ is half an octave lower, which suits four fifths of a step.
+/// A key frame with finer tables has four fifths of the step, so its λ is half an octave lower.
 constexpr Weight kFinerWeight = kPlainWeight - 2;
 
 /// Returns true if the mean weight is a quarter of an octave or more below the plain one.
@@ -47,7 +48,7 @@ class PresetPlanner final : public Planner {
     if (alternation_) choice = alternation_->next();
     if (choice.stays) plan.headers.frame = false;
     if (choice.precedes_staying) plan.rate.repeats = false;
-    // Propagated weights already include this.
+    // Propagated weights already have this effect.
     if (choice.is_replaced && !frame.weights) plan.rate.lambda = weighted_lambda(plan.rate.lambda, kReplacedWeight);
     return plan;
   }
@@ -59,8 +60,8 @@ class PresetPlanner final : public Planner {
   }
 
  private:
-  /// Key frames whose errors will be seen long get finer tables. The next frame that is not a repeat sends the other frames'
-  /// tables; a repeat cannot.
+  /// Gives key frames with long visible errors finer tables. The next frame that is not a repeat sends the usual tables
+  /// again, because a repeat frame has no headers.
   void choose_tables(const FramePosition& frame, FramePlan& plan) {
     if (!decisions_.finer_tables) return;
     if (frame.key) {
@@ -75,7 +76,7 @@ class PresetPlanner final : public Planner {
   }
 
   PresetDecisions decisions_;
-  bool finer_ = false;  ///< the decoder has the finer tables
+  bool finer_ = false;  ///< the last tables that were sent are the finer ones
   std::optional<ReferenceAlternation> alternation_;
 };
 

@@ -7,10 +7,10 @@
 namespace c63 {
 namespace {
 
-/// The importance of each luma block's error.
+/// The importance of each luma block's error, in raster order.
 using Importance = std::vector<std::uint32_t>;
 
-/// Adds the importance that a frame's blocks pass on to the blocks of its reference.
+/// Adds the importance of a frame's blocks, as far as errors pass, to the blocks of its reference.
 void add_to_reference(const PlaneGeometry& geometry, const ErrorFlow& flow, const Importance& own, Importance& reference) {
   for (int row = 0; row < geometry.rows; ++row) {
     for (int column = 0; column < geometry.columns; ++column) {

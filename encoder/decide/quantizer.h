@@ -10,30 +10,31 @@
 
 namespace c63 {
 
-/// The value that a decoder restores from a level >= 0, in the unit of coefficients.
+/// Returns the coefficient that a decoder restores from a level >= 0, with kCoefficientFractionBits.
 [[nodiscard]] C63_HD constexpr int reconstruct_level(int level, int step) {
   return dequantize(level, step) << (2 + kCoefficientFractionBits);
 }
 
-/// The quantization of one plane for decisions. Coefficients are in zig-zag order.
+/// The quantization of one plane, as decisions use it. All arrays are in zig-zag order.
 struct Quantizer {
   std::array<std::uint8_t, 64> steps{};
   std::array<std::int32_t, 64> reciprocals{};              ///< round(2^16 / step)
-  alignas(64) std::array<std::int16_t, 64> thresholds{};   ///< AC coefficients up to this are never kept
-  int max_level = 0;                                       ///< of AC coefficients
+  /// AC coefficients with at most this magnitude always become zero.
+  alignas(64) std::array<std::int16_t, 64> thresholds{};
+  int max_level = 0;                                       ///< largest AC level
 
   Quantizer() = default;
   constexpr Quantizer(const QuantizationTable& table, int plane) : steps(table), max_level(max_ac_magnitude(plane)) {
     for (std::size_t k = 0; k < 64; ++k) {
       const int step = table[k];
       reciprocals[k] = (65536 + step / 2) / step;
-      // Up to half of level 1's value, zero is at least as close.
+      // Up to half of the value of level 1, zero is at least as near.
       thresholds[k] = static_cast<std::int16_t>(k == 0 ? INT16_MAX : reconstruct_level(1, step) / 2);
     }
   }
 };
 
-/// The nearest level of a coefficient of magnitude <= 32,704, as exact as the rounded reciprocal allows.
+/// Returns the level nearest to a coefficient of magnitude <= 32,704, as exactly as the rounded reciprocal allows.
 [[nodiscard]] C63_HD constexpr int nearest_level(int magnitude, std::int32_t reciprocal) {
   return (magnitude * reciprocal + (1 << 19)) >> 20;
 }

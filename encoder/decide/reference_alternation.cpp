@@ -21,9 +21,10 @@ ReferenceAlternation::Choice ReferenceAlternation::next() {
 }
 
 bool ReferenceAlternation::may_try() const {
-  // A trial takes up to half a frame's bits more, and saves about a sixteenth of each later frame's.
+  // A trial costs up to half a frame's bits. Alternation then saves about a sixteenth of each frame's bits.
   constexpr int kLeastFramesLeft = 16;
-  // Both frames of a trial must be coded. Where pictures come twice, or change now and then, they would be repeats.
+  // Neither frame of a trial may be a repeat. If a video shows pictures twice, or seldom changes, frames of a trial
+  // would be repeats.
   constexpr int kLivelyFrames = 4;
   return !is_tried_ && planned_ >= next_trial_ && planned_ + kLeastFramesLeft <= most_frames_ &&
          lively_ >= std::min(kLivelyFrames, planned_ - kLag);
@@ -39,7 +40,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
     observe_staying(above_least);
   } else if (choice.is_replaced) {
     replaced_before_ = std::exchange(replaced_, above_least);
-    // The first one's reference is a plain frame. That of the second one stayed, like those of all later ones.
+    // Only the first two pairs count: the first frame's reference is a frame that advanced, and all others' references
+    // stayed.
     if (++pairs_ <= 2) replaced_share_ = kWhole * replaced_ / plain_;
   } else if (repeat) {
     observe_repeat();
@@ -50,8 +52,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
 }
 
 void ReferenceAlternation::observe_repeat() {
-  // The video shows pictures twice. Alternation ends, because frames that stay, and those before them, cannot be
-  // repeats.
+  // The video shows pictures twice, so repeats are better. Frames that stay cannot be repeats, and neither can those
+  // before them.
   alternates_ = false;
   is_tried_ = next_stays_;
   trial_.reset();
@@ -68,13 +70,14 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
     trial_ = bits;
     plain_ = last_but_one_;
     plain_since_trial_ = 0;
-    // A GOP's first trial is judged at once. Later ones wait for the next frame of their parity: bits may rise or fall.
+    // The first trial of a GOP is judged at once. Later ones wait for the next frame of their parity, because bits may
+    // rise or fall.
     if (++trials_ == 1) judge_trial(plain_);
     return;
   }
-  if (!alternates_) return;  // it was planned before frames ceased to alternate
-  // A frame that advances would probably take kWhole / replaced_share_ times the replaced one's bits. This one may take a seventh
-  // more. Of two pairs, the sums are compared.
+  if (!alternates_) return;  // the frame was planned before alternation ended
+  // An advancing frame would probably take kWhole / replaced_share_ times the replaced frame's bits. This frame may
+  // take a seventh more than that. From the second pair on, the sums over the last two pairs are compared.
   const std::int64_t staying = bits + (pairs_ > 1 ? staying_ : 0);
   const std::int64_t replaced = replaced_ + (pairs_ > 1 ? replaced_before_ : 0);
   staying_ = bits;
@@ -83,7 +86,7 @@ void ReferenceAlternation::observe_staying(std::int64_t bits) {
 }
 
 void ReferenceAlternation::judge_trial(std::int64_t plain) {
-  // Later trials come when bits have changed, or seldom pay: they must save a twelfth.
+  // Later trials are made because bits have changed, or because trials seldom pay. They must save a twelfth.
   const bool pays = trials_ == 1 ? *trial_ < plain : 12 * *trial_ < 11 * plain;
   alternates_ = is_much(plain) && pays;
   trial_.reset();

@@ -6,68 +6,73 @@
 
 namespace c63 {
 
-/// Decides whether every second frame of a GOP stays (reference_choice.h), from the results of earlier frames, without looking
-/// ahead. A trial is one frame that stays. If it takes no more bits than the frames of the same parity around it, frames
-/// alternate from then on, while that holds. Otherwise the next trial comes later. Call next() for a GOP's frames in order, and
-/// observe() when they are finished.
+/// Decides whether every second frame of a GOP stays: uses the same reference as the previous frame
+/// (reference_choice.h). It decides from the bits of earlier frames, without looking ahead. A trial is one frame that
+/// stays. If it takes fewer bits than the frames of the same parity around it, frames alternate until that is no longer
+/// so. Otherwise the next trial comes later. Call next() for a GOP's frames in order, and observe() when they are
+/// finished.
 class ReferenceAlternation {
  public:
-  /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so none waits.
+  /// The delay, in frames, before a result is used. Devices work on three frames of a chain at the same time, so no
+  /// frame waits.
   static constexpr int kLag = 3;
   struct Choice {
     bool stays = false;
-    bool precedes_staying = false;  ///< the next frame stays, so this one must not become a repeat
-    bool is_replaced = false;  ///< the next frame stays and frames alternate, so this one may have fewer bits
+    bool precedes_staying = false;  ///< the next frame stays, so this frame must not become a repeat
+    /// Frames alternate and the next one stays, so no frame is predicted from this one and it may have fewer bits.
+    bool is_replaced = false;
   };
 
   /// `mcus` is the number of MCUs of a frame. A GOP has at most `most_frames`.
   ReferenceAlternation(std::int64_t mcus, std::int64_t most_frames) : mcus_(mcus), most_frames_(most_frames) {}
 
-  /// The choice for the next frame, starting with the key frame.
+  /// Returns the choice for the next frame. The first call is for the key frame.
   [[nodiscard]] Choice next();
-  /// Receives the bits of the oldest planned frame that was not observed, without its headers.
+  /// Receives the result of a frame, in the order of next(): whether it became a repeat, and its bits without headers.
   void observe(bool repeat, std::int64_t bits);
 
  private:
-  /// The first and the longest wait for the next trial, in frames. The wait doubles after each failed trial.
+  /// The shortest and the longest time to the next trial, in frames. The time doubles after each failed trial.
   static constexpr int kFirstWait = 16;
   static constexpr int kLongestWait = 64;
   static constexpr std::int64_t kWhole = 256;
 
-  /// Returns true if the frames around the next one have bits that can be saved, and the GOP may have enough frames left to win
-  /// back what a trial costs.
+  /// Returns true if a trial may pay: the frames around the next one have bits that can be saved, and enough frames of
+  /// the GOP are left to win back what the trial costs.
   [[nodiscard]] bool may_try() const;
-  /// Returns true if `bits` above the least are enough to save some.
+  /// Returns true if so many bits above the fewest possible that some can be saved.
   [[nodiscard]] bool is_much(std::int64_t bits) const;
   void observe_repeat();
   void observe_plain(std::int64_t bits);
   void observe_staying(std::int64_t bits);
-  /// Compares the trial with `plain`, the bits of frames of its parity.
+  /// Decides whether the trial paid, and so whether frames alternate. `plain` are the bits of frames of its parity.
   void judge_trial(std::int64_t plain);
   void end();
 
   std::int64_t mcus_;
   std::int64_t most_frames_;
-  int planned_ = 0;                ///< frames of the GOP
-  std::deque<Choice> unobserved_;  ///< of the frames that are planned but not observed
+  int planned_ = 0;                ///< frames of the GOP for which next() was called
+  std::deque<Choice> unobserved_;  ///< choices of frames that are planned but not observed
   bool next_stays_ = false;
   bool alternates_ = false;
   bool is_tried_ = false;         ///< a trial is running, or frames alternate
-  int trials_ = 0;                ///< observed ones
-  int next_trial_ = kLag + 1;     ///< the first frame that may start a trial: the first inter frame is then observed
+  int trials_ = 0;                ///< observed trials
+  /// The earliest frame that may start a trial; by then the first inter frame is observed.
+  int next_trial_ = kLag + 1;
   int wait_ = kFirstWait;
-  int lively_ = 0;                ///< inter frames in a row, the last observed ones, with much above the least
-  // Bits above the least:
-  std::int64_t last_ = 0;         ///< of the frame that was observed last
+  /// The last observed frames, if they are inter frames with many bits: how many in a row.
+  int lively_ = 0;
+  // The members below are numbers of bits, above the fewest that a frame can have.
+  std::int64_t last_ = 0;         ///< bits of the frame observed last
   std::int64_t last_but_one_ = 0;
-  std::optional<std::int64_t> trial_;  ///< of a trial that is not judged yet
-  int plain_since_trial_ = 0;          ///< frames observed since then
-  std::int64_t plain_ = 0;             ///< of frames of the trial's parity that advanced
-  std::int64_t replaced_ = 0;          ///< of the last replaced frame
-  std::int64_t replaced_before_ = 0;   ///< of the one before
-  std::int64_t staying_ = 0;           ///< of the last frame that stayed, except in trials
-  std::int64_t replaced_share_ = 0;    ///< size of a replaced frame as a share of plain_, in units of 1/kWhole
-  int pairs_ = 0;                      ///< replaced frames observed since frames alternate
+  std::optional<std::int64_t> trial_;  ///< bits of a trial that is not judged yet
+  int plain_since_trial_ = 0;          ///< frames observed since that trial
+  std::int64_t plain_ = 0;             ///< bits of frames of the trial's parity that did not stay
+  std::int64_t replaced_ = 0;          ///< bits of the last frame with is_replaced
+  std::int64_t replaced_before_ = 0;   ///< bits of the frame with is_replaced before that
+  std::int64_t staying_ = 0;           ///< bits of the last frame that stayed, except in trials
+  std::int64_t replaced_share_ = 0;    ///< replaced_ as a share of plain_, in units of 1/kWhole
+  int pairs_ = 0;                      ///< frames with is_replaced that were observed since frames alternate
 };
 
 }  // namespace c63

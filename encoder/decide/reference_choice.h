@@ -9,35 +9,37 @@
 #include "decide/lookahead_decisions.h"
 #include "decide/source_motion.h"
 
-// A frame without SOF has the same reference as the previous frame and replaces it. No frame is then predicted from the previous
-// frame, so that one may be coded with fewer bits. Such a frame *stays*; others *advance*.
+// A frame without an SOF marker is predicted from the same reference as the previous frame, and replaces that frame's
+// picture. So no frame is predicted from the previous frame, which may be coded with fewer bits. Such a frame *stays*;
+// other frames *advance*.
 
 namespace c63 {
 
-/// The sums over the motion of all blocks of a frame.
+/// Sums over all blocks of a frame, from the motion of its source.
 struct MotionTotals {
-  std::uint64_t logarithms = 0;  ///< error_logarithm()
+  std::uint64_t logarithms = 0;  ///< sum of error_logarithm()
   std::uint64_t squared_error = 0;
   std::uint64_t blocks = 0;
 };
 
-/// The squared error of a block below which its bits no longer fall: 0.3λ per sample.
+/// Returns the squared error of a block below which its bits hardly fall any more: 0.3λ per sample.
 [[nodiscard]] C63_HD constexpr std::uint32_t least_coded_error(Cost lambda) {
   const auto error = static_cast<std::uint32_t>(std::int64_t{kBlockSamples} * 3 * lambda / (10 << kCostFractionBits));
   return error < 1 ? 1 : error;
 }
-/// A logarithm, in sixteenths, that is roughly proportional to the bits of a block with this squared error.
+/// Returns log2 of a block's squared error plus `least`, in sixteenths. It is roughly proportional to the block's bits.
 [[nodiscard]] C63_HD constexpr int error_logarithm(std::uint32_t squared_error, std::uint32_t least) {
   return log2_in_sixteenths(least + squared_error);
 }
 
 [[nodiscard]] MotionTotals totals_of(const SourceMotion& motion, Cost lambda);
 
-/// Returns true if a frame should stay. `advancing` is its motion relative to the previous frame, `staying` relative to that
-/// frame's reference.
+/// Returns true if a frame should stay. `advancing` is its motion against the previous frame, and `staying` its motion
+/// against the previous frame's reference.
 [[nodiscard]] bool is_to_stay(const MotionTotals& advancing, const MotionTotals& staying, Cost lambda);
 
-/// Returns true if a frame is so similar to the previous one that it may become a repeat. Then the following frame must advance.
+/// Returns true if a frame is so similar to the previous one that it may become a repeat. The next frame must then
+/// advance.
 [[nodiscard]] bool is_hardly_new(const MotionTotals& motion, Cost lambda);
 
 }  // namespace c63

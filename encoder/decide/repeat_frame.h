@@ -12,21 +12,21 @@ namespace c63 {
 /// The bits of a repeat frame: SOI and EOI.
 inline constexpr int kRepeatFrameBits = 32;
 
-/// The squared error up to which a repeat is cheaper than the coded frame, with kCostFractionBits. `coded_cost` is D + λR of
-/// the frame's blocks, or a bound of it.
+/// Returns the squared error below which a repeat is cheaper than the coded frame, with kCostFractionBits. `coded_cost`
+/// is D + λR of the frame's blocks, or a bound of it.
 [[nodiscard]] C63_HD inline std::int64_t repeat_budget(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
   const auto header_bits = static_cast<std::int64_t>(8 * (frame_header_bytes(headers) + 2));
   return coded_cost + std::int64_t{lambda} * (header_bits - kRepeatFrameBits);
 }
 
-/// Returns true if it is better to repeat the previous picture than to code a frame. `repeat_error` is the squared error of the
-/// repeat over the padded planes.
+/// Returns true if it is better to repeat the previous picture than to code the frame. `repeat_error` is the repeat's
+/// squared error over the padded planes.
 [[nodiscard]] C63_HD inline bool repeat_is_cheaper(std::uint64_t repeat_error, std::int64_t coded_cost,
                                                    const FrameHeaders& headers, Cost lambda) {
   return static_cast<std::int64_t>(repeat_error << kCostFractionBits) < repeat_budget(coded_cost, headers, lambda);
 }
 
-/// The least squared error for which repeat_is_cheaper() returns false.
+/// Returns the least squared error for which repeat_is_cheaper() returns false.
 [[nodiscard]] inline std::uint64_t repeat_error_limit(std::int64_t coded_cost, const FrameHeaders& headers, Cost lambda) {
   const std::int64_t budget = repeat_budget(coded_cost, headers, lambda);
   return budget <= 0 ? 0 : (static_cast<std::uint64_t>(budget) + (1U << kCostFractionBits) - 1) >> kCostFractionBits;
@@ -35,8 +35,8 @@ inline constexpr int kRepeatFrameBits = 32;
 /// The fewest bits of an MCU.
 inline constexpr int kLeastMcuBits = 38;
 
-/// The least cost of a frame's blocks: those bits, without the DC levels that are not counted, which are two bits for each plane in
-/// every MCU row.
+/// Returns a lower bound for the cost of a frame's blocks: kLeastMcuBits for each MCU, minus the bits of DC levels that
+/// are not counted. These are two bits for each plane in every MCU row.
 [[nodiscard]] C63_HD constexpr std::int64_t least_row_costs(const Geometry& geometry, Cost lambda) {
   return std::int64_t{lambda} * (kLeastMcuBits * geometry.mcus() - 6 * geometry.mcu_rows());
 }

@@ -8,7 +8,7 @@
 namespace c63 {
 namespace {
 
-/// The search of one block.
+/// The motion search of one block.
 class Descent {
  public:
   Descent(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference, BlockSad sad, int column, int row)
@@ -22,7 +22,7 @@ class Descent {
     best_cost_ -= best_cost_ < kStillBonus ? best_cost_ : kStillBonus;
   }
 
-  /// Takes a vector if it is better. Returns true if it was taken.
+  /// Takes a vector as the best so far if its cost is lower. Returns true if it was taken.
   bool offer(int x, int y) {
     const bool sendable = x >= -127 && x <= 127 && y >= -127 && y <= 127;
     if (!sendable || !vector_is_legal(column_, row_, geometry_.width, geometry_.height, x, y)) return false;

@@ -10,24 +10,25 @@
 #include "codec/geometry.h"
 #include "codec/host_device.h"
 
-// The motion of blocks between two source pictures of a video, before any is coded. It is never sent, so it only needs to be
+// The motion of blocks between two source pictures, before either is coded. It is never sent, so it only needs to be
 // fast and close to the true motion.
 
 namespace c63 {
 
-/// The vector of the same motion over `factor` frames; negative factors reverse it.
+/// Returns the vector of the same motion over `factor` times as many frames; a negative factor reverses it. Components
+/// are clamped to ±127.
 [[nodiscard]] C63_HD constexpr MotionVector scaled_vector(MotionVector v, int factor) {
   const int x = factor * v.x;
   const int y = factor * v.y;
   return {static_cast<std::int8_t>(x < -127 ? -127 : x > 127 ? 127 : x), static_cast<std::int8_t>(y < -127 ? -127 : y > 127 ? 127 : y)};
 }
 
-/// The zero vector's bonus in SAD: noise in flat areas should not move anything.
+/// Subtracted from the SAD of the zero vector, so that noise in flat areas does not count as motion.
 inline constexpr std::uint32_t kStillBonus = 16;
 /// The most steps of one size that a search makes.
 inline constexpr int kMostSteps = 8;
 
-/// The position of a luma block in another picture, as a vector.
+/// The best match of a luma block in another picture.
 struct SourceBlock {
   MotionVector vector;
   std::uint32_t squared_error = 0;
@@ -38,9 +39,10 @@ using SourceMotion = std::vector<SourceBlock>;
 /// Computes the SAD of two 8x8 blocks.
 using BlockSad = std::uint32_t (*)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch);
 
-/// Finds the motion of the blocks of `current`, which must not be empty, relative to `reference`. The search starts at the best
-/// of the zero vector, the vectors found left and above, and `hints`, one for each block. It descends with steps of 2 and 1.
-/// Planes have the size of `geometry`. Vectors stay inside the plane and within ±127.
+/// Finds the motion of all luma blocks of `current` against `reference`. Each search starts at the best of these: the
+/// zero vector, the vectors found for the left and upper neighbours, and the block's hint, if `hints` is not empty. It
+/// moves with steps of 2, then of 1. Both planes have the size of `geometry`. Vectors stay inside the plane and within
+/// ±127.
 [[nodiscard]] SourceMotion find_source_motion(const PlaneGeometry& geometry, ConstPlaneView current, ConstPlaneView reference,
                                               std::span<const MotionVector> hints, BlockSad sad);
 

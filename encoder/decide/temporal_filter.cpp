@@ -6,10 +6,10 @@
 namespace c63 {
 namespace {
 
-/// The variance of differences that count as noise, in λ: that of 1.2 steps.
+/// The variance of noise, as a multiple of λ: that of 1.2 quantizer steps.
 constexpr float kVarianceOfLambda = 7.0F;
 
-// Vectors of the compiler with four samples, for which every machine has registers.
+// Vector types of GCC and Clang with four samples; every machine has registers of this size.
 using Samples __attribute__((vector_size(4))) = std::uint8_t;
 using Integers __attribute__((vector_size(16))) = std::int32_t;
 using Floats __attribute__((vector_size(16))) = float;

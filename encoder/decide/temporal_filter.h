@@ -9,21 +9,21 @@
 #include "decide/cost.h"
 #include "decide/lookahead_decisions.h"
 
-// Averages frames with their neighbours along the motion of their blocks before coding. Differences between frames are mostly
-// noise, which costs bits in every frame and predicts nothing.
+// Averages frames with their neighbours along the motion of blocks, before coding. Small differences between frames are
+// mostly noise, which costs bits in every frame and does not help prediction.
 
 namespace c63 {
 
-/// The matching block in another frame, and its weight.
+/// A block of another frame that matches the block to be filtered.
 struct FilterTap {
   const std::uint8_t* samples = nullptr;
   std::ptrdiff_t pitch = 0;
-  float weight = 0;  ///< the weight of the block itself is 1
+  float weight = 0;  ///< the block that is filtered has weight 1
 };
 
-/// A sample averaged with those of its taps. The weight of each falls with the difference: (1 - x/4)², where x is the squared
-/// difference in variances of 7λ, and 0 from x = 4 on. As in the codec's transforms, each product and sum is rounded by itself,
-/// in the written order, so all machines give the same result.
+/// Averages one sample with the samples of its taps. A tap's weight is multiplied by (1 - x/4)², where x is the squared
+/// difference of the samples divided by 7λ; from x = 4 on it is 0. As in the codec's transforms, each product and each
+/// sum is rounded separately, in the written order, so all machines give the same result.
 class AveragedSample {
  public:
   C63_HD explicit constexpr AveragedSample(int own) : own_(static_cast<float>(own)), sum_(own_) {}
@@ -44,32 +44,34 @@ class AveragedSample {
   float sum_;
 };
 
-/// Averages blocks with similar blocks. Differences up to what quantization changes anyway count as noise.
+/// Averages blocks with similar blocks of other frames. Differences that quantization would change anyway count as
+/// noise.
 class TemporalFilter {
  public:
   /// Makes a filter for frames that are coded with this λ.
   explicit TemporalFilter(Cost lambda);
 
-  /// The weight of a luma block that is `distance` frames away, up to kFilterReach, with this squared error. 0: not used.
+  /// Returns the weight of a matching luma block `distance` frames away (1..kFilterReach) with this squared error. 0:
+  /// do not use it.
   [[nodiscard]] C63_HD constexpr float block_weight(int distance, std::uint32_t squared_error) const {
     const float share = 1 - static_cast<float>(squared_error) / kBlockSamples * falloff_;
     const float left = share > 0 ? share : 0;
     return (distance == 1 ? 0.4F : 0.27F) * (left * left);
   }
-  /// The share that is left of a tap's weight, by the sum of `samples` differences. Noise is zero on average. If all samples differ
-  /// in the same direction, such as in a fade or after a cut, the difference is content.
+  /// Returns a factor for a tap's weight, from the sum of `samples` differences. Noise averages to zero. If all samples
+  /// differ in the same direction, as in a fade or after a cut, the difference is content, and the factor is small.
   [[nodiscard]] C63_HD constexpr float mean_share(int difference_sum, int samples) const {
     const float difference = static_cast<float>(difference_sum) * static_cast<float>(difference_sum);
     const float share = 1 - difference / static_cast<float>(2 * samples) * falloff_;
     const float left = share > 0 ? share : 0;
     return left * left;
   }
-  /// The falloff for AveragedSample: the inverse of the least squared difference with weight 0.
+  /// The falloff for AveragedSample::add(): 1 divided by the smallest squared difference whose weight is 0.
   [[nodiscard]] C63_HD constexpr float falloff() const { return falloff_; }
 
-  /// The sum of the differences of size x size samples from those of a tap.
+  /// Returns the sum of the differences between a tap's samples and size x size samples.
   [[nodiscard]] static int difference_sum(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, const FilterTap& tap);
-  /// Averages size x size samples (8 or 4 per side) with those of at most 2·kFilterReach taps, by AveragedSample.
+  /// Averages size x size samples (size is 8 or 4) with those of up to 2·kFilterReach taps.
   void average(const std::uint8_t* samples, std::ptrdiff_t pitch, int size, std::span<const FilterTap> taps,
                std::uint8_t* averaged, std::ptrdiff_t averaged_pitch) const;
 

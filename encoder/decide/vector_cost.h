@@ -11,10 +11,10 @@
 
 namespace c63 {
 
-/// The cost of a vector in a search: its bits, in whole units of SAD. SADs are at most 16,320 and a vector's cost at most 538,
-/// so sums fit in 16 bits.
+/// The cost of vectors in a search: their bits, in units of SAD. SADs are at most 16,320 and the cost of a vector at
+/// most 538, so sums fit in 16 bits.
 struct VectorCosts {
-  std::array<std::uint16_t, 256> components{};  ///< of component value, at value + 128
+  std::array<std::uint16_t, 256> components{};  ///< cost of each component value; index value + 128
 
   VectorCosts() = default;
   /// `sad_per_bit` has 8 fraction bits.
@@ -30,7 +30,8 @@ struct VectorCosts {
   }
 };
 
-/// The SAD that a bit of a vector is worth: 0.7·√λ, with 8 fraction bits. A SAD grows with the root of a squared error.
+/// Returns the SAD that one bit of a vector is worth: 0.7·√λ, with 8 fraction bits. The root, because SADs are not
+/// squared.
 [[nodiscard]] inline std::int32_t sad_per_bit(Cost lambda) {
   return static_cast<std::int32_t>(std::lround(0.7 * std::sqrt(lambda / 256.0) * 256.0));
 }
