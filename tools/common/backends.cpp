@@ -24,14 +24,15 @@
 #include "c63/cuda/motion_estimator.h"
 #endif
 
-// The only file of the tools that names all backends.
+// Every backend that the tools can use is named in this file and nowhere else in tools/.
 
 namespace c63::tools {
 namespace {
 
 #if defined(C63_HAVE_CUDA)
 
-/// Says why no GPU can be used, if that is known before one is opened. Empty if one may be usable.
+/// Returns the reason why no GPU can be used, as far as that is known without opening one. Empty if a GPU may be
+/// usable.
 std::string cuda_obstacle() {
   const cuda::DeviceList& list = cuda::listed_devices();
   return list.state == cuda::DeviceState::usable ? "" : list.reason;
@@ -41,11 +42,11 @@ bool wants_all(const BackendChoice& choice) { return std::ranges::find(choice.de
 
 /// A GPU to use.
 struct WantedDevice {
-  int index = 0;   ///< CUDA's number
-  int number = 0;  ///< the user's number
+  int index = 0;   ///< the number that CUDA gives it after show_only_devices()
+  int number = 0;  ///< the number that the user gave
 };
 
-/// Selects the GPUs to use and hides all others from CUDA. Must be called before anything of CUDA.
+/// Selects the GPUs to use and hides all others from CUDA. Must run before any other call of CUDA.
 std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
   std::vector<WantedDevice> wanted;
   for (const std::string& device : choice.devices) wanted.push_back({std::stoi(device), std::stoi(device)});
@@ -54,7 +55,7 @@ std::vector<WantedDevice> show_wanted_devices(const BackendChoice& choice) {
   for (const WantedDevice& device : wanted) shown.push_back(device.number);
   std::ranges::sort(shown);
   shown.erase(std::ranges::unique(shown).begin(), shown.end());
-  if (!show_only_devices(shown)) return wanted;  // the factory reports the GPU that does not exist
+  if (!show_only_devices(shown)) return wanted;  // no GPUs are hidden: the factory reports the missing one
   for (WantedDevice& device : wanted) {
     device.index = static_cast<int>(std::ranges::find(shown, device.number) - shown.begin());
   }
@@ -69,8 +70,8 @@ cuda::CudaBackendOptions cuda_options(const BackendChoice& choice) {
   return options;
 }
 
-/// Starts to open the GPUs, which takes the driver a quarter of a second each. Their factories wait for that. If all
-/// GPUs were requested, unusable ones are left out.
+/// Starts to open the GPUs in the background. The driver needs a quarter of a second for each. A GPU's factory waits
+/// until it is open. If the user asked for all GPUs, unusable ones are left out.
 std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const std::vector<WantedDevice>& devices) {
   std::vector<std::shared_future<void>> opening;
   cuda::CudaBackendOptions options = cuda_options(choice);
@@ -100,7 +101,8 @@ std::vector<BackendFactory> cuda_factories(const BackendChoice& choice, const st
   return factories;
 }
 
-/// True while GPUs that may join are being started. They are kept here, because destroying one waits for its driver.
+/// One function for each GPU that may join. It returns true while its driver is being started. The list is never
+/// destroyed, because destroying a device waits for the driver.
 std::vector<std::function<bool()>>& starting_devices() {
   static auto& devices = *new std::vector<std::function<bool()>>;
   return devices;
@@ -112,8 +114,8 @@ std::shared_ptr<Device> kept(std::shared_ptr<Device> device) {
   return device;
 }
 
-/// The first GPU, which joins when that is worth it. Until then nothing of CUDA is called, because that would start the
-/// driver.
+/// Returns the first GPU as a device that may join a running encode. Until it joins, CUDA is not called, because any
+/// call would start the driver.
 std::shared_ptr<JoiningDevice> joining_gpu(const BackendChoice& choice) {
   const WantedDevice device = show_wanted_devices({}).front();
   cuda::CudaBackendOptions options = cuda_options(choice);
@@ -197,7 +199,7 @@ SelectedBackend select_backend(const BackendChoice& choice,
     return cpu_backend();
   }
 #if !defined(C63_HAVE_CUDA)
-  if (choice.motion_kernel) throw not_built_with_cuda();  // no kernel has that name
+  if (choice.motion_kernel) throw not_built_with_cuda();  // this build knows no kernel names
 #endif
   const bool demanded = names("cuda") > 0 || of_gpu != nullptr;
 #if defined(C63_HAVE_CUDA)
@@ -230,7 +232,7 @@ SelectedBackend select_backend(const BackendChoice& choice,
 #endif
   if (demanded) throw Error(ErrorKind::device, "C63-NO-GPU", "no GPU can be used: " + obstacle);
 #if defined(C63_HAVE_CUDA)
-  note("encoding on the CPU: " + obstacle);  // not worth a message if no GPU support was built
+  note("encoding on the CPU: " + obstacle);  // a build without CUDA does not report that it has none
 #endif
   return cpu_backend();
 }

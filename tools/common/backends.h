@@ -22,52 +22,55 @@ namespace c63::tools {
 struct BackendChoice {
   std::vector<std::string> names = {"auto"};  ///< auto alone, or cpu and cuda
   std::vector<std::string> devices;           ///< GPUs by number, or "all"; empty: the first usable one
-  // Options for a GPU. With any of them, a GPU must be usable.
-  std::optional<std::string> motion_kernel = {};  ///< empty: the fastest
-  std::optional<std::string> upload = {};         ///< frame or pair: what goes to the GPU for each frame; empty: frame
-  std::optional<std::string> launch = {};         ///< auto or stream: how kernels are launched; empty: auto
-  bool at_once = false;              ///< auto opens a GPU before the encode begins, instead of when it is worth it
-  std::optional<int> sharer;         ///< this process's number among those that share the machine's GPUs
+  // Options for a GPU. If one is given, a GPU must be usable.
+  std::optional<std::string> motion_kernel = {};  ///< empty: the fastest kernel
+  std::optional<std::string> upload = {};         ///< what is uploaded for each frame: "frame" or "pair"; empty: frame
+  std::optional<std::string> launch = {};         ///< how kernels are launched: "auto" or "stream"; empty: auto
+  bool at_once = false;              ///< with auto: open a GPU before the encode begins, not only when it pays
+  std::optional<int> sharer;         ///< number of this process among those that share the GPUs; empty: shares none
   int queues = 2;                    ///< hardware queues of a GPU (ask_for_queues())
 };
 
 /// Adds --backend, --device and the options for a GPU.
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 
-/// The devices to encode on, and the fallback if they fail on the way.
+/// The devices to encode on, and the one that continues if they fail during the encode.
 struct SelectedBackend {
   std::vector<BackendFactory> devices;
-  BackendFactory fallback = {};  ///< empty: a failure is an error
-  std::shared_ptr<JoiningDevice> joining = {};  ///< a GPU that joins when that is worth it; null: none
+  BackendFactory fallback = {};  ///< empty: a failed device is an error
+  std::shared_ptr<JoiningDevice> joining = {};  ///< a GPU that joins if that saves time; null: none
 };
 
-/// Returns the chosen devices. With `auto` the CPU begins, and a GPU joins when that is worth it for the rest of the
-/// work. If no GPU can be used, a build with CUDA gives the reason in one call of `note`. Throws Error (device) if a
-/// GPU is demanded and cannot be used.
+/// Returns the chosen devices. With `auto` the CPU begins, and a GPU joins if that is worth it for the rest of the
+/// work. If no GPU can be used, a build with CUDA calls `note` once with the reason. Throws Error (device) if the user
+/// asked for a GPU that cannot be used.
 [[nodiscard]] SelectedBackend select_backend(const BackendChoice& choice,
                                              const std::function<void(const std::string&)>& note);
 [[nodiscard]] SelectedBackend cpu_backend();
 
-/// Returns an encoder on the backend. Calls `note` with the reason if it has to fall back.
+/// Returns an encoder that uses these devices. Calls `note` with the reason if it continues on the fallback.
 [[nodiscard]] Encoder make_encoder(const EncoderSettings& settings, const SelectedBackend& backend,
                                    const std::function<void(const std::string&)>& note);
 
-/// Returns `code`, a program's exit code. Ends the process with it at once, without calling what exit() calls, if a GPU's driver
-/// is still being started for select_backend(): that takes up to 0.4 s and cannot be interrupted. All files must be closed.
+/// Returns `code`, a program's exit code. If the driver of a GPU that select_backend() chose is still starting, ends
+/// the process at once with `code` instead, without the work of exit(): the start takes up to 0.4 s and cannot be
+/// interrupted. All files must be closed before.
 [[nodiscard]] int leave_driver(int code);
 
-/// Sets the device to decode on. With `auto` the CPU begins, and a GPU takes over if that is worth it for the rest of
-/// the stream. `device` names a GPU that decodes alone. Throws Error (device) if a GPU is demanded and cannot be used.
+/// Sets the device to decode on. With `auto` the CPU begins, and a GPU continues if that is worth it for the rest of
+/// the stream. If `device` is given, that GPU decodes alone. Throws Error (device) if the user asked for a GPU that
+/// cannot be used.
 void select_decode_device(const std::string& backend, std::optional<int> device, DecoderSettings& settings);
 
-/// Searches pairs of guarded planes in host memory, as estimate_motion() does.
+/// A motion search on one device. `search` takes pairs of guarded planes in host memory, as estimate_motion() does.
 struct PairSearch {
-  std::string device;  ///< what searches
+  std::string device;  ///< name of the device that searches
   std::function<void(std::span<const MotionPair>, const MotionResults&)> search;
 };
 
-/// A search of planes of this size, on "cpu", on "cuda" or on that GPU; "auto" takes a GPU if there is one. The CPU uses the
-/// caller's threads. Throws Error (device) where a GPU is demanded and cannot be used.
+/// Returns a search for planes of width x height. `backend` is "cpu", "cuda" or "auto", which takes a GPU if one is
+/// usable; `device` demands that GPU. On the CPU, the search runs on the caller's threads. If `auto` cannot use a GPU,
+/// `note` gets the reason. Throws Error (device) if a GPU is demanded and cannot be used.
 [[nodiscard]] PairSearch select_pair_search(const std::string& backend, std::optional<int> device, int width, int height,
                                             const MotionSettings& settings,
                                             const std::function<void(const std::string&)>& note);

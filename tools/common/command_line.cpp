@@ -47,8 +47,8 @@ namespace {
 enum class Told { nothing, in_part, all };
 std::atomic<Told> told = Told::nothing;
 
-/// A failure is told once: where memory runs out, several threads may find that at a time. The others come back from here
-/// when it is told, or after a second.
+/// Calls `tell` unless an error has been reported already. When memory runs out, several threads may fail at the same
+/// time, but only the first reports it. The others return when the report is finished, or after a second.
 template <typename Tell>
 void tell_once(const Tell& tell) {
   if (auto nothing = Told::nothing; !told.compare_exchange_strong(nothing, Told::in_part)) {
@@ -67,7 +67,8 @@ void tell_once(const Tell& tell) {
 void tell(const std::string& program, Console& console, spdlog::logger* log, const std::string& line) {
   console.clear_status();
   if (log != nullptr) {
-    // The one line that no --log-level hides: it goes to the console here and through the log to a log file only.
+    // An error's line is shown whatever --log-level says: it goes straight to the console, and through the log only to
+    // a log file.
     for (const auto& sink : log->sinks()) {
       if (sink != log->sinks().front()) {
         sink->log(spdlog::details::log_msg(program, spdlog::level::err, line));
@@ -83,7 +84,7 @@ int report(const std::string& program, Console& console, spdlog::logger* log, co
   return exit_code(error.kind());
 }
 
-/// Tells that there is no memory, not even for words.
+/// Reports that memory ran out, without allocating any.
 int report_without_memory() noexcept {
   tell_once([] {
     std::array<char, 256> line;
@@ -109,7 +110,7 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
     return fail(system_fault(ErrorKind::internal, "C63-INTERNAL", no_thread ? "cannot start a thread" : "internal error",
                              e.code().value()));
   } catch (const std::exception& e) {
-    // If a thread does not start, only the text of oneTBB's exception says so.
+    // oneTBB throws no special type if a thread does not start. Only the exception's text says it.
     if (std::string_view(e.what()).starts_with("pthread_create")) {
       return fail(system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread", EAGAIN));
     }
@@ -119,12 +120,13 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
   }
 }
 
-/// Ends the process after an exception that nobody catches, such as that of a thread of oneTBB's that cannot start another one.
+/// Ends the process after an exception that nothing catches, such as one in a oneTBB thread that cannot start another
+/// thread.
 [[noreturn]] void end_by_exception() noexcept {
   int code = kExitInternal;
   try {
-    // An exception that ends in a noexcept function cannot be looked at. Where libraries promise to throw nothing, what they throw
-    // all the same is that memory ran out.
+    // The exception may have left a noexcept function: it is then in flight, but cannot be read here. Functions of
+    // libraries that promise not to throw still throw if memory runs out, so that is assumed.
     const bool is_caught = std::current_exception() != nullptr;
     if (!is_caught && std::uncaught_exceptions() > 0) throw std::bad_alloc();
     Console console;
@@ -136,10 +138,10 @@ int report_caught(const std::string& program, Console& console, spdlog::logger* 
   exit_without_leftovers(code);
 }
 
-/// Set before main, where options are made and nothing is caught.
+/// Set before main(), because static objects are constructed there and their exceptions cannot be caught.
 [[maybe_unused]] const std::terminate_handler kDefaultHandler = std::set_terminate(end_by_exception);
 
-/// How many characters have to be changed, added or left out to make one word of the other.
+/// Returns how many characters must be changed, added or removed to turn one word into the other.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -154,7 +156,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// "; did you mean --keyint?" for an option that is mistyped; empty if none is near.
+/// Returns "; did you mean --keyint?" for a mistyped option. Empty if no option is similar.
 std::string suggestion(const CLI::App& app, const std::string& word) {
   const std::string typed = word.substr(0, word.find('='));
   std::string nearest;
@@ -172,7 +174,7 @@ std::string suggestion(const CLI::App& app, const std::string& word) {
   return nearest.empty() || typed.size() < 4 ? "" : "; did you mean " + nearest + "?";
 }
 
-/// What of a command line nothing was made of, in its order.
+/// Returns an error text for the words of a command line that no option or argument took, in their order.
 std::string unexpected_text(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> options;
   std::vector<std::string> others;
@@ -222,7 +224,8 @@ void add_subcommands(CLI::App& app, const Program& program) {
   }
 }
 
-/// What the command line asks for. Throws Error (usage) where it had to name a subcommand and does not.
+/// Returns the function of the chosen subcommand, or of the program itself. Throws Error (usage) if a subcommand is
+/// required and none was named.
 const std::function<int(Session&)>& chosen_run(const CLI::App& app, const Program& program) {
   const auto chosen = std::ranges::find_if(program.subcommands,
                                            [&](const Subcommand& subcommand) { return app.got_subcommand(subcommand.name); });
@@ -263,7 +266,7 @@ int run_program(int argc, char** argv, const Program& program, Console& console,
   try {
     code = run(session);
   } catch (const Error& error) {
-    // Input that ends where the signal came is no fault.
+    // If a signal stopped the run, input that ends early is not an error.
     if (signals.received() == 0 || error.kind() != ErrorKind::input) throw;
     log->info("stopped: {}", error_line(error));
   }
@@ -367,7 +370,7 @@ int run_main(int argc, char** argv, const Program& program) {
     try {
       if (console) return report_caught(program.name, *console, log.get());
     } catch (...) {
-      // There is no memory for that either.
+      // There is no memory for the error line either.
     }
     return report_without_memory();
   }

@@ -28,23 +28,23 @@ struct CommonSettings {
   bool quiet = false;
   LogSettings log;
   ProgressMode progress = ProgressMode::automatic;
-  int threads = 0;  ///< 0: as many as the machine has
+  int threads = 0;  ///< 0: one for each CPU that this process may use
 };
 
-/// What a program works with once its command line is understood.
+/// What a program's run function gets: settings, logs and stop requests, after the command line was parsed.
 struct Session {
   std::string program;
   CommonSettings common;
   std::shared_ptr<Console> console;
   std::shared_ptr<spdlog::logger> log;      ///< "program: text" on standard error
-  std::shared_ptr<spdlog::logger> summary;  ///< the same without the name
-  std::stop_token stop;                     ///< asked for by the first SIGINT, SIGTERM or SIGHUP
-  std::stop_token drop;                     ///< asked for by the second
+  std::shared_ptr<spdlog::logger> summary;  ///< the same, but lines do not begin with the program's name
+  std::stop_token stop;                     ///< requested by the first SIGINT, SIGTERM or SIGHUP: finish what was read
+  std::stop_token drop;                     ///< requested by the second: discard what is not finished
 
   [[nodiscard]] std::unique_ptr<Progress> progress(std::optional<std::int64_t> total, double video_fps) const;
 };
 
-/// A part of a program with options of its own. It takes those that every program has, too.
+/// A subcommand with its own options. The options that every program has are added to them.
 struct Subcommand {
   std::string name;
   std::string description;
@@ -52,40 +52,43 @@ struct Subcommand {
   std::function<int(Session&)> run;  ///< returns the exit code
 };
 
-/// A command line worth knowing, and what it does.
+/// An example for the help: a command line, and what it does.
 struct Example {
   std::string command;
   std::string text;
 };
 
-/// A command-line program: what it is called, which options it has, and what it does.
+/// A command-line program: its name, its options, and its run function.
 struct Program {
   std::string name;
   std::string description;
   std::function<void(CLI::App&)> add_options = {};
-  std::function<int(Session&)> run = {};  ///< returns the exit code; empty: a subcommand has to be named
+  std::function<int(Session&)> run = {};  ///< returns the exit code; empty: the user must name a subcommand
   std::vector<Subcommand> subcommands = {};
   std::vector<Example> examples = {};  ///< for --help and the manual page
 };
 
-/// Runs a program: parses the command line and --config, sets up log, progress and signals, turns whatever is thrown
-/// into one line on standard error and an exit code. A run that a signal ended returns 128 + its number.
+/// Runs a program: parses the command line and the file of --config, and sets up log, progress and signals. Every
+/// exception becomes one line on standard error and an exit code, which is returned. It is 128 + the signal's number if
+/// a signal ended the run.
 [[nodiscard]] int run_main(int argc, char** argv, const Program& program);
 
-// What run_main() parses with, for tests.
+// The parts of run_main() that tests call.
 
 /// Adds the options that every program has.
 void add_common_options(CLI::App& app, CommonSettings& common, const std::string& program);
-/// Parses. Returns an exit code if the command line asked for a text only, which is printed. Throws Error (usage).
+/// Parses the command line. Returns an exit code if it only asked for a text, such as --help, which is then printed.
+/// Throws Error (usage).
 [[nodiscard]] std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv, const std::vector<Example>& examples = {});
 
-/// The whole option tree of a program and its examples as JSON, from which man pages and shell completions are made.
+/// Returns all options and subcommands of a program, with its examples, as JSON. Manual pages and shell completions are
+/// made from it.
 [[nodiscard]] std::string describe_options(const CLI::App& app, const std::vector<Example>& examples = {});
 
 /// What --version prints.
 [[nodiscard]] std::string version_text(const std::string& program);
 
-/// Writes to standard output, all of it. Throws Error (output).
+/// Writes the whole text to standard output. Throws Error (output).
 void write_stdout(std::string_view text);
 
 /// The names of instruction sets, as --simd lists them.
@@ -100,7 +103,7 @@ void add_sync_option(CLI::App& app, Durability& durability);
 /// Adds --keep-partial.
 void add_keep_partial_option(CLI::App& app, bool& keep_partial);
 
-/// Adds --simd. Throws (while parsing) for a level that this machine does not have.
+/// Adds --simd. While parsing, CLI11 throws an error if this machine lacks the chosen instruction set.
 void add_simd_option(CLI::App& app, std::optional<SimdLevel>& simd);
 
 }  // namespace c63::tools

@@ -21,7 +21,8 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-/// The last line that sets each name. Names within sections have the section's name before them, with a dot.
+/// Maps each name that the file sets to the number of the last line that sets it. A name in a section is written
+/// "section.name".
 std::map<std::string, int> lines_by_name(const std::string& text) {
   std::map<std::string, int> lines;
   std::istringstream stream(text);
@@ -41,7 +42,7 @@ std::map<std::string, int> lines_by_name(const std::string& text) {
   return lines;
 }
 
-/// Returns the option that CLI11 takes for a setting, or null.
+/// Returns the command-line option that CLI11 sets from this item of the file, or null.
 const CLI::Option* option_of(const CLI::App& app, const CLI::ConfigItem& item) {
   const CLI::App* at = &app;
   for (const std::string& parent : item.parents) {
@@ -80,7 +81,7 @@ std::optional<Error> ConfigFile::fault(const CLI::App& app, const CLI::ParseErro
     const std::string line = setting.line > 0 ? fmt::format("line {}: ", setting.line) : "";
     return Error(ErrorKind::usage, "C63-USAGE", line + what, {.file = app.get_config_ptr()->as<std::string>()});
   };
-  // CLI11 reports a missing file, even if there is no memory or descriptor to open it.
+  // CLI11 reports a missing file even if it only lacked memory or a file descriptor to open it.
   if (dynamic_cast<const CLI::FileError*>(&error) != nullptr) {
     const auto path = app.get_config_ptr()->as<std::string>();
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

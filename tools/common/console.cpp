@@ -40,7 +40,7 @@ void Console::clear_status() {
 }
 
 void Console::write(std::string_view text) const {
-  // If standard error is closed, there is nobody to tell. Outputs of data are checked where they are written.
+  // If standard error is closed, nobody can be told. Outputs with data are checked by the code that writes them.
   std::uint64_t written = 0;
   static_cast<void>(write_all(fd_, bytes_of(text), written));
 }

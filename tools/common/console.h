@@ -9,7 +9,7 @@ namespace c63::tools {
 /// Standard error, shared by log lines and the progress line, so that they do not overwrite each other.
 class Console {
  public:
-  /// `fd` remains the caller's.
+  /// Writes to `fd`, which the caller keeps open and closes.
   explicit Console(int fd = 2);
   ~Console();
   Console(const Console&) = delete;
@@ -20,7 +20,7 @@ class Console {
   /// Writes one whole line. Removes the progress line first and restores it afterwards.
   void line(std::string_view text);
 
-  /// Shows a line that the next call of status() overwrites. Only on a terminal; otherwise does nothing.
+  /// Shows a line that the next call of status() overwrites. Does nothing unless `fd` is a terminal.
   void status(std::string_view text);
   void clear_status();
 

@@ -10,7 +10,7 @@ namespace c63::tools {
 bool show_only_devices(std::span<const int> devices) {
   constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
   const char* const value = std::getenv(kVariable);
-  std::vector<std::string> visible;  // as the user who started the program set it
+  std::vector<std::string> visible;  // the user's CUDA_VISIBLE_DEVICES
   std::istringstream list(value != nullptr ? value : "");
   for (std::string device; std::getline(list, device, ',');) visible.push_back(device);
   std::string shown;

@@ -6,21 +6,22 @@
 
 namespace c63::tools {
 
-// What the CUDA driver reads from the environment when a process first uses it. Only programs set it, before they call
-// anything of CUDA.
+// Sets environment variables that the CUDA driver reads when a process first uses it. Only programs call these
+// functions, never the library, and before any call of CUDA.
 
-/// Hides all GPUs except these; CUDA then numbers them from 0. The driver opens every GPU that it may see, 0.1 to 0.2 s
-/// each. `devices` are numbers among the GPUs visible so far, without repeats. Returns false, and hides nothing, if one
-/// does not exist.
+/// Hides all GPUs except `devices` from CUDA, which then numbers them from 0. It saves time: the driver opens every
+/// visible GPU, which takes 0.1 to 0.2 s each. `devices` are numbers among the GPUs visible so far, without duplicates.
+/// Returns false and hides nothing if one of them does not exist.
 [[nodiscard]] bool show_only_devices(std::span<const int> devices);
 
-/// Makes the driver open GPUs with this many hardware queues instead of eight. Each queue takes up to 60 ms to open and
-/// close (docs/notes/gpu-host.md). The batches of a backend need two, so that coding and the scan of another batch do
-/// not wait for each other. One is better if there is little to encode. A value that the environment has already stays.
+/// Makes the driver open GPUs with `count` hardware queues instead of eight, because each queue takes up to 60 ms to
+/// open and close (docs/notes/gpu-host.md). Encoding needs two, so that one batch is transformed while another is
+/// entropy-coded. One is better for a short encode. If the user has set the number in the environment, that number
+/// stays.
 void ask_for_queues(int count);
 
 /// Returns the number of queues that suits these settings for a long encode. It is eight for presets that look ahead,
-/// because each lane then has a stream for that.
+/// because each lane then has a CUDA stream for looking ahead.
 [[nodiscard]] int queues_for(const CodingSettings& settings);
 
 }  // namespace c63::tools

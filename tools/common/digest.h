@@ -9,25 +9,25 @@
 
 namespace c63::tools {
 
-/// MD5, piece by piece, equal to that of md5sum and of FFmpeg's md5 muxer. It distinguishes frames and files; it does
-/// not protect them.
+/// MD5 of data that comes in pieces, equal to that of md5sum and of FFmpeg's md5 muxer. It tells frames and files
+/// apart. It gives no security.
 class Md5 {
  public:
   Md5();
   void add(std::span<const std::uint8_t> bytes);
-  /// Returns lower-case hexadecimal digits. Then begins again.
+  /// Returns the digest as lower-case hexadecimal digits, and starts a new one.
   [[nodiscard]] std::string finish();
 
  private:
   md5_ctx context_;
 };
 
-/// SHA-256, piece by piece.
+/// SHA-256 of data that comes in pieces.
 class Sha256 {
  public:
   Sha256();
   void add(std::span<const std::uint8_t> bytes);
-  /// Returns lower-case hexadecimal digits. Then begins again.
+  /// Returns the digest as lower-case hexadecimal digits, and starts a new one.
   [[nodiscard]] std::string finish();
 
  private:

@@ -11,7 +11,7 @@
 namespace c63::tools {
 namespace {
 
-// A prefix stands for all ids that start with it. The first match counts.
+// Advice by error id. An entry holds for all ids that begin with its text. The first entry that matches is used.
 constexpr std::array kAdviceById = {
     std::pair{std::string_view("C63-USAGE"), std::string_view("see --help")},
     std::pair{std::string_view("C63-SIZE-UNKNOWN"), std::string_view("see --help")},

@@ -7,7 +7,7 @@
 
 namespace c63::tools {
 
-/// An error, with what a program adds to it, such as how much was written before.
+/// An Error with a note that the program adds, such as how much was written before it.
 class NotedError : public Error {
  public:
   NotedError(const Error& error, std::string note) : Error(error), note_(std::move(note)) {}
@@ -17,11 +17,11 @@ class NotedError : public Error {
   std::string note_;
 };
 
-/// Returns advice on an error: for its id if there is any, else for its kind.
+/// Returns what the user can do about an error: the advice for its id, or if there is none, for its kind.
 [[nodiscard]] std::string_view advice(const Error& error);
 
-/// Returns the line that the user sees: file, frame, block, what, byte offset, note, id, advice. Without the program's
-/// name.
+/// Returns the line that the user sees: file, frame, block, message, byte offset, note, id, advice. The program's name
+/// is not in it.
 [[nodiscard]] std::string error_line(const Error& error);
 
 }  // namespace c63::tools

@@ -4,7 +4,7 @@
 
 namespace c63::tools {
 
-/// The exit codes of programs. 128 + the signal's number if a signal stopped it.
+/// The exit codes of programs. If a signal stopped the program, the code is 128 + the signal's number instead.
 enum ExitCode : int {
   kExitDone = 0,
   kExitInternal = 1,

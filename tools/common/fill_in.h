@@ -6,8 +6,8 @@
 
 namespace c63::tools {
 
-/// Replaces `open`NAME`close` in a text by the value of NAME, for every name in `values`. Other marks stay, and marks
-/// within values are not replaced.
+/// Replaces each `open`NAME`close` in a text by the value of NAME in `values`. Unknown names stay as they are. The
+/// values themselves are not searched for names.
 [[nodiscard]] std::string fill_in(std::string_view text, char open, char close,
                                   const std::map<std::string, std::string>& values);
 

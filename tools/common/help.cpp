@@ -23,12 +23,13 @@ constexpr std::string_view kFooter =
     "Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 comparison failed, 4 bad input, 5 limit exceeded, "
     "6 output not written, 7 out of memory, 8 GPU not usable, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.\n";
 
-/// The columns of a text in UTF-8.
+/// Returns how many terminal columns a UTF-8 text takes: its characters.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// The lines of a text, broken at blanks; all but the first begin with `indent` blanks. `used` columns of the first are taken.
+/// Breaks the text into lines of at most `width` columns. All but the first begin with `indent` blanks. On the first,
+/// `used` columns are already taken.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width, std::size_t used) {
   std::string out;
   std::istringstream lines(text);
@@ -52,17 +53,17 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
   return out;
 }
 
-/// "-i, --input FILE"; "--ssim, --no-ssim".
+/// Returns an option's names as help shows them: "-i, --input FILE", "--ssim, --no-ssim".
 std::string names_of_option(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  if (names.empty()) return option.get_name(true);  // it has a place only
+  if (names.empty()) return option.get_name(true);  // a positional argument
   const std::string word = value_of(option).word;
   return fmt::format("{}{}{}", fmt::join(names, ", "), word.empty() ? "" : " ", word);
 }
 
-/// The description with what its words do not tell: choices and the default.
+/// Returns the option's description. Adds its choices and its default, unless the description already names them.
 std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
   const OptionValue value = value_of(option);
@@ -89,7 +90,7 @@ std::string usage(const CLI::App& app) {
 std::string option_list(const CLI::App& app, bool all, std::size_t width) {
   std::vector<std::string> groups;
   std::vector<const CLI::Option*> shown;
-  // Where the program's own options have no marks, they are few, and all are shown.
+  // A program that marks no option as daily has few options, so --help shows all of them.
   const bool has_marks = std::ranges::any_of(app.get_options(), [](const CLI::Option* o) { return is_daily(*o) && group_of(*o) != "General"; });
   for (const CLI::Option* option : app.get_options()) {
     const bool is_shown = all || is_daily(*option) || (!has_marks && group_of(*option) != "General" && group_of(*option) != "Limits");
@@ -124,7 +125,7 @@ std::string group_of(const CLI::Option& option) { return option.get_group().subs
 
 OptionValue value_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0) return {};
-  // CLI11 writes "FORMAT:{a,b}" for the word FORMAT and the choices a and b; other checks stand after the colon, too.
+  // For the choices a and b, CLI11 gives "FORMAT:{a,b}". The text of other checks also follows the colon.
   const std::string text = option.get_type_name();
   OptionValue value{text.substr(0, text.find(':')), {}};
   const auto open = text.find('{');

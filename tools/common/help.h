@@ -12,23 +12,25 @@ namespace c63::tools {
 
 struct Example;
 
-/// The name of a group for its options of daily use: --help shows them, and --help-all shows all.
+/// Returns the group's name with a mark for options of daily use. --help shows only marked options, --help-all shows
+/// all.
 [[nodiscard]] std::string daily(const std::string& group);
 [[nodiscard]] bool is_daily(const CLI::Option& option);
-/// The option's group without that mark.
+/// Returns the option's group without the mark.
 [[nodiscard]] std::string group_of(const CLI::Option& option);
 
-/// What an option takes: NAME and the choices a and b, if it is one of several.
+/// What an option takes: a word such as FILE, and the choices if its value must be one of several.
 struct OptionValue {
   std::string word;
   std::vector<std::string> choices;
 };
 [[nodiscard]] OptionValue value_of(const CLI::Option& option);
 
-/// The text of --help, or with `all` of --help-all, with lines of at most `width` columns.
+/// Returns the text of --help, or of --help-all if `all`. Lines have at most `width` columns.
 [[nodiscard]] std::string help_text(const CLI::App& app, const std::vector<Example>& examples, bool all, std::size_t width);
 
-/// The width of the terminal: $COLUMNS, else what standard output says, else 80; within 40..120.
+/// Returns the columns of the terminal: $COLUMNS if set, else the size of the terminal on standard output, else 80.
+/// Limited to 40..120.
 [[nodiscard]] std::size_t terminal_width();
 
 }  // namespace c63::tools

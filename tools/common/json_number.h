@@ -14,8 +14,8 @@ namespace c63::tools {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-/// Returns a whole number of at least `least`. Throws std::runtime_error for anything else. (get() would convert values
-/// that do not fit.)
+/// Returns a JSON value that must be a whole number of at least `least`. Throws std::runtime_error for anything else,
+/// also for numbers that do not fit the type, which get() would convert.
 template <typename Integer>
 [[nodiscard]] Integer whole_number_from(const nlohmann::ordered_json& json, Integer least = 0) {
   if (json.is_number_unsigned()) {
@@ -28,7 +28,7 @@ template <typename Integer>
   throw std::runtime_error("a number that cannot be");
 }
 
-/// Returns a number from `low` to `high`. Throws std::runtime_error for anything else.
+/// Returns a JSON value that must be a number from `low` to `high`. Throws std::runtime_error for anything else.
 [[nodiscard]] inline double number_from(const nlohmann::ordered_json& json, double low, double high) {
   if (json.is_number()) {
     if (const auto value = json.get<double>(); value >= low && value <= high) return value;

@@ -8,10 +8,11 @@
 
 namespace c63::tools {
 
-/// The file of --log-file: lines with time stamps, appended. Unlike spdlog's own file it remembers that writing failed.
+/// The file of --log-file. Lines are appended, with time stamps. Unlike spdlog's own file class it remembers a failed
+/// write.
 class LogFile : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  /// Throws Error (output, C63-LOG-FILE).
+  /// Opens the file. Throws Error (output, C63-LOG-FILE).
   explicit LogFile(const std::string& path);
   ~LogFile() override;
 
@@ -30,7 +31,7 @@ class LogFile : public spdlog::sinks::base_sink<std::mutex> {
   int descriptor_ = -1;
   std::string held_;
   std::uint64_t written_ = 0;
-  int fault_ = 0;  ///< the first error, as the system's code
+  int fault_ = 0;  ///< errno of the first failed write; 0: none
 };
 
 }  // namespace c63::tools

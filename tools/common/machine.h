@@ -5,7 +5,7 @@
 
 namespace c63::tools {
 
-/// The machine of a measurement.
+/// The machine on which something is measured.
 struct Machine {
   std::string cpu;            ///< model name; "unknown" if the system does not say
   unsigned logical_cpus = 0;  ///< CPUs that this process may use

@@ -8,9 +8,10 @@ namespace c63::tools {
 
 struct Subcommand;
 
-// Every build knows the names of all parts. A part that was not built answers with an error that says so.
+// Every build accepts the names of all parts, such as subcommands. A part that was not built returns an error that says
+// so.
 
-/// Returns the error of a build without CUDA (device, C63-NO-CUDA).
+/// Returns the error (device, C63-NO-CUDA) for something that only a build with CUDA can do.
 [[nodiscard]] Error not_built_with_cuda();
 
 /// Returns a subcommand that accepts anything after its name and throws not_built_with_cuda().

@@ -13,17 +13,17 @@ class logger;
 
 namespace c63::tools {
 
-/// Messages about inputs and machine. They are held until begin(), so that an error before the work comes alone. No
-/// line comes twice. Any thread may call.
+/// Messages about the input and the machine. They are held back until begin(), so that an error before the work starts
+/// is the only line. No message is printed twice. Any thread may call.
 class Notices {
  public:
   explicit Notices(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
 
   void info(const std::string& line) { add(line, false); }
   void warn(const std::string& line) { add(line, true); }
-  /// Prints the held messages. Later ones are printed at once.
+  /// Prints the held messages. From now on, messages are printed at once.
   void begin();
-  /// Returns the first held warning, or nothing.
+  /// Returns the first held warning; empty if there is none.
   [[nodiscard]] std::string held_warning();
 
  private:

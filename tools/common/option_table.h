@@ -16,16 +16,17 @@ class Option;
 
 namespace c63::tools {
 
-/// Adds the options of the table (c63/options.inc) that have one of these names or groups. They set the fields of `settings`.
+/// Adds those options of the table (c63/options.inc) whose name or group is one of `names`. They set the fields of
+/// `settings`.
 void add_table_options(CLI::App& app, EncoderSettings& settings, std::initializer_list<std::string_view> names);
 
-/// "-q,--qp": what CLI11 calls an option of the table.
+/// Returns an option's names as CLI11 wants them, such as "-q,--qp".
 [[nodiscard]] std::string names_on_command_line(const OptionInfo& option);
 
-/// Gives an option, which its program parses itself, the help, unit and group of the table.
+/// Gives `option` the help text, unit and group that the table has for `name`. The program itself parses the option.
 CLI::Option* describe_by_table(CLI::Option* option, std::string_view name);
 
-/// An option's value as JSON: enumerations by name, null for a value that the preset decides.
+/// Returns an option's value as JSON: an enumeration by name, null for a value that the preset decides.
 template <typename Value>
 [[nodiscard]] nlohmann::ordered_json option_json(const Value& value) {
   return value;

@@ -17,14 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the file of a name ("-" is standard output), or nothing if there is none.
+/// Returns the status of the file at `path` ("-" is standard output), or nothing if it does not exist.
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   const int fault = path == "-" ? ::fstat(STDOUT_FILENO, &status) : ::stat(path.c_str(), &status);
   return fault == 0 ? std::optional(status) : std::nullopt;
 }
 
-/// Returns true if two outputs to both names would be mixed up. A device may take several: a terminal, /dev/null.
+/// Returns true if both are the same file, so that two outputs would overwrite each other. Character devices such as a
+/// terminal or /dev/null may take several outputs.
 bool is_same(const struct stat& a, const struct stat& b) {
   return !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
@@ -40,7 +41,7 @@ bool same_output(const std::string& a, const std::string& b) {
 
 bool keeps_existing_files = false;
 
-/// Throws Error (output) if -n is given and the file exists. What a run goes on with is read before it is written.
+/// Throws Error (output) if -n is given and the file exists. Files that a run continues, such as a log, are excepted.
 void check_may_write(const NamedPath& output) {
   const bool goes_on = output.option == "--log-file" || output.option == "--stats" || output.option == "--segment-plan";
   const auto status = status_of(output.path);

@@ -8,25 +8,26 @@ namespace c63::tools {
 /// A file that the command line names, and the option that names it.
 struct NamedPath {
   std::string option;
-  std::string path;  ///< "-" is stdin or stdout; empty if the option is not given
+  std::string path;  ///< "-" is standard input or output; empty if the option is not given
 };
 
-/// Throws Error (usage, C63-SAME-FILE) if an output is also an input or another output, through whatever links, or if
-/// two outputs go to stdout. Devices may be named more than once. Throws Error (output, C63-OUTPUT-EXISTS) if an output exists and
-/// existing files are kept.
+/// Throws Error (usage, C63-SAME-FILE) if an output is the same file as an input or another output, also through links,
+/// or if two outputs go to stdout. Character devices may be named several times. Throws Error (output,
+/// C63-OUTPUT-EXISTS) if an output exists and keep_existing_files(true) was called.
 void check_distinct_files(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
-/// Whether check_distinct_files() refuses outputs that exist (-n), which it does not unless this is called.
+/// Says whether check_distinct_files() refuses outputs that exist (option -n). Until this is called it accepts them.
 void keep_existing_files(bool keep);
 
-/// Returns true if what is written under a name cannot be taken back: a pipe, a device.
+/// Returns true if writing to `path` cannot be undone, because it is a pipe or a device.
 [[nodiscard]] bool is_written_directly(const std::string& path);
 
-/// Throws the same if standard error goes to the output, as with `-o - 2>&1`: log lines would be mixed into it. Throws
-/// Error (usage, C63-TERMINAL) if the output is a terminal.
+/// Throws Error (usage, C63-SAME-FILE) if standard error goes to the output, as with `-o - 2>&1`: log lines would be
+/// mixed with data. Throws Error (usage, C63-TERMINAL) if the output is a terminal.
 void check_apart_from_log(const NamedPath& output);
 
-/// Throws Error (usage, C63-OUTPUT-NAME) if the name of an output belongs to another format. `instead` says what to do.
+/// Throws Error (usage, C63-OUTPUT-NAME) if the output's name has the extension of another format, such as .mp4.
+/// `instead` tells the user what to do.
 void check_no_container(const NamedPath& output, const std::string& instead);
 
 }  // namespace c63::tools

@@ -45,7 +45,7 @@ struct SpawnSetup {
   SpawnSetup() {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    // This program blocks and ignores some signals. A child starts with the default handling.
+    // This program blocks and ignores some signals. The child must not inherit that.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -54,8 +54,8 @@ struct SpawnSetup {
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    // Its own process group, so that everything that the command starts ends with it, and a signal from the terminal
-    // reaches only this program.
+    // The child gets its own process group. So all processes that the command starts can be ended together, and a
+    // signal from the terminal reaches only this program.
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
@@ -70,11 +70,12 @@ struct SpawnSetup {
 /// A running process that leads its own group.
 class ChildGroup {
  public:
-  /// Starts a process by `spawn(pid)`. Throws Error (internal).
+  /// Starts a process by `spawn(pid)`, which sets the pid or returns an errno. Throws Error (internal).
   template <typename Spawn>
   explicit ChildGroup(const Spawn& spawn) {
     std::list<pid_t> one(1);
-    // The lock makes sure that every process has an entry when a signal ends this one.
+    // With the lock held, a signal that ends this program cannot come between the start of a process and its entry in
+    // the list.
     const std::lock_guard lock(leftovers().mutex);
     if (const int fault = spawn(&one.front()); fault != 0) {
       throw system_fault(ErrorKind::internal, "C63-PROCESS", "cannot start /bin/sh", fault);
@@ -91,7 +92,7 @@ class ChildGroup {
 
   [[nodiscard]] pid_t leader() const { return *entry_; }
   void signal(int number) const { ::kill(-*entry_, number); }
-  /// Waits for the leader's end. Its number is not given to another process before it is reaped.
+  /// Waits until the leader ends, without reaping it. So its process id, which is the group's, is not used again yet.
   void wait() const {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(*entry_), &ended, WEXITED | WNOWAIT) != 0) {
@@ -103,12 +104,12 @@ class ChildGroup {
   std::list<pid_t>::iterator entry_;
 };
 
-/// Sets limits of a process that has just begun. It is a shell that starts the program, so the program has them, too.
+/// Sets the limits of a shell that has just been started. The program that it starts inherits them.
 void set_limits(pid_t process, const ProcessLimits& limits) {
   const auto set = [process](auto resource, std::uint64_t most) {
     if (most == 0) return;
     const rlimit limit{most, most};
-    static_cast<void>(::prlimit(process, resource, &limit, nullptr));  // fails if the process has ended
+    static_cast<void>(::prlimit(process, resource, &limit, nullptr));  // fails only if the process has ended
   };
   set(RLIMIT_AS, limits.memory);
   set(RLIMIT_CPU, static_cast<std::uint64_t>(std::ceil(limits.cpu_seconds)));
@@ -117,7 +118,7 @@ void set_limits(pid_t process, const ProcessLimits& limits) {
   if (limits.seconds > 0) set(RLIMIT_CORE, 1);
 }
 
-/// Calls a function after a time, unless the object ends before.
+/// Calls a function after some seconds, unless the object is destroyed before.
 class Deadline {
  public:
   Deadline(double seconds, std::function<void()> act) {

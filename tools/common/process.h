@@ -10,28 +10,28 @@ namespace c63::tools {
 struct ProcessResult {
   int exit_code = 0;  ///< 128 + the signal's number if a signal ended it
   double wall_s = 0;
-  double cpu_s = 0;          ///< user and system time of it and its children
-  std::string error_output;  ///< the end of its standard error
-  bool timed_out = false;    ///< ProcessLimits::seconds ended it
+  double cpu_s = 0;          ///< user and system time of the command and its children
+  std::string error_output;  ///< the last part of its standard error
+  bool timed_out = false;    ///< ended because of ProcessLimits::seconds
 };
 
-/// What a command and all that it starts may use; 0 is no limit.
+/// Limits for a command and each process that it starts; 0: no limit.
 struct ProcessLimits {
-  double seconds = 0;            ///< by the clock on the wall; SIGKILL ends it
-  double cpu_seconds = 0;        ///< of all its threads; SIGKILL ends it, a second later at most
+  double seconds = 0;            ///< elapsed time; then SIGKILL
+  double cpu_seconds = 0;        ///< CPU time of all threads; then SIGKILL, at most a second later
   std::uint64_t memory = 0;      ///< bytes of address space
-  std::uint64_t file_bytes = 0;  ///< of each file that it writes
-  int files = 0;                 ///< that are open at the same time
+  std::uint64_t file_bytes = 0;  ///< size of each file that it writes
+  int files = 0;                 ///< number of files open at the same time
 };
 
-/// Ends a command early, with everything that it has started.
+/// Requests to end a command early, with everything that it has started.
 struct StopTokens {
-  std::stop_token stop = {};  ///< by SIGTERM
-  std::stop_token drop = {};  ///< by SIGKILL
+  std::stop_token stop = {};  ///< sends SIGTERM
+  std::stop_token drop = {};  ///< sends SIGKILL
 };
 
-/// Runs `command` with /bin/sh in its own process group, and waits for it. Empty paths stand for /dev/null. Meanwhile a
-/// file of `folder` holds its standard error. Throws Error (internal) if no process can be started.
+/// Runs `command` with /bin/sh in its own process group, and waits for it. An empty path means /dev/null. Its standard
+/// error is kept in a file in `folder` while it runs. Throws Error (internal) if no process can be started.
 [[nodiscard]] ProcessResult run_process(const std::string& command, const std::string& stdin_path,
                                         const std::string& stdout_path, const std::string& folder,
                                         const StopTokens& stops = {}, const ProcessLimits& limits = {});

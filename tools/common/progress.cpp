@@ -76,7 +76,7 @@ Progress::Progress(ProgressMode mode, std::shared_ptr<Console> console, std::opt
                    double video_fps, Clock clock)
     : mode_(mode), console_(std::move(console)), clock_(std::move(clock)), start_(clock_()), shown_(start_) {
   if (mode_ == ProgressMode::automatic) mode_ = console_->terminal() ? ProgressMode::tty : ProgressMode::plain;
-  // A line that overwrites itself needs a terminal. A file or a pipe never gets a carriage return.
+  // Overwriting a line needs a terminal. Files and pipes never get a carriage return.
   if (mode_ == ProgressMode::tty && !console_->terminal()) mode_ = ProgressMode::plain;
   state_.total = total;
   state_.video_fps = video_fps;

@@ -23,17 +23,17 @@ enum class ProgressMode {
 struct ProgressState {
   std::int64_t frames = 0;
   std::optional<std::int64_t> total = {};  ///< empty if the total is unknown until the end
-  std::uint64_t bytes = 0;                 ///< coded bytes of these frames
-  double video_fps = 25;                   ///< converts bytes into kb/s
+  std::uint64_t bytes = 0;                 ///< coded bytes of `frames`
+  double video_fps = 25;                   ///< frame rate of the video, to convert bytes into kb/s
   double elapsed_s = 0;
 };
 
-/// "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01"
+/// Returns a line such as "[22.7%] 68/300 frames, 235.2 fps, 3380.1 kb/s, eta 0:00:01".
 [[nodiscard]] std::string progress_text(const ProgressState& state);
-/// The same as one JSON object. The key of each figure contains its unit.
+/// Returns the state as one JSON object. Keys contain the units.
 [[nodiscard]] std::string progress_json(const ProgressState& state);
 
-/// Shows the state of a run, no more often than is useful.
+/// Shows the state of a run, at the intervals of its ProgressMode.
 class Progress {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
@@ -46,7 +46,7 @@ class Progress {
 
   /// Counts one or more finished frames with `bytes` coded bytes.
   void advance(std::uint64_t bytes, std::int64_t frames = 1);
-  /// Removes the line (tty) or reports the end (json).
+  /// Removes the progress line (tty) or writes the last object (json).
   void finish();
 
  private:

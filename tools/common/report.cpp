@@ -15,7 +15,7 @@ namespace {
 using Stage = std::pair<const char*, double>;
 
 constexpr std::size_t kStages = 10;
-constexpr std::size_t kFirstStages = 8;  // columns of the CSV that come before those of bits by kind
+constexpr std::size_t kFirstStages = 8;  // columns of stage times before those of bits by kind; the rest come last
 
 std::array<Stage, kStages> stages_of(const StageTimes& t) {
   return {{{"read", t.read},
@@ -130,7 +130,7 @@ std::string quality_line(const EncodeTotals& totals, const EncoderSettings& sett
                         q.psnr_of_plane(2), q.psnr_of_all());
   }
   if (settings.measurement.ssim) {
-    const double ssim = q.mean_ssim(0);  // pictures without a window of 8x8 have none
+    const double ssim = q.mean_ssim(0);  // NaN if the picture is smaller than SSIM's 8x8 window
     line += std::isnan(ssim) ? std::string("; SSIM Y –") : fmt::format("; SSIM Y {:.5f}", ssim);
   }
   return line;

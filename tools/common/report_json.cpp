@@ -62,7 +62,7 @@ ordered_json stages_json(const StageTimes& t) {
           {"filter_ms", t.filter}};
 }
 
-/// Results of GOPs with a cap.
+/// Returns the results of an encode with a cap on each GOP.
 ordered_json cap_json(const EncodeReport& report) {
   ordered_json json = {{"gop_cap", *report.gop_cap}, {"gops", ordered_json::array()}};
   const CodingSettings& of_video = report.settings.coding;
@@ -81,7 +81,7 @@ ordered_json cap_json(const EncodeReport& report) {
 }  // namespace
 
 ordered_json settings_json(const EncoderSettings& s) {
-  // These come first, whatever the table's order.
+  // These options come first, wherever the table has them.
   ordered_json json = {{"preset", nullptr}, {"tune", nullptr}, {"qp", nullptr}, {"lambda_scale", nullptr}};
   for_each_option(s, [&](const OptionInfo& option, const auto& value) {
     if (option.group == "Measurement") return;

@@ -8,13 +8,13 @@
 
 namespace c63::tools {
 
-/// An additional output. The main output is valid without it. An error ends only this output, and is reported when
-/// everything else is done. `Writer` has commit() and commit_part().
+/// An output in addition to the main one, which is valid without it. An error ends only this output. It is reported
+/// when all other work is done. `Writer` has commit() and commit_part().
 template <typename Writer>
 class SideOutput {
  public:
   SideOutput() = default;
-  /// Null if there is no such output.
+  /// `writer` is null if the output was not requested.
   explicit SideOutput(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
 
   /// Calls `action(writer)` if there is an output and it has not failed.

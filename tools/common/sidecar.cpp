@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;
 
-/// Parses without lists: those of key frames are long, and nothing here needs them.
+/// Parses a sidecar and skips all arrays. The array of key frames can be long, and nothing here needs it.
 nlohmann::ordered_json parse_without_lists(const std::string& text) {
   using nlohmann::ordered_json;
   return ordered_json::parse(text,
@@ -29,13 +29,13 @@ nlohmann::ordered_json parse_without_lists(const std::string& text) {
                              });
 }
 
-/// The parts of the file that matter here. A report has the stream's size in "result", a segment's record at its top.
+/// What is needed from the file. Stream size: an encode report has it in "result", a segment's record at the top level.
 struct Sidecar {
   std::uint64_t bytes = 0;
   std::optional<FrameRate> rate;
 };
 
-/// Throws an exception of the JSON library, not Error, if the content is not a sidecar's.
+/// Throws an exception of the JSON library, not Error, if the JSON is not a sidecar.
 Sidecar sidecar_from(const nlohmann::ordered_json& json) {
   const nlohmann::ordered_json& input = json.at("input");
   Sidecar sidecar{

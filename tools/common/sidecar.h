@@ -8,20 +8,20 @@
 
 namespace c63::tools {
 
-/// The name of the JSON file next to a stream. `c63enc --sidecar` and `c63enc --segment` write it.
+/// Returns the name of the JSON file next to a stream. `c63enc --sidecar` and `c63enc --segment` write it.
 [[nodiscard]] std::string sidecar_path(const std::string& stream);
 
-/// Throws Error (usage) if `wanted`, and `stream` is not a regular file but a pipe or a device.
+/// Throws Error (usage) if a sidecar is wanted but `stream` is a pipe or a device.
 void check_sidecar(bool wanted, const std::string& stream);
 
-/// A frame rate, and the file that has it.
+/// A frame rate, and the file in which it was found.
 struct SidecarRate {
   FrameRate rate;
   std::string path;
 };
 
-/// Returns the frame rate in the file next to `stream`; nullopt if there is no such file, or no rate in it.
-/// `warn` receives one line if the file belongs to another stream or cannot be understood; it may be empty.
+/// Returns the frame rate in the JSON file next to `stream`. Returns nullopt if there is no file or no rate in it.
+/// `warn` may be empty; it gets one line if the file belongs to another stream or cannot be read.
 [[nodiscard]] std::optional<SidecarRate> sidecar_rate(const std::string& stream,
                                                       const std::function<void(const std::string&)>& warn = {});
 

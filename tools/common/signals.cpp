@@ -19,8 +19,7 @@ Signals::Signals() {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;
-    // A shell that starts a job in the background makes it ignore SIGINT. But a SIGINT that is sent on purpose must
-    // work.
+    // A shell makes background jobs ignore SIGINT. Undo that, so that a SIGINT sent by `kill` works.
     std::signal(signal, SIG_DFL);
     sigaddset(&watched_, signal);
   }

@@ -7,13 +7,14 @@
 
 namespace c63::tools {
 
-/// From now on a closed pipe (SIGPIPE) and a file at its size limit (SIGXFSZ) make writes fail.
+/// Makes writes fail on a closed pipe or at the limit of a file's size, instead of ending the process by SIGPIPE or
+/// SIGXFSZ.
 void ignore_write_signals();
 
 /// Turns the first SIGINT, SIGTERM or SIGHUP into a stop request, and the second into a drop request. The third ends
-/// the process at once with 128 + its number, and so does the first SIGQUIT. Nothing unfinished is left
-/// (io/leftovers.h). A SIGHUP that was ignored before, as by nohup, stays ignored. Make the object before any other
-/// thread starts: one thread handles the signals, so that no call elsewhere is interrupted.
+/// the process at once with 128 + its number; so does the first SIGQUIT. Unfinished files are removed (io/leftovers.h).
+/// A SIGHUP that was ignored before, as by nohup, stays ignored. Create the object before any other thread starts: one
+/// thread then handles the signals, and no system call of another is interrupted.
 class Signals {
  public:
   Signals();
@@ -23,7 +24,7 @@ class Signals {
 
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
   [[nodiscard]] std::stop_token drop_token() const { return drop_.get_token(); }
-  /// The first signal, or 0 if none came.
+  /// Returns the number of the first signal, or 0 if none came.
   [[nodiscard]] int received() const { return received_; }
 
  private:

@@ -11,11 +11,11 @@
 
 namespace c63::tools {
 
-/// A text file that is written piece by piece, so that its length takes no memory.
+/// A text file that is written in pieces, so that memory does not grow with its length.
 class TextFile {
  public:
   static constexpr std::size_t kPiece = std::size_t{1} << 20;
-  /// The most memory that a file takes: a piece, in a string that grows by doubling.
+  /// The most memory that a file takes, in bytes: one piece, in a string that grows by doubling.
   static constexpr std::uint64_t kMemory = 3 * kPiece;
 
   explicit TextFile(const std::string& path, Durability durability = Durability::process) : file_(path, durability) {}
@@ -25,7 +25,7 @@ class TextFile {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
     if (text_.size() >= kPiece) flush();
   }
-  /// Writes what was added, so that readers of a pipe need not wait for a whole piece.
+  /// Writes what was added so far, so that the reader of a pipe gets it at once.
   void flush() {
     file_.write(text_);
     text_.clear();

@@ -23,7 +23,7 @@ struct Extent {
   TraceSpan::Clock::time_point end;
 
   [[nodiscard]] double ms() const { return Milliseconds(end - start).count(); }
-  /// Returns the part of a span that lies within.
+  /// Returns how many milliseconds of `span` lie within this one.
   [[nodiscard]] double ms(const TraceSpan& span) const {
     return std::max(0.0, Milliseconds(std::min(span.end, end) - std::max(span.start, start)).count());
   }

@@ -11,20 +11,20 @@
 
 namespace c63::tools {
 
-/// Says where the time of a run went, with a line for each kind of row that is never idle: "loop 352.1 ms: wait 91.2 %,
-/// write 4.5 %, read 4.1 %, submit 0.2 %; 100.0 % named". 100 % is the time of the run (the loop's row after its first
-/// span, opening) times the number of rows.
+/// Returns lines that say where the time of a run went. Each is about one kind of rows of the trace: "loop 352.1 ms:
+/// wait 91.2 %, write 4.5 %, read 4.1 %, submit 0.2 %; 100.0 % named". 100 % is the number of rows times the length of
+/// the run, which begins when the loop's first span, the opening, ends.
 [[nodiscard]] std::vector<std::string> trace_lines(std::span<const TraceSpan> spans);
 
-/// Records a run and writes the file of --trace. Does nothing if no file is named.
+/// Records a run and writes the file of --trace. Does nothing if the path is empty.
 class TraceFile {
  public:
-  /// Takes at most an eighth of `max_memory`; later spans are dropped. Throws Error (output) if the file cannot be
-  /// written.
+  /// Uses at most an eighth of `max_memory`, in bytes. When that is full, later spans are dropped. Throws Error
+  /// (output) if the file cannot be written.
   TraceFile(const std::string& path, Durability durability, std::uint64_t max_memory);
 
   [[nodiscard]] TraceSink* sink() { return file_ ? &recorder_ : nullptr; }
-  /// Writes the trace and says where the time went.
+  /// Writes the trace, and logs where the time went.
   void commit(spdlog::logger& log);
 
  private:

@@ -18,27 +18,27 @@ class Validator;
 
 namespace c63::tools {
 
-/// Reads "25", "29.97" or "30000/1001". Returns nothing if the text is not a positive rate. 23.976, 29.97, 59.94 and
-/// 119.88 mean n/1001.
+/// Reads a frame rate such as "25", "29.97" or "30000/1001". Returns nothing if the text is not a positive rate.
+/// 23.976, 29.97, 59.94 and 119.88 are read as n/1001.
 [[nodiscard]] std::optional<FrameRate> frame_rate_from(const std::string& text);
 
-/// Reads "352x288". Returns nothing for another form. The sides may be any integers.
+/// Reads a size such as "352x288". Returns nothing if the text has another form. Width and height may be any integers.
 [[nodiscard]] std::optional<std::pair<int, int>> size_from(const std::string& text);
 
-/// The same for the value of an option, at least 1x1. Throws Error (usage).
+/// Reads the value of `option`, a size of at least 1x1 such as "352x288". Throws Error (usage).
 [[nodiscard]] std::pair<int, int> require_size(const std::string& option, const std::string& text);
 
-/// Accepts whole numbers from `low` to `high`. (CLI11 alone takes "-1" for the largest unsigned number, and too large
-/// numbers for the largest possible one.)
+/// Accepts whole numbers from `low` to `high`. CLI11's own check would read "-1" and numbers that are too large as the
+/// largest number that fits.
 [[nodiscard]] CLI::Validator whole_number(std::int64_t low = 0,
                                           std::int64_t high = std::numeric_limits<std::int64_t>::max());
 
-/// Reads a number with a unit: "800k", "2.5M", "1.5MiB", "96000". k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti
-/// of 1024, in either case. A B may follow. Returns nothing for anything else.
+/// Reads a number with an optional unit: "800k", "2.5M", "1.5MiB", "96000". k, M, G and T are powers of 1000; Ki, Mi,
+/// Gi and Ti are powers of 1024. Upper and lower case are the same. A B may follow. Returns nothing for anything else.
 [[nodiscard]] std::optional<double> quantity_from(std::string_view text);
 
-/// Takes a quantity such as 512MiB for the number itself. Refuses negative and too large ones, which CLI11 itself takes for huge
-/// numbers, as "not a number of bytes like 512MiB".
+/// Converts a quantity such as 512MiB to the number. Refuses others, such as "not a number of bytes like 512MiB". CLI11
+/// itself would read negative and too large numbers as huge ones.
 [[nodiscard]] CLI::Validator number_of(const std::string& what, const std::string& example);
 
 /// Adds an option that names a file.

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kY4mMagic = "YUV4MPEG2 ";
 
-/// Waits only for the bytes that tell the format: a camera's first frames may be small.
+/// Looks at the first two bytes only and waits for no more, because a camera may send small frames slowly.
 bool starts_like_stream(InputFile& file) {
   constexpr std::array<std::uint8_t, 2> kStartOfImage = {0xFF, 0xD8};
   return std::ranges::equal(file.peek(kStartOfImage.size()), kStartOfImage) &&

@@ -8,17 +8,18 @@
 
 namespace c63::tools {
 
-/// Opens a video: anything that open_frame_source() opens, and c63 streams, which are decoded. If the format is
-/// automatic, the first bytes show a stream, whatever its name is. A file .c63 that is not a known video counts as a
-/// damaged stream.
+/// Opens a video: any input of open_frame_source(), or a c63 stream, which is decoded. With the automatic format, the
+/// first bytes tell a c63 stream, whatever the file's name is. A file named .c63 that is not a known video is treated
+/// as a damaged stream.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(const SourceOptions& options);
-/// The same for an input from which nothing has been read.
+/// Opens a video in the same way from `file`, from which nothing may have been read before.
 [[nodiscard]] std::unique_ptr<FrameSource> open_video(std::unique_ptr<InputFile> file, const SourceOptions& options);
 
-/// Whether an input begins like a c63 stream, or is called like one and begins like no video that is known without FFmpeg.
+/// Returns true if the input begins like a c63 stream. Also true if its name ends in .c63, unless it begins like a Y4M
+/// video.
 [[nodiscard]] bool is_stream(InputFile& file, const std::string& path);
 
-/// Returns true if a regular file of that name begins like a c63 stream. Throws Error (input) if it cannot be read.
+/// Returns true if `path` is a regular file that begins like a c63 stream. Throws Error (input) if it cannot be read.
 [[nodiscard]] bool is_stream_file(const std::string& path);
 
 }  // namespace c63::tools

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMostSeconds = 1e9;
 
-/// A number that begins with a digit: no sign, no infinity.
+/// Reads a number that begins with a digit. Returns nothing for others, so signs and infinity are refused.
 template <typename Number>
 std::optional<Number> number_of(std::string_view text) {
   Number value{};
@@ -46,7 +46,7 @@ std::optional<double> seconds_of(std::string_view text) {
 
 std::int64_t VideoPlace::frame_at(FrameRate rate) const {
   if (!seconds) return frame;
-  // A time that was printed with six digits still names its own frame.
+  // The 1e-4 makes a time that was printed with six digits lead to its own frame, not to the one before.
   return static_cast<std::int64_t>(std::floor(*seconds * rate.value() + 1e-4));
 }
 

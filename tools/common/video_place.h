@@ -20,12 +20,12 @@ struct VideoPlace {
   std::int64_t frame = 0;              ///< counted from 0
   std::optional<double> seconds = {};  ///< if set, `frame` is not used
 
-  /// The number of the frame that is shown at that place.
+  /// Returns the number of the frame that is shown at this place.
   [[nodiscard]] std::int64_t frame_at(FrameRate rate) const;
 };
 
-/// "250" (a frame), "12.5s", "800ms", "1:02.5", "0:01:02": minutes and seconds, or hours, minutes and seconds. Nothing
-/// for anything else.
+/// Reads a place: "250" (a frame), "12.5s", "800ms", "1:02.5" (minutes and seconds), "0:01:02" (hours, minutes and
+/// seconds). Returns nothing for anything else.
 [[nodiscard]] std::optional<VideoPlace> video_place_from(std::string_view text);
 
 /// Adds --seek.

@@ -6,12 +6,12 @@
 
 namespace c63::tools {
 
-/// Returns all of a regular file, or nothing for a pipe, a device or a file of more than `most_bytes`. Throws Error
-/// (input).
+/// Returns the content of a regular file. Returns nothing for a pipe, a device, or a file of more than `most_bytes`.
+/// Throws Error (input).
 [[nodiscard]] std::optional<std::string> text_of_file(const std::string& path, std::uint64_t most_bytes);
 
-/// Returns the SHA-256 of the first bytes of a file, in hexadecimal digits. Throws Error (input, C63-INPUT-SHRUNK) if
-/// the file is shorter.
+/// Returns the SHA-256 of the first `bytes` bytes of a file, in hexadecimal digits. Throws Error (input,
+/// C63-INPUT-SHRUNK) if the file is shorter.
 [[nodiscard]] std::string sha256_of_file(const std::string& path, std::uint64_t bytes);
 
 }  // namespace c63::tools
