@@ -10,7 +10,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/encoder/include/c63 DESTINATION ${CMAKE_
   COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 
 if(TARGET c63_cuda)
-  # A separate export set, so that users of the CPU alone need no CUDA toolkit.
+  # CUDA has its own export set, so that programs that use only the CPU need no CUDA toolkit.
   set_target_properties(c63_cuda PROPERTIES EXPORT_NAME cuda)
   install(TARGETS c63_cuda EXPORT c63CudaTargets COMPONENT Development)
   install(EXPORT c63CudaTargets NAMESPACE c63:: DESTINATION ${package_dir} COMPONENT Development)
@@ -18,12 +18,12 @@ if(TARGET c63_cuda)
     COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endif()
 
-# The dependencies of a static library that its users must link.
+# Libraries that a program must link if it links c63 as a static library.
 get_target_property(c63_library_type c63 TYPE)
 set(c63_private_modules tbb)
 set(C63_PC_REQUIRES "")
 if(c63_library_type STREQUAL "STATIC_LIBRARY")
-  # A static library does not bring its dependencies, so `pkg-config --libs c63` has to name them.
+  # A static library does not link its dependencies itself, so `pkg-config --libs c63` must name them.
   set(C63_PC_REQUIRES "Requires: ${c63_private_modules}")
 else()
   set(C63_PC_REQUIRES "Requires.private: ${c63_private_modules}")

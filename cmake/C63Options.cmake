@@ -12,7 +12,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-# CUDA: the only place where its use is decided.
+# CUDA: only this file decides whether it is used.
 set(C63_HAVE_CUDA OFF)
 if(NOT C63_CUDA STREQUAL "OFF")
   include(CheckLanguage)
@@ -22,7 +22,7 @@ if(NOT C63_CUDA STREQUAL "OFF")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # A machine with a GPU builds for that GPU. Any other builds for all architectures, with PTX for future ones.
+      # On a machine with a GPU, build for that GPU. On others, build for all architectures, with PTX for future ones.
       if(EXISTS /dev/nvidia0)
         set(CMAKE_CUDA_ARCHITECTURES native CACHE STRING "CUDA architectures")
       else()
@@ -31,7 +31,7 @@ if(NOT C63_CUDA STREQUAL "OFF")
     endif()
     enable_language(CUDA)
     if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-      # CMake before 3.26 does not know that nvcc compiles C++20 from 12.0 on.
+      # CMake before 3.26 does not know that nvcc compiles C++20 since 12.0.
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
@@ -64,10 +64,11 @@ if(NOT C63_FFMPEG STREQUAL "OFF")
 endif()
 message(STATUS "c63: FFmpeg input ${C63_HAVE_FFMPEG}")
 
-# Every target of the project links this or c63_cold_options. It is not exported.
+# Every target of the project links this or c63_cold_options. Neither is exported.
 add_library(c63_build_options INTERFACE)
 target_compile_options(c63_build_options INTERFACE
-  # A fused multiply-add rounds once, but the format rounds twice, so bytes would differ. g++ fuses even with -std=c++20.
+  # A fused multiply-add rounds once, but the format rounds twice, so the bytes would differ. g++ fuses even with
+  # -std=c++20.
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow>)
 if(C63_WERROR)
@@ -76,15 +77,15 @@ if(C63_WERROR)
     $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Werror>)
 endif()
 if(CMAKE_UNITY_BUILD)
-  # A name that is local to an included file may be used in a class of that file.
+  # In unity builds, g++ would warn about a class that uses a name from an anonymous namespace of an included file.
   target_compile_options(c63_build_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(C63_SANITIZE)
   target_compile_options(c63_build_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${C63_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>
-    # The address sanitizer finds the same errors.
+    # The address sanitizer finds the same errors as object-size.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=object-size>
-    # g++ takes its own instrumentation for code and warns about impossible cases.
+    # g++ mistakes its own sanitizer code for the program's, and warns about cases that cannot happen.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
       -Wno-maybe-uninitialized>)
   target_link_options(c63_build_options INTERFACE -fsanitize=${C63_SANITIZE})
@@ -98,18 +99,18 @@ if(C63_PROFILE)
     $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
 endif()
 
-# The options for programs and tests. Their code need not be fast, and optimizing it takes much of the compile time.
+# The options for programs and tests. They need not be fast, and optimizing them takes much of the compile time.
 add_library(c63_cold_options INTERFACE)
 target_link_libraries(c63_cold_options INTERFACE c63_build_options)
 target_compile_options(c63_cold_options INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 if(C63_SANITIZE)
-  # clang takes three times as long to optimize sanitized code as to compile it, and warns the same without. Targets with the
-  # property C63_LONG_LOOPS stay optimized, because they would lose more time when they run.
+  # For sanitized code, clang's optimizer takes three times as long as the rest of the compilation, and finds no more
+  # warnings. Targets with the property C63_LONG_LOOPS stay optimized, because they would lose more time when they run.
   target_compile_options(c63_cold_options INTERFACE
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,Clang>,$<NOT:$<BOOL:$<TARGET_PROPERTY:C63_LONG_LOOPS>>>>:-O0>)
 endif()
 
-# The revision for --version and result files.
+# The git revision, for --version and result files.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty=+ --abbrev=12 --match=NOTHING
   OUTPUT_VARIABLE C63_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE git_result)
 if(NOT git_result EQUAL 0 OR NOT C63_REVISION)

@@ -1,4 +1,5 @@
-# Debian packages: cmake --build … && cpack --config BUILD/CPackConfig.cmake makes c63 (the programs), c63-ffmpeg and libc63-dev.
+# Debian packages. `cmake --build BUILD && cpack --config BUILD/CPackConfig.cmake` makes c63 (the programs), c63-ffmpeg
+# and libc63-dev.
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME c63)
@@ -24,15 +25,15 @@ set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "encoder and decoder for Codec63, with 
  Encodes video for Codec63, the small codec of a university course on
  heterogeneous architectures, and decodes, compares, filters and looks at it.")
 
-# The module for FFmpeg is a separate package, because it depends on exactly the FFmpeg libraries that it was linked with. The
-# programs run without it. By default, apt installs recommended packages.
+# The FFmpeg module is a separate package, because it depends on exactly the FFmpeg libraries that it was linked with.
+# The programs also run without it. They recommend it, and apt installs recommended packages by default.
 set(CPACK_DEBIAN_MODULES_PACKAGE_NAME c63-ffmpeg)
 set(CPACK_DEBIAN_MODULES_PACKAGE_SECTION video)
 set(CPACK_DEBIAN_MODULES_PACKAGE_ENHANCES "c63, libc63-dev")
 set(CPACK_COMPONENT_MODULES_DESCRIPTION "reads video through FFmpeg for Codec63's tools
  The module that c63's programs and library load for input that is neither raw
  nor Y4M, and to write pictures as PNG and JPEG.")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3 (>= 3.11)")  # c63course, c63grade
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3 (>= 3.11)")  # needed by c63course and c63grade
 if(C63_HAVE_FFMPEG)
   set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3 (>= 3.11), c63-ffmpeg (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "c63-ffmpeg (= ${PROJECT_VERSION})")

@@ -1,12 +1,12 @@
-# Unity builds of CUDA files. nvcc reads a file's headers four times, which takes longer than the rest of most of these files.
-# CMake's own unity builds leave out CUDA before 3.31.
+# Unity builds of CUDA files. nvcc reads a file's headers four times, and for most of these files that is the longest
+# part. CMake's own unity builds support CUDA only from 3.31 on.
 
-# c63_unite(files_variable name files...): makes a file that includes these files, and adds it to the variable.
+# c63_unite(files_variable name files...): writes a file that includes `files`, and adds it to the variable.
 function(c63_unite files_variable name)
   set(text "")
   foreach(file IN LISTS ARGN)
     cmake_path(GET file STEM stem)
-    set(constants kBlocks kEach kThreads kWarps)  # many files define their own
+    set(constants kBlocks kEach kThreads kWarps)  # constants that several files define for themselves
     list(TRANSFORM constants REPLACE "(.+)" "#define \\1 \\1_${stem}\n" OUTPUT_VARIABLE defines)
     list(TRANSFORM constants REPLACE "(.+)" "#undef \\1\n" OUTPUT_VARIABLE undefines)
     string(APPEND text ${defines} "#include \"${file}\"\n" ${undefines})
@@ -16,8 +16,9 @@ function(c63_unite files_variable name)
   set(${files_variable} ${${files_variable}} ${path} PARENT_SCOPE)
 endfunction()
 
-# c63_unite_cuda(sources_variable differing_variable): combines the CUDA files of the first variable, eight at a time. Files
-# that the second variable names are combined separately. Afterwards both variables name the files to compile.
+# c63_unite_cuda(sources_variable differing_variable): replaces the CUDA files in the first variable by files that
+# include eight of them each. Files in the second variable are united separately. Afterwards each variable holds its
+# files to compile.
 function(c63_unite_cuda sources_variable differing_variable)
   set(kernels ${${sources_variable}})
   set(files ${${sources_variable}})

@@ -1,5 +1,6 @@
-# Writes a C++ file with text files as string constants: cmake -DOUTPUT=x.cpp -DNAMESPACE=n "-DENTRIES=name=file;…" -P
-# The text is written as an array, because compilers limit the length of literals.
+# Writes a C++ file that holds text files as string constants:
+#   cmake -DOUTPUT=x.cpp -DNAMESPACE=n "-DENTRIES=name=file;…" -P EmbedText.cmake
+# The text becomes an array, because compilers limit the length of string literals.
 set(code "#include <string_view>\n\nnamespace ${NAMESPACE} {\n")
 foreach(entry IN LISTS ENTRIES)
   string(FIND "${entry}" "=" equals)

@@ -1,12 +1,12 @@
-# Makes a CTest test of every suite of a GoogleTest program, after the program is built. gtest_discover_tests() starts a process
-# for each single test, which takes longer than most tests.
+# Makes one CTest test of each suite of a GoogleTest program, after the program is built. gtest_discover_tests() would
+# make one of each single test, and starting a process takes longer than most tests.
 #
-# c63_discover_suites(target prefix [cost]): adds tests prefix/suite. A suite counts as skipped if all its tests were skipped.
-# CTest begins with the highest cost, because a long test that begins last would run alone.
+# c63_discover_suites(target prefix [cost]): adds tests named prefix/suite. A suite counts as skipped if all its tests
+# were skipped. CTest starts tests with the highest cost first, so that a long test does not run alone at the end.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(VERSION 3.25)
-  list(REMOVE_ITEM RUN "")  # there is no emulator
+  list(REMOVE_ITEM RUN "")  # the first entry is empty unless an emulator is set
   execute_process(COMMAND ${RUN} --gtest_list_tests OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
   list(JOIN RUN "]==] [==[" run)
   set(script "")

@@ -1,4 +1,4 @@
-# cpack runs this over each package's files before it makes the package.
+# cpack runs this on the files of each package before it packs them.
 
 find_program(GZIP gzip REQUIRED)
 foreach(component IN ITEMS Programs Modules Development)
