@@ -1,4 +1,4 @@
-// Decodes c63 streams; drop-in for the course codec's c63dec.
+// c63dec: decodes c63 streams. Accepts the command line of the course codec's c63dec.
 
 #include "common/backends.h"
 #include "decode/decode_run.h"

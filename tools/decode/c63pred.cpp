@@ -1,4 +1,5 @@
-// Writes the motion-compensated prediction of every frame of a c63 stream; drop-in for the course codec's c63pred.
+// c63pred: writes the motion-compensated prediction of each frame of a c63 stream. Accepts the command line of the
+// course codec's c63pred.
 
 #include "common/backends.h"
 #include "decode/decode_run.h"

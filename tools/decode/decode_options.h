@@ -19,20 +19,20 @@ namespace c63::tools {
 struct DecodeOptions {
   std::string input;
   std::string output;
-  Durability durability = Durability::process;  ///< of all files that are written
-  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
-  std::int64_t max_frames = 0;                  ///< 0: all
+  Durability durability = Durability::process;  ///< of all files that this program writes
+  bool keep_partial = false;                    ///< after a stop, the written part replaces an older file
+  std::int64_t max_frames = 0;                  ///< 0: all frames
   OutputFormat format = OutputFormat::automatic;
-  std::optional<FrameRate> rate = {};  ///< the video's; a stream has none
-  VideoPlace seek;                     ///< where to begin
-  std::uint64_t picture_memory = 0;    ///< bytes of --max-memory that writing a picture may take
+  std::optional<FrameRate> rate = {};  ///< frame rate of the video; the stream has none
+  VideoPlace seek;                     ///< the first frame to decode
+  std::uint64_t picture_memory = 0;    ///< part of --max-memory, in bytes, for writing a picture
   bool md5 = false;
   bool statistics = false;
   bool list = false;
-  std::string index;  ///< file to write it to
+  std::string index;  ///< file for the list of frames (--index)
   std::string trace;
   std::string backend = "auto";
-  std::optional<int> device = {};  ///< number of a GPU
+  std::optional<int> device = {};  ///< number of the GPU that must be used
   DecoderSettings decoder;
 };
 

@@ -30,7 +30,7 @@
 namespace c63::tools {
 namespace {
 
-/// Returns true if nothing needs to be decoded.
+/// Returns true if only a list of frames is wanted, so that nothing needs to be decoded.
 bool lists_only(const DecodeOptions& o) {
   return (o.list || !o.index.empty()) && o.output.empty() && !o.md5 && !o.statistics && o.trace.empty();
 }
@@ -60,8 +60,9 @@ bool writes_y4m(const DecodeOptions& o) {
   return o.format == OutputFormat::y4m || (o.format == OutputFormat::automatic && extension_of(o.output) == "y4m");
 }
 
-/// Finds the video's frame rate if something depends on it. A stream has none: the user gives it, or the file next to
-/// the stream. If neither does, options.rate stays empty. Returns a line for the user, or nothing.
+/// Sets options.rate, if something depends on it. A c63 stream has no frame rate, so it comes from the user or from the
+/// file next to the stream. If neither has one, options.rate stays empty. Returns a line that tells the user, or
+/// nothing.
 std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
   const bool is_shown = writes_y4m(o) || o.seek.seconds;
   if (o.rate || (!is_shown && o.index.empty())) return {};
@@ -76,7 +77,7 @@ std::string find_rate(DecodeOptions& o, spdlog::logger& log) {
                      FrameRate().value());
 }
 
-/// Takes the decoded frames to their outputs.
+/// Writes decoded frames to the outputs.
 class DecodeSink {
  public:
   DecodeSink(const DecodeOptions& options, DecodeOutput what)
@@ -116,7 +117,7 @@ class DecodeSink {
 
  private:
   std::unique_ptr<FrameWriter> writer_;
-  std::optional<PictureFiles> pictures_;  // instead of the writer's file
+  std::optional<PictureFiles> pictures_;  // if set, frames are written here and not by writer_
   DecodeOutput what_;
   bool with_md5_;
   Md5 md5_;
@@ -125,7 +126,8 @@ class DecodeSink {
   std::uint64_t bytes_ = 0;
 };
 
-/// Decodes the requested frames. If the input can be sought in, bytes before them are only searched for markers.
+/// Decodes the requested frames. If the input is seekable, the bytes before the first one are only searched for
+/// markers.
 DecodeSummary decode(const Session& session, const DecodeOptions& options, const Decoder::ViewSink& take) {
   const DecoderSettings& settings = options.decoder;
   auto source = open_byte_source(options.input, session.stop);
@@ -139,7 +141,8 @@ DecodeSummary decode(const Session& session, const DecodeOptions& options, const
   return Decoder(settings).decode_views(*source, take, session.stop);
 }
 
-/// `notice` is said when the first frame is there, so that an error before it comes alone.
+/// Decodes, and keeps what was written. `notice` is logged after the first frame, so that an error before it is the
+/// only line.
 DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& options, DecodeSink& sink,
                               const ErrorPlace& place, const std::string& notice) {
   const auto progress = session.progress(std::nullopt, options.rate.value_or(FrameRate()).value());
@@ -154,7 +157,7 @@ DecodeSummary decode_and_keep(const Session& session, const DecodeOptions& optio
     return summary;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::output) throw;
-    // The frames before the fault are whole and worth keeping.
+    // The frames before the error are complete, so they are kept.
     if (sink.frames() > 0) sink.commit();
     throw NotedError(error.at(place),
                      counted(sink.frames(), "frame") + (options.output.empty() ? " read" : " written"));

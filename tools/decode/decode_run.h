@@ -8,7 +8,7 @@ namespace c63::tools {
 /// Which samples of a decoded frame a program writes.
 enum class DecodeOutput { picture, prediction };
 
-/// Does what the command line of c63dec or c63pred asks for. Returns the exit code. Throws Error.
+/// Does what the options of c63dec or c63pred say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_decode(const Session& session, DecodeOptions options, DecodeOutput what);
 
 }  // namespace c63::tools

@@ -16,7 +16,7 @@
 namespace c63::tools {
 namespace {
 
-constexpr std::size_t kPiece = 64 << 10;  ///< bytes of text that are written at once
+constexpr std::size_t kPiece = 64 << 10;  ///< bytes of text that are written together
 
 std::string_view kind_of(const FrameEntry& entry) {
   if (entry.repeat) return "repeat";

@@ -5,8 +5,8 @@
 
 namespace c63::tools {
 
-/// Prints the frames of the input for --list, and writes them to the file of --index. Throws the error that ends the
-/// list, after the frames before it. Throws Error (input, C63-NOT-SEEKABLE) for a pipe.
+/// Prints the frames of the input (--list) and writes them to the file of --index. If the list ends with an error, the
+/// frames before it are listed first, then the error is thrown. Throws Error (input, C63-NOT-SEEKABLE) for a pipe.
 void list_frames(const DecodeOptions& options, const ErrorPlace& place);
 
 }  // namespace c63::tools

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kMostDigits = 20;
 
-/// The digits between % and d; 0 for %d. Nothing if there is no such place at `at`, which follows a %.
+/// Reads the rest of a number's place such as %d or %04d, from `at`, which follows the %. Returns its number of digits
+/// (0 for %d), and the position after it. Returns nothing for anything else.
 std::optional<std::pair<int, std::size_t>> digits_at(const std::string& pattern, std::size_t at) {
   int digits = 0;
   std::size_t end = at;
@@ -27,7 +28,8 @@ std::optional<std::pair<int, std::size_t>> digits_at(const std::string& pattern,
   return std::pair(digits, end + 1);
 }
 
-/// The name of a picture, and how many places for its number the pattern has; nothing for a % that is no place.
+/// Returns the name of the picture with this number, and how many places such as %d the pattern has. Returns nothing if
+/// the pattern has another %.
 std::optional<std::pair<std::string, int>> filled(const std::string& pattern, std::int64_t number) {
   std::string name;
   int places = 0;

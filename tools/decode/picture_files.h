@@ -9,17 +9,17 @@
 
 namespace c63::tools {
 
-/// Returns true if an output of this name is pictures: it ends in .png or .ppm.
+/// Returns true if the name of an output says that it is pictures: it ends in .png or .ppm.
 [[nodiscard]] bool names_pictures(const std::string& output);
 
-/// Writes frames as pictures, a file each.
+/// Writes each frame to a picture file.
 class PictureFiles {
  public:
-  /// `pattern` has one place for the frame's number, like %d or %04d; %% stands for %. It may have none if `single`.
-  /// Throws Error (usage, C63-OUTPUT-NAME) for other patterns, (usage, C63-NO-PNG) if PNG cannot be written here.
+  /// `pattern` has one place for the frame's number, such as %d or %04d; %% means %. With `single`, it may have none.
+  /// Throws Error (usage, C63-OUTPUT-NAME) for other patterns, (usage, C63-NO-PNG) if FFmpeg's PNG encoder is missing.
   PictureFiles(std::string pattern, bool single, Durability durability, std::uint64_t max_memory);
 
-  /// Writes the picture of frame `index`. Throws Error (output), (limit) if it takes more than the memory.
+  /// Writes the picture of frame `index`. Throws Error (output), or Error (limit) if that needs more than `max_memory`.
   void write(std::int64_t index, int width, int height, const std::array<std::span<const std::uint8_t>, 3>& planes);
 
  private:
