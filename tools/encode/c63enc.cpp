@@ -1,4 +1,4 @@
-// Encodes video to c63 streams; drop-in for the course codec's c63enc.
+// c63enc: encodes video to c63 streams. Accepts the command line of the course codec's c63enc.
 
 #include "common/backends.h"
 #include "encode/encode_run.h"

@@ -86,7 +86,7 @@ void add_input_options(CLI::App& app, EncodeOptions& o) {
   app.add_flag("--strict", o.source.strict, "A partial last frame is an error instead of a warning")->group(group);
 }
 
-/// "3/16"
+/// Reads --segment, such as "3/16".
 std::pair<int, int> segment_from(const std::string& text) {
   const std::size_t slash = text.find('/');
   int number = 0;
@@ -117,7 +117,7 @@ void add_segment_options(CLI::App& app, EncodeOptions& o) {
 void add_machine_options(CLI::App& app, EncodeOptions& o) {
   add_backend_options(app, o.backend);
   add_table_options(app, o.encoder, {"lanes"});
-  app.get_option("--lanes")->check(CLI::Range(0, 4096));  // a file of --config gets its line told
+  app.get_option("--lanes")->check(CLI::Range(0, 4096));  // so that an error in a --config file names its line
   add_simd_option(app, o.encoder.execution.simd);
   add_sync_option(app, o.durability);
   add_keep_partial_option(app, o.keep_partial);
@@ -205,7 +205,7 @@ ordered_json settings_of_record(const EncodeOptions& o) {
   for_each_option(o.encoder, [&](const OptionInfo& option, const auto& value) {
     if (option.changes_bytes()) json[std::string(option.name)] = option_json(value);
   });
-  // Exhaustive methods differ in time only.
+  // All exhaustive search methods give the same bytes, so the record names the same one for them.
   if (is_exhaustive(coding.method)) json["me"] = name(SearchMethod::full);
   json.update({{"seek", o.first_frame},
                {"frames", o.max_frames},

@@ -19,23 +19,23 @@ class App;
 
 namespace c63::tools {
 
-/// What c63enc's command line asks for.
+/// The command line of c63enc.
 struct EncodeOptions {
   SourceOptions source;
-  std::optional<int> width;  ///< 0 is what the user said, nothing that he said nothing
+  std::optional<int> width;  ///< nothing: not given; 0: given as 0
   std::optional<int> height;
   std::int64_t first_frame = 0;
-  std::int64_t max_frames = 0;  ///< 0: all, as the course encoder has it
+  std::int64_t max_frames = 0;  ///< 0: all frames, as in the course encoder
   std::optional<Prefilter> prefilter;
   std::string output;
-  Durability durability = Durability::process;  ///< of all files written
-  bool keep_partial = false;  ///< a part replaces an older file
+  Durability durability = Durability::process;  ///< of all files that this program writes
+  bool keep_partial = false;  ///< after a stop, the written part replaces an older file
 
-  std::optional<std::pair<int, int>> segment;  ///< which one of how many; nothing: the whole video
+  std::optional<std::pair<int, int>> segment;  ///< number of the segment, and of how many; nothing: the whole video
   std::string segment_plan;
 
   EncoderSettings encoder;
-  bool has_range = false;  ///< the search range was given; otherwise it is the preset's
+  bool has_range = false;  ///< the user gave the search range; otherwise the preset decides it
   TargetOptions target;
   BackendChoice backend;
   bool list_devices = false;
@@ -50,25 +50,26 @@ struct EncodeOptions {
   std::string prediction;
   std::string csv;
   std::string json;
-  bool sidecar = false;  ///< the same is written beside the output (common/sidecar.h)
+  bool sidecar = false;  ///< write the report next to the output, too (common/sidecar.h)
   std::string yuview;
   std::string trace;
 };
 
 void add_options(CLI::App& app, EncodeOptions& options);
 
-/// What programs have in common that encode a whole file by these options: those that change what is coded, and on what. Without
-/// the files beside the stream, and without --segment.
+/// Adds the options that change what is coded, and on which device. All programs that encode a whole file have them.
+/// Not included: --segment, and options for files other than the stream.
 void add_coding_run_options(CLI::App& app, EncodeOptions& options);
 
 /// Adds --segment-plan.
 void add_plan_option(CLI::App& app, std::string& path);
 
-/// Throws Error (usage) where input, output or the picture's size are missing or contradict each other; hands on what one
-/// option says to the settings of several.
+/// Applies options that affect several settings. Throws Error (usage) if input, output or the picture's size are
+/// missing or contradict each other.
 void settle_options(EncodeOptions& options, int threads);
 
-/// Everything that changes the bytes of the whole stream but the input itself, as records of segments and --stats have it.
+/// Returns all options that change the bytes of the whole stream, for the records of segments and --stats. The input is
+/// not included.
 [[nodiscard]] nlohmann::ordered_json settings_of_record(const EncodeOptions& options);
 
 }  // namespace c63::tools

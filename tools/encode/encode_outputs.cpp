@@ -16,7 +16,7 @@ std::string sample_place(std::size_t offset, const EncoderSettings& s) {
     offset -= plane_bytes(s.coding.width, s.coding.height, plane);
     ++plane;
   }
-  // Chroma of a picture with an odd side has no rows of one length.
+  // If a side is odd, a chroma plane has no fixed row length. Then the sample is named by its offset in the plane.
   const bool rows = plane == 0 || (s.coding.width % 2 == 0 && s.coding.height % 2 == 0);
   const auto width = static_cast<std::size_t>(plane == 0 ? s.coding.width : s.coding.width / 2);
   return rows ? fmt::format("{} sample {},{}", "YUV"[plane], offset % width, offset / width)

@@ -16,26 +16,27 @@
 
 namespace c63::tools {
 
-/// The files that one encode writes, and the check of every frame for --verify.
+/// The files that one encode writes, and the check of each frame for --verify.
 class EncodeOutputs {
  public:
-  /// Opens them all, so that what cannot be written is known before anything is encoded.
+  /// Opens all files, so that one that cannot be written is found before anything is encoded.
   EncodeOutputs(const EncodeOptions& options, const VideoFormat& format);
 
-  /// Writes one frame everywhere and adds the time it took to its statistics. Only the stream's faults are thrown, as
-  /// Error (output); those of files beside it are kept. Throws Error (comparison) where the decoder shows another picture than the encoder.
+  /// Writes one frame to all files, and adds the time to the frame's statistics. Throws Error (output) only if the
+  /// stream cannot be written; errors of the other files are kept for side_fault(). Throws Error (comparison) if the
+  /// decoder's picture differs from the encoder's.
   void write(EncodedFrame& frame, const EncoderSettings& settings);
 
-  /// Completes all files. Throws Error (output) for the stream only.
+  /// Completes all files. Throws Error (output) only for the stream.
   void commit();
-  /// The same for what a stop has cut short. Returns what OutputFile::commit_part() returns for the stream.
+  /// Completes the files of a stopped encode. Returns what OutputFile::commit_part() returns for the stream.
   [[nodiscard]] std::string commit_part();
 
-  /// Why a file beside the stream is missing: the first such fault.
+  /// Returns the first error of a file other than the stream, if any.
   [[nodiscard]] std::optional<Error> side_fault() const;
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
-  /// The bits of all frames by kind; nothing where they are not counted.
+  /// Returns the bits of all frames by kind; nothing if they are not counted.
   [[nodiscard]] const std::optional<KindBits>& kinds() const { return kinds_; }
 
  private:
@@ -50,7 +51,8 @@ class EncodeOutputs {
   std::int64_t frames_ = 0;
 };
 
-/// Throws Error (comparison, C63-VERIFY) that names the first sample in which the pictures differ.
+/// Decodes the frame. Throws Error (comparison, C63-VERIFY), which names the first sample that differs from the
+/// encoder's picture.
 void verify_frame(FrameDecoder& decoder, const EncodedFrame& frame, const EncoderSettings& settings);
 
 }  // namespace c63::tools

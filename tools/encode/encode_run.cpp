@@ -41,17 +41,18 @@ namespace {
 /// One encode of the whole input.
 struct Pass {
   EncodeTotals totals;
-  std::vector<std::string> digests;  ///< of each frame, where asked for
+  std::vector<std::string> digests;  ///< MD5 of each frame, for --compare-cpu
 };
 
-/// A pass towards a target, with the files that it writes. They get their names if it is kept.
+/// A pass towards a target, with the files that it has written. The files get their final names only if the pass is
+/// kept.
 struct TriedPass {
   CodingSettings coding;
   std::optional<CappedPass> capped;
   std::unique_ptr<EncodeOutputs> outputs;
   std::unique_ptr<TraceFile> trace;
   Pass pass;
-  double distance = 0;  ///< from the target
+  double distance = 0;  ///< from the target, absolute
 };
 
 /// The encode whose stream is kept.
@@ -80,7 +81,7 @@ class EncodeProgram {
   [[nodiscard]] Pass encode(const SelectedBackend& backend, EncodeOutputs* outputs,
                             SegmentRecorder* recorder = nullptr);
   [[nodiscard]] KeptPass encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs);
-  /// Nothing if a stop request came before a pass that could be kept: an older file stays.
+  /// Returns nothing if a stop request came before any pass could be kept. Then an older output file stays.
   [[nodiscard]] std::optional<KeptPass> encode_to_target(const SelectedBackend& backend);
   [[nodiscard]] std::optional<KeptPass> encode_best_pass(const SelectedBackend& backend, TargetPasses& passes);
   [[nodiscard]] std::optional<KeptPass> encode_last_pass(const SelectedBackend& backend, TargetPasses& passes);
@@ -88,7 +89,7 @@ class EncodeProgram {
   void prepare_pass(const TargetPasses& passes);
   [[nodiscard]] bool take_pass(TargetPasses& passes, const Pass& pass);
   [[nodiscard]] KeptPass keep(TriedPass&& tried);
-  /// Completes the files of an encode that a stop request has ended.
+  /// Completes the files of an encode that was stopped.
   void commit_stopped_part(EncodeOutputs& outputs);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
   void tell(const EncodeReport& report) const;
@@ -98,18 +99,18 @@ class EncodeProgram {
   VideoFormat format_;
   Notices notices_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::uint64_t prefilter_bytes_ = 0;  // of --max-memory; the encoder has the rest
-  SegmentedVideo video_;               // of segment_
-  std::optional<Segment> segment_;     // where --segment asks for one
-  bool first_pass_ = true;             // whose start-up is the program's
+  std::uint64_t prefilter_bytes_ = 0;  // part of --max-memory that the prefilter uses; the encoder may use the rest
+  SegmentedVideo video_;               // the video that segment_ is a part of
+  std::optional<Segment> segment_;     // set with --segment
+  bool first_pass_ = true;             // the first pass: its start-up time includes the program's
   std::optional<Spool> spool_;
   std::vector<TargetPass> target_passes_;
-  bool stopped_search_ = false;  // the stream is the best pass before a stop
-  std::optional<CappedPass> capped_pass_;  // what a pass is encoded with where GOPs are capped
-  bool live_ = false;                          // the input is
-  std::string written_;                        // the stream's file: the part of a stopped encode may have another name
-  std::optional<std::int64_t> frame_count_;    // of the input
-  std::unique_ptr<FrameSource> first_source_;  // what told the format; the first pass reads it
+  bool stopped_search_ = false;  // the search for the target was stopped; the best pass so far is kept
+  std::optional<CappedPass> capped_pass_;  // settings of the next pass, with --gop-cap
+  bool live_ = false;                          // the input is live, such as a pipe from a camera
+  std::string written_;                        // the stream's file; after a stop its name may differ from --output
+  std::optional<std::int64_t> frame_count_;    // frames of the input, if known
+  std::unique_ptr<FrameSource> first_source_;  // opened to learn the format; the first pass reads it
 };
 
 void EncodeProgram::check_command_line() {
@@ -168,19 +169,19 @@ void EncodeProgram::check_command_line() {
   }
 }
 
-/// Whether the one run is over in less time than a GPU takes to open what a long one gains by: known before the input
-/// is.
+/// Returns true if the encode is probably over before the extra hardware queues of a GPU would pay. It is estimated
+/// from the file's size, because the input is not open yet.
 bool EncodeProgram::is_brief() const {
   constexpr std::uintmax_t kMost = 256U << 20;
   std::error_code fault;
-  const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // a pipe has none
+  const std::uintmax_t bytes = std::filesystem::file_size(options_.source.path, fault);  // fails for a pipe
   return !fault && bytes <= kMost && options_.repeat == 1 && options_.warmup == 0;
 }
 
 std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
   const std::string name = options_.source.path == "-" ? "stdin" : options_.source.path;
   const auto tell = [this, name](const std::string& message) {
-    // A stop request cuts a pipe anywhere; that is no fault of the input.
+    // After a stop request, a pipe may end in the middle of a frame. That needs no warning.
     if (!session_.stop.stop_requested()) notices_.warn(name + ": " + message);
   };
   EncodeSource source =
@@ -190,7 +191,8 @@ std::unique_ptr<FrameSource> EncodeProgram::open_source(bool warn) {
   return clip_frames(std::move(source.frames), segment_->first, segment_->frames);
 }
 
-/// Finds out which frames are the segment's. False where it is there already.
+/// Finds the frames of the segment. Returns false if nothing is to be encoded, because the segment is complete already
+/// or a stop was requested.
 bool EncodeProgram::prepare_segment() {
   const CodingSettings& coding = options_.encoder.coding;
   video_.input = identify_input(options_.source.path);
@@ -218,7 +220,7 @@ bool EncodeProgram::prepare_segment() {
                                           segment_->first, segment_->first + segment_->frames - 1, video_.plan.frames);
   const bool beside = !options_.reconstruction.empty() || !options_.prediction.empty() || !options_.csv.empty() ||
                       !options_.json.empty() || !options_.yuview.empty() || !options_.trace.empty();
-  // What is there is not measured again: the next thing is to join it.
+  // A complete segment is kept even if PSNR was not measured in it: it is only to be joined.
   constexpr MeasurementSettings measured{.psnr = false};
   std::string reason;
   if (!beside && find_whole_segment(options_.output, video_, *segment_, measured, reason)) {
@@ -228,12 +230,12 @@ bool EncodeProgram::prepare_segment() {
   notices_.info(what);
   session_.log->debug("coded now: {}", beside ? "files beside it are asked for" : reason);
   options_.source.seek_table = std::make_shared<SeekTable>(video_.plan.seek_table);
-  first_source_ = open_source(!video_.plan.seek_table.sums.empty());  // of a table that does not fit, it warns
+  first_source_ = open_source(!video_.plan.seek_table.sums.empty());  // warns if the seek table does not fit the input
   return true;
 }
 
 Error EncodeProgram::no_frames() {
-  // A partial frame may tell why.
+  // A held warning, such as that about a partial frame, may be the reason.
   const std::string why = notices_.held_warning();
   if (!why.empty()) return {ErrorKind::input, "C63-NO-FRAMES", why + ", and there is no other"};
   return {ErrorKind::input,
@@ -287,11 +289,11 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
     session_.log->debug("frame {}: {}, {} bytes", frame.index, frame.key ? "key" : "inter", frame.bytes.size());
   };
   const std::chrono::duration<double, std::milli> before = std::chrono::steady_clock::now() - started_;
-  // A part of a segment, or of a pass that only measures, is of no use.
+  // A part of a segment is useless. So is a part of a pass that may not be kept.
   const bool keeps_part = outputs != nullptr && !segment_ && (!options_.target.target || is_written_directly(options_.output));
   pass.totals.summary = encoder.encode(*source, sink, session_.stop, keeps_part ? session_.drop : session_.stop);
   if (std::exchange(first_pass_, false)) pass.totals.summary.start_up_ms += before.count();
-  // One pass may be too short for a GPU that all of them together are worth.
+  // One pass may be too short for a GPU to join, but all passes together may be long enough.
   const bool more_follow = options_.target.target || options_.repeat > 1 || options_.warmup > 0;
   if (backend.joining && more_follow && pass.totals.summary.elapsed_ms > backend.joining->worth().opening_ms) {
     backend.joining->begin();
@@ -301,7 +303,7 @@ Pass EncodeProgram::encode(const SelectedBackend& backend, EncodeOutputs* output
 }
 
 KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOutputs& outputs) {
-  // Only the run whose files are kept is traced.
+  // The trace is of the run whose files are kept.
   TraceFile trace(options_.trace, options_.durability, options_.encoder.execution.limits.max_memory);
   options_.encoder.measurement.trace = trace.sink();
   std::optional<SegmentRecorder> recorder;
@@ -310,8 +312,8 @@ KeptPass EncodeProgram::encode_and_keep(const SelectedBackend& backend, EncodeOu
   try {
     pass = encode(backend, &outputs, recorder ? &*recorder : nullptr);
   } catch (const Error& error) {
-    if (segment_) throw;  // a part of one is of no use
-    // Frames before a fault are whole and worth keeping, except where writing them is what failed.
+    if (segment_) throw;  // a part of a segment is useless
+    // The frames before an error are complete, so they are kept, unless writing them was what failed.
     if (error.kind() == ErrorKind::output || outputs.frames() == 0) throw;
     outputs.commit();
     throw NotedError(error, counted(outputs.frames(), "frame") + " written");
@@ -350,7 +352,7 @@ void EncodeProgram::spool_input() {
   options_.source.rate = format_.rate;
   options_.first_frame = 0;
   options_.max_frames = 0;
-  options_.prefilter.reset();  // these frames are smoothed
+  options_.prefilter.reset();  // the spooled frames are filtered already
 }
 
 void EncodeProgram::prepare_pass(const TargetPasses& passes) {
@@ -358,7 +360,7 @@ void EncodeProgram::prepare_pass(const TargetPasses& passes) {
   if (const auto* const own = passes.own_qualities()) capped_pass_ = {passes.next(), *own};
 }
 
-/// True if the pass is the stream.
+/// Gives the result of a pass to the search. Returns true if this pass is the final stream.
 bool EncodeProgram::take_pass(TargetPasses& passes, const Pass& pass) {
   const bool done = passes.take(pass.totals, format_);
   target_passes_ = passes.passes();
@@ -387,14 +389,14 @@ KeptPass EncodeProgram::keep(TriedPass&& tried) {
   return {std::move(tried.pass), tried.outputs->side_fault(), tried.outputs->kinds()};
 }
 
-/// Whether a pass that was tried has what the next one shall have.
+/// Returns true if the next pass would have the settings of `tried`, so that it need not be made again.
 bool is_next(const TriedPass& tried, const TargetPasses& passes) {
   const CodingSettings next = passes.next();
   return !passes.own_qualities() && next.qp == tried.coding.qp && next.rate.lambda_scale == tried.coding.rate.lambda_scale;
 }
 
-/// Makes passes until one is the stream. All of them are written beside the file: a stop or a fault leaves the best whole pass
-/// that keeps the promise, else the older file.
+/// Makes passes until one is accepted. Each is written under a temporary name. If a stop or an error ends the search,
+/// the best complete pass that keeps the target's limits is kept. If there is none, an older output file stays.
 std::optional<KeptPass> EncodeProgram::encode_best_pass(const SelectedBackend& backend, TargetPasses& passes) {
   std::optional<TriedPass> best;
   try {
@@ -425,9 +427,9 @@ std::optional<KeptPass> EncodeProgram::encode_to_target(const SelectedBackend& b
   return kept;
 }
 
-/// What goes to a pipe cannot be taken back: passes for nothing find out how, and then it is written.
+/// Output to a pipe cannot be undone. So passes without output find the settings, and a last pass with them is written.
 std::optional<KeptPass> EncodeProgram::encode_last_pass(const SelectedBackend& backend, TargetPasses& passes) {
-  EncodeOutputs outputs(options_, format_);  // what cannot be written is known before anything is encoded
+  EncodeOutputs outputs(options_, format_);  // an output that cannot be written is found before anything is encoded
   for (bool found = false; !found;) {
     prepare_pass(passes);
     const Pass pass = encode(backend, nullptr);
@@ -457,7 +459,7 @@ CpuComparison EncodeProgram::compare_with_cpu(const Pass& pass) {
 void EncodeProgram::tell(const EncodeReport& report) const {
   spdlog::logger& log = *session_.log;
   const EncodeTotals& totals = report.totals;
-  // A plain encode says what it read, how far it is, and what came of it; -v says why it took so long.
+  // By default, only the input, the progress and the result are logged. -v adds where the time went.
   log.debug("{}", settings_line(totals.summary, options_.encoder));
   if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
   if (options_.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
@@ -488,7 +490,7 @@ int EncodeProgram::run() {
   written_ = options_.output;
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   options_.backend.at_once = options_.compare_cpu;
-  // A GPU's driver takes longer to start than anything here; the input is opened beside it.
+  // Starting a GPU's driver takes longer than everything else before the encode, so the input is opened meanwhile.
   auto selecting = std::async(std::launch::async, [this] {
     return select_backend(options_.backend, [this](const std::string& note) { session_.log->debug(note); });
   });
@@ -524,7 +526,7 @@ int EncodeProgram::run() {
     }
     if (!kept) {
       session_.summary->info("stopped before a pass met the target: nothing is written");
-      return kExitDone;  // the exit code is the signal's, from the caller
+      return kExitDone;  // the caller returns the signal's exit code
     }
     add(std::move(kept->pass));
     side_fault = std::move(kept->side_fault);
@@ -550,7 +552,7 @@ int EncodeProgram::run() {
   tell(report);
   const bool is_part = written_ != options_.output;
   if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, is_part);
-  // A segment's record is its sidecar.
+  // A segment's record serves as its sidecar.
   if (options_.sidecar && !segment_ && report.totals.summary.frames > 0) {
     write_json(sidecar_path(written_), to_json(report), options_.durability);
   }

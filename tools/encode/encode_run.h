@@ -5,7 +5,7 @@
 
 namespace c63::tools {
 
-/// Does what c63enc's command line asks for; returns the exit code. Throws Error.
+/// Does what the options of c63enc say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_encode(const Session& session, EncodeOptions options);
 
 }  // namespace c63::tools

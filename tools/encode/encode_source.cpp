@@ -8,7 +8,7 @@
 namespace c63::tools {
 namespace {
 
-/// A source whose faults after a stop request are the end of the video: a pipe may have been cut anywhere.
+/// A source whose errors count as the end of the video after a stop request, because a pipe may have been cut anywhere.
 class StoppableSource final : public FrameSource {
  public:
   StoppableSource(std::unique_ptr<FrameSource> source, std::stop_token stop)

@@ -11,14 +11,14 @@
 
 namespace c63::tools {
 
-/// What an encode reads, and what of --max-memory that takes.
+/// The frames to encode, and the memory that reading them takes, as a part of --max-memory.
 struct EncodeSource {
   std::unique_ptr<FrameSource> frames;
   std::uint64_t bytes = 0;
 };
 
-/// Opens the input with the options' frames and prefilter. After a stop request, an error of the input ends the video
-/// normally: a pipe may have been cut anywhere. Throws Error.
+/// Opens the input, with the frames and the prefilter that the options name. An error of the input after a stop request
+/// ends the video normally, because a pipe may have been cut anywhere. Throws Error.
 [[nodiscard]] EncodeSource open_encode_source(const EncodeOptions& options, std::stop_token stop,
                                               const std::function<void(const std::string&)>& warn);
 

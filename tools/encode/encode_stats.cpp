@@ -23,7 +23,7 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostStatsBytes = std::uint64_t{16} << 20;
 
-/// Everything that changes what passes come to, except the quality.
+/// Returns everything that a pass's result depends on, except the quality: input, content and settings.
 ordered_json identity_of(const EncodeOptions& o) {
   ordered_json settings = settings_of_record(o);
   settings.erase("qp");
@@ -34,14 +34,14 @@ ordered_json identity_of(const EncodeOptions& o) {
     content["sample_sha256"] = input.sample_sha256;
     content["modified_ns"] = input.modified_ns;
   } else {
-    // A spooled file is written anew each time, so its time tells nothing.
+    // A spooled file is written again each time, so its time says nothing. Its whole content is compared instead.
     content["sha256"] = sha256_of_file(o.source.path, input.bytes);
   }
   return {{"input", o.target.input}, {"content", content}, {"settings", settings}};
 }
 
 TargetPass pass_from(const ordered_json& json, double frames_per_s) {
-  // The bounds of what passes are made with, whatever the preset.
+  // The limits of valid passes, for all presets.
   constexpr double kLowestQp = 1;
   constexpr double kHighestQp = 50;
   constexpr double kLeastScale = 0.05;

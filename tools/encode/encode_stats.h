@@ -15,22 +15,23 @@ namespace c63::tools {
 
 struct EncodeOptions;
 
-/// The file of --stats: what the passes of one encode came to, for later targets of the same encode.
+/// The file of --stats. It keeps the settings and results of passes, so that later encodes of the same video to another
+/// target need fewer passes.
 class StatsFile {
  public:
-  /// The encode is that of `options`, whatever its quality. Throws Error (input).
+  /// Identifies the encode by `options` without the quality. Throws Error (input).
   explicit StatsFile(const EncodeOptions& options);
 
-  /// The passes in the file, at this frame rate. Nothing, with a warning, if they are of another encode. Throws Error (input,
-  /// C63-STATS) for a file that is none of these.
+  /// Returns the passes in the file, with results for this frame rate. If they are from another encode, warns and
+  /// returns none. Throws Error (input, C63-STATS) if the file is not a statistics file.
   [[nodiscard]] std::vector<TargetPass> load(double frames_per_s, spdlog::logger& log) const;
-  /// Of passes with the same settings, the last is kept. Throws Error (output).
+  /// Writes the passes. If several have the same settings, only the last is written. Throws Error (output).
   void save(const std::vector<TargetPass>& passes) const;
 
  private:
   std::string path_;
   Durability durability_;
-  nlohmann::ordered_json encode_;  ///< what identifies it
+  nlohmann::ordered_json encode_;  ///< what the passes depend on (identity_of())
 };
 
 }  // namespace c63::tools

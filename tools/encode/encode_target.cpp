@@ -38,14 +38,14 @@ double bitrate_from(const std::string& text) {
   return *bits;
 }
 
-/// "1.5x", "1.5".
+/// Reads --gop-cap, such as "1.5x" or "1.5".
 double cap_from(const std::string& text) {
   const double cap = number_from("--gop-cap", std::string_view(text).substr(0, text.size() - (text.size() > 1 && text.ends_with('x') ? 1 : 0)));
   if (!(cap >= 1 && cap <= 1e6)) throw CLI::ValidationError("--gop-cap", "it is 1 or more");
   return cap;
 }
 
-/// "38", "y:38", "all:38".
+/// Reads --target-psnr, such as "38", "y:38" or "all:38".
 Target psnr_from(const std::string& text) {
   const auto colon = text.find(':');
   const std::string planes = colon == std::string::npos ? "y" : text.substr(0, colon);
@@ -148,7 +148,7 @@ bool TargetPasses::take(const EncodeTotals& totals, const VideoFormat& format) {
   return done;
 }
 
-/// The pass that was made last.
+/// Logs the pass that was made last.
 void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, std::size_t own) {
   const double distance = capped_ ? capped_->distance() : search_.distance();
   const TargetPass& pass = passes().back();
@@ -166,7 +166,7 @@ void TargetPasses::tell(const EncodeTotals& totals, const VideoFormat& format, s
 bool TargetPasses::keeps_promise() const {
   const Target::Kind kind = options_.target.target->kind;
   if (kind != Target::Kind::bytes && kind != Target::Kind::bitrate) return search_.met();
-  // A size is never exceeded; a pass that is far below it is still one of its streams.
+  // A pass may be kept if it does not exceed the size, even if it is far below.
   return distance() <= 0 && (!capped_ || capped_->over() == 0);
 }
 
@@ -175,13 +175,13 @@ bool can_be_read_again(const std::string& path) {
   return path != "-" && fs::is_regular_file(path, fault);
 }
 
-// A folder of its own: machines and containers that share the outer one may have the same process id.
+// The folder's name is unique, because machines or containers that share the outer folder may use the same process id.
 Spool::Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop)
     : folder_(folder, "c63-spool"), path_(folder_.file("input.yuv")) {
   try {
     fill(source, stop);
   } catch (const Error& error) {
-    // Users know the folder that they named, and no file in it.
+    // The error names the user's folder, not a file in it that the user does not know.
     if (error.place().file != path_) throw;
     throw Error(error.kind(), error.id(), "cannot keep the input here (--spool): " + error.message(), {.file = folder});
   }

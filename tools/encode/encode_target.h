@@ -26,36 +26,38 @@ namespace c63::tools {
 
 struct EncodeOptions;
 
-/// What c63enc's command line asks for where the size or the quality of the stream is given, and not what it is coded with.
+/// The options of c63enc for a target size or quality, in place of fixed settings.
 struct TargetOptions {
   std::optional<Target> target;
-  std::optional<double> gop_cap;  ///< times what a bit rate gives, that a GOP may take
-  std::string stats;  ///< a file that keeps what passes came to; empty: none
-  std::string input;  ///< whose frames they are, wherever they are read from meanwhile
-  std::string spool;  ///< a folder to keep input in that cannot be read twice; empty: none
+  std::optional<double> gop_cap;  ///< the most bits of a GOP, as a multiple of the bit rate's share
+  std::string stats;  ///< file of --stats, with results of passes; empty: none
+  std::string input;  ///< name of the input, also if its frames are read from a spool meanwhile
+  std::string spool;  ///< folder for a copy of input that cannot be read twice; empty: none
 };
 
 void add_target_options(CLI::App& app, TargetOptions& options);
-/// Throws Error (usage) for options that do not go together.
+/// Throws Error (usage) if the options contradict each other.
 void check_target_options(const TargetOptions& options);
 
-/// The passes towards a target, as c63enc makes them.
+/// The search for a target: says with which settings c63enc makes the next pass.
 class TargetPasses {
  public:
-  /// Takes what the statistics file knows of the same encode. Throws Error (usage, input, limit).
+  /// Begins with the passes in the statistics file, if there is one for the same encode. Throws Error (usage, input,
+  /// limit).
   TargetPasses(const EncodeOptions& options, const VideoFormat& format, spdlog::logger& log);
 
   [[nodiscard]] CodingSettings next() const { return capped_ ? capped_->next().settings : search_.next(); }
-  /// Qualities of their own that GOPs have in that pass, by their first frames; nothing where none may.
+  /// Returns the GOPs that the next pass codes with a quality of their own, by their first frame. Null without
+  /// --gop-cap.
   [[nodiscard]] const std::map<std::int64_t, GopQuality>* own_qualities() const { return capped_ ? &capped_->next().gops : nullptr; }
-  /// Takes what a pass came to; true: it is the stream.
+  /// Takes the results of a pass. Returns true if that pass is the final stream.
   bool take(const EncodeTotals& totals, const VideoFormat& format);
-  /// Of the pass taken last: whether it may be the stream, should there be no other.
+  /// Returns true if the last pass keeps the target's limits, so that it may be the stream if the search ends early.
   [[nodiscard]] bool keeps_promise() const;
-  /// How far it is from the target; the nearer, the better.
+  /// Returns how far the last pass is from the target, with sign; 0 is best.
   [[nodiscard]] double distance() const { return capped_ ? capped_->distance() : search_.distance(); }
   [[nodiscard]] const std::vector<TargetPass>& passes() const { return capped_ ? capped_->passes() : search_.passes(); }
-  /// Why the statistics file is not written.
+  /// Returns the error that kept the statistics file from being written, if any.
   [[nodiscard]] const std::optional<Error>& side_fault() const { return stats_.fault(); }
 
  private:
@@ -65,17 +67,18 @@ class TargetPasses {
   spdlog::logger& log_;
   SideOutput<StatsFile> stats_;
   TargetSearch search_;
-  std::optional<CappedSearch> capped_;  ///< in its place
+  std::optional<CappedSearch> capped_;  ///< if set, used in place of search_
   int made_ = 0;
 };
 
-/// Whether a file can be opened again and read from the start.
+/// Returns true if the file can be opened again and read from the start.
 [[nodiscard]] bool can_be_read_again(const std::string& path);
 
-/// Frames in a raw file in a folder of its own, until this goes.
+/// A copy of the input's frames in a raw file, in its own folder. Both are removed with the object.
 class Spool {
  public:
-  /// Reads all of `source` into a file in `folder`, up to a stop request. Throws what reading and writing throw.
+  /// Reads all frames of `source` into a file below `folder`, until the end or a stop request. Throws Error if reading
+  /// or writing fails.
   Spool(const std::string& folder, FrameSource& source, const std::stop_token& stop);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::int64_t frames() const { return frames_; }
