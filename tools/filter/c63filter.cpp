@@ -1,4 +1,4 @@
-// Filters and scans of signals and video.
+// c63filter: filters and scans of signals and video.
 
 #include "common/command_line.h"
 #include "filter/filter_run.h"

@@ -145,7 +145,7 @@ class CudaEngine final : public FilterEngine {
     queue_.download(to.data(), from.data(), to.size_bytes());
   }
 
-  /// Runs once to warm up, then times the upload, the work and the download.
+  /// Runs once to warm up. Then measures the time of the upload, the work and the download.
   template <typename Prepare, typename Work, typename Finish>
   FilterTiming run(const Prepare& prepare, const Work& work, const Finish& finish) {
     {

@@ -14,12 +14,12 @@ enum class ReductionKind { sum, minimum, maximum, argmin, argmax };
 
 /// How long a filter took.
 struct FilterTiming {
-  double compute_ms = 0;  ///< with the data in place
-  double total_ms = 0;    ///< with the transfers to the device and back; on the CPU the same as above
+  double compute_ms = 0;  ///< data already on the device
+  double total_ms = 0;    ///< with transfers to and from the device; on the CPU equal to compute_ms
 };
 
-/// The filters on one device, for data in host memory. An unknown variant of a filter is an Error (usage,
-/// C63-FILTER-VARIANT), which lists the known ones.
+/// The filters on one device. Data is in host memory. An unknown variant of a filter throws Error (usage,
+/// C63-FILTER-VARIANT), whose text lists the known ones.
 class FilterEngine {
  public:
   virtual ~FilterEngine() = default;
@@ -32,14 +32,15 @@ class FilterEngine {
                                  std::span<std::uint64_t> counts) = 0;
   virtual FilterTiming convolve(ConstPlaneView in, const ByteKernel& kernel, PlaneView out) = 0;
   virtual FilterTiming shift(ConstPlaneView reference, ConstPlaneView frame, std::optional<FrameShift>& result) = 0;
-  /// Whitens the next frame of a sequence. The first call begins it. Returns true if `out` was written.
+  /// Takes the next frame of a sequence, which the first call begins. Writes a whitened frame to `out` and returns
+  /// true, or returns false if none is ready.
   virtual bool whiten(ConstPlaneView frame, const WhiteningSettings& settings, BasicPlaneView<float> out,
                       FilterTiming& timing) = 0;
 };
 
-/// `variant` is serial, fast or best (fast).
+/// Returns the CPU's filters. `variant` is serial, fast, or best, which is fast.
 [[nodiscard]] std::unique_ptr<FilterEngine> make_cpu_engine(const std::string& variant);
-/// Throws Error (device) if the GPU cannot be used, or this build has no CUDA.
+/// Returns the filters on GPU `device`. Throws Error (device) if the GPU cannot be used, or this build has no CUDA.
 [[nodiscard]] std::unique_ptr<FilterEngine> make_cuda_engine(int device, const std::string& variant);
 
 }  // namespace c63::tools

@@ -19,7 +19,7 @@ std::map<std::string, SignalFormat> format_names() {
   return names;
 }
 
-/// A name that stands for a value. The help lists only the names.
+/// Accepts the names in `values` and converts each to its value. The help lists only the names.
 template <typename Value>
 CLI::Validator one_of(const std::map<std::string, Value>& values) {
   std::string names;
@@ -86,7 +86,7 @@ void add_device_options(CLI::App& app, FilterOptions& o) {
 }  // namespace
 
 void add_options(CLI::App& app, FilterOptions& o) {
-  app.require_subcommand(0, 1);  // a missing input is reported at run time, because --describe-options needs none
+  app.require_subcommand(0, 1);  // run() reports a missing one, because --describe-options needs none
   add_input_options(app, o);
   add_device_options(app, o);
   add_sync_option(app, o.durability);

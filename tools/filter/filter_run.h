@@ -5,22 +5,22 @@
 
 namespace c63::tools {
 
-/// Does what the options ask for. Returns the exit code.
+/// Does what the options say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_filter(const Session& session, const FilterOptions& options);
 
-// The two halves of it.
+// run_filter() for signals and for video.
 
-/// The engine to use and, for --compare, the serial one.
+/// The engine that the user chose and, with --compare, the serial one to compare it with.
 struct FilterEngines {
   std::unique_ptr<FilterEngine> chosen;
   std::unique_ptr<FilterEngine> serial;  ///< null without --compare
 };
 
-/// Sums up times and differences of the two engines.
+/// Sums the times of both engines, and the differences of their results.
 class FilterComparison {
  public:
   void add(const FilterTiming& chosen, const FilterTiming& serial, double difference);
-  /// Prints the sums. Prints nothing if nothing was compared.
+  /// Logs the sums. Does nothing if nothing was compared.
   void report(const Session& session, const FilterEngines& engines) const;
 
  private:
@@ -38,9 +38,9 @@ void filter_video(const Session& session, const FilterOptions& options, FilterEn
 /// Throws Error (limit, C63-MAX-MEMORY) if a filter needs more than --max-memory.
 void check_filter_memory(const FilterOptions& options, std::uint64_t bytes);
 
-/// The histogram's bins that the options ask for.
+/// Returns which bin of the histogram each sample value is counted in, as the options say.
 [[nodiscard]] BinMap bin_map_of(const FilterOptions& options);
-/// Writes counts or values, one a line; to standard output if no file is named.
+/// Writes counts or values, one per line, to the output, or to standard output if none is named.
 void write_values(const FilterOptions& options, std::span<const double> values);
 
 }  // namespace c63::tools

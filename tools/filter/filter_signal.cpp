@@ -21,7 +21,8 @@ double largest_difference(std::span<const Value> a, std::span<const Value> b) {
   return largest;
 }
 
-/// Runs `filter(engine, out)` on the chosen engine and, if there is one, on the serial one.
+/// Runs `filter(engine, out)` on the chosen engine, and with --compare also on the serial one. Returns the chosen
+/// engine's results.
 template <typename Value, typename Filter>
 std::vector<Value> run_on(FilterEngines& engines, FilterComparison& comparison, std::size_t size, const Filter& filter) {
   std::vector<Value> out(size);
@@ -34,7 +35,7 @@ std::vector<Value> run_on(FilterEngines& engines, FilterComparison& comparison, 
   return out;
 }
 
-/// Memory of a filter of this many values, in bytes.
+/// Returns the bytes that filtering this many values needs.
 std::uint64_t memory_of(const FilterOptions& o, std::uint64_t values) {
   const std::uint64_t results = o.compare ? 2 : 1;
   switch (o.command) {
@@ -59,7 +60,7 @@ std::vector<std::uint8_t> bytes_of(std::span<const double> values, const std::st
   return bytes;
 }
 
-/// Returns the taps of --kernel: 1,2,1 or mean:K. Throws Error (usage).
+/// Reads --kernel: taps such as 1,2,1, or mean:K. Throws Error (usage).
 std::vector<double> taps_of(const std::string& kernel) {
   constexpr std::string_view kMean = "mean:";
   const auto fail = [&]() -> Error {

@@ -22,7 +22,7 @@
 namespace c63::tools {
 namespace {
 
-/// The video being read, and the work on it that all commands share.
+/// The video that is read, and what all commands do with it.
 class VideoRun {
  public:
   VideoRun(const Session& session, const FilterOptions& o)
@@ -34,7 +34,7 @@ class VideoRun {
   [[nodiscard]] std::span<const std::uint8_t> frame() const { return frame_; }
   [[nodiscard]] FrameSource& source() { return *source_; }
 
-  /// Calls `each(index)` for all frames in order. Returns their number. An error contains its frame.
+  /// Calls `each(index)` for each frame in order, and returns their number. An error that is thrown names its frame.
   std::int64_t for_all(const std::function<void(std::int64_t)>& each) {
     const auto progress = session_.progress(source_->frame_count(), format_.rate.value());
     std::int64_t index = 0;
@@ -55,7 +55,7 @@ class VideoRun {
     return index;
   }
 
-  /// Completes an output. If a signal stopped for_all(), an older file stays.
+  /// Completes an output. If a signal stopped for_all(), an older file stays and the new part gets another name.
   template <typename Output>
   void commit(Output& output) {
     if (!stopped_) return output.commit();
@@ -78,7 +78,7 @@ class VideoRun {
   bool stopped_ = false;
 };
 
-/// Memory of a command for pictures, in bytes.
+/// Returns the bytes that a command needs for pictures of this format.
 std::uint64_t memory_of(const FilterOptions& o, const VideoFormat& format) {
   const std::uint64_t frame = frame_bytes(format.width, format.height);
   const std::uint64_t luma = plane_bytes(format.width, format.height, 0);
@@ -89,7 +89,8 @@ std::uint64_t memory_of(const FilterOptions& o, const VideoFormat& format) {
     case FilterCommand::reduce: return frame + luma * sizeof(double);
     case FilterCommand::shift: return 2 * frame;
     case FilterCommand::whiten: {
-      // Each engine has its history and, to replace outliers, a copy of it. In addition there are planes of floats.
+      // Each engine keeps a history of frames, and if it replaces outliers, a copy of the history. Both also use planes
+      // of floats.
       const std::uint64_t copies = o.whitening.reject ? 2 : 1;
       const auto history = static_cast<std::uint64_t>(std::max(o.whitening.memory, 0)) * copies + 1;
       return frame * 3 + luma * (engines * history + (2 + engines) * sizeof(float));
@@ -118,7 +119,7 @@ void convolve_video(VideoRun& run, const FilterOptions& o, FilterEngines& engine
     const auto to = split_planes(std::span<std::uint8_t>(out), size.width, size.height);
     const auto to_serial = split_planes(std::span<std::uint8_t>(engines.serial ? expected : out), size.width, size.height);
     for (std::size_t plane = 0; plane < 3; ++plane) {
-      if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // without rows it stays unchanged
+      if (plane > 0 && (size.width % 2 != 0 || size.height % 2 != 0)) {  // its rows have no fixed length, so it stays as it is
         std::ranges::copy(from[plane], to[plane].begin());
         continue;
       }
@@ -160,11 +161,11 @@ void count_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, 
   write_values(o, totals);
 }
 
-/// Combines the results of all frames. Places count samples from the start of the video.
+/// Reduces all frames to one result. Its position counts samples from the start of the video.
 void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines, FilterComparison& comparison) {
   const auto luma_bytes = plane_bytes(run.format().width, run.format().height, 0);
   std::optional<double> result;
-  double best = 0;  ///< the result at a place
+  double best = 0;  ///< the sample value at `result`
   std::vector<double> luma(luma_bytes);
   run.for_all([&](std::int64_t index) {
     std::ranges::copy(run.frame().first(luma_bytes), luma.begin());
@@ -188,7 +189,7 @@ void reduce_video(VideoRun& run, const FilterOptions& o, FilterEngines& engines,
         }
     }
   });
-  if (result) write_values(o, std::span(&*result, 1));  // none after a stop before the first frame
+  if (result) write_values(o, std::span(&*result, 1));  // empty if a stop came before the first frame
 }
 
 void shift_video(const Session& session, VideoRun& run, const FilterOptions& o, FilterEngines& engines,

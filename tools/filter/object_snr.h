@@ -10,22 +10,23 @@
 
 namespace c63::tools {
 
-/// The place of the moving object of a star field, by frame.
+/// The position of the moving object of a star field in one frame, in samples.
 struct ObjectTruth {
   double x = 0;
   double y = 0;
 };
-/// Reads the file of `c63gen --pattern stars --truth`. Throws Error (input, C63-TRUTH) for anything else.
+/// Reads the file of `c63gen --pattern stars --truth`, and returns the object's position by frame. Throws Error (input,
+/// C63-TRUTH) if the file is anything else.
 [[nodiscard]] std::map<std::int64_t, ObjectTruth> read_star_truth(const std::string& path);
 
-/// Signal-to-noise ratio of an object over many pictures. Signal: how far the mean of the 3x3 samples on the object
-/// exceeds the mean of the picture. It is the median over the pictures, because the object also meets stars. Noise: the
-/// root mean square of the difference of all other samples from that mean.
+/// Signal-to-noise ratio of a moving object over many pictures. The signal is the mean of the 3x3 samples around the
+/// object, minus the mean of the picture. Its median over all pictures is used, because the object sometimes passes a
+/// star. The noise is the root mean square of the differences of all other samples from the mean of the picture.
 class ObjectSnr {
  public:
-  /// Leaves out pictures in which the object is within 8 samples of the border.
+  /// Adds a picture, unless the object is within 8 samples of the border.
   void add(BasicPlaneView<const float> picture, const ObjectTruth& object);
-  /// In dB. Nothing if no picture was added, or if the object is not above the mean.
+  /// Returns the ratio in dB. Returns nothing if no picture was added, or if the object is not brighter than the mean.
   [[nodiscard]] std::optional<double> decibels() const;
 
  private:

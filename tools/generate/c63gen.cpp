@@ -1,4 +1,4 @@
-// Makes video with known motion.
+// c63gen: makes video with known motion.
 
 #include "generate/generate_run.h"
 

@@ -31,10 +31,10 @@
 namespace c63::tools {
 namespace {
 
-constexpr double kMotionUnit = 256;  // parts of a sample
-constexpr double kNoiseUnit = 16;    // parts of a grey level
+constexpr double kMotionUnit = 256;  // units per sample
+constexpr double kNoiseUnit = 16;    // units per grey level
 
-/// Reads a number of units that fits an int. Returns nothing for any other text.
+/// Reads a number of at most 4096 in size and returns it in units of 1/`unit`. Returns nothing for anything else.
 std::optional<int> units_from(std::string_view text, double unit) {
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -42,7 +42,7 @@ std::optional<int> units_from(std::string_view text, double unit) {
   return static_cast<int>(std::lround(value * unit));
 }
 
-/// "3,-2" or "0.5,0".
+/// Reads a motion such as "3,-2" or "0.5,0", in samples.
 std::optional<std::pair<int, int>> motion_from(const std::string& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return std::nullopt;
@@ -58,7 +58,7 @@ std::vector<std::string> pattern_names() {
   return names;
 }
 
-/// Writes the true motion as CSV. Frames come in order.
+/// Writes the true motion as CSV, frame by frame in order.
 class TruthWriter {
  public:
   TruthWriter(const std::string& path, Durability durability, const SequenceGenerator& source)
@@ -88,7 +88,7 @@ class TruthWriter {
   [[nodiscard]] std::string commit_part() { return file_.commit_part(); }
 
  private:
-  // Exact: a 256th has eight binary digits.
+  // Exact, because a multiple of 1/256 has eight binary digits after the point.
   static double samples(std::int64_t units) { return static_cast<double>(units) / kMotionUnit; }
 
   OutputFile file_;

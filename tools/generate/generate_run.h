@@ -16,8 +16,8 @@ namespace c63::tools {
 struct GenerateOptions {
   SequenceOptions sequence;
   std::string output;
-  Durability durability = Durability::process;  ///< of all files that are written
-  bool keep_partial = false;                    ///< after a stop, the part replaces an older file
+  Durability durability = Durability::process;  ///< of all files that this program writes
+  bool keep_partial = false;                    ///< after a stop, the written part replaces an older file
   std::string truth;  ///< file for the true motion; empty: none
 };
 

@@ -1,4 +1,4 @@
-// Tells what a c63 stream is.
+// c63info: says what is in a c63 stream.
 
 #include "info/info_run.h"
 

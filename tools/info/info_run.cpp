@@ -23,7 +23,8 @@
 namespace c63::tools {
 namespace {
 
-/// JSON with the GOPs as they come, so that their number takes no memory. What is known at the end follows them.
+/// Writes JSON with the GOPs as they are read, so that memory does not grow with their number. The totals follow at the
+/// end.
 class InfoJson {
  public:
   InfoJson(const InfoOptions& options, const std::string& name) : file_(options.json, options.durability) {
@@ -44,7 +45,7 @@ class InfoJson {
   bool any_ = false;
 };
 
-/// Reads a whole stream, or up to its first fault, which is returned.
+/// Reads a whole stream. read() returns the error that ended it, if any.
 class StreamLook {
  public:
   StreamLook(const Session& session, const InfoOptions& options, const ErrorPlace& place)
@@ -144,7 +145,7 @@ int run_info(const Session& session, InfoOptions options) {
       json->commit();
     }
   }
-  // Of a damaged stream, what lies before the fault is told, and then the fault.
+  // For a damaged stream, first what precedes the error is printed, and then the error is thrown.
   if (options.json != "-" && info.frames() > 0) {
     std::string text;
     for (const std::string& line : info.lines(name, options.rate, rate_from)) text += line + "\n";

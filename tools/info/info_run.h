@@ -14,19 +14,19 @@ class App;
 
 namespace c63::tools {
 
-/// What c63info's command line asks for.
+/// The command line of c63info.
 struct InfoOptions {
   std::string input;
-  std::string json;                    ///< file to write it to; "-" is stdout
-  bool quick = false;                  ///< reads headers only
-  std::optional<FrameRate> rate = {};  ///< the video's; a stream has none
+  std::string json;                    ///< file for the JSON; "-" is standard output
+  bool quick = false;                  ///< read headers only
+  std::optional<FrameRate> rate = {};  ///< frame rate of the video; the stream has none
   Durability durability = Durability::process;
   Limits limits;
 };
 
 void add_options(CLI::App& app, InfoOptions& options);
 
-/// Does what c63info's command line asks for; returns the exit code. Throws Error.
+/// Does what the options of c63info say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_info(const Session& session, InfoOptions options);
 
 }  // namespace c63::tools

@@ -22,13 +22,14 @@ double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
 }
 
-/// "100", or "12 to 100".
+/// Returns "100" or "12 to 100".
 std::string range_text(const ValueRange& range) {
   return range.smallest == range.largest ? fmt::to_string(range.smallest)
                                          : fmt::format("{} to {}", range.smallest, range.largest);
 }
 
-/// "25", or "16.1 to 28.2". People give whole numbers, so a range with one of them is told by it.
+/// Returns "25", or "16.1 to 28.2". If exactly one whole number lies in the range, it is returned alone, because users
+/// give whole numbers.
 std::string qp_text(const std::pair<int, int>& tenths) {
   const int first_whole = (tenths.first + 9) / 10;
   if (first_whole * 10 <= tenths.second && (first_whole + 1) * 10 > tenths.second) return fmt::to_string(first_whole);
@@ -36,7 +37,7 @@ std::string qp_text(const std::pair<int, int>& tenths) {
                                        : fmt::format("{:g} to {:g}", tenths.first / 10.0, tenths.second / 10.0);
 }
 
-/// "the course encoder's of qp 25", "flat, step 12 (qp 16.1 to 28.2)".
+/// Returns "the course encoder's of qp 25" or "flat, step 12 (qp 16.1 to 28.2)".
 std::string tables_text(const TablesInfo& tables) {
   const std::string qp = tables.qp_tenths ? "qp " + qp_text(*tables.qp_tenths) : "";
   switch (tables.shape) {
@@ -50,7 +51,7 @@ std::string tables_text(const TablesInfo& tables) {
   return "of another encoder";
 }
 
-/// What the course encoder does not write.
+/// Lists what the stream has that the course encoder does not write.
 std::vector<std::string> differences_of(const PresetMarks& marks) {
   std::vector<std::string> list;
   if (!marks.has_course_tables()) list.emplace_back("its own quantization tables");
@@ -65,7 +66,7 @@ std::vector<std::string> differences_of(const PresetMarks& marks) {
   return list;
 }
 
-/// "fast", "good or best", "fast, good or best".
+/// Joins names: "fast", "good or best", "fast, good or best".
 std::string alternatives(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -191,7 +192,7 @@ ordered_json StreamInfo::json(const std::optional<FrameRate>& rate) const {
                        {"rate_denominator", rate ? ordered_json(rate->denominator) : ordered_json(nullptr)}};
   json["gop_frames"] = range_json(gop_frames_);
   json["gop_bytes"] = range_json(gop_bytes_);
-  // An object from the start: if memory runs out while a null becomes one, nlohmann's destructor crashes.
+  // Not left null: if memory runs out while null becomes an object, nlohmann's destructor crashes.
   ordered_json kinds = ordered_json::object();
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     ordered_json of_kind = {{"frames", kinds_[kind].count}, {"bytes", kinds_[kind].sum}};

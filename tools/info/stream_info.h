@@ -14,7 +14,7 @@
 
 namespace c63::tools {
 
-/// A number of values with their sum, the smallest and the largest.
+/// The count, sum, smallest and largest of some values.
 struct ValueRange {
   std::int64_t count = 0;
   std::uint64_t sum = 0;
@@ -32,17 +32,17 @@ struct GopInfo {
   std::uint64_t bytes = 0;
 };
 
-/// What is known of a stream. Its memory does not grow with the stream.
+/// Collects facts about a stream, frame by frame. Its memory does not grow with the stream.
 class StreamInfo {
  public:
-  /// Frames come in order. `blocks` is null if only headers are read. Returns the GOP that the frame before has ended,
-  /// if one did.
+  /// Adds the next frame. `blocks` is null if only headers are read. If the frame begins a new GOP, returns the
+  /// previous GOP.
   std::optional<GopInfo> add(const StreamFrame& frame, const FrameBlocks* blocks);
-  /// Ends the last GOP and returns it; nothing for an empty stream.
+  /// Ends the last GOP and returns it. Returns nothing for an empty stream.
   std::optional<GopInfo> finish();
 
   [[nodiscard]] std::int64_t frames() const { return frames_; }
-  /// Lines for people, with headings of one width.
+  /// Returns the lines that c63info prints. `rate_from` says where the frame rate comes from.
   [[nodiscard]] std::vector<std::string> lines(const std::string& name, const std::optional<FrameRate>& rate,
                                                const std::string& rate_from) const;
   [[nodiscard]] nlohmann::ordered_json json(const std::optional<FrameRate>& rate) const;
@@ -56,15 +56,15 @@ class StreamInfo {
   int height_ = 0;
   std::int64_t frames_ = 0;
   std::uint64_t bytes_ = 0;
-  std::array<ValueRange, kKinds> kinds_;  // bytes of their frames
+  std::array<ValueRange, kKinds> kinds_;  // bytes per frame, of each kind
   ValueRange gop_frames_;
   ValueRange gop_bytes_;
   std::optional<GopInfo> gop_;
   PresetMarks marks_;
   std::optional<KindBits> bits_;
-  std::uint64_t blocks_ = 0;     // of inter frames
-  std::uint64_t predicted_ = 0;  // of these, by a vector
-  std::uint64_t empty_ = 0;      // blocks of all frames without a level that is not zero
+  std::uint64_t blocks_ = 0;     // blocks in inter frames
+  std::uint64_t predicted_ = 0;  // blocks among them that have a vector
+  std::uint64_t empty_ = 0;      // blocks of all frames in which all levels are zero
   std::uint64_t all_blocks_ = 0;
 };
 
