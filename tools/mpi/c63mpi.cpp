@@ -1,4 +1,4 @@
-// Encodes a video on all ranks of an MPI job.
+// c63mpi: encodes a video on all ranks of an MPI job.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-/// Returns true if the launcher says that this process is not the first rank. Known before MPI starts, so that a wrong
-/// command line is reported once.
+/// Returns true if the launcher's environment variables say that this is not rank 0. They are known before MPI starts,
+/// so that a wrong command line is reported by rank 0 only.
 bool is_another_rank() {
   constexpr std::array kNames = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (const char* name : kNames) {
@@ -23,7 +23,7 @@ bool is_another_rank() {
   return false;
 }
 
-/// The first rank reports the errors of other ranks.
+/// Discards the output of this process. Rank 0 reports the errors of all ranks.
 void be_silent() {
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nothing < 0) return;
@@ -32,7 +32,7 @@ void be_silent() {
   ::close(nothing);
 }
 
-/// A launcher ends all ranks when it sees one fail. The first rank needs a moment to report why.
+/// When one rank fails, the launcher ends all of them. Rank 0 gets time to report why.
 void let_the_first_tell() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
 
 constexpr int kFirstSignalCode = 128;

@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 
 constexpr int kMostSegmentsChosen = 1024;
 
-/// The inputs of a rank's preparation.
+/// What the functions that prepare a rank work with.
 struct Preparation {
   ClusterJob& job;
   const Session& session;
@@ -36,7 +36,7 @@ struct Preparation {
   [[nodiscard]] EncodeOptions& options() const { return job.options.encode; }
 };
 
-/// Ranks of a machine divide its CPUs among them, unless each was bound to its own.
+/// The ranks of a machine share its CPUs equally, unless each was bound to some of them.
 int choose_threads(int asked_for, const Communicator& ranks) {
   if (asked_for > 0) return asked_for;
   const unsigned mine = this_machine().logical_cpus;
@@ -48,7 +48,7 @@ void choose_backend(const Preparation& p) {
   EncodeOptions& o = p.options();
   p.job.threads = choose_threads(o.encoder.execution.threads, p.ranks);
   o.encoder.execution.arena = std::make_shared<ThreadArena>(p.job.threads);
-  o.encoder.execution.threads = 0;  // threads of the arena
+  o.encoder.execution.threads = 0;  // use the arena's threads
   o.backend.sharer = p.ranks.local_rank();
   o.backend.queues = queues_for(o.encoder.coding);
   p.job.backend = select_backend(o.backend, [&](const std::string& note) { p.session.log->info("{}", note); });
@@ -95,7 +95,7 @@ void make_folder(ClusterJob& job) {
   throw Error(ErrorKind::output, "C63-WRITE-OPEN", "cannot make the folder: " + fault.message(), {.file = job.folder});
 }
 
-/// The first rank's part. It reports everything that is wrong, before the work begins.
+/// Prepares rank 0, which reports all mistakes before the work begins.
 void prepare_first(const Preparation& p) {
   EncodeOptions& o = p.options();
   const auto warn = [&](const std::string& message) { p.session.log->warn("{}: {}", o.source.path, message); };
@@ -117,7 +117,7 @@ void prepare_first(const Preparation& p) {
   make_folder(p.job);
 }
 
-/// The first rank's results, for the others.
+/// Returns what rank 0 has found out, for the other ranks.
 ordered_json findings_of(const ClusterJob& job) {
   return {{"width", job.format.width},
           {"height", job.format.height},
@@ -130,7 +130,7 @@ ordered_json findings_of(const ClusterJob& job) {
           {"plan", to_json(job.video.plan)}};
 }
 
-/// Another rank's part. It takes over the first rank's results, and must see the same input.
+/// Prepares another rank. It uses the findings of rank 0, and checks that it sees the same input.
 void prepare_other(const Preparation& p, const ordered_json& findings) {
   EncodeOptions& o = p.options();
   o.encoder.coding.width = findings.at("width").get<int>();
@@ -141,7 +141,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   p.job.video.rate = {findings.at("rate_numerator").get<int>(), findings.at("rate_denominator").get<int>()};
   p.job.video.settings = findings.at("settings");
   p.job.video.plan = plan_from(findings.at("plan"));
-  // Each machine may have its own copy.
+  // Each machine may have its own copy of the input.
   if (!same_content(identify_input(o.source.path), p.job.video.input)) {
     throw Error(ErrorKind::input, "C63-MPI-INPUT", "is not the first rank's input", {.file = o.source.path});
   }
@@ -155,7 +155,7 @@ void prepare_other(const Preparation& p, const ordered_json& findings) {
   choose_backend(p);
 }
 
-/// Enough segments that slow and fast ranks end at nearly the same time.
+/// There are enough segments for slow and fast ranks to end at nearly the same time.
 int segment_count(const ClusterJob& job) {
   if (job.options.segments > 0) return job.options.segments;
   return count_key_frames(job.video.plan, job.options.encode.encoder.coding.key_interval, kMostSegmentsChosen);

@@ -13,22 +13,22 @@
 
 namespace c63::tools {
 
-/// What all ranks know before the work begins, and what this rank has opened.
+/// What all ranks know before the work begins, and the files and devices that this rank has opened.
 struct ClusterJob {
   ClusterOptions options;
   VideoFormat format;
   SegmentedVideo video;
   std::vector<Segment> segments;
-  std::string folder;  ///< of finished segments
+  std::string folder;  ///< for finished segments
   bool made_folder = false;
-  std::unique_ptr<OutputFile> output;  ///< of the first rank
+  std::unique_ptr<OutputFile> output;  ///< on rank 0 only
   SelectedBackend backend;
   int threads = 0;
 
   ClusterJob() = default;
   ClusterJob(const ClusterJob&) = delete;
   ClusterJob& operator=(const ClusterJob&) = delete;
-  /// Removes the folder if it was made for this job and is empty.
+  /// Removes the segment folder if this job has created it and it is empty.
   ~ClusterJob();
 
   /// Returns the path of a segment's stream.
@@ -38,8 +38,8 @@ struct ClusterJob {
 /// Throws Error (usage) for mistakes that can be found without opening a file.
 void check_command_line(ClusterOptions& options, const Session& session);
 
-/// Prepares `job`, whose options are set, on all ranks. The first rank opens input and output and makes the plan. The
-/// others compare it with what they see. Throws Error, the same on all ranks.
+/// Prepares `job` on all ranks; job.options must be set. Rank 0 opens input and output and plans the segments. The
+/// other ranks check that they see the same input. Throws the same Error on all ranks.
 void prepare_job(ClusterJob& job, const Session& session, Communicator& ranks);
 
 }  // namespace c63::tools

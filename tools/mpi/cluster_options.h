@@ -9,7 +9,7 @@ namespace c63::tools {
 /// The command line of c63mpi.
 struct ClusterOptions {
   EncodeOptions encode;
-  int segments = 0;            ///< 0: chosen
+  int segments = 0;            ///< 0: the program chooses
   std::string segment_folder;  ///< folder of finished segments; empty: next to the output
 };
 

@@ -32,16 +32,16 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using nlohmann::ordered_json;
 
-/// What the first rank knows at the end.
+/// What rank 0 knows at the end.
 struct ClusterResult {
   std::vector<RankLoad> loads;
   std::vector<SegmentRecord> records;
-  EncodeSummary summary;  ///< its own settings, of its last segment
+  EncodeSummary summary;  ///< of rank 0 itself: of its last segment
   double start_up_s = 0;
   double elapsed_s = 0;
 };
 
-/// Writes the output from the segments of all ranks. Returns the seconds it took.
+/// Writes the output from the segments of all ranks. Returns how long it took, in seconds.
 double join(ClusterJob& job, Communicator& ranks, const std::vector<SegmentFile>& own) {
   const auto start = Clock::now();
   const EncodeOptions& o = job.options.encode;
@@ -65,7 +65,7 @@ double join(ClusterJob& job, Communicator& ranks, const std::vector<SegmentFile>
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Sums over all segments, of this run and earlier ones.
+/// Returns the sums over all segments, including those that earlier runs coded.
 EncodeTotals totals_of(const ClusterJob& job, const ClusterResult& result) {
   EncodeTotals all;
   all.summary = result.summary;
@@ -125,7 +125,7 @@ void tell(const ClusterJob& job, const Session& session, const ClusterResult& re
 }
 
 void remove_segments(const ClusterJob& job) {
-  // A folder that cannot be removed does no harm: the output is complete.
+  // If the folder cannot be removed, that is no error: the output is complete.
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(job.folder, ignored)) {
     if (entry.path().filename().string().starts_with("segment-")) fs::remove(entry.path(), ignored);
@@ -133,7 +133,7 @@ void remove_segments(const ClusterJob& job) {
   fs::remove(job.folder, ignored);
 }
 
-/// Collects on the first rank what each rank has done.
+/// Collects on rank 0 what each rank has done.
 void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, const std::vector<SegmentFile>& own) {
   result.loads.clear();
   result.records.clear();
@@ -146,7 +146,7 @@ void gather(ClusterResult& result, Communicator& ranks, const RankLoad& load, co
   }
 }
 
-/// The passes towards a target. The first rank chooses the settings of each pass, and all ranks code with them.
+/// The passes towards a target. Rank 0 chooses the settings of each pass, and all ranks code with them.
 class Passes {
  public:
   Passes(ClusterJob& job, const Session& session, Communicator& ranks) : job_(job), ranks_(ranks) {
@@ -157,7 +157,7 @@ class Passes {
     set_next();
   }
 
-  /// Returns true if the result of a pass is the stream. Otherwise the job has the settings of the next pass.
+  /// Returns true if the last pass is the final stream. If not, sets the job's settings for the next pass.
   [[nodiscard]] bool take(const ClusterResult& result) {
     if (!job_.options.encode.target.target) return true;
     bool done = false;
@@ -165,7 +165,7 @@ class Passes {
       try {
         done = passes_ && passes_->take(totals_of(job_, result), job_.format);
       } catch (const Error&) {
-        remove_segments(job_);  // the next run cannot use the segments of an impossible target
+        remove_segments(job_);  // the target cannot be met, so its segments are useless for another run
         throw;
       }
     });
@@ -177,7 +177,7 @@ class Passes {
   [[nodiscard]] std::vector<TargetPass> passes() const {
     return passes_ ? passes_->passes() : std::vector<TargetPass>();
   }
-  /// Why the statistics file is not written.
+  /// Returns the error that kept the statistics file from being written, if any.
   [[nodiscard]] std::optional<Error> side_fault() const { return passes_ ? passes_->side_fault() : std::nullopt; }
 
  private:
@@ -185,7 +185,7 @@ class Passes {
     EncodeOptions& o = job_.options.encode;
     CodingSettings& coding = o.encoder.coding;
     if (passes_) coding = passes_->next();
-    // All of them unchanged: prepare_job() has checked that all ranks have the same build.
+    // Sent as raw bytes: prepare_job() has checked that all ranks run the same build.
     static_assert(std::is_trivially_copyable_v<CodingSettings>);
     const std::string bytes = ranks_.broadcast({reinterpret_cast<const char*>(&coding), sizeof coding});
     std::memcpy(&coding, bytes.data(), sizeof coding);
@@ -194,7 +194,7 @@ class Passes {
 
   ClusterJob& job_;
   Communicator& ranks_;
-  std::optional<TargetPasses> passes_;  // of the first rank
+  std::optional<TargetPasses> passes_;  // on rank 0 only
 };
 
 void run(ClusterJob& job, const Session& session, Communicator& ranks, Clock::time_point started) {

@@ -5,8 +5,8 @@
 
 namespace c63::tools {
 
-/// Encodes on all ranks of an MPI job. Returns the exit code. Throws the same Error on all ranks; only the first
-/// reports it.
+/// Encodes on all ranks of an MPI job. Returns the exit code. Throws the same Error on all ranks; only rank 0 reports
+/// it.
 [[nodiscard]] int run_cluster(const Session& session, ClusterOptions options);
 
 }  // namespace c63::tools

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// An error as text, for other ranks.
+/// Returns an error as text, to send to other ranks.
 std::string text_of(const Error& error, const std::string& whose) {
   const ErrorPlace& place = error.place();
   ordered_json json = {{"kind", static_cast<int>(error.kind())},
@@ -37,7 +37,7 @@ Error error_from(const std::string& text) {
           json.at("message").get<std::string>(), place};
 }
 
-/// Returns what `work` threw, as an Error.
+/// Calls `work`. Returns what it threw as an Error, or nothing.
 std::optional<Error> fault_of(const std::function<void()>& work) {
   try {
     work();

@@ -13,15 +13,16 @@ namespace c63::tools {
 /// Throws Error (internal, C63-MPI) if a call of MPI failed.
 void check_mpi(int code, const char* call);
 
-/// MPI in this process, from start to end, and the ranks of the job. All calls come from one thread. A call that waits
-/// for other ranks sleeps meanwhile, because they may use the same CPU. It throws Stopped once `stop` is requested: a
-/// rank that must end waits for nobody.
+/// Starts MPI for this process and ends it, and communicates with the other ranks of the job. All calls must come from
+/// one thread. A call that waits for other ranks sleeps, because they may need the same CPU. It throws Stopped when
+/// `stop` is requested, so that a rank that must end waits for no other.
 class Communicator {
  public:
   struct Stopped {};
 
   explicit Communicator(std::stop_token stop);
-  /// Ends MPI together with all ranks. If a call failed or a stop was requested, others may never come.
+  /// Ends MPI, which waits for all ranks. Does not if a call failed or a stop was requested, because other ranks may
+  /// never get here.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -29,26 +30,27 @@ class Communicator {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool is_first() const { return rank_ == 0; }
-  /// Number of this rank among the ranks of its machine.
+  /// Returns the number of this rank among the ranks on its machine.
   [[nodiscard]] int local_rank() const { return local_rank_; }
   [[nodiscard]] int local_size() const { return local_size_; }
   [[nodiscard]] const std::string& host() const { return host_; }
 
-  /// Returns true if this rank is where the others expect it: nothing threw between two calls that belong together.
+  /// Returns false if an exception has left a call in which ranks wait for each other. Other ranks may then still be in
+  /// it.
   [[nodiscard]] bool orderly() const { return orderly_; }
 
-  /// Calls `work` on every rank and waits for all of them. If one threw, all throw the Error of the lowest rank that
-  /// did.
+  /// Calls `work` on every rank and waits for all. If it threw on some ranks, all ranks throw the Error of the lowest
+  /// of them.
   void together(const std::function<void()>& work);
 
-  /// Sends the first rank's value to all.
+  /// Sends the text of rank 0 to all ranks, and returns it.
   [[nodiscard]] std::string broadcast(std::string text);
-  /// Collects all ranks' values on the first rank. Returns an empty list on others.
+  /// Returns the texts of all ranks on rank 0, in their order, and an empty list on other ranks.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
-  /// Returns the sums over the ranks, of each element.
+  /// Returns the sum of each element over all ranks.
   [[nodiscard]] std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values);
 
-  /// Waits for a call that was started.
+  /// Waits for an MPI call that has been started.
   void wait(MPI_Request& request);
 
  private:
@@ -63,18 +65,18 @@ class Communicator {
   std::string host_;
 };
 
-/// Counters of the job's progress in the memory of the first rank. All ranks read and change them.
+/// Counters of the job's progress. They are in the memory of rank 0, and all ranks read and change them.
 class JobCounters {
  public:
   enum Counter : int { segments_taken, frames_done, bytes_done, faults, kCounters };
 
-  /// All ranks make and end it together.
+  /// All ranks must create and destroy it together.
   explicit JobCounters(Communicator& ranks);
   ~JobCounters();
   JobCounters(const JobCounters&) = delete;
   JobCounters& operator=(const JobCounters&) = delete;
 
-  /// Adds, and returns the earlier value, in one step.
+  /// Adds to a counter and returns its value before, as one atomic step.
   std::int64_t add(Counter counter, std::int64_t value);
   [[nodiscard]] std::int64_t get(Counter counter) { return add(counter, 0); }
 

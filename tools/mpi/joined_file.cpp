@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
 
-/// The file, opened by all ranks. Writing uses MPI-IO, which knows the file systems of clusters.
+/// A file that all ranks have opened. It is written through MPI-IO, which handles the file systems of clusters.
 class SharedFile {
  public:
   SharedFile(const std::string& path, std::string name) : name_(std::move(name)) {
@@ -36,7 +36,7 @@ class SharedFile {
   }
 
   void sync() { check(::MPI_File_sync(file_), "cannot write to the disk"); }
-  /// All ranks do it, also after an error.
+  /// All ranks must call it, also after an error.
   void close() { check(::MPI_File_close(&file_), "cannot finish writing"); }
 
  private:

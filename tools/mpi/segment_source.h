@@ -9,16 +9,17 @@
 
 namespace c63::tools {
 
-/// Opens the whole video.
+/// Opens the whole video. Called again if the source must be read from the start.
 using OpenSource = std::function<std::unique_ptr<FrameSource>()>;
 
-/// The segments of one video, one after another. A source that can seek is opened once. Any other is read on while
-/// segments come in order, and frames between them are dropped.
+/// Reads the segments of one video, one after another. A seekable source is opened once. Another source is read on
+/// while segments come in order, and the frames between them are skipped.
 class SegmentSource {
  public:
   explicit SegmentSource(OpenSource open) : open_(std::move(open)) {}
 
-  /// Returns the frames of a segment, from 0. Only one such object may be in use, and this object must outlive it.
+  /// Returns a source with the frames of a segment, numbered from 0. Only one such source may exist at a time, and it
+  /// must not outlive this object.
   [[nodiscard]] std::unique_ptr<FrameSource> frames_of(const Segment& segment);
 
  private:
@@ -26,7 +27,7 @@ class SegmentSource {
 
   OpenSource open_;
   std::unique_ptr<FrameSource> source_;
-  std::int64_t next_ = 0;  ///< the next frame of a source that cannot seek
+  std::int64_t next_ = 0;  ///< number of the next frame, if the source is not seekable
 };
 
 }  // namespace c63::tools

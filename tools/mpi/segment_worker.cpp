@@ -30,7 +30,8 @@ std::unique_ptr<FrameSource> SegmentWorker::open_source() {
   return std::move(source.frames);
 }
 
-/// Must follow frames_of(), which knows how much memory the source takes.
+/// Opens the encoder at the first call. frames_of() must be called before, because it finds out how much memory the
+/// source takes.
 Encoder& SegmentWorker::open_encoder() {
   if (encoder_) return *encoder_;
   EncoderSettings settings = job_.options.encode.encoder;
@@ -98,7 +99,8 @@ void SegmentWorker::show(Progress& progress, JobCounters& counters) {
   shown_bytes_ = bytes;
 }
 
-/// MPI makes progress only during calls. Other ranks read the first rank's counters through this one.
+/// Waits until the coding thread is done, and calls MPI regularly. MPI only answers other ranks during such calls, and
+/// they need the counters in this rank's memory.
 void SegmentWorker::wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress) {
   using namespace std::chrono_literals;
   auto told = Clock::now();

@@ -19,20 +19,20 @@
 
 namespace c63::tools {
 
-/// One rank at work. It takes segments until none are left, and codes those that are not finished. One thread codes.
-/// The caller's thread communicates with the other ranks meanwhile.
+/// The work of one rank. It takes segments until none are left, and codes those that are not complete already. One
+/// thread codes, while the caller's thread communicates with the other ranks.
 class SegmentWorker {
  public:
   SegmentWorker(const ClusterJob& job, const Session& session, Communicator& ranks);
 
-  /// Returns when all ranks have ended. Throws what one of them threw, on all. May be called again with other settings
-  /// of the job; the load adds up.
+  /// Returns when all ranks are done. If one rank throws, all ranks throw its error. May be called again after the
+  /// job's settings changed; load() then counts all runs.
   void run();
 
-  /// The segments that this rank has coded or found in the last run.
+  /// Returns the segments that this rank has coded in the last run, or has found complete.
   [[nodiscard]] const std::vector<SegmentFile>& segments() const { return segments_; }
   [[nodiscard]] const RankLoad& load() const { return load_; }
-  /// Settings of the segment that was coded last.
+  /// Returns the summary of the segment that was coded last.
   [[nodiscard]] const EncodeSummary& last_summary() const { return last_; }
 
  private:
@@ -41,7 +41,7 @@ class SegmentWorker {
   void wait_for(std::future<void>& coding, JobCounters& counters, Progress* progress);
   void tell_others(JobCounters& counters);
   void show(Progress& progress, JobCounters& counters);
-  // The loop of the coding thread.
+  // These run on the coding thread.
   Encoder& open_encoder();
   void finish_segment(const Segment& segment);
   void encode(const Segment& segment, OutputFile& file, SegmentRecorder& recorder);
@@ -50,14 +50,14 @@ class SegmentWorker {
   const Session& session_;
   Communicator& ranks_;
   SegmentSource source_;
-  std::uint64_t prefilter_bytes_ = 0;  // its share of --max-memory; the encoder has the rest
-  std::optional<Encoder> encoder_;     // of one run; it keeps its devices open from segment to segment
+  std::uint64_t prefilter_bytes_ = 0;  // part of --max-memory that the prefilter uses; the encoder may use the rest
+  std::optional<Encoder> encoder_;     // kept for all segments of a run, so that its devices stay open
   std::stop_source ending_;
   std::exception_ptr fault_;
-  // Finished segments that the others do not know of yet.
+  // Frames and bytes coded here that are not yet added to the job's counters.
   std::atomic<std::int64_t> frames_ = 0;
   std::atomic<std::int64_t> bytes_ = 0;
-  // The progress of all ranks.
+  // The progress of all ranks, as last shown.
   std::int64_t shown_frames_ = 0;
   std::int64_t shown_bytes_ = 0;
   std::vector<SegmentFile> segments_;

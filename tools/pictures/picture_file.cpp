@@ -15,12 +15,12 @@
 namespace c63::tools {
 namespace {
 
-/// Calls `take` with the picture as PNG.
+/// Calls `take` with the picture encoded as PNG.
 void encode_as_png(const Image& image, const std::function<void(std::span<const std::uint8_t>)>& take) {
   ffmpeg_module().encode(PictureCode::png, image.bytes(), image.width(), image.height(), 0, take);
 }
 
-/// Returns the bytes that `encode` gives to its argument.
+/// Calls `encode` with a function that takes bytes, and returns the bytes that it gets.
 template <typename Encode>
 std::vector<std::uint8_t> copied(const Encode& encode) {
   std::vector<std::uint8_t> bytes;
@@ -28,8 +28,8 @@ std::vector<std::uint8_t> copied(const Encode& encode) {
   return bytes;
 }
 
-/// Stretches samples of video range to 0..255, the range of JPEG: `levels` count from black, or from 128 in both
-/// directions.
+/// Returns a table that converts samples of video range to JPEG's range 0..255. `middle` becomes `to_middle`, and
+/// `levels` input values are stretched to 255.
 std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
   std::array<std::uint8_t, 256> table{};
   for (int v = 0; v < 256; ++v) {
@@ -39,7 +39,7 @@ std::array<std::uint8_t, 256> stretched(int middle, int levels, int to_middle) {
   return table;
 }
 
-/// `quality` is 2 (best) to 31. `sample` returns the samples of a plane by x and y.
+/// Encodes a picture as JPEG. `quality` is 2 (best) to 31. `sample(plane, x, y)` returns a sample.
 template <typename SampleAt>
 std::vector<std::uint8_t> encode_as_jpeg(int width, int height, int quality, const SampleAt& sample) {
   std::vector<std::uint8_t> planes;
@@ -81,7 +81,7 @@ std::vector<std::uint8_t> encode_png(const Image& image) {
 }
 
 std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int width, int height) {
-  const int quality = width * height < 500'000 ? 5 : 9;  // large pictures are seen from further away
+  const int quality = width * height < 500'000 ? 5 : 9;  // larger pictures are viewed from further away
   static const auto kLuma = stretched(16, 219, 0);
   static const auto kChroma = stretched(128, 224, 128);
   const auto planes = split_planes(samples, width, height);
@@ -95,7 +95,7 @@ std::vector<std::uint8_t> encode_jpeg(std::span<const std::uint8_t> samples, int
 }
 
 std::vector<std::uint8_t> encode_jpeg(const Image& image, std::size_t most_bytes) {
-  // JFIF's luma and chroma, in 256ths. A chroma sample is the mean of up to four pixels.
+  // The weights of R, G and B for JFIF's Y, Cb and Cr, in 256ths. A chroma sample is the mean of up to four pixels.
   const auto value = [&](int plane, int x, int y) {
     static constexpr std::array<std::array<int, 3>, 3> kWeights = {{{77, 150, 29}, {-43, -85, 128}, {128, -107, -21}}};
     const Colour c = image.at(x, y);
@@ -130,7 +130,7 @@ void check_picture_name(const std::string& path) {
 }
 
 std::uint64_t memory_to_save(const std::string& path, std::uint64_t image_bytes) {
-  // FFmpeg's input picture and its output packet. Deflate adds at most a few bytes to a block.
+  // PNG: FFmpeg's input picture and its output packet. Deflate can make data larger by only a few bytes per block.
   return path.ends_with(".ppm") ? 0 : 2 * (image_bytes + image_bytes / 64);
 }
 

@@ -1,4 +1,4 @@
-// Joins the segments of a video that c63enc encoded one by one.
+// c63join: joins the segments of a video that c63enc encoded separately.
 
 #include "segments/join.h"
 

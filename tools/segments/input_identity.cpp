@@ -36,7 +36,7 @@ InputIdentity identify_input(const std::string& path) {
   const std::int64_t last = std::max<std::int64_t>(0, *file.size() - kPiece);
   for (std::int64_t i = 0; i < kPieces; ++i) {
     std::array<std::uint8_t, kPiece> piece{};
-    // Divided before it is multiplied: files may be larger than 2^57 bytes.
+    // Dividing first avoids an overflow for files of more than 2^57 bytes.
     const std::int64_t at = last / (kPieces - 1) * i + last % (kPieces - 1) * i / (kPieces - 1);
     sum.add(std::span(piece).first(file.read_at(at, piece)));
   }

@@ -22,7 +22,7 @@
 namespace c63::tools {
 namespace {
 
-/// Whether it is a file that some program did not complete: NAME.part-PID-N, without a record.
+/// Returns true if the file is one that a program did not complete: NAME.part-PID-N, without a record.
 bool is_unfinished(const std::string& path) {
   constexpr std::string_view kMark = ".part-";
   constexpr std::string_view kDigits = "0123456789";
@@ -40,7 +40,7 @@ bool is_unfinished(const std::string& path) {
   throw Error(ErrorKind::input, id, what, {.file = file.stream});
 }
 
-/// The first setting that differs, with both values.
+/// Returns the first setting that differs, with both values.
 std::string difference(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b) {
   for (const auto& [key, value] : a.items()) {
     if (!b.contains(key) || b.at(key) != value)
@@ -101,7 +101,7 @@ void order_segments(std::vector<SegmentFile>& segments) {
   for (const SegmentFile& segment : segments) check_same_video(segments.front(), segment);
   std::ranges::stable_sort(segments, {}, [](const SegmentFile& file) { return file.record.segment.number; });
   constexpr std::size_t kMostNamed = 16;
-  std::vector<int> missing;  // the first of them
+  std::vector<int> missing;  // at most kMostNamed of them
   int number = 0;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& s = segments[i].record.segment;
@@ -115,7 +115,7 @@ void order_segments(std::vector<SegmentFile>& segments) {
   const int of = segments.front().record.segment.of;
   while (number < of && missing.size() < kMostNamed) missing.push_back(++number);
   if (!missing.empty()) {
-    const std::size_t all = static_cast<std::size_t>(of) - segments.size();  // each number is there once at most
+    const std::size_t all = static_cast<std::size_t>(of) - segments.size();  // each number occurs at most once
     throw Error(ErrorKind::input, "C63-JOIN-MISSING",
                 fmt::format("of {} segments {} {} missing: {}{}", of, all, all == 1 ? "is" : "are",
                             fmt::join(missing, ", "), all > kMostNamed ? ", …" : ""));
@@ -156,7 +156,7 @@ int run_join(const Session& session, const JoinOptions& options) {
   const std::vector<std::string> streams = streams_among(options.segments);
   for (const std::string& name : options.segments) inputs.push_back({"a segment", name});
   for (const std::string& stream : streams) {
-    inputs.push_back({"a segment", stream});  // named by its record alone
+    inputs.push_back({"a segment", stream});  // only its record was named on the command line
     inputs.push_back({"a segment's record", record_path(stream)});
   }
   check_sidecar(options.sidecar, options.output);

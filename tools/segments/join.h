@@ -13,11 +13,11 @@ class App;
 
 namespace c63::tools {
 
-/// What c63join's command line asks for.
+/// The command line of c63join.
 struct JoinOptions {
   std::vector<std::string> segments;
   std::string output;
-  bool sidecar = false;  ///< writes the video's frame rate beside the output
+  bool sidecar = false;  ///< write the video's frame rate to a file next to the output
   Durability durability = Durability::process;
 };
 
@@ -29,15 +29,16 @@ struct SegmentFile {
   SegmentRecord record;
 };
 
-/// The streams that names like "seg*" mean: records and unfinished files among them stand for no stream of their own.
+/// Returns the streams among names that a shell made from "seg*". Records and unfinished files are left out. A record
+/// without its stream among the names gives its stream.
 [[nodiscard]] std::vector<std::string> streams_among(const std::vector<std::string>& names);
 
-/// Sorts the segments; throws Error (input) where they are not all segments of one video, each once: C63-JOIN-TWICE,
-/// C63-JOIN-MISSING, C63-JOIN-COUNT (of different numbers of segments), C63-JOIN-INPUT, C63-JOIN-SETTINGS,
+/// Sorts the segments. Throws Error (input) unless they are all segments of one video, each once: C63-JOIN-TWICE,
+/// C63-JOIN-MISSING, C63-JOIN-COUNT (from cuts into different numbers of segments), C63-JOIN-INPUT, C63-JOIN-SETTINGS,
 /// C63-JOIN-FRAMES.
 void order_segments(std::vector<SegmentFile>& segments);
 
-/// Does what c63join's command line asks for; returns the exit code. Throws Error.
+/// Does what the options of c63join say. Returns the exit code. Throws Error.
 [[nodiscard]] int run_join(const Session& session, const JoinOptions& options);
 
 }  // namespace c63::tools

@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 
 constexpr int kPlanVersion = 2;
 
-/// The settings that a plan depends on.
+/// Returns the settings that a plan depends on.
 ordered_json settings_of_plan(const SegmentedVideo& video) {
   ordered_json json = ordered_json::object();
   for (const char* key : {"width", "height", "scenecut", "seek", "frames", "prefilter", "input-format", "tolerant"})
@@ -29,10 +29,11 @@ ordered_json settings_of_plan(const SegmentedVideo& video) {
   return json;
 }
 
-/// Throws what is no Error for a plan that contradicts itself or the input: no work and no memory is spent on its frames.
+/// Throws std::runtime_error if the plan contradicts itself or the input. So no work or memory is spent on a wrong
+/// number of frames.
 void check_plan(const SegmentPlan& plan, const InputIdentity& input, std::optional<std::int64_t> frames_of_source) {
   const SeekTable& table = plan.seek_table;
-  // No frame takes less than a byte.
+  // A frame takes at least one byte.
   const bool is_possible = frames_of_source      ? plan.frames == *frames_of_source
                            : !table.sums.empty() ? std::cmp_equal(plan.frames, table.sums.size())
                                                  : std::cmp_less_equal(plan.frames, input.bytes);

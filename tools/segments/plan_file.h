@@ -11,12 +11,12 @@
 namespace c63::tools {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const SegmentPlan& plan);
-/// Throws what is no Error for JSON that is no plan.
+/// Throws an exception that is not an Error if the JSON is not a plan.
 [[nodiscard]] SegmentPlan plan_from(const nlohmann::ordered_json& json);
 
-/// The plan of `video` (whose plan is not set yet): from the file, or made by `make` and written there for the segments
-/// that come after. Without a path it is made. `source` is the whole video. Throws Error (input, C63-SEGMENT-PLAN) for a
-/// file that is no plan of this video.
+/// Returns the plan of `video`, whose own plan is not set yet. Reads it from `path`. If the file does not exist, calls
+/// `make` and writes the plan there for later segments. If `path` is empty, only calls `make`. `source` is the whole
+/// video. Throws Error (input, C63-SEGMENT-PLAN) if the file is not a plan of this video.
 [[nodiscard]] SegmentPlan plan_from_file(const std::string& path, const SegmentedVideo& video, const FrameSource& source,
                                          const std::function<SegmentPlan()>& make,
                                          const std::function<bool()>& is_stopped, Durability durability);

@@ -72,7 +72,7 @@ SegmentRecord record_from(const ordered_json& json) {
     r.squared_errors = {sum(0), sum(1), sum(2)};
   }
   if (const ordered_json& means = json.at("mean_ssim"); !means.is_null()) {
-    // NaN, of planes too small for it, is null in JSON.
+    // JSON has null for NaN, which is the SSIM of planes that are too small for it.
     const auto mean = [&](std::size_t p) { return means.at(p).is_null() ? std::nan("") : means.at(p).get<double>(); };
     r.mean_ssim = {mean(0), mean(1), mean(2)};
   }

@@ -16,63 +16,65 @@
 
 namespace c63::tools {
 
-/// What all segments of one video have in common.
+/// What is equal for all segments of one video.
 struct SegmentedVideo {
   InputIdentity input;
-  nlohmann::ordered_json settings;  ///< all that changes bytes (settings_of_record())
+  nlohmann::ordered_json settings;  ///< all options that change bytes (settings_of_record())
   SegmentPlan plan;
-  FrameRate rate = {};  ///< of the input; changes no byte
+  FrameRate rate = {};  ///< frame rate of the input; it changes no byte
 };
 
 constexpr int kMostSegments = 1'000'000;
 
-/// What is known of a coded segment besides its bytes: the file beside it.
+/// The record of a coded segment, kept in a JSON file next to its stream.
 struct SegmentRecord {
   struct KeyFrame {
-    std::int64_t frame = 0;    ///< in the video
-    std::uint64_t offset = 0;  ///< in the segment's stream
+    std::int64_t frame = 0;    ///< number in the whole video
+    std::uint64_t offset = 0;  ///< byte offset in the segment's stream
   };
 
   Segment segment;
   std::int64_t video_frames = 0;
   InputIdentity input;
-  std::optional<FrameRate> rate = {};  ///< of the input; records of older versions have none
+  std::optional<FrameRate> rate = {};  ///< frame rate of the input; records of older versions have none
   nlohmann::ordered_json settings;
   std::uint64_t bytes = 0;
-  std::string sha256;  ///< of the stream
+  std::string sha256;  ///< of the segment's stream
   std::vector<KeyFrame> key_frames;
-  std::optional<std::array<std::uint64_t, 3>> squared_errors = {};  ///< where PSNR was measured
-  std::optional<std::array<double, 3>> mean_ssim = {};              ///< where SSIM was
+  std::optional<std::array<std::uint64_t, 3>> squared_errors = {};  ///< per plane; empty if PSNR was not measured
+  std::optional<std::array<double, 3>> mean_ssim = {};              ///< per plane; empty if SSIM was not measured
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const SegmentRecord& record);
-/// Throws what is no Error for JSON that is no record.
+/// Throws an exception that is not an Error if the JSON is not a record.
 [[nodiscard]] SegmentRecord record_from(const nlohmann::ordered_json& json);
 
-/// The name of the record beside a stream, which is also its sidecar.
+/// Returns the name of the record next to a stream. The record is also the stream's sidecar.
 [[nodiscard]] std::string record_path(const std::string& stream);
 
-/// Throws Error (input): C63-SEGMENT-NO-RECORD where there is none, C63-SEGMENT-RECORD for what is none.
+/// Throws Error (input): C63-SEGMENT-NO-RECORD if there is no record, C63-SEGMENT-RECORD if the file is not a record.
 [[nodiscard]] SegmentRecord read_record(const std::string& stream);
 void write_record(const std::string& stream, const SegmentRecord& record, Durability durability);
 
-/// Throws Error (input, C63-SEGMENT-DAMAGED) where the stream is not the one that the record is of.
+/// Throws Error (input, C63-SEGMENT-DAMAGED) if the stream is not the one that the record describes.
 void check_stream(const std::string& stream, const SegmentRecord& record);
 
-/// The record of a segment that is there already, of this video, whole and measured as `wanted`; nothing where it has to be
-/// coded, and then `reason` says why. An input that was modified since counts as another one.
+/// Returns the record of a segment that has been coded before, if it is complete, of this video, and measured as
+/// `wanted`. Returns nothing if the segment must be coded; `reason` then says why. An input that was changed since
+/// counts as another one.
 [[nodiscard]] std::optional<SegmentRecord> find_whole_segment(const std::string& stream, const SegmentedVideo& video,
                                                               const Segment& segment, const MeasurementSettings& wanted,
                                                               std::string& reason);
 
-/// Makes the record of a segment while its frames leave the encoder.
+/// Makes the record of a segment from the frames that the encoder delivers.
 class SegmentRecorder {
  public:
   SegmentRecorder(const SegmentedVideo& video, const Segment& segment);
 
-  /// The next frame; its index is the video's.
+  /// Adds the next frame. Its index counts in the whole video.
   void add(const EncodedFrame& frame, const EncoderSettings& settings);
-  /// Throws Error (input, C63-SEGMENT-SHORT) where frames are missing: the input ended before the plan's end.
+  /// Returns the record. Throws Error (input, C63-SEGMENT-SHORT) if frames are missing, because the input was shorter
+  /// than the plan says.
   [[nodiscard]] SegmentRecord finish();
 
  private:
