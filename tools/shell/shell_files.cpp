@@ -13,14 +13,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What stands for an option's value; empty for a flag.
+/// Returns the word for an option's value, such as FILE; empty for a flag.
 std::string word_of(const ordered_json& option) { return option.at("value").is_null() ? "" : option.at("value").get<std::string>(); }
 
 std::string joined(const std::vector<std::string>& parts, const char* separator) {
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-/// Text that troff prints unchanged.
+/// Returns the text with escapes, so that troff prints it unchanged.
 std::string troff(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -114,7 +114,7 @@ the GPU that was demanded cannot be used
 stopped by SIGHUP, SIGINT or SIGTERM; what was written is whole
 )";
 
-/// One case of the completion for options with a value.
+/// Returns the cases of the completion script for options that take a value.
 std::string completion_cases(const ordered_json& program) {
   std::string cases;
   for (const auto& option : program.at("options")) {
