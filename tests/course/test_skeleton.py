@@ -28,7 +28,7 @@ VECTORS = [
     (lambda *size: video_d(*size, 3), 64, 64, 3, "5e6dce8d050026ae2d1735df6aa66408", "e8ffbd527ed89e27127dad273ec5aa3f"),
 ]
 COMPILERS = (
-    ["gcc"] + [f"gcc-{version}" for version in range(9, 15)] + ["clang"] + [f"clang-{version}" for version in range(11, 20)]
+    ["gcc"] + [f"gcc-{version}" for version in range(9, 17)] + ["clang"] + [f"clang-{version}" for version in range(9, 23)]
 )
 CUDA = "/usr/local/cuda/bin"
 
