@@ -187,29 +187,24 @@ void validate(const EncoderSettings& s) {
 
 std::vector<std::string> differences_from_course(const EncoderSettings& s) {
   std::vector<std::string> reasons;
-  if (s.coding.preset != Preset::reference) {
-    reasons.push_back("preset " + std::string(name(s.coding.preset)) + " decides by rate and distortion");
-  } else if (s.coding.rate.decides_by_rate()) {
-    reasons.emplace_back("decisions by rate and distortion");
-  }
-  if (s.coding.rate.tune == Tune::ssim) reasons.emplace_back("errors are weighed by activity (tuned for SSIM)");
-  if (s.coding.rate.tables == TableShape::flat) reasons.emplace_back("flat quantization tables");
-  if (s.coding.rate.headers == HeaderSet::compact) reasons.emplace_back("compact headers");
+  const auto compare = [&](const OptionInfo& option, const auto& value, const auto& of_course) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<Value> || std::is_enum_v<Value>) {  // other types change no bytes
+      if (!option.changes_bytes() || value == of_course) return;
+      if constexpr (std::is_same_v<Value, SearchMethod>) {
+        if (is_exhaustive(value)) return;
+      }
+      reasons.push_back(std::string(option.name) + " " + text_of(value) + " (the course encoder's is " + text_of(of_course) + ")");
+    }
+  };
+  const EncoderSettings course;
+#define C63_OPTION(field, ...) compare(OptionInfo{__VA_ARGS__}, s.field, course.field);
+#define C63_DECISION(type, field, defaults, ...) \
+  compare(OptionInfo{__VA_ARGS__}, s.coding.rate.field.value_or((ByPreset<type> defaults).of(Preset::reference)), \
+          (ByPreset<type> defaults).of(Preset::reference));
+#include "c63/options.inc"
   if (s.coding.qp > kMaxExactQp) {
-    reasons.push_back("qp " + number(s.coding.qp) +
-                      " is above 25: luma coefficients are limited to ±511; the course encoder writes larger ones unreadably");
-  } else if (s.coding.qp != 25) {
-    reasons.push_back("qp " + number(s.coding.qp) + " (the course encoder's is fixed at 25)");
-  }
-  if (s.coding.key_interval != 100) {
-    reasons.push_back("key interval " + std::to_string(s.coding.key_interval) + " (the course encoder's is fixed at 100)");
-  }
-  if (s.coding.scene_cuts) reasons.emplace_back("key frames at scene cuts too (the course encoder has none)");
-  if (s.coding.search_range != 16) {
-    reasons.push_back("search range " + std::to_string(s.coding.search_range) + " (the course encoder's is fixed at 16)");
-  }
-  if (!is_exhaustive(s.coding.method)) {
-    reasons.push_back("search method " + std::string(name(s.coding.method)) + " does not test every candidate");
+    reasons.emplace_back("above qp 25, luma coefficients are limited to ±511; the course encoder writes larger ones unreadably");
   }
   return reasons;
 }

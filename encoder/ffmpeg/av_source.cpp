@@ -277,7 +277,12 @@ class ContainerSource final : public MediaSource {
     codec_->pkt_timebase = container_->streams[stream_]->time_base;
     codec_->thread_count = thread_count(*parameters);
     codec_->max_pixels = max_pixels();
-    if (options_.codec_vectors) codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
+    if (options_.codec_vectors) {
+      codec_->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
+      // FFmpeg exports a P frame's vectors from the thread of a later frame, which does not wait for the P frame's own
+      // thread: with frame threads some vectors come from a frame that is not yet decoded.
+      codec_->thread_type = FF_THREAD_SLICE;
+    }
     const int opened = call([&] { return avcodec_open2(codec_.get(), codec, nullptr); });
     if (opened == AVERROR(EAGAIN)) {
       throw system_fault(ErrorKind::limit, "C63-THREADS", "cannot start a thread to decode", EAGAIN, place());

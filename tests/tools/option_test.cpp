@@ -94,7 +94,7 @@ TEST_F(Options, SceneCutsArePlacedAndReported) {
   }
   const std::string text = run({kEnc, "-v", "--scenecut", "-o", path("o.c63"), input}).err;
   EXPECT_NE(text.find("keyint 100 and at scene cuts"), std::string::npos) << text;
-  EXPECT_NE(text.find("not the course encoder's bytes: key frames at scene cuts"), std::string::npos) << text;
+  EXPECT_NE(text.find("not the course encoder's bytes: scenecut on"), std::string::npos) << text;
   EXPECT_NE(text.find("key 3, inter 12;"), std::string::npos) << text;
 }
 
