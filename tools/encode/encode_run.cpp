@@ -28,8 +28,10 @@
 #include "common/sidecar.h"
 #include "common/stopped_output.h"
 #include "common/trace_file.h"
+#include "encode/encode_checks.h"
 #include "encode/encode_outputs.h"
 #include "encode/encode_source.h"
+#include "encode/encode_summary.h"
 #include "encode/encode_target.h"
 #include "segments/input_identity.h"
 #include "segments/plan_file.h"
@@ -70,7 +72,6 @@ class EncodeProgram {
   int run();
 
  private:
-  void check_command_line();
   [[nodiscard]] bool is_brief() const;
   [[nodiscard]] Error no_frames();
   void open_first_source();
@@ -92,7 +93,6 @@ class EncodeProgram {
   /// Completes the files of an encode that was stopped.
   void commit_stopped_part(EncodeOutputs& outputs);
   [[nodiscard]] CpuComparison compare_with_cpu(const Pass& pass);
-  void tell(const EncodeReport& report) const;
 
   const Session& session_;
   EncodeOptions options_;
@@ -112,62 +112,6 @@ class EncodeProgram {
   std::optional<std::int64_t> frame_count_;    // frames of the input, if known
   std::unique_ptr<FrameSource> first_source_;  // opened to learn the format; the first pass reads it
 };
-
-void EncodeProgram::check_command_line() {
-  EncodeOptions& o = options_;
-  settle_options(o, session_.common.threads);
-  if (o.segment && o.output == "-") {
-    throw Error(ErrorKind::usage, "C63-SEGMENT-OUTPUT", "a segment is written to a file, with its record beside it");
-  }
-  if (o.segment && o.target.target) {
-    throw Error(ErrorKind::usage, "C63-SEGMENT-TARGET",
-                "a target is of the whole video, and --segment encodes a part of it");
-  }
-  if (!o.segment && !o.segment_plan.empty()) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan goes with --segment");
-  }
-  if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
-    throw Error(ErrorKind::usage, "C63-USAGE",
-                "--repeat, --warmup and --compare-cpu read the input more than once, which stdin cannot be");
-  }
-  if (o.target.target && (o.repeat > 1 || o.warmup > 0)) {
-    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, and a target tries several");
-  }
-  if (!o.target.target && (!o.target.stats.empty() || !o.target.spool.empty())) {
-    throw Error(ErrorKind::usage, "C63-USAGE",
-                "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
-  }
-  check_target_options(o.target);
-  if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
-    throw Error(
-        ErrorKind::usage, "C63-TARGET-INPUT",
-        "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
-        "(--spool)",
-        {.file = o.source.path == "-" ? "stdin" : o.source.path});
-  }
-  check_distinct_files({{"the input", o.source.path}},
-                       {{"--output", o.output},
-                        {"--recon", o.reconstruction},
-                        {"--pred", o.prediction},
-                        {"--csv", o.csv},
-                        {"--json", o.json},
-                        {"--stats-yuview", o.yuview},
-                        {"--trace", o.trace},
-                        {"--stats", o.target.stats},
-                        {"--segment-plan", o.segment_plan},
-                        {"--sidecar", o.sidecar && !o.segment ? sidecar_path(o.output) : ""},
-                        {"the segment's record", o.segment ? record_path(o.output) : ""},
-                        {"--log-file", session_.common.log.file}});
-  check_apart_from_log({"--output", o.output});
-  check_no_container({"--output", o.output}, "a c63 stream has a name like video.c63");
-  o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
-  o.encoder.measurement.keep_prediction = !o.prediction.empty();
-  o.encoder.measurement.keep_motion = !o.yuview.empty();
-  if (o.target.target) {
-    o.encoder.measurement.psnr = true;
-    o.encoder.measurement.ssim = o.encoder.measurement.ssim || o.target.target->kind == Target::Kind::ssim_y;
-  }
-}
 
 /// Returns true if the encode is probably over before the extra hardware queues of a GPU would pay. It is estimated
 /// from the file's size, because the input is not open yet.
@@ -456,29 +400,6 @@ CpuComparison EncodeProgram::compare_with_cpu(const Pass& pass) {
   return comparison;
 }
 
-void EncodeProgram::tell(const EncodeReport& report) const {
-  spdlog::logger& log = *session_.log;
-  const EncodeTotals& totals = report.totals;
-  // By default, only the input, the progress and the result are logged. -v adds where the time went.
-  log.debug("{}", settings_line(totals.summary, options_.encoder));
-  if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
-  if (options_.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
-  log.debug("{}", stages_line(totals));
-  log.debug("{}", limit_line(totals.summary));
-  if (totals.summary.lanes == 1) log.debug("{}", latency_line(totals));
-  if (report.kinds) log.info("{}", kinds_line(*report.kinds));
-  if (options_.timing) {
-    for (const std::string& line : timing_table(totals)) log.info("{}", line);
-  }
-  if (options_.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
-  if (report.runs_frames_per_s.size() > 1) log.info("{}", runs_line(report.runs_frames_per_s));
-  if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
-  const std::string search = target_passes_.size() == 1 ? "stopped after 1 pass, which is kept: "
-                                                        : fmt::format("stopped after {} passes, the best is kept: ", target_passes_.size());
-  session_.summary->info("{}{}; {}", stopped_search_ ? search : "", result_line(totals, format_, frame_count_),
-                         quality_line(totals, options_.encoder));
-}
-
 int EncodeProgram::run() {
   if (options_.list_devices) {
     std::string text;
@@ -486,7 +407,7 @@ int EncodeProgram::run() {
     write_stdout(text);
     return kExitDone;
   }
-  check_command_line();
+  settle_encode(options_, session_.common);
   written_ = options_.output;
   options_.backend.queues = is_brief() ? 1 : queues_for(options_.encoder.coding);
   options_.backend.at_once = options_.compare_cpu;
@@ -549,7 +470,7 @@ int EncodeProgram::run() {
     CpuComparison comparison = compare_with_cpu(median);
     if (!comparison.summary.stopped) report.cpu = std::move(comparison);
   }
-  tell(report);
+  tell_result(session_, options_, report, frame_count_, stopped_search_);
   const bool is_part = written_ != options_.output;
   if (!options_.json.empty()) write_json(options_.json, to_json(report), options_.durability, is_part);
   // A segment's record serves as its sidecar.

@@ -1,0 +1,66 @@
+#include "encode/encode_checks.h"
+
+#include "c63/error.h"
+#include "common/paths.h"
+#include "common/sidecar.h"
+#include "encode/encode_target.h"
+#include "segments/segment_record.h"
+
+namespace c63::tools {
+
+void settle_encode(EncodeOptions& o, const CommonSettings& common) {
+  settle_options(o, common.threads);
+  if (o.segment && o.output == "-") {
+    throw Error(ErrorKind::usage, "C63-SEGMENT-OUTPUT", "a segment is written to a file, with its record beside it");
+  }
+  if (o.segment && o.target.target) {
+    throw Error(ErrorKind::usage, "C63-SEGMENT-TARGET",
+                "a target is of the whole video, and --segment encodes a part of it");
+  }
+  if (!o.segment && !o.segment_plan.empty()) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--segment-plan goes with --segment");
+  }
+  if (o.source.path == "-" && (o.repeat > 1 || o.warmup > 0 || o.compare_cpu)) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--repeat, --warmup and --compare-cpu read the input more than once, which stdin cannot be");
+  }
+  if (o.target.target && (o.repeat > 1 || o.warmup > 0)) {
+    throw Error(ErrorKind::usage, "C63-USAGE", "--repeat and --warmup measure one quality, and a target tries several");
+  }
+  if (!o.target.target && (!o.target.stats.empty() || !o.target.spool.empty())) {
+    throw Error(ErrorKind::usage, "C63-USAGE",
+                "--stats and --spool are for a target: --bitrate, --size, --target-psnr or --target-ssim");
+  }
+  check_target_options(o.target);
+  if (o.target.target && o.target.spool.empty() && !can_be_read_again(o.source.path)) {
+    throw Error(
+        ErrorKind::usage, "C63-TARGET-INPUT",
+        "a target takes several passes, and this input cannot be read twice: give a file, or a folder to keep it in "
+        "(--spool)",
+        {.file = o.source.path == "-" ? "stdin" : o.source.path});
+  }
+  check_distinct_files({{"the input", o.source.path}},
+                       {{"--output", o.output},
+                        {"--recon", o.reconstruction},
+                        {"--pred", o.prediction},
+                        {"--csv", o.csv},
+                        {"--json", o.json},
+                        {"--stats-yuview", o.yuview},
+                        {"--trace", o.trace},
+                        {"--stats", o.target.stats},
+                        {"--segment-plan", o.segment_plan},
+                        {"--sidecar", o.sidecar && !o.segment ? sidecar_path(o.output) : ""},
+                        {"the segment's record", o.segment ? record_path(o.output) : ""},
+                        {"--log-file", common.log.file}});
+  check_apart_from_log({"--output", o.output});
+  check_no_container({"--output", o.output}, "a c63 stream has a name like video.c63");
+  o.encoder.measurement.keep_reconstruction = o.verify || !o.reconstruction.empty();
+  o.encoder.measurement.keep_prediction = !o.prediction.empty();
+  o.encoder.measurement.keep_motion = !o.yuview.empty();
+  if (o.target.target) {
+    o.encoder.measurement.psnr = true;
+    o.encoder.measurement.ssim = o.encoder.measurement.ssim || o.target.target->kind == Target::Kind::ssim_y;
+  }
+}
+
+}  // namespace c63::tools

@@ -1,0 +1,34 @@
+#include "encode/encode_summary.h"
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#include <string>
+
+namespace c63::tools {
+
+void tell_result(const Session& session, const EncodeOptions& options, const EncodeReport& report,
+                 std::optional<std::int64_t> frame_count, bool stopped_search) {
+  spdlog::logger& log = *session.log;
+  const EncodeTotals& totals = report.totals;
+  // By default, only the input, the progress and the result are logged. -v adds where the time went.
+  log.debug("{}", settings_line(totals.summary, options.encoder));
+  if (totals.summary.devices.size() > 1) log.info("{}", devices_line(totals.summary));
+  if (options.encoder.measurement.global_motion) log.info("{}", global_motion_line(totals.global_motion));
+  log.debug("{}", stages_line(totals));
+  log.debug("{}", limit_line(totals.summary));
+  if (totals.summary.lanes == 1) log.debug("{}", latency_line(totals));
+  if (report.kinds) log.info("{}", kinds_line(*report.kinds));
+  if (options.timing) {
+    for (const std::string& line : timing_table(totals)) log.info("{}", line);
+  }
+  if (options.verify) log.info("verified: every frame decodes to the encoder's reconstruction");
+  if (report.runs_frames_per_s.size() > 1) log.info("{}", runs_line(report.runs_frames_per_s));
+  if (report.cpu) log.info("{}", comparison_line(totals, *report.cpu));
+  const std::string search = report.passes.size() == 1 ? "stopped after 1 pass, which is kept: "
+                                                        : fmt::format("stopped after {} passes, the best is kept: ", report.passes.size());
+  session.summary->info("{}{}; {}", stopped_search ? search : "", result_line(totals, report.format, frame_count),
+                         quality_line(totals, options.encoder));
+}
+
+}  // namespace c63::tools
