@@ -19,7 +19,7 @@ class ScanDecoder {
   /// `frame` and `scratch` must outlive this object. `scratch` is filled with the scan without stuffing.
   ScanDecoder(const ParsedFrame& frame, std::vector<std::uint8_t>& scratch);
 
-  /// A fault in a block. Code outside the hot loop makes an Error with its place of it.
+  /// A fault in a block. Code outside the hot loop turns it into an Error with its place.
   struct Fault {
     const char* id = nullptr;
     const char* message = nullptr;

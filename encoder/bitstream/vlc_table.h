@@ -42,7 +42,7 @@ class VlcTable {
 
  private:
   static constexpr int kShortBits = 9;
-  static constexpr unsigned kLongMask = (1U << 10) - 1;  ///< of 16 bits, those after the six ones
+  static constexpr unsigned kLongMask = (1U << 10) - 1;  ///< the last ten of 16 bits; the first six are ones
 
   std::array<Entry, 1U << kShortBits> short_{};
   std::array<Entry, kLongMask + 1> long_{};

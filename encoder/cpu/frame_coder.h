@@ -27,7 +27,7 @@ struct FrameJob {
   FrameSyntax* syntax = nullptr;                ///< output: the levels and vectors
   /// Output: the vectors that predict the blocks, including inherited ones.
   PredictionVectors* vectors = nullptr;
-  const PredictionVectors* before = nullptr;    ///< the same of the previous frame
+  const PredictionVectors* before = nullptr;    ///< the vectors that predict the blocks of the previous frame
   PaddedPicture* prediction = nullptr;          ///< output: the prediction; null: not wanted
   std::array<MotionField, kPlanes>* motion = nullptr;  ///< output: the SADs; null: not wanted
 

@@ -87,7 +87,7 @@ struct SumRow {
 };
 
 /// Lists octets of two rows. `first` and `second` mark the candidates of each row that are left; an octet is listed if
-/// one of its candidates is. `numbers` has a byte for each octet, those of the first row first. Writes eight entries to
+/// it has such a candidate. `numbers` has a byte for each octet, those of the first row first. Writes eight entries to
 /// `octets`, and returns how many of them are valid.
 [[gnu::always_inline]] inline int list_octets_of(__mmask32 first, __mmask32 second, std::uint64_t numbers,
                                                  std::uint8_t* octets) {

@@ -76,7 +76,7 @@ class RowDecider {
   const DecisionKernels& decisions_;
   NarrowDecider narrow_;
   std::array<TransformedBlock, kGroupCandidates>
-      transformed_;               ///< a group's candidates, those of each block after those of the previous one
+      transformed_;               ///< the candidates of a group, block after block
   /// The blocks of the row in coding order; with a beam of one state only those of the group.
   std::vector<Decided> decided_;
 };

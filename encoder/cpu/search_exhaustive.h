@@ -26,7 +26,7 @@ class ExhaustiveSearch : public BlockSearcher {
   void add_quarter_sums(int first, int end);
 
   SearchGoal goal_ = SearchGoal::least_sad;
-  /// Of the reference; allocated when begin() is first called with SearchGoal::best_by_cost.
+  /// Quarter sums of the reference; allocated when begin() is first called with SearchGoal::best_by_cost.
   std::vector<std::uint8_t> quarter_sums_;
 };
 

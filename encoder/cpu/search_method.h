@@ -15,8 +15,7 @@ namespace c63::cpu {
 
 /// One block to search, of the plane that was given to begin().
 struct BlockTask {
-  /// Not empty; it is the first member because compilers then write it with one store of the width with which it is
-  /// read.
+  /// Not empty. It is the first member, because compilers then write it with one wide store, as it is read.
   SearchWindow window;
   int x = 0;            ///< position of the block in its plane, in samples
   int y = 0;

@@ -350,7 +350,7 @@ void ssim_sums(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t
   for (int block = 0; block < count; block += 8) {
     const int blocks = std::min(count - block, 8);
     const auto valid = static_cast<__mmask32>(blocks == 8 ? ~0U : (1U << (4 * blocks)) - 1U);
-    // Each 32-bit value holds two samples, so a row of a 4x4 block takes two of them.
+    // Each 32-bit value holds two samples, so a row of a 4x4 block takes two values.
     __m512i sum_a = _mm512_setzero_si512();
     __m512i sum_b = sum_a;
     __m512i squares = sum_a;

@@ -52,8 +52,8 @@ void ReferenceAlternation::observe(bool repeat, std::int64_t bits) {
 }
 
 void ReferenceAlternation::observe_repeat() {
-  // The video shows pictures twice, so repeats are better. Frames that stay cannot be repeats, and neither can those
-  // before them.
+  // The video shows pictures twice, so repeats are better. Frames that stay cannot be repeats, and neither can the
+  // frames before them.
   alternates_ = false;
   is_tried_ = next_stays_;
   trial_.reset();

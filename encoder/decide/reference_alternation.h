@@ -40,7 +40,7 @@ class ReferenceAlternation {
   /// Returns true if a trial may pay: the frames around the next one have bits that can be saved, and enough frames of
   /// the GOP are left to win back what the trial costs.
   [[nodiscard]] bool may_try() const;
-  /// Returns true if so many bits above the fewest possible that some can be saved.
+  /// Returns true if `bits`, counted above the fewest possible, are so many that some can be saved.
   [[nodiscard]] bool is_much(std::int64_t bits) const;
   void observe_repeat();
   void observe_plain(std::int64_t bits);

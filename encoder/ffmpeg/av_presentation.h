@@ -31,7 +31,8 @@ class FrameTimes {
 
  private:
   double unit_;
-  std::map<std::int64_t, std::int64_t> times_;  ///< times by mark, of packets whose frames were not added yet
+  /// Presentation times by mark, for packets whose frames were not added yet.
+  std::map<std::int64_t, std::int64_t> times_;
   std::optional<std::int64_t> last_;
   std::optional<std::int64_t> interval_;
   bool told_ = false;

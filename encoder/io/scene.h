@@ -22,8 +22,8 @@ struct Point {
 struct Placement {
   Point centre;                 ///< a point of the picture
   Point origin;                 ///< the point of the texture that is shown at `centre`
-  std::int64_t cosine = 65536;  ///< of the angle, times the scale, with 16 fraction bits
-  std::int64_t sine = 0;        ///< of the angle, times the scale, with 16 fraction bits
+  std::int64_t cosine = 65536;  ///< cosine of the angle times the scale, with 16 fraction bits
+  std::int64_t sine = 0;        ///< sine of the angle times the scale, with 16 fraction bits
 
   [[nodiscard]] Point to_texture(Point picture) const;
   [[nodiscard]] Point to_picture(Point texture) const;

@@ -16,7 +16,7 @@
 namespace c63 {
 namespace {
 
-constexpr std::size_t kMaxLine = 4096;  // of a header or FRAME line; usual lines are much shorter
+constexpr std::size_t kMaxLine = 4096;  // the longest header or FRAME line; usual lines are much shorter
 
 /// How a frame's samples are stored in the file.
 struct Layout {

@@ -83,7 +83,7 @@ class DeviceRun {
     double lookahead_ms = 0;
     double filter_ms = 0;
     bool done = false;  ///< false: there is no such frame
-    bool has_input = false;  ///< the frame has taken the chain's input
+    bool has_input = false;  ///< the chain's input was taken for this frame
     std::exception_ptr fault;
   };
 
@@ -94,8 +94,9 @@ class DeviceRun {
   void read_frame(Read& read);
   /// Reads frame `index` of the source to `to`, and adds the time to read.frame.read_ms.
   bool read_source(Read& read, std::int64_t index, std::span<std::uint8_t> to);
-  /// Looks ahead if planners want that, and plans the frame. Its samples are either written to the chain's input, and
-  /// `samples` is set to them, or read.frame says where they lie. Returns false if there is no such frame.
+  /// Looks ahead if planners want that, and plans the frame. Its samples are written to the chain's input, or they lie
+  /// in place and read.frame says where. Sets `samples` to them if they are in the input. Returns false if there is no
+  /// such frame.
   bool look_at(Read& read, std::span<const std::uint8_t>& samples);
   [[nodiscard]] GlobalMotion measure_global_motion(const ChainFrame& frame, std::span<const std::uint8_t> samples);
   void submit();

@@ -51,8 +51,8 @@ int memory_chain_limit(const ResolvedEncode& encode, const FrameSource& source) 
                 "encoding " + std::to_string(settings.coding.width) + "x" + std::to_string(settings.coding.height) + " takes " +
                     bytes_text(most_bytes) + ", the limit is " + bytes_text(max_memory) + " (--max-memory)");
   }
-  // Memory of the look-ahead only counts here if it is surely host memory, as for global motion. Otherwise the device
-  // counts it.
+  // For global motion, the look-ahead keeps its frames in host memory, so they count here. Otherwise only the device
+  // knows where they are, and counts them.
   const std::uint64_t chain_bytes = settings.measurement.global_motion ? most_bytes : encode.chain_bytes();
   auto limit = static_cast<std::int64_t>(std::clamp<std::uint64_t>(encode.chains_in_half(chain_bytes), 1, kMostChains));
   if (!source.seekable()) {
