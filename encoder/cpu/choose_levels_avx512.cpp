@@ -80,7 +80,7 @@ class Steps {
  public:
   /// Makes room for blocks of at most `steps` kept coefficients.
   explicit Steps(int steps) : tiles_((static_cast<std::size_t>(steps) + kLanes - 1) / kLanes) {
-    if (tiles_ == 1) return;  // set_lane() fills a whole tile
+    if (tiles_ == 1) return;  // set_lane() fills the first tile completely
     for (auto& lane : by_lane_) {
       for (std::size_t i = kLanes; i < kLanes * tiles_; i += kLanes) _mm512_store_si512(lane + i, _mm512_setzero_si512());
     }

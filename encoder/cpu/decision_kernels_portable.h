@@ -71,7 +71,7 @@ static_assert(kDcLevels == 4);
 }
 
 /// Does what extend_beam() of decide/beam.h does. A key is a cost with the parent's number below it, or later with the
-/// lane's number. Comparing keys so decides between equal costs, too.
+/// lane's number. So comparing keys also decides between equal costs.
 [[maybe_unused]] BeamChoices extend_beam(Beam& beam, int width, const BeamCandidate* candidates, int count, int row, int plane, Cost lambda) {
   constexpr int kParentBits = 3;
   constexpr int kLaneBits = 5;

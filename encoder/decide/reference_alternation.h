@@ -60,7 +60,7 @@ class ReferenceAlternation {
   /// The earliest frame that may start a trial; by then the first inter frame is observed.
   int next_trial_ = kLag + 1;
   int wait_ = kFirstWait;
-  /// The last observed frames, if they are inter frames with many bits: how many in a row.
+  /// How many of the last observed frames in a row are inter frames with many bits.
   int lively_ = 0;
   // The members below are numbers of bits, above the fewest that a frame can have.
   std::int64_t last_ = 0;         ///< bits of the frame observed last

@@ -11,7 +11,7 @@
 namespace c63 {
 namespace {
 
-/// Decodes a frame that the device found invalid on the CPU, and throws its error.
+/// Decodes on the CPU a frame that the device found invalid, and throws its error.
 [[noreturn]] void throw_fault(const StreamFrame& coded) {
   try {
     FrameSyntax syntax(coded.parsed.geometry);

@@ -43,7 +43,8 @@ class StreamIndex {
   void find_all() { static_cast<void>(find(INT64_MAX)); }
 
   [[nodiscard]] const std::vector<FrameEntry>& entries() const { return entries_; }
-  /// Returns the error before which the index ends; empty if it reached the end of the stream, or has not come so far.
+  /// Returns the error before which the index ends; empty if the index reached the end of the stream, or has not
+  /// reached an error yet.
   [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
   /// Returns the size of the pictures; nullopt if no frame was found.
   [[nodiscard]] const std::optional<Geometry>& geometry() const { return geometry_; }
